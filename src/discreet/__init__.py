@@ -1,0 +1,70 @@
+"""A curator for private data: differentially private answers with their accuracy and price.
+
+Importing this package loads nothing else; every public name is loaded on first use.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet import accounting, audit, calculus, errors, events, mechanisms, noise
+    from discreet.core.guarantee import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
+    from discreet.core.unit import Edge, Node, Person, Replace, Row
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "ZCDP",
+    "ApproxDP",
+    "Edge",
+    "GaussianDP",
+    "Node",
+    "Person",
+    "PureDP",
+    "RenyiDP",
+    "Replace",
+    "Row",
+    "__version__",
+    "accounting",
+    "audit",
+    "calculus",
+    "errors",
+    "events",
+    "mechanisms",
+    "noise",
+]
+
+_MODULES = {
+    "accounting": "discreet.accounting",
+    "audit": "discreet.audit",
+    "calculus": "discreet.calculus",
+    "errors": "discreet.errors",
+    "events": "discreet.events",
+    "mechanisms": "discreet.mechanisms",
+    "noise": "discreet.noise",
+}
+_NAMES = {
+    "discreet.core.guarantee": ("ApproxDP", "GaussianDP", "PureDP", "RenyiDP", "ZCDP"),
+    "discreet.core.unit": ("Edge", "Node", "Person", "Replace", "Row"),
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+
+
+if not TYPE_CHECKING:  # so that type checkers still see a misspelt name
+
+    def __getattr__(name: str) -> object:
+        """Load a public name on first use, and keep it."""
+        if name in _MODULES:
+            value: object = import_module(_MODULES[name])
+        elif name in _HOMES:
+            value = getattr(import_module(_HOMES[name]), name)
+        else:
+            message = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(message)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,100 @@
+"""The approximate accountant: pure parts and deltas add up, Gaussian parts combine exactly.
+
+A composition of Gaussian events is itself Gaussian, with 1/z**2 adding up, so the whole of them
+is priced by one exact curve; the rest is summed. Tighter accountants come on top.
+
+Source: 000a:D1 (Thm 3.16), 000a:C5, 004a:A4. For events fixed in advance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.accounting.gaussian import gaussian_delta, gaussian_epsilon
+from discreet.accounting.pure import PURE
+from discreet.core import mechanism_events as basic
+from discreet.core.event import Composed, Event, Repeated
+from discreet.core.parameters import exact, rounded_up
+from discreet.core.pricing import Accountant
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What adds up: pure losses, deltas, and inverse squared Gaussian multipliers."""
+
+    epsilon: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+    inverse_squares: Fraction = Fraction(0)
+
+    def __add__(self, other: Sums) -> Sums:
+        """Composition."""
+        return Sums(
+            self.epsilon + other.epsilon,
+            self.delta + other.delta,
+            self.inverse_squares + other.inverse_squares,
+        )
+
+    def times(self, k: int) -> Sums:
+        """``k``-fold composition."""
+        return Sums(k * self.epsilon, k * self.delta, k * self.inverse_squares)
+
+    def noise_multiplier(self) -> float:
+        """The single Gaussian that equals all Gaussian parts, rounded down."""
+        return (1 - 1e-15) / math.sqrt(self.inverse_squares)
+
+
+class ApproxAccountant(Accountant[Sums]):
+    """Price: :class:`Sums`. Guarantee: (epsilon, delta) by basic composition of the three."""
+
+    def price(self, event: Event) -> Sums:
+        """Own prices first; whatever else is purely priced, by others included, adds up."""
+        if not self.knows(event) and PURE.knows(event):
+            return Sums(epsilon=PURE.price(event))
+        return super().price(event)
+
+    def epsilon(self, event: Event, delta: float) -> float:
+        """Pure parts, plus the Gaussian parts at whatever delta is left."""
+        sums = self.price(event)
+        left = exact(delta) - sums.delta
+        if left < 0 or (left == 0 and sums.inverse_squares):
+            return math.inf
+        if not sums.inverse_squares:
+            return rounded_up(sums.epsilon)
+        gaussian = gaussian_epsilon(sums.noise_multiplier(), math.nextafter(float(left), 0))
+        return rounded_up(sums.epsilon + exact(gaussian))
+
+    def delta(self, event: Event, epsilon: float) -> float:
+        """Summed deltas, plus the Gaussian curve at whatever epsilon is left."""
+        sums = self.price(event)
+        left = exact(epsilon) - sums.epsilon
+        if left < 0:
+            return 1.0
+        if not sums.inverse_squares:
+            return rounded_up(sums.delta)
+        gaussian = gaussian_delta(sums.noise_multiplier(), max(0.0, math.nextafter(float(left), 0)))
+        return min(1.0, rounded_up(sums.delta + exact(gaussian)))
+
+
+APPROX = ApproxAccountant()
+
+
+@APPROX.prices(basic.Gaussian)
+def _gaussian(event: basic.Gaussian) -> Sums:
+    return Sums(inverse_squares=1 / exact(event.noise_multiplier) ** 2)
+
+
+@APPROX.prices(basic.Approximate)
+def _approximate(event: basic.Approximate) -> Sums:
+    return Sums(epsilon=exact(event.loss), delta=exact(event.slack))
+
+
+@APPROX.prices(Composed)
+def _composed(event: Composed) -> Sums:
+    return sum((APPROX.price(part) for part in event.parts), Sums())
+
+
+@APPROX.prices(Repeated)
+def _repeated(event: Repeated) -> Sums:
+    return APPROX.price(event.event).times(event.times)

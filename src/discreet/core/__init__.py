@@ -1,0 +1,1 @@
+"""The privacy calculus: units, domains, metrics, events, guarantees and how they chain."""

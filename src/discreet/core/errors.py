@@ -1,0 +1,73 @@
+"""Errors that say what was expected and how to mend it, and never repeat private data.
+
+Tree::
+
+    DiscreetError
+    ├── InvalidParameter   a public parameter is out of range or of the wrong kind
+    ├── InvalidData        data lies outside the declared domain (its values are never shown)
+    ├── Mismatch           two parts of a pipeline do not fit: domain, metric or unit
+    ├── Unpriced           no accountant knows this event, so nothing may be claimed
+    ├── NotPrivate         test mode met something that must be private
+    └── Exhausted          an interactive mechanism has already given all it may give
+
+Every error carries a ``code`` (stable, documented in ``docs/errors.md``), the
+``expectation``, the public part of what was ``received`` and a ``remedy``.
+"""
+
+from __future__ import annotations
+
+
+class DiscreetError(Exception):
+    """Base of all errors raised on purpose by discreet.
+
+    Contract: ``received`` is a public parameter or a type name, never a value of the data.
+    """
+
+    def __init__(
+        self, *, code: str, expectation: str, remedy: str, received: object = None
+    ) -> None:
+        """Keep the four parts; the message is composed from them."""
+        self.code = code
+        self.expectation = expectation
+        self.received = received
+        self.remedy = remedy
+        got = "" if received is None else f" Got {received!r}."
+        super().__init__(f"[{code}] Expected {expectation}.{got} {remedy}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Survive pickling across processes although arguments are keyword-only."""
+        parts = {
+            "code": self.code,
+            "expectation": self.expectation,
+            "remedy": self.remedy,
+            "received": self.received,
+        }
+        return (_rebuild, (type(self), parts))
+
+
+def _rebuild(kind: type[DiscreetError], parts: dict[str, str]) -> DiscreetError:
+    return kind(**parts)
+
+
+class InvalidParameter(DiscreetError, ValueError):
+    """A public parameter is missing, out of range or of the wrong kind."""
+
+
+class InvalidData(DiscreetError, ValueError):
+    """Data lies outside the declared domain; the offending value is never shown."""
+
+
+class Mismatch(DiscreetError, TypeError):
+    """Two parts of a pipeline do not fit together: domain, metric or privacy unit."""
+
+
+class Unpriced(DiscreetError, LookupError):
+    """No pricing function is registered for this event and accountant."""
+
+
+class NotPrivate(DiscreetError, RuntimeError):
+    """A seeded or noise-free release reached a place that accepts private ones only."""
+
+
+class Exhausted(DiscreetError, RuntimeError):
+    """An interactive mechanism has reached its cut-off and answers no more."""

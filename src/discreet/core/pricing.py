@@ -1,0 +1,107 @@
+"""The registry between events and accountants: one small function for each pair.
+
+``core`` knows no prices. :mod:`discreet.accounting` registers them here, and is loaded by name
+on first use so that building events imports nothing. A pair that nobody registered is refused:
+an event without a price may not be spent.
+"""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from discreet.core.errors import InvalidParameter, Unpriced
+from discreet.core.parameters import delta_parameter, nonnegative
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from discreet.core.event import Event
+
+Price = TypeVar("Price")
+PriceFunction = TypeVar("PriceFunction", bound="Callable[[Any], Any]")
+
+
+class Accountant(ABC, Generic[Price]):
+    """Prices events in one currency and converts a price to (epsilon, delta).
+
+    Contract: ``epsilon`` and ``delta`` are upper bounds of the true values, rounded upward.
+    """
+
+    def __init__(self) -> None:
+        """Start with no prices."""
+        self._functions: dict[type[Event], Callable[[Any], Price]] = {}
+
+    def prices(self, kind: type[Event]) -> Callable[[PriceFunction], PriceFunction]:
+        """Decorator: register the price of one kind of event."""
+
+        def register(function: PriceFunction) -> PriceFunction:
+            if kind in self._functions:
+                raise InvalidParameter(
+                    code="price_taken",
+                    expectation="one price per event kind and accountant",
+                    received=kind.kind,
+                    remedy="Define an event kind of your own instead of replacing a price.",
+                )
+            self._functions[kind] = function
+            return function
+
+        return register
+
+    def knows(self, event: Event) -> bool:
+        """Whether this kind of event has a price of its own here."""
+        return type(event) in self._functions
+
+    def price(self, event: Event) -> Price:
+        """The price of ``event``, or :class:`Unpriced`."""
+        function = self._functions.get(type(event))
+        if function is None:
+            raise Unpriced(
+                code="unpriced",
+                expectation=f"an event that the {type(self).__name__} accountant can price",
+                received=event.kind,
+                remedy="Register a price with `accountant.prices(kind)` or use another accountant.",
+            )
+        return function(event)
+
+    @abstractmethod
+    def epsilon(self, event: Event, delta: float) -> float:
+        """Smallest epsilon this accountant can certify at ``delta``; infinity if none."""
+
+    @abstractmethod
+    def delta(self, event: Event, epsilon: float) -> float:
+        """Smallest delta this accountant can certify at ``epsilon``; one if none."""
+
+
+_ACCOUNTANTS: list[Accountant[Any]] = []
+
+
+def enlist(accountant: Accountant[Any]) -> None:
+    """Let ``Event.epsilon`` and ``Event.delta`` consult this accountant as well."""
+    _ACCOUNTANTS.append(accountant)
+
+
+def epsilon(event: Event, delta: float) -> float:
+    """The least epsilon over all accountants that can price ``event``."""
+    delta_parameter("delta", delta)
+    return min(_quotes(event, lambda accountant: accountant.epsilon(event, delta)))
+
+
+def delta(event: Event, epsilon: float) -> float:
+    """The least delta over all accountants that can price ``event``."""
+    nonnegative("epsilon", epsilon)
+    return min(_quotes(event, lambda accountant: accountant.delta(event, epsilon)))
+
+
+def _quotes(event: Event, ask: Callable[[Accountant[Any]], float]) -> list[float]:
+    importlib.import_module("discreet.accounting")
+    quotes, refusals = [], []
+    for accountant in _ACCOUNTANTS:
+        try:
+            quotes.append(ask(accountant))
+        except Unpriced as refusal:
+            refusals.append(refusal)
+    if not quotes:
+        raise refusals[0]
+    return quotes

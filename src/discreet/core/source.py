@@ -1,0 +1,54 @@
+"""Protocols through which queries, synthesis and learning see data, whoever holds it.
+
+Arrays, relational engines and the curator implement them; a synopsis or a learner asks for
+counts, moments or batches and never for rows it does not need.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from discreet.core.domain import Domain
+    from discreet.core.unit import PrivacyUnit
+
+
+@runtime_checkable
+class Described(Protocol):
+    """Data whose columns and privacy unit are public knowledge."""
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Whose privacy is at stake."""
+
+    def domain(self, column: str) -> Domain:
+        """Declared domain of a column."""
+
+
+@runtime_checkable
+class CountSource(Described, Protocol):
+    """Can count rows by the declared values of some columns."""
+
+    def counts(self, columns: Sequence[str]) -> NDArray[np.int64]:
+        """Exact contingency table over the product of the columns' finite domains."""
+
+
+@runtime_checkable
+class MomentSource(Described, Protocol):
+    """Can add up clamped columns and their products in exact integers."""
+
+    def moments(self, columns: Sequence[str], *, grid: float) -> NDArray[np.object_]:
+        """Sums of pairwise products in grid steps, with a leading constant column."""
+
+
+@runtime_checkable
+class BatchSource(Described, Protocol):
+    """Can hand out batches of rows for training, sampled as the caller's event says."""
+
+    def batches(self, columns: Sequence[str], *, rate: float) -> Iterator[Any]:
+        """Poisson batches in which each unit appears independently with probability ``rate``."""

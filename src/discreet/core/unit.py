@@ -1,0 +1,155 @@
+"""Whose privacy: the unit of protection and what neighbouring data sets are.
+
+``Row``, ``Person``, ``Edge`` and ``Node`` mean add/remove: neighbours differ by the presence of
+one unit, and the number of units is itself private. ``Replace(unit)`` means that one unit is
+exchanged for another and the number of units is public. The unit is never inferred from data
+and never defaulted; every guarantee carries it.
+
+Source: 000a:A1, 000a:A2, 004a:A1, 004c:8-4, 004d:F1, 004d:F9; contract, "Units and neighbours".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from discreet.core.errors import InvalidParameter, Mismatch
+from discreet.core.parameters import count
+
+
+@dataclass(frozen=True)
+class Row:
+    """Each row is one person. A promise by the data owner; nothing checks or enforces it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountSensitivity:
+    """How far one unit moves a vector of group counts, in three norms."""
+
+    l1: int
+    l2: float
+    linf: int
+
+
+@dataclass(frozen=True)
+class Person:
+    """All rows that carry one identifier, bounded so that one person's effect is bounded.
+
+    ``max_rows`` (R) rows per person in all, ``max_groups`` (G) groups per person, and
+    ``max_rows_per_group`` (m) rows in each of them, which defaults to R. ``via`` names the
+    foreign key, as ``"orders.customer_id"``, through which a table reaches the identifier.
+    """
+
+    id: str
+    max_rows: int | None = None
+    max_groups: int | None = None
+    max_rows_per_group: int | None = None
+    via: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that are not whole numbers of at least one."""
+        if not isinstance(self.id, str) or not self.id:
+            raise InvalidParameter(
+                code="unit_without_identifier",
+                expectation="the name of the column that identifies a person",
+                received=type(self.id).__name__,
+                remedy='Write Person("patient_id", max_rows=20), or Row() if each row is a person.',
+            )
+        for name in ("max_rows", "max_groups", "max_rows_per_group"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, count(name, value))
+
+    def rows(self) -> int:
+        """R, refused where it was not declared: without it no sum or count is bounded."""
+        if self.max_rows is None:
+            raise InvalidParameter(
+                code="unbounded_person",
+                expectation="max_rows, the most rows of one person that count",
+                remedy=f'Write Person("{self.id}", max_rows=...) with a public bound.',
+            )
+        return self.max_rows
+
+    def group_counts(self) -> CountSensitivity:
+        """Sensitivity of a vector of group counts.
+
+        With q = min(G, floor(R/m)) and r = R - q m if q < G else 0, the worst person fills q
+        groups with m rows and one more with r: L1 = q m + r, L2 = sqrt(q m**2 + r**2), Linf = m.
+
+        >>> Person("id", max_rows=20, max_groups=5, max_rows_per_group=4).group_counts().l1
+        20
+        """
+        rows = self.rows()
+        most = min(self.max_rows_per_group or rows, rows)
+        full = rows // most
+        groups = full + 1 if self.max_groups is None else self.max_groups
+        q = min(groups, full)
+        r = rows - q * most if q < groups else 0
+        return CountSensitivity(l1=q * most + r, l2=_root_up(q * most**2 + r**2), linf=most)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One edge of a graph, added or removed; the nodes are public."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node of a graph together with all its edges, added or removed."""
+
+
+AddRemoveUnit: TypeAlias = Row | Person | Edge | Node
+
+
+@dataclass(frozen=True)
+class Replace:
+    """One unit exchanged for another; the number of units is public."""
+
+    unit: AddRemoveUnit
+
+    def __post_init__(self) -> None:
+        """Refuse anything that is not an add/remove unit."""
+        if not isinstance(self.unit, (Row, Person, Edge, Node)):
+            raise InvalidParameter(
+                code="not_a_unit",
+                expectation="an add/remove unit inside Replace",
+                received=type(self.unit).__name__,
+                remedy="Write Replace(Row()) or Replace(Person(...)).",
+            )
+
+
+def _root_up(square: int) -> float:
+    """The least float whose square is at least ``square``: sensitivities round upward."""
+    root = math.sqrt(square)
+    return root if Fraction(root) ** 2 >= square else math.nextafter(root, math.inf)
+
+
+PrivacyUnit: TypeAlias = Row | Person | Edge | Node | Replace
+
+
+def across_silos(*units: PrivacyUnit) -> Person:
+    """The unit of several silos seen together, in which one person may appear in each.
+
+    Guarantee: the contribution bounds add up, so one person in two silos is never counted as
+    one contribution (004c:8-4). ``Row`` says nothing about who owns a row, so silos of rows
+    cannot be joined: the same person could own a row in each.
+    """
+    people = [unit for unit in units if isinstance(unit, Person)]
+    if len(people) != len(units) or len({person.id for person in people}) != 1:
+        raise Mismatch(
+            code="silos_without_common_person",
+            expectation="Person units with the same identifier in every silo",
+            received=[type(unit).__name__ for unit in units],
+            remedy="Declare every silo with Person(id, max_rows=...) over the same identifiers.",
+        )
+    groups = [person.max_groups for person in people]
+    return Person(
+        people[0].id,
+        max_rows=sum(person.rows() for person in people),
+        max_groups=None if None in groups else sum(g for g in groups if g is not None),
+        max_rows_per_group=sum(
+            min(person.max_rows_per_group or person.rows(), person.rows()) for person in people
+        ),
+    )

@@ -1,0 +1,52 @@
+"""Public face of events: what releases did, composed with ``+`` and ``*``, priced on demand.
+
+>>> from discreet import events
+>>> (events.Laplace(epsilon=0.1) * 3 + events.Laplace(epsilon=0.2)).epsilon(delta=0) <= 0.5000001
+True
+"""
+
+from discreet.core.event import (
+    Composed,
+    Event,
+    Nothing,
+    PoissonSampled,
+    Repeated,
+    compose,
+    from_json,
+)
+from discreet.core.mechanism_events import (
+    Approximate,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Exponential,
+    Gaussian,
+    Laplace,
+    NoisyMax,
+    PermuteAndFlip,
+    Pure,
+    RandomizedResponse,
+    SparseVector,
+    Unprotected,
+)
+
+__all__ = [
+    "Approximate",
+    "Composed",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Event",
+    "Exponential",
+    "Gaussian",
+    "Laplace",
+    "NoisyMax",
+    "Nothing",
+    "PermuteAndFlip",
+    "PoissonSampled",
+    "Pure",
+    "RandomizedResponse",
+    "Repeated",
+    "SparseVector",
+    "Unprotected",
+    "compose",
+    "from_json",
+]

@@ -1,0 +1,195 @@
+"""Randomized response: each person's own answer, protected before it leaves them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InvalidData, InvalidParameter
+from discreet.core.event import Event
+from discreet.core.mechanism_events import RandomizedResponse as RandomizedResponseEvent
+from discreet.core.parameters import Number, count, exact, positive, probability
+from discreet.mechanisms.additive import marked
+from discreet.noise import SYSTEM, Noiseless, Source, bernoulli, uniform_integers
+from discreet.noise.enclosure import exp_minus
+from discreet.noise.table import Table, Weights
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomizedResponse:
+    """Tells the truth with odds ``exp(epsilon)`` against each of the other categories.
+
+    Assumptions: each answer is a category number from 0 to ``categories - 1`` of one person;
+    replacing that person's answer is the neighbouring relation (``Replace``, or the local
+    model). Guarantee: every answer is epsilon-differentially private, exactly; with two
+    categories the truth is kept with probability exp(epsilon) / (1 + exp(epsilon)).
+
+    >>> RandomizedResponse(epsilon=1, categories=2).event
+    RandomizedResponse(epsilon=1, categories=2)
+
+    Source: 000a:C1, 004a:B2, 004a:C5 (direct encoding). Proof: ``proofs/randomized_response.md``.
+    """
+
+    epsilon: Number
+    categories: int
+    randomness: Source = SYSTEM
+
+    def __post_init__(self) -> None:
+        """Refuse fewer than two categories and an epsilon that is not positive."""
+        positive("epsilon", self.epsilon)
+        count("categories", self.categories, least=2)
+
+    @property
+    def event(self) -> Event:
+        """What one answer of one person costs."""
+        event = RandomizedResponseEvent(epsilon=self.epsilon, categories=self.categories)
+        return marked(event, self.randomness)
+
+    @property
+    def truth(self) -> float:
+        """Probability of a true answer: exp(e) / (exp(e) + k - 1)."""
+        return 1 / (1 + (self.categories - 1) * math.exp(-float(self.epsilon)))
+
+    def release(self, answers: Any) -> Any:
+        """Noisy answers, one for each person; a single category number gives a single one."""
+        truth, scalar = _categories(answers, self.categories)
+        if isinstance(self.randomness, Noiseless):
+            noisy = truth
+        else:
+            lies = _table(exact(self.epsilon), self.categories).draw(truth.size, self.randomness)
+            shift = 1 + uniform_integers(self.categories - 1, truth.size, self.randomness)
+            noisy = np.where(
+                lies.reshape(truth.shape) == 1, truth + shift.reshape(truth.shape), truth
+            )
+            noisy %= self.categories
+        return int(noisy[0]) if scalar else noisy
+
+    def estimate(self, reports: Any) -> NDArray[np.float64]:
+        """Unbiased frequencies of the categories among the people who reported.
+
+        (share - q) / (p - q), with p the chance of a true answer and q of each other one. The
+        book's form lacks the factor N on its correction (004a:B2).
+        """
+        noisy, _ = _categories(reports, self.categories)
+        shares = np.bincount(noisy.reshape(-1), minlength=self.categories) / noisy.size
+        lie = (1 - self.truth) / (self.categories - 1)
+        return (shares - lie) / (self.truth - lie)
+
+    def error(self, *, confidence: float, people: int) -> float:
+        """Bound on one estimated frequency by Chebyshev, whatever the truth.
+
+        With two categories: 1 / (2 (2p - 1) sqrt(n (1 - confidence))) (004a:B2).
+        """
+        tail = 1 - float(probability("confidence", confidence))
+        lie = (1 - self.truth) / (self.categories - 1)
+        worst = max(p * (1 - p) for p in (self.truth, lie, min(max(0.5, lie), self.truth)))
+        return math.sqrt(worst / (tail * count("people", people))) / (self.truth - lie)
+
+    def people_for(self, error: float, *, confidence: float) -> int:
+        """How many people make the stated error at most ``error``."""
+        one = self.error(confidence=confidence, people=1)
+        return math.ceil((one / float(positive("error", error))) ** 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Warner:
+    """Yes-or-no answers kept with a rational probability, such as two tosses of a coin.
+
+    ``keep=Fraction(3, 4)`` is the coin of the survey: tails, the truth; heads, a second toss
+    answers. Assumptions: as for :class:`RandomizedResponse` with two categories.
+
+    Guarantee: epsilon = ln(keep / (1 - keep)), which is ln 3 for the coin, exactly attained.
+
+    >>> round(Warner(keep=Fraction(3, 4)).event.epsilon(delta=0), 5)
+    1.09861
+
+    Source: 000a:C1, 004a:B1, 004a:B2. Proof: ``proofs/randomized_response.md``.
+    """
+
+    keep: Number
+    randomness: Source = SYSTEM
+
+    def __post_init__(self) -> None:
+        """Refuse probabilities of keeping that are not between one half and one."""
+        if not probability("keep", self.keep) * 2 > 1:
+            raise InvalidParameter(
+                code="keep_out_of_range",
+                expectation="a probability of keeping the truth strictly between 1/2 and 1",
+                received=self.keep,
+                remedy="At 1/2 answers say nothing; pass for instance Fraction(3, 4).",
+            )
+
+    @property
+    def event(self) -> Event:
+        """What one answer of one person costs, its epsilon rounded up."""
+        keep = exact(self.keep)
+        odds = keep / (1 - keep)
+        epsilon = math.nextafter(math.log(odds) * (1 + 2.0**-50), math.inf)
+        return marked(RandomizedResponseEvent(epsilon=epsilon, categories=2), self.randomness)
+
+    def release(self, answers: Any) -> Any:
+        """Noisy answers 0 or 1 (booleans are welcome), one for each person."""
+        truth, scalar = _categories(answers, 2)
+        if isinstance(self.randomness, Noiseless):
+            noisy = truth
+        else:
+            kept = bernoulli(self.keep, truth.size, self.randomness).reshape(truth.shape)
+            noisy = np.where(kept, truth, 1 - truth)
+        return int(noisy[0]) if scalar else noisy
+
+    def estimate(self, reports: Any) -> float:
+        """Unbiased share of yes: (mean - (1 - keep)) / (2 keep - 1)."""
+        noisy, _ = _categories(reports, 2)
+        keep = float(self.keep)
+        return float((noisy.mean() - (1 - keep)) / (2 * keep - 1))
+
+    def standard_error(self, *, share: float, people: int) -> float:
+        """Standard deviation of the estimate when ``share`` of the people would say yes."""
+        keep = float(self.keep)
+        yes = share * keep + (1 - share) * (1 - keep)
+        return math.sqrt(yes * (1 - yes) / count("people", people)) / (2 * keep - 1)
+
+    def error(self, *, confidence: float, people: int) -> float:
+        """Chebyshev bound on the estimate, whatever the share."""
+        tail = 1 - float(probability("confidence", confidence))
+        return self.standard_error(share=0.5, people=people) / math.sqrt(tail)
+
+
+def _categories(answers: Any, categories: int) -> tuple[NDArray[np.int64], bool]:
+    array = np.asarray(answers)
+    inside = array.dtype.kind in "iub" and array.size > 0
+    if not inside or int(array.min()) < 0 or int(array.max()) >= categories:
+        raise InvalidData(
+            code="not_a_category",
+            expectation=f"category numbers from 0 to {categories - 1}, at least one",
+            remedy="Encode each answer as its position in the public list of categories.",
+        )
+    return np.atleast_1d(array).astype(np.int64), array.ndim == 0
+
+
+@dataclass(frozen=True)
+class _TruthOrLie:
+    """Two outcomes: truth weighs 1, the lies together (k - 1) exp(-epsilon)."""
+
+    epsilon: Fraction
+    categories: int
+
+    def weights(self, bits: int) -> Weights:
+        work = bits + 32
+        low, high = exp_minus(self.epsilon, work)
+        others = self.categories - 1
+        return Weights([1 << work, others * low], [1 << work, others * high], 0)
+
+    def values(self, count: int) -> NDArray[np.int64]:
+        return np.arange(count, dtype=np.int64)
+
+
+@lru_cache(maxsize=64)
+def _table(epsilon: Fraction, categories: int) -> Table:
+    return Table(_TruthOrLie(epsilon, categories))

@@ -1,0 +1,51 @@
+"""What selection mechanisms may assume about scores, and how scores are read."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InvalidData
+from discreet.mechanisms.grid import as_array
+
+
+class Scores(Enum):
+    """How scores move between neighbouring data sets.
+
+    ``GENERAL``: each by at most the sensitivity, in either direction. ``MONOTONE``: each by at
+    most the sensitivity and all in the same direction, as counts do under add/remove; selection
+    then needs half the noise. Under replace-one, counts are not monotone.
+    """
+
+    GENERAL = 2
+    MONOTONE = 1
+
+
+GENERAL = Scores.GENERAL
+MONOTONE = Scores.MONOTONE
+
+
+def read_scores(scores: Any) -> NDArray[np.float64] | NDArray[np.int64]:
+    """A vector of finite scores, taken exactly: as 64-bit integers or as floats."""
+    array = as_array(scores)
+    if array.ndim != 1:
+        raise InvalidData(
+            code="scores_not_a_vector",
+            expectation="one score for each candidate, in a one-dimensional array",
+            received=array.ndim,
+            remedy="Score a public, fixed list of candidates.",
+        )
+    if array.dtype.kind == "u":
+        array = np.minimum(array, np.uint64((1 << 63) - 1))
+    if array.dtype.kind in "iub":
+        return array.astype(np.int64)
+    if not np.isfinite(array).all():
+        raise InvalidData(
+            code="not_finite_input",
+            expectation="finite scores",
+            remedy="Clamp scores to declared bounds before selecting.",
+        )
+    return array.astype(np.float64)

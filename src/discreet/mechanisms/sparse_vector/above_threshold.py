@@ -1,0 +1,161 @@
+"""AboveThreshold: answer below, below, …, above — and pay once, however long it takes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import Exhausted
+from discreet.core.event import Event
+from discreet.core.mechanism_events import SparseVector as SparseVectorEvent
+from discreet.core.parameters import Number, count, exact, finite, positive, probability
+from discreet.mechanisms import grid
+from discreet.mechanisms.additive import marked
+from discreet.mechanisms.scores import GENERAL, Scores
+from discreet.noise import SYSTEM, Source, rounded_laplace
+
+
+@dataclass(frozen=True, kw_only=True)
+class AboveThreshold:
+    """Says of each question whether its value is above the threshold; halts at the first yes.
+
+    Assumptions: each question's value moves by at most ``sensitivity`` between neighbouring
+    data sets (``scores=MONOTONE`` only where all move in one direction); ``threshold`` is
+    public; questions may be chosen in view of earlier answers.
+
+    Contract: the threshold gets Laplace noise of scale ``2 sensitivity / epsilon`` once, each
+    value fresh noise of twice that (the same for monotone values). Values, threshold and noise
+    lie on a public grid; neither the noisy threshold nor a noisy value is ever released.
+
+    Guarantee: pure epsilon-differential privacy for the whole conversation.
+
+    >>> AboveThreshold(epsilon=1, threshold=100, sensitivity=1).event
+    SparseVector(epsilon=1, cutoff=1)
+
+    Source: 000a:E1, 000a:E2. Proof: ``proofs/sparse_vector.md``.
+    """
+
+    epsilon: Number
+    threshold: Number
+    sensitivity: Number
+    scores: Scores = GENERAL
+    randomness: Source = SYSTEM
+
+    def __post_init__(self) -> None:
+        """Refuse parameters out of range."""
+        positive("epsilon", self.epsilon)
+        positive("sensitivity", self.sensitivity)
+        finite("threshold", self.threshold)
+
+    @property
+    def event(self) -> Event:
+        """What the whole conversation costs."""
+        return marked(SparseVectorEvent(epsilon=self.epsilon, cutoff=1), self.randomness)
+
+    def open(self) -> ThresholdSession:
+        """Start a conversation; its noisy threshold is drawn now."""
+        return ThresholdSession(self)
+
+    def error(self, *, confidence: float, questions: int) -> float:
+        """How far from the threshold a wrong answer can be.
+
+        Guarantee: if no question but the last comes within this of the threshold from below,
+        then with probability at least ``confidence`` all answers are right up to this:
+        8 sensitivity (ln k + ln(2/beta)) / epsilon for general values (000a:E2).
+        """
+        tail = 1 - float(probability("confidence", confidence))
+        spread = math.log(count("questions", questions)) + math.log(2 / tail)
+        # Threshold and value each get half of the allowance where the value noise is doubled.
+        widest = 2 * self.scores.value * float(self.sensitivity) / float(self.epsilon)
+        return 2 * widest * spread
+
+    @classmethod
+    def for_error(
+        cls,
+        error: float,
+        *,
+        confidence: float,
+        questions: int,
+        threshold: Number,
+        sensitivity: Number,
+        scores: Scores = GENERAL,
+    ) -> AboveThreshold:
+        """The cheapest epsilon whose stated error is at most ``error``."""
+        unit = cls(epsilon=1, threshold=threshold, sensitivity=sensitivity, scores=scores)
+        reach = unit.error(confidence=confidence, questions=questions)
+        epsilon = reach / float(positive("error", error))
+        return cls(epsilon=epsilon, threshold=threshold, sensitivity=sensitivity, scores=scores)
+
+    def exponent(self) -> int:
+        """Exponent of the public grid on which values and threshold are compared."""
+        sensitivity = exact(self.sensitivity)
+        return grid.real_exponent(sensitivity, 2 * sensitivity / exact(self.epsilon), 1)
+
+
+class ThresholdSession:
+    """A live conversation. It keeps the noisy threshold to itself, in text and in pickles."""
+
+    def __init__(self, mechanism: AboveThreshold) -> None:
+        """Draw the noisy threshold."""
+        self._mechanism = mechanism
+        self._exponent = mechanism.exponent()
+        # Rounding values to the grid can part neighbours by one more step.
+        step = Fraction(2) ** self._exponent
+        sensitivity = math.ceil(exact(mechanism.sensitivity) / step) + 1
+        scale = 2 * sensitivity / exact(mechanism.epsilon)
+        self._value_scale = mechanism.scores.value * scale
+        threshold = grid.steps(_plain(mechanism.threshold), self._exponent)
+        noise = rounded_laplace(scale, 1, mechanism.randomness)
+        self._secret = int(threshold[0]) + int(noise[0])
+        self._halted = False
+
+    @property
+    def event(self) -> Event:
+        """What the whole conversation costs."""
+        return self._mechanism.event
+
+    @property
+    def halted(self) -> bool:
+        """Whether the one positive answer has been given."""
+        return self._halted
+
+    def ask(self, question: Any) -> bool:
+        """Whether the (true) value is above the threshold, noisily; halts after a yes."""
+        return self.ask_all([question])[-1]
+
+    def ask_all(self, questions: Any) -> list[bool]:
+        """Ask a list of values in order; the answers stop with the first yes."""
+        if self._halted:
+            raise Exhausted(
+                code="threshold_reached",
+                expectation="a conversation that has not yet answered yes",
+                remedy="Open a new one, which is charged anew.",
+            )
+        steps = grid.steps(questions, self._exponent)
+        noise = rounded_laplace(self._value_scale, len(steps), self._mechanism.randomness)
+        # Steps stay below 2**61 and noise below 2**62, so the sum does not wrap around.
+        above = steps + noise >= self._secret
+        if above.any():
+            self._halted = True
+            above = above[: int(np.argmax(above)) + 1]
+        return [bool(answer) for answer in above]
+
+    def __repr__(self) -> str:
+        """Only what is public."""
+        return f"ThresholdSession({self._mechanism!r}, halted={self._halted})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Refuse pickling: a copy would answer twice with one noisy threshold."""
+        raise Exhausted(
+            code="session_not_copied",
+            expectation="one live conversation in one process",
+            remedy="Keep the session where it was opened; a curator can make it durable.",
+        )
+
+
+def _plain(threshold: Number) -> int | float:
+    return float(threshold) if isinstance(threshold, Fraction) else threshold

@@ -1,0 +1,191 @@
+"""Laws too wide for one table: draw a bin, a uniform place in it, and accept or draw again.
+
+Bins are powers of two wide and their law, in which each bin weighs its width times its largest
+probability, comes from an exact :class:`~discreet.noise.table.Table`. A place ``v`` in the bin
+is kept with probability ``exp(-t(v))``, where t grows with v. Bins are narrow against the scale,
+so a few random bits almost always suffice to keep; else floating point with a margin decides;
+and within the margin, certified integer bounds do. Proof: ``proofs/bins.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from discreet.noise.enclosure import exp_minus
+from discreet.noise.randomness import integer, words32, words64
+from discreet.noise.table import CHUNK, Law, Table, Weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.noise.randomness import Source
+
+MARGIN = 2.0**-40
+"""Far above any error of evaluating exp(-t) in double precision for the t that occur."""
+
+SATURATION = 1 << 62
+"""Draws beyond this magnitude are replaced by it: a fixed step that looks at no data."""
+
+
+class BinnedLaw(Law, Protocol):
+    """A law on bins, with the rule that thins each bin to the law wanted.
+
+    ``values`` returns the integer each bin starts from. ``place_bits`` is the logarithm of the
+    bin width; ``fraction_bits`` is 0 for a law on integers and positive for a continuous law
+    that is rounded, whose place has a fractional part too.
+    """
+
+    @property
+    def place_bits(self) -> int:
+        """Bins hold ``2**place_bits`` integers."""
+
+    @property
+    def fraction_bits(self) -> int:
+        """Fractional bits revealed before a doubtful place is decided."""
+
+    def directions(self, count: int) -> NDArray[np.int64]:
+        """+1, -1 or 0 for each bin: where its places lead from its start."""
+
+    def exponents(
+        self, bins: NDArray[np.int64], places: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """``t`` at real places of bins, in double precision."""
+
+    def exponent(self, index: int, place: Fraction) -> Fraction:
+        """``t`` exactly, growing with ``place``."""
+
+
+@dataclass(frozen=True)
+class BinNumbers:
+    """A binned law seen as a law on bin numbers."""
+
+    law: BinnedLaw
+
+    def weights(self, bits: int) -> Weights:
+        """Those of the bins."""
+        return self.law.weights(bits)
+
+    def values(self, count: int) -> NDArray[np.int64]:
+        """Bin numbers themselves."""
+        return np.arange(count, dtype=np.int64)
+
+
+class Bins:
+    """Draws from a binned law.
+
+    Contract: draws are independent with exactly the law's distribution, except that values
+    beyond ±2**62 are replaced by ±2**62 (a fixed, data-independent saturation).
+    """
+
+    def __init__(self, law: BinnedLaw, *, guide_bits: int = 16, word_bits: int = 64) -> None:
+        """Prepare the table of bins and the threshold below which every place is kept."""
+        self._law = law
+        self._table = Table(BinNumbers(law), guide_bits=guide_bits, word_bits=word_bits)
+        # One 32-bit word holds place and coin while at least six bits remain for the coin.
+        self._narrow = law.place_bits <= 26
+        self._coin_bits = min(8, 32 - law.place_bits) if self._narrow else 8
+        self._prepare(len(law.weights(word_bits).low))
+
+    def _prepare(self, count: int) -> None:
+        """Per-bin columns; called again in the rare case of a bin beyond the table."""
+        bins = np.arange(count, dtype=np.int64)
+        width = 1 << self._law.place_bits
+        worst = np.exp(-self._law.exponents(bins, np.full(count, float(width))))
+        self._always = np.floor((worst - MARGIN) * (1 << self._coin_bits)).astype(np.int16)
+        self._starts = self._law.values(count)
+        self._directions = self._law.directions(count)
+
+    def draw(self, size: int, source: Source) -> NDArray[np.int64]:
+        """``size`` independent values of the law."""
+        out = np.empty(size, dtype=np.int64)
+        for start in range(0, size, CHUNK):
+            part = out[start : start + CHUNK]
+            waiting = self._attempt(part, source)
+            while len(waiting):
+                again = np.empty(len(waiting), dtype=np.int64)
+                rejected = self._attempt(again, source)
+                part[waiting] = again
+                waiting = waiting[rejected]
+            np.clip(part, -SATURATION, SATURATION, out=part)
+        return out
+
+    def _attempt(self, out: NDArray[np.int64], source: Source) -> NDArray[np.intp]:
+        """Fill ``out`` with proposals and return the positions that must be drawn again."""
+        bins = self._table.draw(len(out), source)
+        if int(bins.max(initial=0)) >= len(self._starts):
+            self._prepare(int(bins.max()) + 1)
+        words = (words32 if self._narrow else words64)(source, len(out))
+        places = words & words.dtype.type((1 << self._law.place_bits) - 1)
+        coins = (words >> words.dtype.type(8 * words.itemsize - self._coin_bits)).astype(np.int16)
+        np.multiply(np.take(self._directions, bins), places, out=out, casting="unsafe")
+        out += np.take(self._starts, bins)
+        doubtful = np.flatnonzero(coins >= np.take(self._always, bins))
+        if not len(doubtful):
+            return doubtful
+        kept = self._consider(
+            bins[doubtful], places[doubtful].astype(np.int64), coins[doubtful], source
+        )
+        return doubtful[~kept]
+
+    def _consider(
+        self,
+        bins: NDArray[np.int64],
+        places: NDArray[np.int64],
+        coins: NDArray[np.int16],
+        source: Source,
+    ) -> NDArray[np.bool_]:
+        """Keep each place with probability exp(-t), its first coin bits being given."""
+        size = len(bins)
+        words = (coins.astype(np.uint64) << np.uint64(64 - self._coin_bits)) | (
+            words64(source, size) >> np.uint64(self._coin_bits)
+        )
+        shift = self._law.fraction_bits
+        fractions = words32(source, size) >> np.uint32(32 - shift) if shift else None
+        exact_places = places.astype(np.float64)
+        if fractions is not None:
+            exact_places += (fractions + 0.5) * 2.0**-shift
+        gap = np.exp(-self._law.exponents(bins, exact_places)) - words * 2.0**-64
+        kept = gap > 0
+        for i in np.flatnonzero(np.abs(gap) < MARGIN):
+            fraction = 0 if fractions is None else int(fractions[i])
+            kept[i] = self._decide(
+                int(bins[i]), (int(places[i]) << shift) + fraction, int(words[i]), source
+            )
+        return kept
+
+    def _decide(self, index: int, place: int, word: int, source: Source) -> bool:
+        """The same decision for one place, with as many bits as it takes."""
+        shift, bits = self._law.fraction_bits, 64
+        while True:
+            lower = upper = Fraction(place, 1 << shift)
+            if shift:
+                upper = Fraction(place + 1, 1 << shift)
+            if word + 1 <= exp_minus(self._law.exponent(index, upper), bits)[0]:
+                return True
+            if word >= exp_minus(self._law.exponent(index, lower), bits)[1]:
+                return False
+            word = word << 64 | integer(source, 64)
+            bits += 64
+            if shift:
+                place = place << 64 | integer(source, 64)
+                shift += 64
+
+
+def rungs(numbers: NDArray[np.int64], place_bits: int) -> NDArray[np.int64]:
+    """Bin starts ``number * 2**place_bits``, saturating long before 64 bits overflow."""
+    return np.minimum(numbers, SATURATION >> place_bits) << place_bits
+
+
+@lru_cache(maxsize=64)
+def _cached(law: BinnedLaw) -> Bins:
+    return Bins(law)
+
+
+def draw(law: BinnedLaw, size: int, source: Source) -> NDArray[np.int64]:
+    """``size`` draws of ``law``; its bins are built once and kept."""
+    return _cached(law).draw(size, source)

@@ -1,0 +1,241 @@
+"""Exact Gaussian noise on the integers: the continuous law rounded, and the discrete law.
+
+The scale sigma is a rational number of grid steps.
+
+* ``rounded_gaussian``: round(X) with X continuous normal of standard deviation sigma;
+* ``discrete_gaussian``: P(z) proportional to exp(-z**2 / 2 sigma**2).
+
+The two differ, and so do their prices: contract, "Numbers"; modern-data:N1.
+Source: 000a:C5, 004a:B7. Proofs: ``proofs/gaussian.md``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.noise import bins, table
+from discreet.noise.bins import rungs
+from discreet.noise.enclosure import exp_minus, multiply
+from discreet.noise.laplace import bin_bits, checked_scale
+from discreet.noise.randomness import SYSTEM, Noiseless
+from discreet.noise.table import Weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.core.parameters import Number
+    from discreet.noise.randomness import Source
+
+_EXTRA = 64
+_WIDEST_INTEGRAL = 32
+
+
+def rounded_gaussian(scale: Number, size: int, source: Source = SYSTEM) -> NDArray[np.int64]:
+    """Continuous normal noise of standard deviation ``scale``, rounded to the nearest integer.
+
+    Guarantee: exactly P(k) = Phi((k + 1/2)/scale) - Phi((k - 1/2)/scale).
+    """
+    sigma = checked_scale(scale)
+    if isinstance(source, Noiseless):
+        return np.zeros(size, dtype=np.int64)
+    if sigma < _WIDEST_INTEGRAL:
+        return table.draw(RoundedCells(sigma), size, source)
+    return bins.draw(RoundedGaussian(sigma, bin_bits(sigma)), size, source)
+
+
+def discrete_gaussian(scale: Number, size: int, source: Source = SYSTEM) -> NDArray[np.int64]:
+    """Discrete normal noise. Guarantee: exactly P(z) proportional to exp(-z**2 / 2 scale**2)."""
+    sigma = checked_scale(scale)
+    if isinstance(source, Noiseless):
+        return np.zeros(size, dtype=np.int64)
+    law = DiscreteGaussian(sigma, bin_bits(sigma))
+    return bins.draw(law, size, source) if law.place_bits else table.draw(law, size, source)
+
+
+@dataclass(frozen=True)
+class _Squared(ABC):
+    """Shared form: bins that start at magnitudes m and fall like exp(-m**2 / 2 scale**2)."""
+
+    scale: Fraction
+    place_bits: int
+
+    def _ladder(self, offset: Fraction, work: int, bits: int) -> list[tuple[int, int]]:
+        """exp(-(offset + h w)**2 / 2 scale**2) for h = 0, 1, … until the rest is negligible.
+
+        Successive quotients are themselves a geometric sequence, so each rung takes two products.
+        """
+        width = 1 << self.place_bits
+        twice = 2 * self.scale * self.scale
+        rung = exp_minus(offset * offset / twice, work)
+        quotient = exp_minus((2 * offset * width + width * width) / twice, work)
+        second = exp_minus(2 * width * width / twice, work)
+        ladder = [rung]
+        floor = 1 << (work - bits - _EXTRA // 2)
+        while rung[1] > floor:
+            rung = multiply(rung, quotient, work)
+            quotient = multiply(quotient, second, work)
+            ladder.append(rung)
+        # Quotients only shrink, so the rest is below a geometric series with the last of them.
+        return [*ladder, (0, rung[1] * quotient[1] // ((1 << work) - quotient[1]) + 1)]
+
+    @abstractmethod
+    def _magnitude(self, index: int) -> Fraction:
+        """Where the bin starts, exactly."""
+
+    @abstractmethod
+    def _magnitudes(self, bins: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Where bins start, in double precision."""
+
+    def exponents(
+        self, bins: NDArray[np.int64], places: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """((m + v)**2 - m**2) / 2 scale**2, divided early so that nothing overflows."""
+        sigma = float(self.scale)
+        step = places / sigma
+        return step * (self._magnitudes(bins) / sigma + step / 2)
+
+    def exponent(self, index: int, place: Fraction) -> Fraction:
+        """The same, exactly."""
+        return place * (2 * self._magnitude(index) + place) / (2 * self.scale * self.scale)
+
+
+@dataclass(frozen=True)
+class DiscreteGaussian(_Squared):
+    """Outcomes in the order 0…, -1…, then outward, as for the discrete Laplace law."""
+
+    fraction_bits = 0
+
+    def weights(self, bits: int) -> Weights:
+        """A bin weighs as its first, most probable integer."""
+        work = bits + 2 * _EXTRA
+        *up, up_rest = self._ladder(Fraction(0), work, bits)
+        *down, down_rest = self._ladder(Fraction(1), work, bits)
+        shorter = min(len(up), len(down))
+        both = [rung for pair in zip(up, down, strict=False) for rung in pair]
+        rest = up_rest[1] + down_rest[1] + sum(r[1] for r in up[shorter:] + down[shorter:])
+        return Weights([low for low, _ in both], [high for _, high in both], rest)
+
+    def values(self, count: int) -> NDArray[np.int64]:
+        """Starts 0, -1, w, -1-w, 2w and so on."""
+        outcome = np.arange(count, dtype=np.int64)
+        start = rungs(outcome >> 1, self.place_bits)
+        return np.where(outcome & 1, ~start, start)
+
+    def directions(self, count: int) -> NDArray[np.int64]:
+        """Even outcomes lead upward, odd ones downward."""
+        return 1 - 2 * (np.arange(count, dtype=np.int64) & 1)
+
+    def _magnitude(self, index: int) -> Fraction:
+        return Fraction((index >> 1 << self.place_bits) + (index & 1))
+
+    def _magnitudes(self, bins: NDArray[np.int64]) -> NDArray[np.float64]:
+        return (((bins >> 1) << self.place_bits) + (bins & 1)).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class RoundedGaussian(_Squared):
+    """Continuous magnitudes from 1/2 up in bins, and [0, 1/2) for the integer zero.
+
+    The place in a bin is real; only its integer part is ever needed unless a coin is doubtful.
+    """
+
+    fraction_bits = 32
+
+    def weights(self, bits: int) -> Weights:
+        """Zero holds one unit of length at density 1; bins their width at their largest density."""
+        work = bits + 2 * _EXTRA
+        *ladder, rest = self._ladder(Fraction(1, 2), work, bits)
+        width = self.place_bits
+        low = [1 << work, *(rung[0] << width for rung in ladder for _ in (1, -1))]
+        high = [1 << work, *(rung[1] << width for rung in ladder for _ in (1, -1))]
+        return Weights(low, high, 2 * rest[1] << width)
+
+    def values(self, count: int) -> NDArray[np.int64]:
+        """Starts 0, 1, -1, 1+w, -1-w and so on."""
+        outcome = np.arange(count, dtype=np.int64)
+        start = rungs((outcome - 1) >> 1, self.place_bits) + 1
+        return np.where(outcome == 0, 0, np.where(outcome & 1, start, -start))
+
+    def directions(self, count: int) -> NDArray[np.int64]:
+        """Zero stays; odd outcomes lead upward, even ones downward."""
+        outcome = np.arange(count, dtype=np.int64)
+        return np.where(outcome == 0, 0, 2 * (outcome & 1) - 1)
+
+    def exponents(
+        self, bins: NDArray[np.int64], places: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """As for every bin; in the cell of zero the place is shrunk into [0, 1/2)."""
+        within = np.where(bins == 0, places / (2 << self.place_bits), places)
+        return super().exponents(bins, within)
+
+    def exponent(self, index: int, place: Fraction) -> Fraction:
+        """The same, exactly."""
+        return super().exponent(index, place if index else place / (2 << self.place_bits))
+
+    def _magnitude(self, index: int) -> Fraction:
+        return Fraction(0) if index == 0 else ((index - 1) // 2 << self.place_bits) + Fraction(1, 2)
+
+    def _magnitudes(self, bins: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.where(bins == 0, 0.0, ((bins - 1) >> 1 << self.place_bits) + 0.5)
+
+
+@dataclass(frozen=True)
+class RoundedCells:
+    """The rounded Gaussian cell by cell, for scales at which one table holds them all."""
+
+    scale: Fraction
+
+    def weights(self, bits: int) -> Weights:
+        """Each integer weighs the integral of exp(-x**2 / 2 scale**2) over its unit cell."""
+        work = bits + 2 * _EXTRA
+        inner = (0, 0)
+        low, high = [], []
+        edge = Fraction(1, 2)
+        floor = 1 << (work - bits - _EXTRA // 2)
+        while True:
+            outer = self._integral(edge, work)
+            cell = (outer[0] - inner[1], outer[1] - inner[0])
+            if edge < 1:
+                low.append(2 * cell[0])
+                high.append(2 * cell[1])
+            else:
+                low.extend((max(cell[0], 0), max(cell[0], 0)))
+                high.extend((cell[1], cell[1]))
+            # Mills' bound of the rest: scale**2 / edge * exp(-edge**2 / 2 scale**2).
+            density = exp_minus(edge * edge / (2 * self.scale * self.scale), work)[1]
+            rest = density * self.scale * self.scale / edge
+            if rest < floor:
+                return Weights(low, high, 2 * (int(rest) + 1))
+            inner = outer
+            edge += 1
+
+    def values(self, count: int) -> NDArray[np.int64]:
+        """0, 1, -1, 2, -2 and so on."""
+        outcome = np.arange(count, dtype=np.int64)
+        return np.where(outcome & 1, (outcome + 1) >> 1, -(outcome >> 1))
+
+    def _integral(self, y: Fraction, work: int) -> tuple[int, int]:
+        """Enclose the integral of exp(-x**2 / 2 scale**2) over [0, y].
+
+        It equals y exp(-q) times the sum of (2q)**n / (1 * 3 * … * (2n+1)), q = y**2 / 2 scale**2:
+        positive terms only, floored for the lower bound and rounded up for the upper one.
+        """
+        double_q = y * y / (self.scale * self.scale)
+        p, d = double_q.numerator, double_q.denominator
+        low = high = sum_low = sum_high = 1 << work
+        n = 0
+        # Stop once terms at least halve and are down to a unit: the rest is below the last term.
+        while high > 1 or 4 * p > d * (2 * n + 3):
+            n += 1
+            low = low * p // (d * (2 * n + 1))
+            high = -(-high * p // (d * (2 * n + 1)))
+            sum_low += low
+            sum_high += high
+        fall = exp_minus(double_q / 2, work)
+        total = multiply((sum_low, sum_high + high), fall, work)
+        return total[0] * y.numerator // y.denominator, -(-total[1] * y.numerator // y.denominator)

@@ -1,0 +1,137 @@
+"""Where random bits come from: the operating system's CSPRNG, or an explicit test stand-in.
+
+Contract. Bits handed out are never handed out again. The small buffer that spares system calls
+belongs to one thread of one process: a fork drops it (hook and process id are both checked), and
+it is not part of any object that could be pickled.
+
+Source: 000a:A11, 004d:F28, 004d:D17; contract, "Numbers".
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_BUFFER = 8192
+
+
+class Source(Protocol):
+    """Something that hands out fresh random bytes."""
+
+    @property
+    def private(self) -> bool:
+        """Whether noise drawn from here may back a privacy claim."""
+
+    def bytes(self, count: int) -> bytes:
+        """``count`` independent uniform bytes, never handed out before."""
+
+
+class _Buffers(threading.local):
+    """One buffer per thread, with the process that filled it."""
+
+    process = 0
+    data = b""
+    used = 0
+
+
+_buffers = _Buffers()
+
+
+def _drop_buffers() -> None:
+    global _buffers  # noqa: PLW0603 -- a child process must not see any of its parent's bits
+    _buffers = _Buffers()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_drop_buffers)
+
+
+@dataclass(frozen=True)
+class System:
+    """The operating system's cryptographic generator. The only private source.
+
+    Guarantee: bytes are those of ``os.urandom``, each used at most once.
+    """
+
+    @property
+    def private(self) -> bool:
+        """Always true."""
+        return True
+
+    def bytes(self, count: int) -> bytes:
+        """Fresh bytes; small requests are cut from the thread's own buffer."""
+        if count > _BUFFER // 4:
+            return os.urandom(count)
+        mine = _buffers
+        process = os.getpid()
+        start = mine.used
+        if mine.process != process or start + count > len(mine.data):
+            mine.data, mine.process, start = os.urandom(_BUFFER), process, 0
+        mine.used = start + count
+        return mine.data[start : start + count]
+
+
+@dataclass(frozen=True)
+class Seeded:
+    """Reproducible bits for tests. Releases made with it are marked as not private."""
+
+    seed: int
+    _generator: Any = field(init=False, repr=False, compare=False, hash=False)
+
+    def __post_init__(self) -> None:
+        """Start the reproducible stream."""
+        object.__setattr__(self, "_generator", np.random.Generator(np.random.Philox(self.seed)))
+
+    @property
+    def private(self) -> bool:
+        """Always false: whoever knows the seed can subtract the noise."""
+        return False
+
+    def bytes(self, count: int) -> bytes:
+        """The next bytes of the reproducible stream."""
+        return bytes(self._generator.bytes(count))
+
+
+@dataclass(frozen=True)
+class Noiseless:
+    """No randomness: every sampler returns the centre of its law. For tests only."""
+
+    @property
+    def private(self) -> bool:
+        """Always false."""
+        return False
+
+    def bytes(self, count: int) -> bytes:
+        """Zero bytes, for samplers that have no centre."""
+        return bytes(count)
+
+
+SYSTEM = System()
+
+
+def words16(source: Source, count: int) -> NDArray[np.uint16]:
+    """``count`` uniform 16-bit words."""
+    return np.frombuffer(source.bytes(2 * count), dtype=np.uint16)
+
+
+def words32(source: Source, count: int) -> NDArray[np.uint32]:
+    """``count`` uniform 32-bit words."""
+    return np.frombuffer(source.bytes(4 * count), dtype=np.uint32)
+
+
+def words64(source: Source, count: int) -> NDArray[np.uint64]:
+    """``count`` uniform 64-bit words."""
+    return np.frombuffer(source.bytes(8 * count), dtype=np.uint64)
+
+
+def integer(source: Source, bits: int) -> int:
+    """A uniform integer of ``bits`` bits, as a Python int."""
+    width = -(-bits // 8)
+    return int.from_bytes(source.bytes(width), "little") >> (8 * width - bits)
