@@ -44,11 +44,11 @@ bench: setup  ## Compare with peers: make bench only=noise
 	$(bin)/python benchmarks/run.py $(only)
 
 docs: setup  ## Build the documentation into site/
-	NO_MKDOCS_2_WARNING=1 $(bin)/mkdocs build --strict --quiet --site-dir site
+	NO_MKDOCS_2_WARNING=1 $(bin)/mkdocs build --strict --site-dir site
 
 demo: .venv/adult  ## Run the main job end to end on real data
 	$(bin)/python examples/demo.py
 
 clean:  ## Remove everything that was built
-	rm -rf .venv site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .bench site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

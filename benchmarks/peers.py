@@ -48,7 +48,7 @@ def environment(peer: str) -> Path:
     stamp = home / "installed.txt"
     if stamp.is_file() and stamp.read_text().split() == pinned:
         return python
-    _say(f"peer {peer}: installing {' '.join(pinned)} into {home.relative_to(ROOT)}")
+    print(f"peer {peer}: installing {' '.join(pinned)}", file=sys.stderr, flush=True)
     shutil.rmtree(home, ignore_errors=True)
     ENVIRONMENTS.mkdir(exist_ok=True)
     (ENVIRONMENTS / ".gitignore").write_text("*\n")
@@ -59,7 +59,8 @@ def environment(peer: str) -> Path:
         except subprocess.CalledProcessError as failure:
             raise Missing(_last_line(failure.stderr or failure.stdout)) from failure
         except subprocess.TimeoutExpired as failure:
-            raise Missing(f"not installed within {INSTALL_SECONDS} s") from failure
+            reason = f"not installed within {INSTALL_SECONDS} s"
+            raise Missing(reason) from failure
     stamp.write_text("\n".join(pinned) + "\n")
     return python
 
@@ -70,13 +71,16 @@ class Peer:
     def __init__(self, peer: str, script: str) -> None:
         """Start ``script`` in the peer's environment; raise :class:`Missing` if that fails."""
         self.name = peer
-        self._process = subprocess.Popen(
-            [environment(peer), HERE / script],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        python = environment(peer)
+        self._log = ENVIRONMENTS / f"{peer}.log"
+        with self._log.open("wb") as errors:
+            self._process = subprocess.Popen(
+                [python, HERE / script],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
         try:
             self.versions: dict[str, str] = self._answer()["versions"]
         except BaseException:
@@ -90,7 +94,7 @@ class Peer:
             self._process.stdin.write(json.dumps(parameters) + "\n")
             self._process.stdin.flush()
         except BrokenPipeError as failure:
-            raise Missing("its process has ended") from failure
+            raise Missing(self._complaint()) from failure
         answer = self._answer()
         if "error" in answer:
             raise Missing(answer["error"])
@@ -98,15 +102,18 @@ class Peer:
 
     def _answer(self) -> dict[str, Any]:
         assert self._process.stdout is not None
-        assert self._process.stderr is not None
         if not select.select([self._process.stdout], [], [], ANSWER_SECONDS)[0]:
             self._process.kill()
-            raise Missing(f"no answer within {ANSWER_SECONDS} s")
+            reason = f"no answer within {ANSWER_SECONDS} s"
+            raise Missing(reason)
         line = self._process.stdout.readline()
         if not line:
-            raise Missing(_last_line(self._process.stderr.read()))
+            raise Missing(self._complaint())
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+    def _complaint(self) -> str:
+        return _last_line(self._log.read_bytes())
 
     def __enter__(self) -> Self:
         return self
@@ -135,11 +142,6 @@ def serve(work: Callable[[dict[str, Any]], float], *packages: str) -> None:
             answer({"error": f"{type(failure).__name__}: {failure}"})
 
 
-def _last_line(output: bytes | str) -> str:
-    text = output.decode(errors="replace") if isinstance(output, bytes) else output
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+def _last_line(output: bytes) -> str:
+    lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
     return lines[-1] if lines else "its process ended without a message"
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

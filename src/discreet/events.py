@@ -8,6 +8,7 @@ True
 from discreet.core.event import (
     Composed,
     Event,
+    FixedSizeSampled,
     Nothing,
     PoissonSampled,
     Repeated,
@@ -36,6 +37,7 @@ __all__ = [
     "DiscreteLaplace",
     "Event",
     "Exponential",
+    "FixedSizeSampled",
     "Gaussian",
     "Laplace",
     "NoisyMax",

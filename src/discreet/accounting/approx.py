@@ -16,7 +16,7 @@ from discreet.accounting.gaussian import gaussian_delta, gaussian_epsilon
 from discreet.accounting.pure import PURE
 from discreet.core import mechanism_events as basic
 from discreet.core.event import Composed, Event, Repeated
-from discreet.core.parameters import exact, rounded_up
+from discreet.core.parameters import exact, rounded_down, rounded_up
 from discreet.core.pricing import Accountant
 
 
@@ -42,7 +42,11 @@ class Sums:
 
     def noise_multiplier(self) -> float:
         """The single Gaussian that equals all Gaussian parts, rounded down."""
-        return (1 - 1e-15) / math.sqrt(self.inverse_squares)
+        square = 1 / self.inverse_squares
+        root = math.sqrt(rounded_down(square))
+        above = math.nextafter(root, math.inf)
+        fitting = [z for z in (above, root) if Fraction(z) ** 2 <= square]
+        return fitting[0] if fitting else math.nextafter(root, 0)
 
 
 class ApproxAccountant(Accountant[Sums]):
@@ -62,7 +66,12 @@ class ApproxAccountant(Accountant[Sums]):
             return math.inf
         if not sums.inverse_squares:
             return rounded_up(sums.epsilon)
-        gaussian = gaussian_epsilon(sums.noise_multiplier(), math.nextafter(float(left), 0))
+        multiplier = sums.noise_multiplier()
+        if multiplier == 0:
+            return math.inf
+        gaussian = gaussian_epsilon(multiplier, rounded_down(left))
+        if math.isinf(gaussian):
+            return math.inf
         return rounded_up(sums.epsilon + exact(gaussian))
 
     def delta(self, event: Event, epsilon: float) -> float:
@@ -73,7 +82,8 @@ class ApproxAccountant(Accountant[Sums]):
             return 1.0
         if not sums.inverse_squares:
             return rounded_up(sums.delta)
-        gaussian = gaussian_delta(sums.noise_multiplier(), max(0.0, math.nextafter(float(left), 0)))
+        multiplier = sums.noise_multiplier()
+        gaussian = gaussian_delta(multiplier, rounded_down(left)) if multiplier else 1.0
         return min(1.0, rounded_up(sums.delta + exact(gaussian)))
 
 

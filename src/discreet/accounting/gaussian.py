@@ -20,6 +20,8 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number, nonnegative, positive, probability
 
 _MARGIN = 1e-12
+_LARGEST_EPSILON = 2.0**1000
+_LEAST_MULTIPLIER = 1e-140
 
 
 def gaussian_delta(noise_multiplier: Number, epsilon: Number) -> float:
@@ -29,18 +31,26 @@ def gaussian_delta(noise_multiplier: Number, epsilon: Number) -> float:
     0.126937
     """
     z = float(positive("noise_multiplier", noise_multiplier))
-    return min(1.0, _curve(1 / z, float(nonnegative("epsilon", epsilon))) * (1 + _MARGIN))
+    if z < _LEAST_MULTIPLIER:
+        return 1.0
+    delta = _curve(1 / z, float(nonnegative("epsilon", epsilon))) * (1 + _MARGIN)
+    # The true value is positive: where it is below the least float, that float is the bound.
+    return min(1.0, max(delta, 5e-324))
 
 
 def gaussian_epsilon(noise_multiplier: Number, delta: Number) -> float:
     """The least epsilon at ``delta``, rounded up. ``delta`` must be positive."""
     z = float(positive("noise_multiplier", noise_multiplier))
     target = float(_positive_delta(delta))
+    if z < _LEAST_MULTIPLIER:
+        return math.inf
     if gaussian_delta(z, 0) <= target:
         return 0.0
     high = 1.0
     while gaussian_delta(z, high) > target:
         high *= 2
+        if high > _LARGEST_EPSILON:
+            return math.inf
     return _least(lambda epsilon: gaussian_delta(z, epsilon) <= target, 0.0, high)
 
 
@@ -58,7 +68,11 @@ def gaussian_multiplier(epsilon: Number, delta: Number) -> float:
     low = high
     while gaussian_delta(low, spend) <= target:
         low /= 2
-    return _least(lambda z: gaussian_delta(z, spend) <= target, low, high)
+    multiplier = _least(lambda z: gaussian_delta(z, spend) <= target, low, high)
+    # Rounding leaves the curve not quite monotone: take the price that will be charged as judge.
+    while gaussian_epsilon(multiplier, target) > spend:
+        multiplier *= 1 + 2.0**-50
+    return multiplier
 
 
 def _curve(mu: float, epsilon: float) -> float:
@@ -66,12 +80,10 @@ def _curve(mu: float, epsilon: float) -> float:
 
     upper = float(log_ndtr(mu / 2 - epsilon / mu))
     lower = epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
-    # Cancellation costs digits where both terms nearly agree; the absolute error is then below
-    # a few ulps of the larger term, which is added back.
-    gap = lower - upper
-    if gap >= 0:
-        return math.exp(upper) * 1e-14
-    return math.exp(upper) * (-math.expm1(gap) + 4e-16 * (1 + abs(upper) + abs(lower)))
+    # Both logarithms are off by some ulps of themselves. That is all there is to lose where the
+    # terms nearly agree, and it is added back.
+    slack = 2e-15 * (1 + epsilon + abs(upper) + abs(lower))
+    return math.exp(upper) * (max(0.0, -math.expm1(lower - upper)) + slack)
 
 
 def _least(holds: object, low: float, high: float) -> float:

@@ -42,7 +42,7 @@ def zcdp_epsilon(rho: Number, delta: Number) -> float:
 
     def at(excess: float) -> float:
         alpha = 1 + excess
-        return alpha * rate + math.log(excess / alpha) - (log_delta + math.log(alpha)) / excess
+        return alpha * rate - math.log1p(1 / excess) - (log_delta + math.log(alpha)) / excess
 
     return max(0.0, _least_over_orders(at)) * (1 + _MARGIN)
 
@@ -56,9 +56,9 @@ def zcdp_delta(rho: Number, epsilon: Number) -> float:
 
     def at(excess: float) -> float:
         alpha = 1 + excess
-        return excess * (alpha * rate - spend + math.log(excess / alpha)) - math.log(alpha)
+        return excess * (alpha * rate - spend - math.log1p(1 / excess)) - math.log(alpha)
 
-    return min(1.0, math.exp(_least_over_orders(at)) * (1 + _MARGIN))
+    return min(1.0, max(math.exp(_least_over_orders(at)) * (1 + _MARGIN), 5e-324))
 
 
 def zcdp_rho(epsilon: Number, delta: Number) -> float:

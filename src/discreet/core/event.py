@@ -16,11 +16,20 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from discreet.core import pricing
-from discreet.core.errors import InvalidParameter
+from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.parameters import count, finite
+from discreet.core.unit import Relation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from discreet.core.guarantee import ZCDP, GaussianDP
 
 _KINDS: dict[str, type[Event]] = {}
 
@@ -69,9 +78,35 @@ class Event:
 
     __rmul__ = __mul__
 
-    def subsample(self, *, rate: float | Fraction) -> Event:
-        """The event happens on a Poisson sample: each unit enters independently at ``rate``."""
-        return PoissonSampled(self, rate)
+    def subsample(
+        self,
+        *,
+        rate: float | Fraction | None = None,
+        size: int | None = None,
+        of: int | None = None,
+    ) -> Event:
+        """The event happens on a random sample.
+
+        ``rate``: each unit joins independently (Poisson), for add/remove neighbours.
+        ``size`` and ``of``: a uniformly random subset of ``size`` out of a public number ``of``,
+        for replaced neighbours.
+        """
+        if rate is not None and size is None and of is None:
+            return PoissonSampled(self, rate)
+        if rate is None and size is not None and of is not None:
+            return FixedSizeSampled(self, size, of)
+        raise InvalidParameter(
+            code="sampler_unclear",
+            expectation="either rate=, or size= and of=",
+            remedy="Use rate= for Poisson sampling, size= and of= for samples of fixed size.",
+        )
+
+    def relation(self) -> Relation | None:
+        """The neighbouring relation that the event's price is about; None if any will do.
+
+        Events about different relations do not compose.
+        """
+        return None
 
     def epsilon(self, *, delta: float) -> float:
         """The least epsilon known to hold at ``delta``: a certified upper bound."""
@@ -80,6 +115,38 @@ class Event:
     def delta(self, *, epsilon: float) -> float:
         """The least delta known to hold at ``epsilon``: a certified upper bound."""
         return pricing.delta(self, epsilon)
+
+    def epsilon_bounds(self, *, delta: float) -> tuple[float, float]:
+        """Certified lower and upper values of epsilon at ``delta``."""
+        bounds: tuple[float, float] = pricing.report("epsilon_bounds", self, delta)
+        return bounds
+
+    def rdp(self, *, orders: Sequence[float]) -> NDArray[np.float64]:
+        """Upper bounds of the Rényi divergence at each order."""
+        curve: NDArray[np.float64] = pricing.report("rdp", self, orders)
+        return curve
+
+    def zcdp(self) -> ZCDP:
+        """The concentrated guarantee, rho rounded up."""
+        guarantee: ZCDP = pricing.report("zcdp", self)
+        return guarantee
+
+    def gdp(self) -> GaussianDP:
+        """A certified Gaussian guarantee, or a refusal; never the central-limit value."""
+        guarantee: GaussianDP = pricing.report("gdp", self)
+        return guarantee
+
+    def pld(self) -> Any:
+        """The privacy loss distribution: pairs that dominate the event, ready to be composed."""
+        return pricing.report("pld", self)
+
+    def tradeoff(self) -> Any:
+        """The curve of type II against type I errors that no test can get below."""
+        return pricing.report("tradeoff", self)
+
+    def with_accountant(self, accountant: pricing.Accountant[Any]) -> pricing.Priced:
+        """The event as one accountant sees it, instead of the tightest of all."""
+        return pricing.Priced(self, accountant)
 
     def to_json(self) -> str:
         """A line of JSON from which :func:`from_json` rebuilds an equal event."""
@@ -127,8 +194,13 @@ class Composed(Event):
     parts: tuple[Event, ...]
 
     def __post_init__(self) -> None:
-        """Accept any sequence of events."""
-        object.__setattr__(self, "parts", tuple(self.parts))
+        """Accept any sequence of events about one relation, and nothing else."""
+        object.__setattr__(self, "parts", tuple(require_event(part) for part in self.parts))
+        self.relation()
+
+    def relation(self) -> Relation | None:
+        """That of the parts."""
+        return common_relation(self.parts)
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,7 +212,12 @@ class Repeated(Event):
 
     def __post_init__(self) -> None:
         """Refuse numbers of times that are not whole."""
+        require_event(self.event)
         object.__setattr__(self, "times", count("times", self.times))
+
+    def relation(self) -> Relation | None:
+        """That of the event repeated."""
+        return self.event.relation()
 
 
 @dataclass(frozen=True, repr=False)
@@ -152,6 +229,7 @@ class PoissonSampled(Event):
 
     def __post_init__(self) -> None:
         """Refuse rates outside (0, 1]."""
+        require_event(self.event)
         rate = finite("rate", self.rate)
         if not 0 < rate <= 1:
             raise InvalidParameter(
@@ -160,6 +238,77 @@ class PoissonSampled(Event):
                 received=rate,
                 remedy="Pass the probability with which each unit joins the sample.",
             )
+        self.relation()
+
+    def relation(self) -> Relation | None:
+        """Sampling units independently earns amplification under add/remove only."""
+        return require_relation(self.event, Relation.ADD_REMOVE)
+
+
+@dataclass(frozen=True, repr=False)
+class FixedSizeSampled(Event):
+    """An event run on a uniformly random subset of ``size`` units out of ``of``, a public number.
+
+    The inner event is meant for *replaced* units: clipping at C means a sensitivity of 2 C.
+    """
+
+    event: Event
+    size: int
+    of: int
+
+    def __post_init__(self) -> None:
+        """Refuse samples larger than what they are drawn from."""
+        require_event(self.event)
+        if count("size", self.size) > count("of", self.of):
+            raise InvalidParameter(
+                code="sample_too_large",
+                expectation="a sample no larger than what it is drawn from",
+                received=(self.size, self.of),
+                remedy="Reduce the sample size.",
+            )
+        self.relation()
+
+    def relation(self) -> Relation | None:
+        """A fixed size makes sense only where the number of units is public."""
+        return require_relation(self.event, Relation.REPLACE)
+
+
+def common_relation(events: tuple[Event, ...]) -> Relation | None:
+    """The one relation all events are about; mixing two is refused."""
+    relations = {relation for event in events if (relation := event.relation()) is not None}
+    if len(relations) > 1:
+        raise Mismatch(
+            code="relation_mismatch",
+            expectation="events about one neighbouring relation",
+            received=sorted(relation.value for relation in relations),
+            remedy="Use Poisson sampling throughout, or samples of fixed size throughout.",
+        )
+    return relations.pop() if relations else None
+
+
+def require_relation(event: Event, wanted: Relation) -> Relation:
+    """``wanted``, unless the event inside is about another relation."""
+    inside = event.relation()
+    if inside is not None and inside is not wanted:
+        raise Mismatch(
+            code="relation_mismatch",
+            expectation=f"an inner event for {wanted.value} neighbours",
+            received=inside.value,
+            remedy="A sampler must match the neighbouring relation of what it samples for.",
+        )
+    return wanted
+
+
+def require_event(value: object) -> Event:
+    """Return ``value`` if it is an event."""
+    if not isinstance(value, Event):
+        raise InvalidParameter(
+            code="not_an_event",
+            expectation="an event",
+            received=type(value).__name__,
+            remedy="Use the kinds in discreet.events, or a subclass of Event.",
+        )
+    return value
 
 
 def compose(events: tuple[Event, ...]) -> Event:
@@ -176,24 +325,29 @@ def compose(events: tuple[Event, ...]) -> Event:
 def from_json(text: str) -> Event:
     """Rebuild the event that :meth:`Event.to_json` wrote; refuse unknown kinds and versions."""
     try:
-        plain = json.loads(text)
-    except json.JSONDecodeError:
-        plain = None
-    return _from_plain(plain)
+        return _from_plain(json.loads(text))
+    except (ValueError, TypeError, ZeroDivisionError, RecursionError) as fault:
+        if isinstance(fault, InvalidParameter):
+            raise
+        raise _not_json(type(fault).__name__) from None
+
+
+def _not_json(received: str) -> InvalidParameter:
+    return InvalidParameter(
+        code="event_not_json",
+        expectation="a JSON object that describes an event",
+        received=received,
+        remedy="Pass the text that `to_json` wrote.",
+    )
 
 
 def _from_plain(plain: object) -> Event:
     if not isinstance(plain, dict):
-        raise InvalidParameter(
-            code="event_not_json",
-            expectation="a JSON object that describes an event",
-            received=type(plain).__name__,
-            remedy="Pass the text that `to_json` wrote.",
-        )
+        raise _not_json(type(plain).__name__)
     values = dict(plain)
     kind, version = values.pop("kind", None), values.pop("version", None)
     known = _KINDS.get(kind) if isinstance(kind, str) else None
-    if known is None or version != known.version:
+    if known is None or version is True or version != known.version:
         raise InvalidParameter(
             code="event_unknown",
             expectation="an event kind and version that this installation knows",

@@ -119,7 +119,9 @@ class ApproxDP(Guarantee):
         (000a:A7).
         """
         size = count("size", size)
-        delta = _group_delta(float(self.epsilon), float(self.delta), size)
+        if size == 1:
+            return self
+        delta = _group_delta(float(self.epsilon), rounded_up(exact(self.delta)), size)
         if not delta < 1:
             raise InvalidParameter(
                 code="delta_out_of_range",
@@ -239,26 +241,28 @@ def _times(value: Number, factor: int) -> Number:
 
 def _group_delta(epsilon: float, delta: float, size: int) -> float:
     """The hybrid sum of size terms e^{j epsilon} delta, rounded up; infinite if too large."""
-    if delta == 0 or size == 1:
+    if delta == 0:
         return delta
-    try:
-        factor = math.expm1(size * epsilon) / math.expm1(epsilon) if epsilon else float(size)
-    except OverflowError:
+    # In logarithms, since the sum may overflow although delta times the sum does not.
+    growth = (size - 1) * epsilon
+    tail = math.expm1(-size * epsilon) / math.expm1(-epsilon) if epsilon else float(size)
+    exponent = math.log(delta) + growth + math.log(tail)
+    if exponent >= 0:
         return math.inf
-    # Each function is off by a unit in the last place; a rounded exponent, by itself times one.
-    return delta * factor * (1 + 2.0**-48 + size * epsilon * 2.0**-50)
+    slack = 2.0**-47 + (growth + abs(math.log(delta))) * 2.0**-49
+    return math.exp(exponent) * (1 + slack)
 
 
 def _upward(value: Fraction, name: str) -> float:
-    try:
-        return rounded_up(value)
-    except OverflowError:
+    bound = rounded_up(value)
+    if math.isinf(bound):
         raise InvalidParameter(
             code="not_finite",
             expectation="a guarantee that is still finite",
             received=f"{name} too large",
             remedy="There is no guarantee that large; ask for a smaller group or epsilon.",
-        ) from None
+        )
+    return bound
 
 
 def _units(left: object, right: object) -> Mismatch:

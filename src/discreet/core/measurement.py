@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 X = TypeVar("X")
-Y = TypeVar("Y")
 Z = TypeVar("Z")
+X_contra = TypeVar("X_contra", contravariant=True)
+Y_co = TypeVar("Y_co", covariant=True)
 
 
 @dataclass(frozen=True)
-class Measurement(Generic[X, Y]):
+class Measurement(Generic[X_contra, Y_co]):
     """A random function of data and the event it amounts to at each input distance.
 
     Contract: for members x, x' at distance at most ``d``, the laws of ``function(x)`` and
@@ -34,7 +35,7 @@ class Measurement(Generic[X, Y]):
     """
 
     input: Space
-    function: Callable[[X], Y]
+    function: Callable[[X_contra], Y_co]
     privacy: Callable[[Any], Event]
 
     def __post_init__(self) -> None:
@@ -60,11 +61,11 @@ class Measurement(Generic[X, Y]):
             )
         return event
 
-    def release(self, data: X) -> Y:
+    def release(self, data: X_contra) -> Y_co:
         """One random answer. Debits nothing: a curator does that before calling it."""
         return self.function(data)
 
-    def then(self, after: Callable[[Y], Z]) -> Measurement[X, Z]:
+    def then(self, after: Callable[[Y_co], Z]) -> Measurement[X_contra, Z]:
         """Post-processing: any function of the answer, at the same event."""
         return Measurement(self.input, lambda data: after(self.function(data)), self.privacy)
 

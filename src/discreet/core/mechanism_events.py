@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.core.event import Event
+from discreet.core.event import Event, require_event
 from discreet.core.parameters import count, delta_parameter, positive
 
 if TYPE_CHECKING:
@@ -143,3 +143,7 @@ class Unprotected(Event):
 
     instead_of: Event
     reason: str
+
+    def __post_init__(self) -> None:
+        """Refuse anything but an event."""
+        require_event(self.instead_of)

@@ -96,8 +96,8 @@ class AddRemovePeople(Metric):
     """People who must leave or join, with all their rows, to make two data sets equal.
 
     ``owner`` is the index or key of the identifier. A person whose rows are not the same on the
-    two sides leaves and joins again, which is two steps; rows without an owner are nobody's and
-    cost one step each.
+    two sides leaves and joins again, which is two steps. Rows without an owner count as one
+    person's; bounding drops them.
     """
 
     owner: Any
@@ -282,9 +282,10 @@ def _key(row: Any) -> Any:
 
 
 def _nested(value: tuple[Any, ...]) -> bool:
+    """Whether a tuple holds tables, not rows: its members are sequences of records."""
     return bool(value) and all(
         isinstance(table, (list, tuple))
-        and (not table or isinstance(table[0], (dict, list, tuple)))
+        and all(isinstance(row, (dict, list, tuple)) for row in table)
         for table in value
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 from numbers import Rational
 from typing import TypeAlias
@@ -19,21 +20,22 @@ def exact(value: Number) -> Fraction:
     >>> exact(0.5)
     Fraction(1, 2)
     """
-    return Fraction(value)
+    plain = _numpy_scalar(value)
+    return Fraction(value if plain is None else plain)
 
 
 def finite(name: str, value: object) -> Number:
     """Return ``value`` if it is a finite real number, else refuse it by name."""
+    # Numpy's integers are rational too, but their arithmetic wraps around.
+    plain = None if isinstance(value, (int, float)) else _numpy_scalar(value)
+    value = value if plain is None else plain
     if isinstance(value, bool) or not isinstance(value, (int, float, Rational)):
-        converted = _numpy_scalar(value)
-        if converted is None:
-            raise InvalidParameter(
-                code="not_a_number",
-                expectation=f"{name} to be a real number",
-                received=type(value).__name__,
-                remedy=f"Pass {name} as an int, a float or a fractions.Fraction.",
-            )
-        value = converted
+        raise InvalidParameter(
+            code="not_a_number",
+            expectation=f"{name} to be a real number",
+            received=type(value).__name__,
+            remedy=f"Pass {name} as an int, a float or a fractions.Fraction.",
+        )
     if isinstance(value, float) and not math.isfinite(value):
         raise InvalidParameter(
             code="not_finite",
@@ -121,11 +123,19 @@ def _numpy_scalar(value: object) -> int | float | None:
     return plain
 
 
+def rounded_down(value: Fraction) -> float:
+    """The largest float that is not above ``value``."""
+    return -rounded_up(-value)
+
+
 def rounded_up(value: Fraction) -> float:
     """The least float that is not below ``value``: losses are never rounded in our favour.
 
     >>> rounded_up(Fraction(1, 3)) > Fraction(1, 3)
     True
     """
-    nearest = float(value)
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -sys.float_info.max
     return math.nextafter(nearest, math.inf) if Fraction(nearest) < value else nearest

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from discreet.core.errors import InvalidParameter, Unpriced
+from discreet.core.errors import InvalidParameter, NotPrivate, Unpriced
 from discreet.core.parameters import delta_parameter, nonnegative
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from discreet.core.event import Event
 
 Price = TypeVar("Price")
+ReportFunction = TypeVar("ReportFunction", bound="Callable[..., Any]")
 PriceFunction = TypeVar("PriceFunction", bound="Callable[[Any], Any]")
 
 
@@ -57,6 +58,7 @@ class Accountant(ABC, Generic[Price]):
         """The price of ``event``, or :class:`Unpriced`."""
         function = self._functions.get(type(event))
         if function is None:
+            refuse_unprotected(event)
             raise Unpriced(
                 code="unpriced",
                 expectation=f"an event that the {type(self).__name__} accountant can price",
@@ -74,6 +76,35 @@ class Accountant(ABC, Generic[Price]):
         """Smallest delta this accountant can certify at ``epsilon``; one if none."""
 
 
+def refuse_unprotected(event: Event) -> None:
+    """Say of a test-mode event what it is, rather than that it has no price."""
+    from discreet.core.mechanism_events import Unprotected
+
+    if isinstance(event, Unprotected):
+        raise NotPrivate(
+            code="not_private",
+            expectation="an event of a private release",
+            received=event.reason,
+            remedy="Build the mechanism without `randomness=`; seeds are for tests only.",
+        )
+
+
+@dataclass(frozen=True)
+class Priced:
+    """An event under one accountant."""
+
+    event: Event
+    accountant: Accountant[Any]
+
+    def epsilon(self, *, delta: float) -> float:
+        """What this accountant certifies at ``delta``."""
+        return self.accountant.epsilon(self.event, float(delta_parameter("delta", delta)))
+
+    def delta(self, *, epsilon: float) -> float:
+        """What this accountant certifies at ``epsilon``."""
+        return self.accountant.delta(self.event, float(nonnegative("epsilon", epsilon)))
+
+
 _ACCOUNTANTS: list[Accountant[Any]] = []
 
 
@@ -84,14 +115,33 @@ def enlist(accountant: Accountant[Any]) -> None:
 
 def epsilon(event: Event, delta: float) -> float:
     """The least epsilon over all accountants that can price ``event``."""
-    delta_parameter("delta", delta)
-    return min(_quotes(event, lambda accountant: accountant.epsilon(event, delta)))
+    slack = float(delta_parameter("delta", delta))
+    return min(_quotes(event, lambda accountant: accountant.epsilon(event, slack)))
 
 
 def delta(event: Event, epsilon: float) -> float:
     """The least delta over all accountants that can price ``event``."""
-    nonnegative("epsilon", epsilon)
-    return min(_quotes(event, lambda accountant: accountant.delta(event, epsilon)))
+    loss = float(nonnegative("epsilon", epsilon))
+    return min(_quotes(event, lambda accountant: accountant.delta(event, loss)))
+
+
+_REPORTS: dict[str, Callable[..., Any]] = {}
+
+
+def reports(name: str) -> Callable[[ReportFunction], ReportFunction]:
+    """Decorator: let every event answer the method ``name`` through this function."""
+
+    def register(function: ReportFunction) -> ReportFunction:
+        _REPORTS[name] = function
+        return function
+
+    return register
+
+
+def report(name: str, event: Event, *arguments: object) -> Any:
+    """What the accountants registered under ``name`` say about ``event``."""
+    importlib.import_module("discreet.accounting")
+    return _REPORTS[name](event, *arguments)
 
 
 def _quotes(event: Event, ask: Callable[[Accountant[Any]], float]) -> list[float]:

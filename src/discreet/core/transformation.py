@@ -9,23 +9,25 @@ Source: 004d:F1–F7, F10, F19, F27. Proof: ``proofs/calculus.md``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.measurement import Measurement, Mechanism
+from discreet.core.parameters import exact, rounded_up
 from discreet.core.space import Space
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-X = TypeVar("X")
-Y = TypeVar("Y")
+X_contra = TypeVar("X_contra", contravariant=True)
+Y_co = TypeVar("Y_co", covariant=True)
 Z = TypeVar("Z")
 
 
 @dataclass(frozen=True)
-class Transformation(Generic[X, Y]):
+class Transformation(Generic[X_contra, Y_co]):
     """A function between metric spaces whose stability is declared.
 
     Contract: for members x, x' of the input domain at distance at most ``d``, the outputs are
@@ -35,7 +37,7 @@ class Transformation(Generic[X, Y]):
 
     input: Space
     output: Space
-    function: Callable[[X], Y]
+    function: Callable[[X_contra], Y_co]
     stability: Callable[[Any], Any]
 
     def __post_init__(self) -> None:
@@ -51,20 +53,20 @@ class Transformation(Generic[X, Y]):
         """The distance outputs can be apart; needs no data."""
         return self.stability(d_in)
 
-    def __call__(self, data: X) -> Y:
+    def __call__(self, data: X_contra) -> Y_co:
         """Apply the function."""
         return self.function(data)
 
     @overload
-    def __rshift__(self, then: Transformation[Y, Z]) -> Transformation[X, Z]: ...
+    def __rshift__(self, then: Transformation[Y_co, Z]) -> Transformation[X_contra, Z]: ...
     @overload
-    def __rshift__(self, then: Measurement[Y, Z]) -> Measurement[X, Z]: ...
+    def __rshift__(self, then: Measurement[Y_co, Z]) -> Measurement[X_contra, Z]: ...
     @overload
-    def __rshift__(self, then: Mechanism) -> Measurement[X, Any]: ...
+    def __rshift__(self, then: Mechanism) -> Measurement[X_contra, Any]: ...
 
     def __rshift__(
-        self, then: Transformation[Y, Z] | Measurement[Y, Z] | Mechanism
-    ) -> Transformation[X, Z] | Measurement[X, Z]:
+        self, then: Transformation[Y_co, Z] | Measurement[Y_co, Z] | Mechanism
+    ) -> Transformation[X_contra, Z] | Measurement[X_contra, Z]:
         """``self`` first, then ``then``; stabilities chain and, at the end, become an event."""
         if isinstance(then, Transformation):
             self.output.require(then.input)
@@ -83,7 +85,7 @@ class Transformation(Generic[X, Y]):
             lambda d_in: measurement.privacy(self.stability(d_in)),
         )
 
-    def _measured(self, mechanism: Any) -> Measurement[Y, Any]:
+    def _measured(self, mechanism: Any) -> Measurement[Y_co, Any]:
         if not isinstance(mechanism, Mechanism):
             raise Mismatch(
                 code="cannot_chain",
@@ -95,8 +97,18 @@ class Transformation(Generic[X, Y]):
 
 
 def stable(factor: float) -> Callable[[Any], Any]:
-    """The stability map ``d -> factor * d`` of a ``factor``-stable transformation."""
-    return lambda d_in: factor * d_in
+    """The stability map ``d -> factor * d`` of a ``factor``-stable transformation.
+
+    Exact on whole numbers and fractions; where a float takes part, rounded up.
+    """
+
+    def apart(d_in: Any) -> Any:
+        floating = any(isinstance(number, float) for number in (factor, d_in))
+        if floating and d_in != math.inf:
+            return rounded_up(exact(factor) * exact(d_in))
+        return factor * d_in
+
+    return apart
 
 
 def _missing(name: str, expectation: str) -> InvalidParameter:

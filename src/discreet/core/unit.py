@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -127,6 +128,18 @@ def _root_up(square: int) -> float:
 
 
 PrivacyUnit: TypeAlias = Row | Person | Edge | Node | Replace
+
+
+class Relation(Enum):
+    """What neighbouring means, apart from whose data it is about."""
+
+    ADD_REMOVE = "add/remove"
+    REPLACE = "replace"
+
+
+def relation_of(unit: PrivacyUnit) -> Relation:
+    """Replace units mean REPLACE, all others ADD_REMOVE."""
+    return Relation.REPLACE if isinstance(unit, Replace) else Relation.ADD_REMOVE
 
 
 def across_silos(*units: PrivacyUnit) -> Person:

@@ -1,5 +1,6 @@
 """Mechanisms are values: build one, read its event and its error, release a number or an array."""
 
+from discreet.mechanisms.accuracy import laplace_sum_error
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.exponential import Exponential, PermuteAndFlip
@@ -28,4 +29,5 @@ __all__ = [
     "Sparse",
     "TruncatedGeometric",
     "Warner",
+    "laplace_sum_error",
 ]

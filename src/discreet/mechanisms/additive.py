@@ -28,7 +28,7 @@ class Additive(ABC):
     """Noise added to numbers whose sensitivity is declared.
 
     Assumptions: neighbouring data sets give vectors at most ``sensitivity`` apart in the
-    mechanism's norm; the shape of the input is public.
+    mechanism's norm; shape and kind (whole or real) of the input are public.
     """
 
     sensitivity: Number
@@ -36,7 +36,7 @@ class Additive(ABC):
 
     def __post_init__(self) -> None:
         """Refuse a sensitivity that is not positive and finite."""
-        positive("sensitivity", self.sensitivity)
+        object.__setattr__(self, "sensitivity", grid.ordinary("sensitivity", self.sensitivity))
 
     @property
     def event(self) -> Event:
@@ -45,12 +45,18 @@ class Additive(ABC):
 
     def release(self, value: Any) -> Any:
         """Add noise to a number, a list or an array: one release, whatever the size."""
-        values = self._on_grid(value)
-        steps = self._scale_in_steps(values.exponent, values.steps.size, kind(values.whole))
-        return values.with_noise(self._draw(steps, values.steps.size))
+        array = grid.as_array(value)
+        return self._release(array, kind(grid.is_whole(array)))
 
     def scale(self, *, size: int = 1, kind: type = float) -> float:
         """The noise scale in the caller's units, for ``size`` coordinates of the kind."""
+        if kind is not int and kind is not float:
+            raise InvalidParameter(
+                code="not_a_kind",
+                expectation="kind to be int for whole numbers or float for reals",
+                received=kind,
+                remedy="Pass kind=int or kind=float.",
+            )
         exponent = self._exponent(size, kind)
         return float(self._scale_in_steps(exponent, count("size", size), kind)) * 2.0**exponent
 
@@ -61,14 +67,17 @@ class Additive(ABC):
         ``kind=int`` it is the least whole number for which that holds.
         """
         tail = joint_tail(confidence, size)
-        return self._quantile(tail, self.scale(size=size, kind=kind), kind)
+        error = self._quantile(tail, self.scale(size=size, kind=kind), kind)
+        # Rounding moves a real value and its noise by half a step each.
+        return error if kind is int else error + 2.0 ** self._exponent(size, kind)
 
     def interval(self, released: Any, *, confidence: float) -> tuple[Any, Any]:
         """Lower and upper ends that hold the true values, jointly, at ``confidence``."""
         array = np.asarray(released)
         whole = kind(array.dtype.kind in "iu")
         error = self.error(confidence=confidence, size=array.size, kind=whole)
-        return released - whole(error), released + whole(error)
+        values = array if isinstance(released, list | tuple) else released
+        return values - whole(error), values + whole(error)
 
     def over(self, space: Space) -> Measurement[Any, Any]:
         """The mechanism as a measurement on numbers in this mechanism's norm."""
@@ -77,11 +86,18 @@ class Additive(ABC):
                 code="metric_mismatch",
                 expectation=f"{self._metric().__name__} distances for {type(self).__name__}",
                 received=space.metric,
-                remedy="Declare the sensitivity in the norm of the mechanism.",
+                remedy="Pass `metric=` to the step before: L1() for Laplace, L2() for Gaussian.",
             )
         size = space.domain.size if isinstance(space.domain, Vector) else 1
         element = space.domain.element if isinstance(space.domain, Vector) else space.domain
         whole = kind(isinstance(element, Integers))
+        if self._whole_only() and whole is not int:
+            raise Mismatch(
+                code="domain_mismatch",
+                expectation=f"whole numbers for {type(self).__name__}",
+                received=space.domain,
+                remedy="Use Laplace or Gaussian for real numbers.",
+            )
 
         def privacy(d_in: Number) -> Event:
             distance = exact(nonnegative("d_in", d_in))
@@ -93,12 +109,23 @@ class Additive(ABC):
             )
             return marked(self._event(share), self.randomness)
 
-        return Measurement(space, self.release, privacy)
+        # By the declared kind, never by that of the value: 3 and 3.5 are both real.
+        return Measurement(space, lambda value: self._release(value, whole), privacy)
 
-    def _on_grid(self, value: Any) -> grid.Values:
-        if grid.is_whole(value):
-            return grid.whole_steps(value)
-        return grid.real_steps(value, self._exponent(np.size(value), float))
+    def _release(self, value: Any, kind: type) -> Any:
+        """Release numbers as the given kind; whole numbers are welcome as reals."""
+        array = grid.as_array(value)
+        if kind is int or self._whole_only():
+            values = grid.whole_steps(array)
+        else:
+            values = grid.real_steps(array, self._exponent(array.size, float))
+        steps = self._scale_in_steps(values.exponent, values.steps.size, kind)
+        return values.with_noise(self._draw(steps, values.steps.size))
+
+    @staticmethod
+    def _whole_only() -> bool:
+        """Whether reals are refused."""
+        return False
 
     def _exponent(self, size: int, kind: type) -> int:
         if kind is int:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from discreet.accounting.zcdp import zcdp_rho
 from discreet.core.event import Event
 from discreet.core.mechanism_events import DiscreteGaussian as DiscreteGaussianEvent
 from discreet.core.metric import L2, Metric
-from discreet.core.parameters import Number, exact, positive
+from discreet.core.parameters import Number, exact
 from discreet.mechanisms import grid
 from discreet.mechanisms.additive import Additive, joint_tail
 from discreet.noise import SYSTEM, Source, discrete_gaussian
@@ -45,7 +45,7 @@ class DiscreteGaussian(Additive):
     def __post_init__(self) -> None:
         """Refuse parameters that are not positive and finite."""
         super().__post_init__()
-        positive("rho", self.rho)
+        object.__setattr__(self, "rho", grid.ordinary("rho", self.rho))
 
     @classmethod
     def calibrated(
@@ -71,8 +71,9 @@ class DiscreteGaussian(Additive):
         """The least whole number that all errors stay within at ``confidence``."""
         return self._quantile(joint_tail(confidence, size), self.sigma, int)
 
-    def _on_grid(self, value: Any) -> grid.Values:
-        return grid.whole_steps(value)
+    @staticmethod
+    def _whole_only() -> bool:
+        return True
 
     def _exponent(self, size: int, kind: type) -> int:
         return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.core.event import Event
 from discreet.core.mechanism_events import DiscreteLaplace as DiscreteLaplaceEvent
 from discreet.core.metric import L1, Metric
-from discreet.core.parameters import Number, exact, positive
+from discreet.core.parameters import Number, exact
 from discreet.mechanisms import grid
 from discreet.mechanisms.additive import Additive, joint_tail, positive_error, whole_bound
 from discreet.noise import SYSTEM, Source, discrete_laplace
@@ -43,7 +43,7 @@ class DiscreteLaplace(Additive):
     def __post_init__(self) -> None:
         """Refuse parameters that are not positive and finite."""
         super().__post_init__()
-        positive("epsilon", self.epsilon)
+        object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
 
     @property
     def steps(self) -> int:
@@ -78,8 +78,9 @@ class DiscreteLaplace(Additive):
         """The least whole number that all errors stay within at ``confidence``."""
         return self._quantile(joint_tail(confidence, size), self.scale(size=size, kind=int), int)
 
-    def _on_grid(self, value: Any) -> grid.Values:
-        return grid.whole_steps(value)
+    @staticmethod
+    def _whole_only() -> bool:
+        return True
 
     def _exponent(self, size: int, kind: type) -> int:
         return 0
@@ -106,4 +107,4 @@ class DiscreteLaplace(Additive):
     def _quantile(self, tail: float, scale: float, kind: type) -> float:
         # P(|Z| > t) = 2 a**(t+1) / (1 + a) with a = exp(-1/scale).
         reach = scale * (math.log(2) - math.log1p(math.exp(-1 / scale)) - math.log(tail)) - 1
-        return float(max(0, math.ceil(reach - 1e-9)))
+        return float(max(0, math.ceil(reach)))

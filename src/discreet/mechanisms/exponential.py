@@ -13,8 +13,9 @@ from discreet.core.event import Event
 from discreet.core.mechanism_events import Exponential as ExponentialEvent
 from discreet.core.mechanism_events import PermuteAndFlip as PermuteAndFlipEvent
 from discreet.core.parameters import Number, count, exact, positive, probability
+from discreet.mechanisms import grid
 from discreet.mechanisms.additive import marked
-from discreet.mechanisms.scores import GENERAL, Scores, read_scores
+from discreet.mechanisms.scores import GENERAL, Scores, check_scores, read_scores
 from discreet.noise import SYSTEM, Noiseless, Source, bernoulli_exp, uniform_integers, winner
 from discreet.noise.race import exact_gap, gaps
 
@@ -30,8 +31,9 @@ class Selection:
 
     def __post_init__(self) -> None:
         """Refuse parameters that are not positive and finite."""
-        positive("epsilon", self.epsilon)
-        positive("sensitivity", self.sensitivity)
+        object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
+        object.__setattr__(self, "sensitivity", grid.ordinary("sensitivity", self.sensitivity))
+        check_scores(self.scores)
 
     def rate(self) -> Fraction:
         """epsilon / 2 sensitivity, or epsilon / sensitivity for monotone scores."""

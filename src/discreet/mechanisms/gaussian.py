@@ -15,7 +15,8 @@ from discreet.accounting.gaussian import gaussian_epsilon, gaussian_multiplier
 from discreet.core.event import Event
 from discreet.core.mechanism_events import Gaussian as GaussianEvent
 from discreet.core.metric import L2, Metric
-from discreet.core.parameters import Number, exact, positive
+from discreet.core.parameters import Number, exact, finite
+from discreet.mechanisms import grid
 from discreet.mechanisms.additive import Additive, joint_tail, positive_error, whole_bound
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise import SYSTEM, Source, rounded_gaussian
@@ -26,7 +27,8 @@ class Gaussian(Additive):
     """Adds normal noise, as little as (epsilon, delta) allows, to each coordinate.
 
     Assumptions: ``sensitivity`` bounds the L2 distance of the released vector between
-    neighbouring data sets; the shape of the input is public.
+    neighbouring data sets; shape and kind (whole or real) of the input are
+    public.
 
     Contract: integers in, integers out; reals are rounded to a public power of two, at most
     2**-30 of sigma, with the rounding added to the sensitivity. Calibrated by the exact curve
@@ -47,7 +49,8 @@ class Gaussian(Additive):
     def __post_init__(self) -> None:
         """Refuse parameters out of range, delta = 0 included."""
         super().__post_init__()
-        positive("epsilon", self.epsilon)
+        object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", finite("delta", self.delta))
         # Evaluated now, so that impossible parameters fail when the mechanism is built.
         _ = self.noise_multiplier
 
@@ -71,10 +74,18 @@ class Gaussian(Additive):
         """The cheapest mechanism at ``delta`` whose largest error is at most ``error``."""
         wanted = positive_error(error)
         reach = whole_bound(wanted) + 0.5 if kind is int else wanted
-        tail = joint_tail(confidence, size)
-        sigma = reach / _two_sided_quantile(tail) / (1 + 2.0**-18)
-        epsilon = gaussian_epsilon(sigma / float(positive("sensitivity", sensitivity)), delta)
-        return cls(epsilon=epsilon, delta=delta, sensitivity=sensitivity, randomness=randomness)
+        unit = float(grid.ordinary("sensitivity", sensitivity))
+        multiplier = reach / _two_sided_quantile(joint_tail(confidence, size)) / unit
+        while True:
+            # Where even epsilon zero would do, the least one that a mechanism takes.
+            epsilon = max(gaussian_epsilon(multiplier, delta), 2.0**-400)
+            mechanism = cls(
+                epsilon=epsilon, delta=delta, sensitivity=sensitivity, randomness=randomness
+            )
+            reached = mechanism.error(confidence=confidence, size=size, kind=kind)
+            if reached <= wanted:
+                return mechanism
+            multiplier *= 1 - 2.0**-50 if kind is int else min(wanted / reached, 1 - 2.0**-50)
 
     @staticmethod
     def _metric() -> type[Metric]:

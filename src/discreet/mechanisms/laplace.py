@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from discreet.core.event import Event
 from discreet.core.mechanism_events import Laplace as LaplaceEvent
 from discreet.core.metric import L1, Metric
-from discreet.core.parameters import Number, exact, positive
+from discreet.core.parameters import Number, exact
+from discreet.mechanisms import grid
 from discreet.mechanisms.additive import Additive, joint_tail, positive_error, whole_bound
 from discreet.noise import SYSTEM, Source, rounded_laplace
 
@@ -23,7 +24,7 @@ class Laplace(Additive):
     """Adds Laplace noise of scale ``sensitivity / epsilon`` to each coordinate.
 
     Assumptions: ``sensitivity`` bounds the L1 distance of the released vector between
-    neighbouring data sets; the shape of the input is public; values fit the data's own units.
+    neighbouring data sets; shape and kind (whole or real) of the input are public.
 
     Contract: integers in, integers out (grid of whole numbers, sensitivity rounded up to it);
     reals are rounded to a public power of two, at most 2**-30 of the scale, with the rounding
@@ -45,7 +46,7 @@ class Laplace(Additive):
     def __post_init__(self) -> None:
         """Refuse parameters that are not positive and finite."""
         super().__post_init__()
-        positive("epsilon", self.epsilon)
+        object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
 
     @classmethod
     def for_error(
@@ -70,8 +71,8 @@ class Laplace(Additive):
         tail = joint_tail(confidence, size)
         epsilon = float(sensitive) * -math.log(tail) / reach
         mechanism = cls(epsilon=epsilon, sensitivity=sensitivity, randomness=randomness)
-        while mechanism.error(confidence=confidence, size=size, kind=kind) > wanted:
-            epsilon *= 1 + 2.0**-30
+        while (reached := mechanism.error(confidence=confidence, size=size, kind=kind)) > wanted:
+            epsilon *= 1 + 2.0**-50 if kind is int else max(reached / wanted, 1 + 2.0**-50)
             mechanism = cls(epsilon=epsilon, sensitivity=sensitivity, randomness=randomness)
         return mechanism
 

@@ -10,16 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import InvalidParameter
 from discreet.core.event import Event
 from discreet.core.mechanism_events import NoisyMax as NoisyMaxEvent
-from discreet.core.parameters import Number, count, exact, positive, probability
+from discreet.core.parameters import Number, count, exact, probability
 from discreet.mechanisms import grid
 from discreet.mechanisms.additive import marked
-from discreet.mechanisms.scores import GENERAL, Scores, read_scores
+from discreet.mechanisms.scores import GENERAL, Scores, check_scores, read_scores
 from discreet.noise import SYSTEM, LazyLaplace, Noiseless, Source, rounded_laplace
-
-_FINEST = 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +48,9 @@ class NoisyMax:
 
     def __post_init__(self) -> None:
         """Refuse parameters that are not positive and finite."""
-        positive("epsilon", self.epsilon)
-        positive("sensitivity", self.sensitivity)
+        object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
+        object.__setattr__(self, "sensitivity", grid.ordinary("sensitivity", self.sensitivity))
+        check_scores(self.scores)
 
     @property
     def event(self) -> Event:
@@ -61,12 +59,22 @@ class NoisyMax:
 
     def release(self, scores: Any) -> int:
         """The index of the winner."""
-        return self._race(scores)[0]
+        steps, noise, scale, _ = self._noisy(scores)
+        ahead = np.flatnonzero(steps + noise == (steps + noise).max())
+        if len(ahead) == 1 or isinstance(self.randomness, Noiseless):
+            # Rounding hides at most half a step each, so a whole step ahead is ahead.
+            return int(ahead[0])
+        return _first_and_gap(steps, noise, scale, self.randomness)[0]
 
     def release_with_gap(self, scores: Any) -> tuple[int, float]:
         """The winner and how far its noisy score is ahead, rounded down to the public grid."""
-        winner, gap, exponent = self._race(scores)
-        return winner, gap * 2.0**exponent
+        steps, noise, scale, step = self._noisy(scores)
+        if isinstance(self.randomness, Noiseless):
+            order = np.argsort(-steps, kind="stable")
+            lead = int(steps[order[0]] - steps[order[1]]) if len(order) > 1 else 0
+            return int(order[0]), lead * step
+        winner, gap = _first_and_gap(steps, noise, scale, self.randomness)
+        return winner, gap * step
 
     def error(self, *, confidence: float, candidates: int) -> float:
         """How far below the best score the winner's may be, at ``confidence``.
@@ -79,30 +87,16 @@ class NoisyMax:
     def _scale(self) -> Fraction:
         return self.scores.value * exact(self.sensitivity) / exact(self.epsilon)
 
-    def _race(self, scores: Any) -> tuple[int, int, int]:
+    def _noisy(self, scores: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Fraction, float]:
+        """Scores and noise in steps, the noise scale in steps, and the step."""
         values = read_scores(scores)
         sensitivity = exact(self.sensitivity)
         exponent = grid.real_exponent(sensitivity, self._scale(), 1)
-        if values.dtype.kind == "i":
-            # Whole scores need no grid finer than 2**-30 and then stay exact.
-            exponent = max(exponent, -_FINEST)
         in_steps = math.ceil(sensitivity / Fraction(2) ** exponent) + 1
         scale = self.scores.value * in_steps / exact(self.epsilon)
-        if scale < 1:
-            raise InvalidParameter(
-                code="scale_out_of_range",
-                expectation="epsilon below 2**30 per unit of whole-number sensitivity",
-                received=self.epsilon,
-                remedy="With noise this small nothing is protected; choose a smaller epsilon.",
-            )
-        steps = grid.steps(values, exponent)
-        if isinstance(self.randomness, Noiseless):
-            order = np.argsort(-steps, kind="stable")
-            gap = int(steps[order[0]] - steps[order[1]]) if len(order) > 1 else 0
-            return int(order[0]), gap, exponent
-        noise = rounded_laplace(scale, len(steps), self.randomness)
-        winner, gap = _first_and_gap(steps, noise, scale, self.randomness)
-        return winner, gap, exponent
+        # Only differences matter, so the largest score can stand at zero.
+        steps = grid.steps_behind(values, exponent)
+        return steps, rounded_laplace(scale, len(steps), self.randomness), scale, 2.0**exponent
 
 
 def _first_and_gap(

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.event import Event
 from discreet.core.mechanism_events import RandomizedResponse as RandomizedResponseEvent
-from discreet.core.parameters import Number, count, exact, positive, probability
+from discreet.core.parameters import Number, count, exact, finite, positive, probability, rounded_up
+from discreet.mechanisms import grid
 from discreet.mechanisms.additive import marked
 from discreet.noise import SYSTEM, Noiseless, Source, bernoulli, uniform_integers
-from discreet.noise.enclosure import exp_minus
+from discreet.noise.enclosure import exp_minus, log_inverse
 from discreet.noise.table import Table, Weights
 
 
@@ -42,7 +43,7 @@ class RandomizedResponse:
 
     def __post_init__(self) -> None:
         """Refuse fewer than two categories and an epsilon that is not positive."""
-        positive("epsilon", self.epsilon)
+        object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
         count("categories", self.categories, least=2)
 
     @property
@@ -79,7 +80,7 @@ class RandomizedResponse:
         noisy, _ = _categories(reports, self.categories)
         shares = np.bincount(noisy.reshape(-1), minlength=self.categories) / noisy.size
         lie = (1 - self.truth) / (self.categories - 1)
-        return (shares - lie) / (self.truth - lie)
+        return (shares - lie) / self._contrast()
 
     def error(self, *, confidence: float, people: int) -> float:
         """Bound on one estimated frequency by Chebyshev, whatever the truth.
@@ -89,12 +90,16 @@ class RandomizedResponse:
         tail = 1 - float(probability("confidence", confidence))
         lie = (1 - self.truth) / (self.categories - 1)
         worst = max(p * (1 - p) for p in (self.truth, lie, min(max(0.5, lie), self.truth)))
-        return math.sqrt(worst / (tail * count("people", people))) / (self.truth - lie)
+        return math.sqrt(worst / (tail * count("people", people))) / self._contrast()
 
     def people_for(self, error: float, *, confidence: float) -> int:
         """How many people make the stated error at most ``error``."""
         one = self.error(confidence=confidence, people=1)
         return math.ceil((one / float(positive("error", error))) ** 2)
+
+    def _contrast(self) -> float:
+        """By how much a true answer is likelier than each lie, without cancellation."""
+        return -math.expm1(-float(self.epsilon)) * self.truth
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +122,8 @@ class Warner:
 
     def __post_init__(self) -> None:
         """Refuse probabilities of keeping that are not between one half and one."""
-        if not probability("keep", self.keep) * 2 > 1:
+        object.__setattr__(self, "keep", probability("keep", self.keep))
+        if not 2 * exact(self.keep) > 1:
             raise InvalidParameter(
                 code="keep_out_of_range",
                 expectation="a probability of keeping the truth strictly between 1/2 and 1",
@@ -129,8 +135,12 @@ class Warner:
     def event(self) -> Event:
         """What one answer of one person costs, its epsilon rounded up."""
         keep = exact(self.keep)
-        odds = keep / (1 - keep)
-        epsilon = math.nextafter(math.log(odds) * (1 + 2.0**-50), math.inf)
+        odds = (1 - keep) / keep
+        # The logarithm is at least 1 - odds, hence at least one over the denominator.
+        bits = 64 + 2 * odds.denominator.bit_length()
+        low = (odds.numerator << bits) // odds.denominator
+        _, high = log_inverse(low, low + 1, bits)
+        epsilon = rounded_up(Fraction(high, 1 << bits))
         return marked(RandomizedResponseEvent(epsilon=epsilon, categories=2), self.randomness)
 
     def release(self, answers: Any) -> Any:
@@ -152,6 +162,13 @@ class Warner:
     def standard_error(self, *, share: float, people: int) -> float:
         """Standard deviation of the estimate when ``share`` of the people would say yes."""
         keep = float(self.keep)
+        if not 0 <= finite("share", share) <= 1:
+            raise InvalidParameter(
+                code="not_a_probability",
+                expectation="share to lie in [0, 1]",
+                received=share,
+                remedy="Pass the share of people who would say yes.",
+            )
         yes = share * keep + (1 - share) * (1 - keep)
         return math.sqrt(yes * (1 - yes) / count("people", people)) / (2 * keep - 1)
 

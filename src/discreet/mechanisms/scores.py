@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import InvalidData
-from discreet.mechanisms.grid import as_array
+from discreet.core.errors import InvalidData, InvalidParameter
+from discreet.mechanisms.grid import as_array, clamped, is_whole
 
 
 class Scores(Enum):
@@ -28,8 +28,19 @@ GENERAL = Scores.GENERAL
 MONOTONE = Scores.MONOTONE
 
 
+def check_scores(scores: object) -> None:
+    """Refuse anything but a member of :class:`Scores`."""
+    if not isinstance(scores, Scores):
+        raise InvalidParameter(
+            code="not_scores",
+            expectation="scores to be GENERAL or MONOTONE",
+            received=type(scores).__name__,
+            remedy="Pass discreet.mechanisms.MONOTONE only where all scores move in one direction.",
+        )
+
+
 def read_scores(scores: Any) -> NDArray[np.float64] | NDArray[np.int64]:
-    """A vector of finite scores, taken exactly: as 64-bit integers or as floats."""
+    """A vector of finite scores, exactly: as integers, clamped at ±2**61, or as floats."""
     array = as_array(scores)
     if array.ndim != 1:
         raise InvalidData(
@@ -38,10 +49,8 @@ def read_scores(scores: Any) -> NDArray[np.float64] | NDArray[np.int64]:
             received=array.ndim,
             remedy="Score a public, fixed list of candidates.",
         )
-    if array.dtype.kind == "u":
-        array = np.minimum(array, np.uint64((1 << 63) - 1))
-    if array.dtype.kind in "iub":
-        return array.astype(np.int64)
+    if is_whole(array):
+        return clamped(array)
     if not np.isfinite(array).all():
         raise InvalidData(
             code="not_finite_input",

@@ -12,6 +12,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.event import Event
 from discreet.core.parameters import Number, count
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
+from discreet.mechanisms.grid import LIMIT
 from discreet.noise import SYSTEM, Source
 
 
@@ -49,7 +50,7 @@ class TruncatedGeometric:
     def release(self, value: Any) -> Any:
         """Noisy counts within the public range."""
         noisy = self._geometric().release(value)
-        clamped = np.clip(noisy, 0, self.size)
+        clamped = np.clip(noisy, 0, min(self.size, LIMIT))
         return int(clamped) if isinstance(noisy, int) else clamped
 
     def error(self, *, confidence: float, size: int = 1) -> float:
@@ -65,7 +66,11 @@ class TruncatedGeometric:
         """
         counts = np.arange(self.size + 1)
         weights = np.asarray(prior, dtype=np.float64)
-        if weights.shape != counts.shape or not (weights >= 0).all() or not weights.sum() > 0:
+        if (
+            weights.shape != counts.shape
+            or not (weights >= 0).all()
+            or not 0 < weights.sum() < np.inf
+        ):
             raise InvalidParameter(
                 code="prior_of_wrong_shape",
                 expectation="one non-negative weight for each count from 0 to size",

@@ -57,8 +57,9 @@ def bernoulli_exp(
 ) -> NDArray[np.bool_]:
     """One coin for each exponent x >= 0, heads with probability exactly exp(-x).
 
-    ``exponents`` are double-precision values with a relative error of at most 2**-48, and
-    ``exactly(i)`` is the i-th exponent as a rational; it is asked only where bits leave doubt.
+    ``exponents`` are double-precision values off by at most 2**-48 of themselves plus 2**-48 (and
+    by anything from 2**20 on, if they stay that large); ``exactly(i)`` is the i-th exponent as a
+    rational, asked for only where bits leave doubt.
     """
     words = words64(source, len(exponents))
     gap = np.exp(-exponents) - words * 2.0**-64

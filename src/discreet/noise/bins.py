@@ -25,8 +25,13 @@ if TYPE_CHECKING:
 
     from discreet.noise.randomness import Source
 
+    _Columns = tuple[NDArray[np.int16], NDArray[np.int64], NDArray[np.int64]]
+
 MARGIN = 2.0**-40
 """Far above any error of evaluating exp(-t) in double precision for the t that occur."""
+
+FAR = 1 << 13
+"""Bins from here on, never seen in practice, are left to exact arithmetic altogether."""
 
 SATURATION = 1 << 62
 """Draws beyond this magnitude are replaced by it: a fixed step that looks at no data."""
@@ -46,7 +51,11 @@ class BinnedLaw(Law, Protocol):
 
     @property
     def fraction_bits(self) -> int:
-        """Fractional bits revealed before a doubtful place is decided."""
+        """Fractional bits revealed before a doubtful place is decided.
+
+        Contract: zero, or so many that over half a unit of the last of them exp(-t) moves by
+        less than ``MARGIN / 4`` in bins below ``FAR``; at most 52.
+        """
 
     def directions(self, count: int) -> NDArray[np.int64]:
         """+1, -1 or 0 for each bin: where its places lead from its start."""
@@ -89,16 +98,16 @@ class Bins:
         # One 32-bit word holds place and coin while at least six bits remain for the coin.
         self._narrow = law.place_bits <= 26
         self._coin_bits = min(8, 32 - law.place_bits) if self._narrow else 8
-        self._prepare(len(law.weights(word_bits).low))
+        self._columns = self._prepare(len(law.weights(word_bits).low))
 
-    def _prepare(self, count: int) -> None:
+    def _prepare(self, count: int) -> _Columns:
         """Per-bin columns; called again in the rare case of a bin beyond the table."""
         bins = np.arange(count, dtype=np.int64)
         width = 1 << self._law.place_bits
         worst = np.exp(-self._law.exponents(bins, np.full(count, float(width))))
-        self._always = np.floor((worst - MARGIN) * (1 << self._coin_bits)).astype(np.int16)
-        self._starts = self._law.values(count)
-        self._directions = self._law.directions(count)
+        always = np.floor((worst - MARGIN) * (1 << self._coin_bits)).astype(np.int16)
+        always[FAR:] = -1
+        return always, self._law.values(count), self._law.directions(count)
 
     def draw(self, size: int, source: Source) -> NDArray[np.int64]:
         """``size`` independent values of the law."""
@@ -117,14 +126,16 @@ class Bins:
     def _attempt(self, out: NDArray[np.int64], source: Source) -> NDArray[np.intp]:
         """Fill ``out`` with proposals and return the positions that must be drawn again."""
         bins = self._table.draw(len(out), source)
-        if int(bins.max(initial=0)) >= len(self._starts):
-            self._prepare(int(bins.max()) + 1)
+        columns = self._columns
+        if int(bins.max(initial=0)) >= len(columns[0]):
+            columns = self._columns = self._prepare(int(bins.max()) + 1)
+        always, starts, directions = columns
         words = (words32 if self._narrow else words64)(source, len(out))
         places = words & words.dtype.type((1 << self._law.place_bits) - 1)
         coins = (words >> words.dtype.type(8 * words.itemsize - self._coin_bits)).astype(np.int16)
-        np.multiply(np.take(self._directions, bins), places, out=out, casting="unsafe")
-        out += np.take(self._starts, bins)
-        doubtful = np.flatnonzero(coins >= np.take(self._always, bins))
+        np.multiply(np.take(directions, bins), places, out=out, casting="unsafe")
+        out += np.take(starts, bins)
+        doubtful = np.flatnonzero(coins >= np.take(always, bins))
         if not len(doubtful):
             return doubtful
         kept = self._consider(
@@ -145,13 +156,13 @@ class Bins:
             words64(source, size) >> np.uint64(self._coin_bits)
         )
         shift = self._law.fraction_bits
-        fractions = words32(source, size) >> np.uint32(32 - shift) if shift else None
+        fractions = words64(source, size) >> np.uint64(64 - shift) if shift else None
         exact_places = places.astype(np.float64)
         if fractions is not None:
             exact_places += (fractions + 0.5) * 2.0**-shift
         gap = np.exp(-self._law.exponents(bins, exact_places)) - words * 2.0**-64
         kept = gap > 0
-        for i in np.flatnonzero(np.abs(gap) < MARGIN):
+        for i in np.flatnonzero((np.abs(gap) < MARGIN) | (bins >= FAR)):
             fraction = 0 if fractions is None else int(fractions[i])
             kept[i] = self._decide(
                 int(bins[i]), (int(places[i]) << shift) + fraction, int(words[i]), source

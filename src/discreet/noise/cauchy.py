@@ -89,7 +89,7 @@ class HalfDisc:
     def rough(self, x: NDArray[np.uint64], y: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Outcomes of squares in double precision; ``_UNDECIDED`` where it cannot be sure.
 
-        Numerics: each bound is off by fewer than 8 roundings, 2**-50 of itself; ``_SLACK`` is
+        Numerics: each bound takes at most 8 roundings, 2**-50 of itself; ``_SLACK`` is
         twice that.
         """
         left, low = x.astype(np.float64), y.astype(np.float64)

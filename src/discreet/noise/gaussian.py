@@ -14,6 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -144,7 +145,7 @@ class RoundedGaussian(_Squared):
     The place in a bin is real; only its integer part is ever needed unless a coin is doubtful.
     """
 
-    fraction_bits = 32
+    fraction_bits = 48
 
     def weights(self, bits: int) -> Weights:
         """Zero holds one unit of length at density 1; bins their width at their largest density."""
@@ -191,51 +192,57 @@ class RoundedCells:
     scale: Fraction
 
     def weights(self, bits: int) -> Weights:
-        """Each integer weighs the integral of exp(-x**2 / 2 scale**2) over its unit cell."""
-        work = bits + 2 * _EXTRA
+        """Each integer weighs the integral of exp(-u**2 / 2) over its cell, in units of scale."""
+        # A far cell is a sum near 2**bits times an exponential near 2**-bits: hence twice the bits.
+        work = 2 * bits + _EXTRA
         inner = (0, 0)
-        low, high = [], []
-        edge = Fraction(1, 2)
+        low: list[int] = []
+        high: list[int] = []
+        edge = 1 / (2 * self.scale)
         floor = 1 << (work - bits - _EXTRA // 2)
         while True:
-            outer = self._integral(edge, work)
-            cell = (outer[0] - inner[1], outer[1] - inner[0])
-            if edge < 1:
-                low.append(2 * cell[0])
-                high.append(2 * cell[1])
-            else:
-                low.extend((max(cell[0], 0), max(cell[0], 0)))
-                high.extend((cell[1], cell[1]))
-            # Mills' bound of the rest: scale**2 / edge * exp(-edge**2 / 2 scale**2).
-            density = exp_minus(edge * edge / (2 * self.scale * self.scale), work)[1]
-            rest = density * self.scale * self.scale / edge
+            outer = _integral(edge, work)
+            cell = (max(outer[0] - inner[1], 0), outer[1] - inner[0])
+            # Zero has two halves; every other cell has a mirror image.
+            low.extend((cell[0], cell[0]) if low else (2 * cell[0],))
+            high.extend((cell[1], cell[1]) if high else (2 * cell[1],))
+            rest = _mills(edge, work)
             if rest < floor:
-                return Weights(low, high, 2 * (int(rest) + 1))
+                return Weights(low, high, 2 * rest)
             inner = outer
-            edge += 1
+            edge += 1 / self.scale
 
     def values(self, count: int) -> NDArray[np.int64]:
         """0, 1, -1, 2, -2 and so on."""
         outcome = np.arange(count, dtype=np.int64)
         return np.where(outcome & 1, (outcome + 1) >> 1, -(outcome >> 1))
 
-    def _integral(self, y: Fraction, work: int) -> tuple[int, int]:
-        """Enclose the integral of exp(-x**2 / 2 scale**2) over [0, y].
 
-        It equals y exp(-q) times the sum of (2q)**n / (1 * 3 * … * (2n+1)), q = y**2 / 2 scale**2:
-        positive terms only, floored for the lower bound and rounded up for the upper one.
-        """
-        double_q = y * y / (self.scale * self.scale)
-        p, d = double_q.numerator, double_q.denominator
-        low = high = sum_low = sum_high = 1 << work
-        n = 0
-        # Stop once terms at least halve and are down to a unit: the rest is below the last term.
-        while high > 1 or 4 * p > d * (2 * n + 3):
-            n += 1
-            low = low * p // (d * (2 * n + 1))
-            high = -(-high * p // (d * (2 * n + 1)))
-            sum_low += low
-            sum_high += high
-        fall = exp_minus(double_q / 2, work)
-        total = multiply((sum_low, sum_high + high), fall, work)
-        return total[0] * y.numerator // y.denominator, -(-total[1] * y.numerator // y.denominator)
+def _mills(u: Fraction, work: int) -> int:
+    """Upper bound of the integral of exp(-x**2 / 2) beyond ``u``: exp(-u**2 / 2) / u."""
+    return int(exp_minus(u * u / 2, work)[1] / u) + 1
+
+
+def _integral(u: Fraction, work: int) -> tuple[int, int]:
+    """Enclose the integral of exp(-x**2 / 2) over [0, u].
+
+    It equals u exp(-u**2 / 2) times the sum of u**(2n) / (1 * 3 * … * (2n+1)): positive terms
+    only, floored for the lower bound and rounded up for the upper one. Beyond ``reach``, where
+    exp(-u**2 / 2) < 2**(-work/2), the bound of the rest is added instead.
+    """
+    reach = isqrt(7 * work // 10) + 1
+    if u > reach:
+        low, high = _integral(Fraction(reach), work)
+        return low, high + _mills(Fraction(reach), work)
+    p, d = (u * u).numerator, (u * u).denominator
+    low = high = sum_low = sum_high = 1 << work
+    n = 0
+    # Stop once terms fall to a quarter each and are down to a unit: the rest is below the last.
+    while high > 1 or 4 * p > d * (2 * n + 3):
+        n += 1
+        low = low * p // (d * (2 * n + 1))
+        high = -(-high * p // (d * (2 * n + 1)))
+        sum_low += low
+        sum_high += high
+    total = multiply((sum_low, sum_high + high), exp_minus(u * u / 2, work), work)
+    return total[0] * u.numerator // u.denominator, -(-total[1] * u.numerator // u.denominator)

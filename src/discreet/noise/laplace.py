@@ -71,7 +71,7 @@ def checked_scale(scale: Number) -> Fraction:
         raise InvalidParameter(
             code="scale_out_of_range",
             expectation="a noise scale of at most 2**55 grid steps",
-            received=float(checked),
+            received=f"about 2**{int(checked).bit_length() - 1}",
             remedy="Use a coarser grid, a smaller sensitivity or a larger epsilon.",
         )
     return checked

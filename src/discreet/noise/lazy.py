@@ -53,7 +53,7 @@ class LazyLaplace:
     def refine(self) -> None:
         """Reveal 32 more bits: within a cell, place r is as likely as exp(-r * step / scale)."""
         self._bits += _BITS
-        step = self._width / (1 << self._bits) / self._scale
+        step = self._width / (1 << _BITS) / self._scale
         while True:
             place = integer(self._source, _BITS)
             if self._coin(place * step):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _WEIGHT_ERROR = 2.0**-38
 _BLOCK = 1024
+_SMALLEST_RATE = Fraction(1, 1 << 900)
 
 
 def winner(
@@ -43,7 +44,7 @@ def winner(
     if isinstance(source, Noiseless):
         return np.full(size, best, dtype=np.int64)
     sums = _cumulative(np.exp(-gaps(scores, best, rate)))
-    margin = 4 * _WEIGHT_ERROR * sums[-1]
+    margin = (4 * _WEIGHT_ERROR + len(sums) // _BLOCK * 2.0**-50) * sums[-1]
     words = words64(source, size)
     targets = words * 2.0**-64 * sums[-1]
     found = np.searchsorted(sums, targets, side="right")
@@ -58,16 +59,31 @@ def winner(
 def gaps(
     scores: NDArray[np.float64] | NDArray[np.int64], best: int, rate: Fraction
 ) -> NDArray[np.float64]:
-    """``rate * (scores[best] - scores)`` in double precision, relative error below 2**-50."""
-    if scores.dtype.kind == "i":
+    """``rate * (scores[best] - scores)`` in double precision, at most 2**20.
+
+    Numerics: below that the error is under 2**-50 of the value plus 2**-1000.
+    """
+    if not _SMALLEST_RATE < rate < 1 / _SMALLEST_RATE:
+        return _slow_gaps(scores, best, rate)
+    if scores.dtype.kind in "iu":
         # Differences of 64-bit integers fit unsigned 64-bit integers exactly.
         behind = (scores[best].astype(np.uint64) - scores.astype(np.uint64)).astype(np.float64)
     else:
         with np.errstate(over="ignore"):
-            behind = scores[best] - scores
+            behind = np.subtract(scores[best], scores, dtype=np.float64)
+        if not np.isfinite(behind).all():
+            return _slow_gaps(scores, best, rate)
     with np.errstate(over="ignore"):
         scaled: NDArray[np.float64] = np.minimum(behind * float(rate), 2.0**20)
     return scaled
+
+
+def _slow_gaps(
+    scores: NDArray[np.float64] | NDArray[np.int64], best: int, rate: Fraction
+) -> NDArray[np.float64]:
+    """The same where differences or the rate leave the range of double precision."""
+    exactly = (exact_gap(scores, best, rate, i) for i in range(len(scores)))
+    return np.array([float(min(gap, Fraction(1 << 20))) for gap in exactly])
 
 
 def exact_gap(

@@ -34,13 +34,12 @@ class Source(Protocol):
 
 
 class _Buffers(threading.local):
-    """One buffer per thread, with the process that filled it."""
+    """One buffer per thread: its bytes, how many of them are used, and the process it is for."""
 
-    process = 0
-    data = b""
-    used = 0
+    held: tuple[bytes, int, int]
 
 
+_NOTHING = (b"", 0, 0)
 _buffers = _Buffers()
 
 
@@ -70,12 +69,14 @@ class System:
         if count > _BUFFER // 4:
             return os.urandom(count)
         mine = _buffers
-        process = os.getpid()
-        start = mine.used
-        if mine.process != process or start + count > len(mine.data):
-            mine.data, mine.process, start = os.urandom(_BUFFER), process, 0
-        mine.used = start + count
-        return mine.data[start : start + count]
+        here = os.getpid()
+        # Taken away, not read: a signal handler that draws in between finds no bytes to share.
+        held: tuple[bytes, int, int] = mine.__dict__.pop("held", _NOTHING)
+        data, start, process = held
+        if process != here or start + count > len(data):
+            data, start = os.urandom(_BUFFER), 0
+        mine.held = data, start + count, here
+        return data[start : start + count]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
 from discreet.noise.bernoulli import bernoulli
-from discreet.noise.randomness import SYSTEM, words64
+from discreet.noise.randomness import SYSTEM, Noiseless, words64
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +30,8 @@ def permutation(length: int, source: Source = SYSTEM) -> NDArray[np.int64]:
     likely; equal keys, which occur with probability below length**2 / 2**65, are all drawn again.
     """
     count("length", length, least=0)
+    if isinstance(source, Noiseless):
+        return np.arange(length, dtype=np.int64)
     while True:
         keys = words64(source, length)
         order = np.argsort(keys, kind="stable")
@@ -58,7 +60,7 @@ def poisson_sample(rate: Number, of: int, source: Source = SYSTEM) -> NDArray[np
 
 def uniform_integers(below: int, size: int, source: Source = SYSTEM) -> NDArray[np.int64]:
     """``size`` independent uniform integers in ``[0, below)``, by rejection of the surplus."""
-    count("below", below)
+    below = count("below", below)
     if below > 1 << 62:
         raise InvalidParameter(
             code="range_too_large",

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+import os
+import threading
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discreet.core.errors import Exhausted
+from discreet.core.errors import Exhausted, InvalidData
 from discreet.core.event import Event
 from discreet.core.mechanism_events import SparseVector as SparseVectorEvent
 from discreet.core.parameters import Number, count, exact, finite, positive, probability
 from discreet.mechanisms import grid
 from discreet.mechanisms.additive import marked
-from discreet.mechanisms.scores import GENERAL, Scores
+from discreet.mechanisms.scores import GENERAL, Scores, check_scores
 from discreet.noise import SYSTEM, Source, rounded_laplace
 
 
@@ -47,9 +50,10 @@ class AboveThreshold:
 
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
-        positive("epsilon", self.epsilon)
-        positive("sensitivity", self.sensitivity)
-        finite("threshold", self.threshold)
+        object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
+        object.__setattr__(self, "sensitivity", grid.ordinary("sensitivity", self.sensitivity))
+        object.__setattr__(self, "threshold", finite("threshold", self.threshold))
+        check_scores(self.scores)
 
     @property
     def event(self) -> Event:
@@ -68,8 +72,11 @@ class AboveThreshold:
         8 sensitivity (ln k + ln(2/beta)) / epsilon for general values (000a:E2).
         """
         tail = 1 - float(probability("confidence", confidence))
+        return self._error(tail=tail, questions=questions)
+
+    def _error(self, *, tail: float, questions: int) -> float:
         spread = math.log(count("questions", questions)) + math.log(2 / tail)
-        # Threshold and value each get half of the allowance where the value noise is doubled.
+        # Half of the allowance for the threshold and half for the values, whose noise is wider.
         widest = 2 * self.scores.value * float(self.sensitivity) / float(self.epsilon)
         return 2 * widest * spread
 
@@ -96,11 +103,29 @@ class AboveThreshold:
         return grid.real_exponent(sensitivity, 2 * sensitivity / exact(self.epsilon), 1)
 
 
-class ThresholdSession:
+class Live:
+    """A conversation that lives once: never copied, pickled or carried into a forked process."""
+
+    def __init__(self) -> None:
+        """Remember the process."""
+        self._process = os.getpid()
+        self._lock = threading.RLock()
+
+    def _check_process(self) -> None:
+        if self._process != os.getpid():
+            raise _not_copied()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Refuse copies: they would answer twice with one noisy threshold or one cut-off."""
+        raise _not_copied()
+
+
+class ThresholdSession(Live):
     """A live conversation. It keeps the noisy threshold to itself, in text and in pickles."""
 
     def __init__(self, mechanism: AboveThreshold) -> None:
         """Draw the noisy threshold."""
+        super().__init__()
         self._mechanism = mechanism
         self._exponent = mechanism.exponent()
         # Rounding values to the grid can part neighbours by one more step.
@@ -108,9 +133,9 @@ class ThresholdSession:
         sensitivity = math.ceil(exact(mechanism.sensitivity) / step) + 1
         scale = 2 * sensitivity / exact(mechanism.epsilon)
         self._value_scale = mechanism.scores.value * scale
-        threshold = grid.steps(_plain(mechanism.threshold), self._exponent)
-        noise = rounded_laplace(scale, 1, mechanism.randomness)
-        self._secret = int(threshold[0]) + int(noise[0])
+        # Only differences to the threshold matter, so it can stand at zero.
+        self._origin = round(exact(mechanism.threshold) / step)
+        self._secret = int(rounded_laplace(scale, 1, mechanism.randomness)[0])
         self._halted = False
 
     @property
@@ -129,33 +154,45 @@ class ThresholdSession:
 
     def ask_all(self, questions: Any) -> list[bool]:
         """Ask a list of values in order; the answers stop with the first yes."""
-        if self._halted:
-            raise Exhausted(
-                code="threshold_reached",
-                expectation="a conversation that has not yet answered yes",
-                remedy="Open a new one, which is charged anew.",
-            )
-        steps = grid.steps(questions, self._exponent)
-        noise = rounded_laplace(self._value_scale, len(steps), self._mechanism.randomness)
-        # Steps stay below 2**61 and noise below 2**62, so the sum does not wrap around.
-        above = steps + noise >= self._secret
-        if above.any():
-            self._halted = True
-            above = above[: int(np.argmax(above)) + 1]
+        values = read_questions(questions)
+        with self._lock:
+            self._check_process()
+            if self._halted:
+                raise Exhausted(
+                    code="threshold_reached",
+                    expectation="a conversation that has not yet answered yes",
+                    remedy="Open a new one, which is charged anew.",
+                )
+            steps = grid.steps_from(self._origin, values, self._exponent)
+            noise = rounded_laplace(self._value_scale, len(steps), self._mechanism.randomness)
+            # Steps stay below 2**61 and noise below 2**62, so the sum does not wrap around.
+            above = steps + noise >= self._secret
+            if above.any():
+                self._halted = True
+                above = above[: int(np.argmax(above)) + 1]
         return [bool(answer) for answer in above]
 
     def __repr__(self) -> str:
         """Only what is public."""
         return f"ThresholdSession({self._mechanism!r}, halted={self._halted})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Refuse pickling: a copy would answer twice with one noisy threshold."""
-        raise Exhausted(
-            code="session_not_copied",
-            expectation="one live conversation in one process",
-            remedy="Keep the session where it was opened; a curator can make it durable.",
+
+def read_questions(questions: Any) -> NDArray[Any]:
+    """The values of a list of questions, in order."""
+    values = grid.as_array(questions)
+    if values.ndim != 1:
+        raise InvalidData(
+            code="questions_not_a_list",
+            expectation="one number for each question, in a one-dimensional list",
+            received=values.ndim,
+            remedy="Ask one question at a time, or a list of them with ask_all.",
         )
+    return values
 
 
-def _plain(threshold: Number) -> int | float:
-    return float(threshold) if isinstance(threshold, Fraction) else threshold
+def _not_copied() -> Exhausted:
+    return Exhausted(
+        code="session_not_copied",
+        expectation="one live conversation in one process",
+        remedy="Keep the session where it was opened; a curator can make it durable.",
+    )

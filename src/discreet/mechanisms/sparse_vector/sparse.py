@@ -12,11 +12,19 @@ from discreet.core.errors import Exhausted, InvalidParameter
 from discreet.core.event import Event, compose
 from discreet.core.mechanism_events import SparseVector as SparseVectorEvent
 from discreet.core.parameters import Number, count, delta_parameter, exact, positive, probability
+from discreet.mechanisms import grid
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.scores import GENERAL, Scores
-from discreet.mechanisms.sparse_vector.above_threshold import AboveThreshold, ThresholdSession
+from discreet.mechanisms.sparse_vector.above_threshold import (
+    AboveThreshold,
+    Live,
+    ThresholdSession,
+    read_questions,
+)
 from discreet.noise import SYSTEM, Source
+
+_AT_ONCE = 1 << 14
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +51,7 @@ class Sparse:
 
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
-        positive("epsilon_each", self.epsilon_each)
+        object.__setattr__(self, "epsilon_each", grid.ordinary("epsilon_each", self.epsilon_each))
         count("cutoff", self.cutoff)
         self._round()
 
@@ -108,8 +116,11 @@ class Sparse:
 
         8 c (ln k + ln(2c/beta)) / epsilon for general values and a pure total (000a:E3).
         """
-        tail = (1 - float(probability("confidence", confidence))) / self.cutoff
-        return self._round().error(confidence=1 - tail, questions=questions)
+        tail = 1 - float(probability("confidence", confidence))
+        return self._error(tail=tail, questions=questions)
+
+    def _error(self, *, tail: float, questions: int) -> float:
+        return self._round()._error(tail=tail / self.cutoff, questions=questions)
 
     def _round(self) -> AboveThreshold:
         return AboveThreshold(
@@ -121,11 +132,12 @@ class Sparse:
         )
 
 
-class SparseSession:
+class SparseSession(Live):
     """A live conversation of :class:`Sparse`."""
 
     def __init__(self, mechanism: Sparse) -> None:
         """Open the first round."""
+        super().__init__()
         self._mechanism = mechanism
         self._left = mechanism.cutoff
         self._round: ThresholdSession = mechanism._round().open()
@@ -142,28 +154,27 @@ class SparseSession:
 
     def ask(self, question: Any) -> bool:
         """Whether the value is above the threshold; a yes uses up one positive answer."""
-        if self._left == 0:
-            raise Exhausted(
-                code="cutoff_reached",
-                expectation="a conversation with positive answers left",
-                remedy="Open a new one, which is charged anew.",
-            )
-        if self._round.halted:
-            self._round = self._mechanism._round().open()
-        above = self._round.ask(question)
-        self._left -= above
-        return above
+        return self.ask_all([question])[-1]
 
     def ask_all(self, questions: Any) -> list[bool]:
-        """Ask a list of values in order, as far as the cut-off allows."""
+        """Ask a list of values in order; the answers stop at the cut-off."""
+        values = read_questions(questions)
         answers: list[bool] = []
-        values = list(questions)
-        while len(answers) < len(values) and self._left:
-            if self._round.halted:
-                self._round = self._mechanism._round().open()
-            part = self._round.ask_all(values[len(answers) :])
-            answers += part
-            self._left -= part[-1]
+        with self._lock:
+            self._check_process()
+            if self._left == 0:
+                raise Exhausted(
+                    code="cutoff_reached",
+                    expectation="a conversation with positive answers left",
+                    remedy="Open a new one, which is charged anew.",
+                )
+            while len(answers) < len(values) and self._left:
+                if self._round.halted:
+                    self._round = self._mechanism._round().open()
+                # Few at a time: a yes makes the noise drawn for what follows it useless.
+                part = self._round.ask_all(values[len(answers) : len(answers) + _AT_ONCE])
+                answers += part
+                self._left -= part[-1]
         return answers
 
 
@@ -190,7 +201,7 @@ class NumericSparse:
 
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
-        positive("epsilon", self.epsilon)
+        object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
         self.comparisons()
 
     @property
@@ -239,16 +250,17 @@ def numeric_error(comparisons: Sparse, values: Laplace, *, tail: float, question
 
     The book's bound for delta > 0 forgets the values' own error (000a:E4); this one does not.
     """
-    compared = comparisons.error(confidence=1 - tail, questions=questions)
+    compared = comparisons._error(tail=tail, questions=questions)
     released = -math.log(tail / comparisons.cutoff) * values.scale()
     return max(compared, released)
 
 
-class NumericSession:
+class NumericSession(Live):
     """A live conversation of :class:`NumericSparse`."""
 
     def __init__(self, mechanism: NumericSparse) -> None:
         """Open the first round."""
+        super().__init__()
         self._mechanism = mechanism
         self._comparisons = mechanism.comparisons().open()
 
@@ -264,6 +276,7 @@ class NumericSession:
 
     def ask(self, question: Any) -> float | None:
         """A fresh noisy value if the question is above the threshold, else None."""
+        self._check_process()
         if not self._comparisons.ask(question):
             return None
-        return float(self._mechanism.values().release(float(question)))
+        return float(self._mechanism.values()._release(question, float))

@@ -1,0 +1,292 @@
+"""Draw the figures of the documentation into ``docs/figures``.
+
+Every number comes from the library: its errors, its certified laws, its audit. Run it with the
+extra ``plots``: ``pip install -e '.[plots]'``, then ``python docs/figures.py``.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import TypeAlias
+
+import altair as alt
+import numpy as np
+from scipy.integrate import quad
+
+from discreet.audit.testers import epsilon_lower_bound
+from discreet.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace, PermuteAndFlip
+from discreet.noise import gaussian, laplace
+from discreet.noise.table import Law
+
+Chart: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart
+
+FOLDER = Path(__file__).parent / "figures"
+CONFIDENCE = 0.95
+DELTA = 1e-6
+CANDIDATES = 10
+
+# Okabe and Ito's colours, which survive every common kind of colour blindness; lines differ in
+# their dashes and bars in their lightness as well.
+BLUE, ORANGE, GREEN, BLACK = "#0072B2", "#E69F00", "#009E73", "#222222"
+
+
+def two_worlds() -> Chart:
+    """What a released count may be with a person in the table, and without."""
+    present, absent = "your row is in: 42", "your row is out: 41"
+    points = [
+        {"released": value + truth, "probability": mass, "world": world, "panel": f"epsilon = {e}"}
+        for e in (0.5, 2)
+        for world, truth in ((present, 42), (absent, 41))
+        for value, mass in probabilities(laplace.RoundedLaplace(1 / Fraction(e), 0)).items()
+        if 34 <= value + truth <= 49
+    ]
+    return panels(
+        alt.Chart(alt.Data(values=points))
+        .mark_bar()
+        .encode(
+            x=alt.X("released:O", title="released count", axis=alt.Axis(labelAngle=0)),
+            xOffset=alt.XOffset("world:N", sort=[absent, present]),
+            y=alt.Y("probability:Q", title="probability"),
+            color=colour("world", {absent: BLUE, present: ORANGE}),
+        )
+        .properties(width=300, height=170)
+    )
+
+
+def errors() -> Chart:
+    """The largest error of many counts against epsilon, where a person is in one or in all."""
+    names = ("Laplace", "discrete Laplace", "Gaussian, delta = 1e-6")
+    points = []
+    for reach in ("one person in one count", "one person in every count"):
+        for size in (10, 1000):
+            for epsilon in np.geomspace(0.05, 5, 61).tolist():
+                most = 1 if reach.endswith("one count") else size
+                pure = {"epsilon": epsilon, "sensitivity": most}
+                mechanisms = (
+                    Laplace(**pure),
+                    DiscreteLaplace(**pure),
+                    Gaussian(epsilon=epsilon, delta=DELTA, sensitivity=math.sqrt(most)),
+                )
+                points += [
+                    {
+                        "epsilon": epsilon,
+                        "error": mechanism.error(confidence=CONFIDENCE, size=size, kind=int),
+                        "noise": name,
+                        "counts": f"{size} counts",
+                        "reach": reach,
+                    }
+                    for name, mechanism in zip(names, mechanisms, strict=True)
+                ]
+    lines = (
+        alt.Chart(alt.Data(values=points))
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=alt.X(
+                "epsilon:Q",
+                title="epsilon",
+                scale=alt.Scale(type="log", nice=False),
+                axis=alt.Axis(values=[0.05, 0.1, 0.2, 0.5, 1, 2, 5], format="~g"),
+            ),
+            y=alt.Y(
+                "error:Q",
+                title="largest error, in people",
+                scale=alt.Scale(type="log"),
+                axis=alt.Axis(values=[10**k for k in range(7)], format="~s"),
+            ),
+            color=colour("noise", dict(zip(names, (BLUE, ORANGE, BLACK), strict=True))),
+            strokeDash=dashes("noise", dict(zip(names, ([], [4, 4], [1, 2]), strict=True))),
+        )
+        .properties(width=280, height=180)
+    )
+    column = alt.Column("counts:N", title=None, sort=["10 counts", "1000 counts"])
+    row = alt.Row("reach:N", title=None, sort="descending", header=alt.Header(labelOrient="left"))
+    return lines.facet(row=row, column=column)
+
+
+def selection() -> Chart:
+    """Chance of a wrong choice among ten candidates, by how far the best one leads."""
+    exponential = Exponential(epsilon=1, sensitivity=1)
+    permuted = PermuteAndFlip(epsilon=1, sensitivity=1)
+    names = ("noisy max", "exponential", "permute-and-flip")
+    laws = (noisy_max_wrong, exponential_wrong, permute_and_flip_wrong)
+    rates = (float(exponential.rate()), float(exponential.rate()), float(permuted.rate()))
+    points = [
+        {"lead": lead, "wrong": law(rate * lead), "mechanism": name}
+        for name, law, rate in zip(names, laws, rates, strict=True)
+        for lead in np.linspace(0, 20, 61).tolist()
+    ]
+    return (
+        alt.Chart(alt.Data(values=points))
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=alt.X("lead:Q", title="lead of the best score, in sensitivities / epsilon"),
+            y=alt.Y(
+                "wrong:Q",
+                title="probability of a wrong choice",
+                scale=alt.Scale(type="log", domain=[1e-4, 1]),
+                axis=alt.Axis(values=[1, 0.1, 0.01, 0.001, 0.0001], format="~g"),
+            ),
+            color=colour("mechanism", dict(zip(names, (BLACK, BLUE, ORANGE), strict=True))),
+            strokeDash=dashes("mechanism", dict(zip(names, ([1, 2], [], [6, 3]), strict=True))),
+        )
+        .properties(width=420, height=220)
+    )
+
+
+def exponential_wrong(lead: float) -> float:
+    """The rest of the weight, where one candidate leads the others by ``lead`` log-odds."""
+    others = (CANDIDATES - 1) * math.exp(-lead)
+    return others / (1 + others)
+
+
+def permute_and_flip_wrong(lead: float) -> float:
+    """One less the mean of 1 / (1 + number of others that show heads)."""
+    heads = math.exp(-lead)
+    return 1 - (1 - (1 - heads) ** CANDIDATES) / (CANDIDATES * heads)
+
+
+def noisy_max_wrong(lead: float) -> float:
+    """One less the chance that the leader's Laplace noise plus lead exceeds all others."""
+
+    def below(x: float) -> float:
+        return 0.5 * math.exp(x) if x < 0 else 1 - 0.5 * math.exp(-x)
+
+    def loses(x: float) -> float:
+        return 0.5 * math.exp(-abs(x)) * (1 - below(x + lead) ** (CANDIDATES - 1))
+
+    edges = sorted({-40.0, -lead, 0.0, 40.0})
+    return math.fsum(quad(loses, *pair)[0] for pair in pairwise(edges))
+
+
+def discrete_and_rounded() -> Chart:
+    """Probabilities of whole-number noise: the discrete law beside the rounded one."""
+    scale, sigma = Fraction(1), Fraction(1, 2)
+    laws: dict[str, dict[str, Law]] = {
+        "Laplace, scale 1": {
+            "rounded": laplace.RoundedLaplace(scale, 0),
+            "discrete": laplace.DiscreteLaplace(scale, 0),
+        },
+        "Gaussian, sigma 1/2": {
+            "rounded": gaussian.RoundedCells(sigma),
+            "discrete": gaussian.DiscreteGaussian(sigma, 0),
+        },
+    }
+    points = [
+        {"noise": value, "probability": mass, "law": name, "panel": panel}
+        for panel, pair in laws.items()
+        for name, law in pair.items()
+        for value, mass in probabilities(law).items()
+        if abs(value) <= 4
+    ]
+    return panels(
+        alt.Chart(alt.Data(values=points))
+        .mark_bar()
+        .encode(
+            x=alt.X("noise:O", title="noise", axis=alt.Axis(labelAngle=0)),
+            xOffset=alt.XOffset("law:N", sort=["rounded", "discrete"]),
+            y=alt.Y("probability:Q", title="probability"),
+            color=colour("law", {"rounded": BLUE, "discrete": ORANGE}),
+        )
+        .properties(width=300, height=170),
+        order=list(laws),
+    )
+
+
+def probabilities(law: Law) -> dict[int, float]:
+    """The outcomes of a law with the probabilities its sampler is built on."""
+    weights = law.weights(64)
+    values = law.values(len(weights.low)).tolist()
+    total = sum(weights.low)
+    return {value: low / total for value, low in zip(values, weights.low, strict=True)}
+
+
+def audit() -> Chart:
+    """What a black-box audit can show, on average, of a true claim and of a false one."""
+    claim = 1.0
+    names = {"as claimed: epsilon 1": 1.0, "broken twin: noise for epsilon 2": 2.0}
+    points = []
+    for name, actual in names.items():
+        # The event "at least the larger value", the best one against Laplace noise.
+        upper, lower = 0.5, 0.5 * math.exp(-actual)
+        for trials in (round(number) for number in np.geomspace(30, 100_000, 60).tolist()):
+            bound = epsilon_lower_bound(
+                round(upper * trials), round(lower * trials), trials, delta=0, confidence=0.99
+            )
+            points.append({"trials": trials, "bound": bound, "mechanism": name})
+    lines = (
+        alt.Chart(alt.Data(values=points))
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=alt.X(
+                "trials:Q",
+                title="releases on each of the two inputs",
+                scale=alt.Scale(type="log", nice=False),
+                axis=alt.Axis(values=[100, 1000, 10_000, 100_000], format="~s"),
+            ),
+            y=alt.Y("bound:Q", title="epsilon shown to be at least"),
+            color=colour("mechanism", dict(zip(names, (BLUE, ORANGE), strict=True))),
+            strokeDash=dashes("mechanism", dict(zip(names, ([], [6, 3]), strict=True))),
+        )
+        .properties(width=420, height=200)
+    )
+    rule = alt.Chart(alt.Data(values=[{"claim": claim}]))
+    limit = rule.mark_rule(color=BLACK, strokeDash=[2, 2]).encode(y="claim:Q")
+    label = rule.mark_text(align="left", dx=4, dy=-7, color=BLACK, text="the claim").encode(
+        x=alt.value(0), y="claim:Q"
+    )
+    return lines + limit + label
+
+
+def panels(chart: alt.Chart, order: list[str] | None = None) -> alt.FacetChart:
+    """One panel beside the other, by the field ``panel``."""
+    column = alt.Column("panel:N", title=None, sort=order or "ascending")
+    return chart.facet(column=column)
+
+
+def colour(field: str, colours: dict[str, str]) -> alt.Color:
+    """The legend of a field, in the order given."""
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    return alt.Color(f"{field}:N", title=None, scale=scale)
+
+
+def dashes(field: str, patterns: dict[str, list[int]]) -> alt.StrokeDash:
+    """The dashes that go with the colours of a field."""
+    scale = alt.Scale(domain=list(patterns), range=[list(p) or [1, 0] for p in patterns.values()])
+    return alt.StrokeDash(f"{field}:N", title=None, scale=scale)
+
+
+def styled(chart: Chart) -> Chart:
+    """House style: white ground, quiet grid, legend above."""
+    return (
+        chart.configure(background="white", padding=8, font="Helvetica, Arial, sans-serif")
+        .configure_axis(
+            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#e8e8e8"
+        )
+        .configure_legend(orient="top", labelFontSize=12, symbolSize=200, labelLimit=300)
+        .configure_header(labelFontSize=13, labelFontWeight="bold")
+        .configure_view(stroke=None)
+    )
+
+
+FIGURES = {
+    "two-worlds": two_worlds,
+    "errors": errors,
+    "selection": selection,
+    "discrete-and-rounded": discrete_and_rounded,
+    "audit": audit,
+}
+
+
+def main(folder: Path) -> None:
+    """Draw all figures."""
+    folder.mkdir(exist_ok=True)
+    for name, figure in FIGURES.items():
+        styled(figure()).save(folder / f"{name}.svg")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)

@@ -1,0 +1,37 @@
+"""The price of an event at one Rényi order, and what an order's budget is worth.
+
+Source: 004a:E3(8), modern-learn:13.
+"""
+
+from __future__ import annotations
+
+import math
+
+from discreet.accounting.pure import PURE
+from discreet.accounting.zcdp import ZERO_CONCENTRATED
+from discreet.core.errors import Unpriced
+from discreet.core.event import Event
+from discreet.core.parameters import Number, exact, positive, probability
+
+
+def renyi_price(event: Event, alpha: Number) -> Number:
+    """An upper bound of the Rényi divergence of order ``alpha``, both ways."""
+    concentrated = ZERO_CONCENTRATED.price(event) * exact(alpha)
+    try:
+        return min(PURE.price(event), concentrated)
+    except Unpriced:
+        return concentrated
+
+
+def renyi_budget(alpha: Number, *, epsilon: Number, delta: Number) -> float:
+    """The largest divergence of order ``alpha`` that is (epsilon, delta)-private, rounded down.
+
+    Zero or below where the order cannot serve at all.
+
+    >>> [round(renyi_budget(alpha, epsilon=2, delta=1e-6), 6) for alpha in (8, 16, 32)]
+    [0.45695, 1.328344, 1.697885]
+    """
+    order, spend = float(alpha), float(positive("epsilon", epsilon))
+    log_delta = math.log(probability("delta", delta))
+    terms = (spend, math.log1p(1 / (order - 1)), (log_delta + math.log(order)) / (order - 1))
+    return math.fsum(terms) - 1e-12 * (1 + math.fsum(map(abs, terms)))

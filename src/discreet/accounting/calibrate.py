@@ -1,0 +1,102 @@
+"""Solve for one parameter: the noise, rate, number of steps or spend that meets a target.
+
+``make`` turns a number into an event; which way privacy improves is found out, and the value
+returned is on the private side: the event it gives has been priced and meets the target.
+
+Source: 000a:D4, 004a:B7.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from discreet.core import pricing
+from discreet.core.errors import InvalidParameter
+from discreet.core.event import Event
+from discreet.core.parameters import delta_parameter, positive
+
+_TOLERANCE = 1e-7
+_FARTHEST = 2.0**40
+
+
+def calibrate(
+    make: Callable[[float], Event],
+    *,
+    epsilon: float,
+    delta: float,
+    start: float = 1.0,
+    least: float = 0.0,
+    most: float = math.inf,
+) -> float:
+    """The value closest to the limit at which ``make(value)`` costs at most (epsilon, delta).
+
+    >>> from discreet import events
+    >>> round(calibrate(lambda z: events.Gaussian(z), epsilon=1, delta=1e-5), 4)
+    3.7306
+    """
+    spend = float(positive("epsilon", epsilon))
+    slack = float(delta_parameter("delta", delta))
+
+    def private(value: float) -> bool:
+        return pricing.epsilon(make(value), slack) <= spend
+
+    inside, outside = _bracket(private, float(positive("start", start)), least, most)
+    while abs(inside - outside) > _TOLERANCE * max(abs(inside), abs(outside)):
+        middle = math.sqrt(inside * outside) if inside > 0 < outside else (inside + outside) / 2
+        if private(middle):
+            inside = middle
+        else:
+            outside = middle
+    return inside
+
+
+def calibrate_count(
+    make: Callable[[int], Event], *, epsilon: float, delta: float, most: int = 1 << 40
+) -> int:
+    """The largest whole number at which ``make(number)`` costs at most (epsilon, delta).
+
+    >>> from discreet import events
+    >>> calibrate_count(lambda k: events.Laplace(epsilon=0.1) * k, epsilon=1, delta=0)
+    10
+    """
+    spend = float(positive("epsilon", epsilon))
+    slack = float(delta_parameter("delta", delta))
+
+    def private(number: int) -> bool:
+        return pricing.epsilon(make(number), slack) <= spend
+
+    if not private(1):
+        raise _unreachable()
+    low, high = 1, 2
+    while high <= most and private(high):
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if private(middle) else (low, middle)
+    return low
+
+
+def _bracket(
+    private: Callable[[float], bool], start: float, least: float, most: float
+) -> tuple[float, float]:
+    """A private value and one that is not, found by doubling and halving from ``start``."""
+    here = min(max(start, least), most)
+    begins_private = private(here)
+    up, down = here, here
+    while up < here * _FARTHEST:
+        up, down = min(up * 2, most), max(down / 2, least)
+        for value, previous in ((up, max(up / 2, least)), (down, min(down * 2, most))):
+            if value != here and private(value) != begins_private:
+                return (previous, value) if begins_private else (value, previous)
+        if up == most and down == least:
+            break
+    raise _unreachable()
+
+
+def _unreachable() -> InvalidParameter:
+    return InvalidParameter(
+        code="target_out_of_reach",
+        expectation="a parameter for which the price crosses the target",
+        remedy="Check the target, start nearer to the answer, or widen `least` and `most`.",
+    )

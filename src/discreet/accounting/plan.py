@@ -1,0 +1,146 @@
+"""Plans: a total split over named parts, by weights or by wanted errors, before data is read.
+
+Source: issue 3, point 5; 004d:F24.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Protocol, TypeVar
+
+from discreet.accounting.adaptive.filter import filter_for
+from discreet.accounting.adaptive.steps import steps_up
+from discreet.accounting.search import least
+from discreet.core.errors import InvalidParameter
+from discreet.core.event import Event
+from discreet.core.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from discreet.core.parameters import Number, exact, positive, rounded_down, rounded_up
+
+Notion = TypeVar("Notion", bound=Guarantee)
+
+_LARGEST = 2.0**40
+
+
+def plan(total: Notion, parts: Mapping[str, Number]) -> dict[str, Notion]:
+    """Split ``total`` in proportion to the weights of ``parts``.
+
+    Guarantee: the parts, in the same notion, add up to ``total`` at most, exactly; each is
+    rounded down. For :class:`GaussianDP` it is the squares of mu that add up.
+
+    >>> plan(PureDP(epsilon=2), {"ages": 1, "wards": 3})["wards"].epsilon
+    1.5
+    """
+    weights = {name: exact(positive(f"the weight of {name!r}", parts[name])) for name in parts}
+    whole = sum(weights.values(), Fraction(0))
+    return {name: _share(total, weight / whole, rounded_down) for name, weight in weights.items()}
+
+
+class Priced(Protocol):
+    """A mechanism that states its event, such as what ``for_error`` returns."""
+
+    @property
+    def event(self) -> Event:
+        """What it costs."""
+
+
+@dataclass(frozen=True)
+class Within:
+    """A wanted error, and the error that a given spend buys, falling as the spend grows."""
+
+    wanted: Number
+    error: Callable[[Guarantee], float]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What each part costs, and whether the total suffices for all of them."""
+
+    total: Guarantee
+    costs: dict[str, Guarantee]
+    suffices: bool
+
+
+def plan_errors(total: Guarantee, parts: Mapping[str, Within | Priced]) -> Plan:
+    """What wanted errors cost, in the notion of ``total``.
+
+    A part is a mechanism built for its error (``Laplace.for_error(...)``), or a ``Within`` whose
+    ``error`` is searched for the least share of ``total``, more than all of it if need be.
+    Guarantee: at its cost a part reaches its error; ``suffices`` says that all costs, added up
+    exactly, are within ``total``.
+
+    >>> wanted = Within(10, lambda spend: 3 / spend.epsilon)
+    >>> made = plan_errors(PureDP(epsilon=1), {"a": wanted, "b": wanted})
+    >>> round(made.costs["a"].epsilon, 6), made.suffices
+    (0.3, True)
+    """
+    costs: dict[str, Guarantee] = {}
+    budget = filter_for(total)
+    charges = [budget._currency.zero]
+    for name, part in parts.items():
+        if isinstance(part, Within):
+            costs[name] = _search(name, total, part)
+            charge = budget._currency.read(costs[name], steps_up)
+        else:
+            charge = budget._charge(part.event, None)
+            costs[name] = budget._currency.spent(charge)
+        charges.append(charge)
+    suffices = budget._fits(tuple(map(sum, zip(*charges, strict=True))))
+    return Plan(total, costs, suffices)
+
+
+def _search(name: str, total: Guarantee, part: Within) -> Guarantee:
+    wanted = float(positive(f"the error of {name!r}", part.wanted))
+
+    def reached(share: float) -> bool:
+        return part.error(_share(total, exact(share), rounded_up)) <= wanted
+
+    high = 1.0
+    while not reached(high):
+        high *= 2
+        if high > _most(total):
+            raise InvalidParameter(
+                code="accuracy_unreachable",
+                expectation=f"an error of {name!r} that some spend reaches",
+                received=wanted,
+                remedy="Ask for a larger error, or check that `error` falls as the spend grows.",
+            )
+    while high > 2.0**-200 and reached(high / 2):
+        high /= 2
+    return _share(total, exact(least(reached, high / 2, high)), rounded_up)
+
+
+def _most(total: Guarantee) -> float:
+    """The most totals that are tried: an approximate guarantee ends where delta reaches one."""
+    if isinstance(total, ApproxDP) and total.delta > 0:
+        return min(_LARGEST, 0.99 / float(total.delta))
+    return _LARGEST
+
+
+def _share(total: Notion, share: Fraction, rounded: Callable[[Fraction], float]) -> Notion:
+    match total:
+        case ApproxDP():
+            epsilon, delta = exact(total.epsilon) * share, exact(total.delta) * share
+            return replace(total, epsilon=rounded(epsilon), delta=rounded(delta))
+        case PureDP() | RenyiDP():
+            return replace(total, epsilon=rounded(exact(total.epsilon) * share))
+        case ZCDP():
+            return replace(total, rho=rounded(exact(total.rho) * share))
+        case GaussianDP():
+            return replace(total, mu=_root(exact(total.mu) ** 2 * share))
+    raise InvalidParameter(
+        code="no_shares",
+        expectation="PureDP, ApproxDP, ZCDP, RenyiDP or GaussianDP",
+        received=type(total).__name__,
+        remedy="Split the total in one of these notions.",
+    )
+
+
+def _root(square: Fraction) -> float:
+    """The square root, rounded down."""
+    root = math.sqrt(rounded_down(square))
+    while Fraction(root) ** 2 > square:
+        root = math.nextafter(root, 0)
+    return root

@@ -1,0 +1,37 @@
+"""What every event can be asked beyond epsilon and delta: bounds, curves and guarantees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.accounting.pld import PRIVACY_LOSS, Losses
+from discreet.accounting.zcdp import ZERO_CONCENTRATED
+from discreet.core import pricing
+from discreet.core.errors import Unpriced
+from discreet.core.event import Event
+from discreet.core.guarantee import ZCDP
+from discreet.core.parameters import delta_parameter, rounded_up
+
+
+@pricing.reports("epsilon_bounds")
+def epsilon_bounds(event: Event, delta: Any) -> tuple[float, float]:
+    """Lower from the privacy loss distribution where there is one, else zero; upper from all."""
+    slack = float(delta_parameter("delta", delta))
+    upper = pricing.epsilon(event, slack)
+    try:
+        lower, _ = PRIVACY_LOSS.epsilon_bounds(event, slack)
+    except Unpriced:
+        lower = 0.0
+    return min(lower, upper), upper
+
+
+@pricing.reports("zcdp")
+def zcdp(event: Event) -> ZCDP:
+    """Rho, rounded up."""
+    return ZCDP(rho=rounded_up(ZERO_CONCENTRATED.price(event)))
+
+
+@pricing.reports("pld")
+def pld(event: Event) -> Losses:
+    """The dominating pairs of the event."""
+    return PRIVACY_LOSS.price(event)
