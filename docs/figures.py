@@ -17,6 +17,9 @@ import altair as alt
 import numpy as np
 from scipy.integrate import quad
 
+from discreet import events
+from discreet.accounting import compare, plots
+from discreet.accounting.plots import styled
 from discreet.audit.testers import epsilon_lower_bound
 from discreet.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace, PermuteAndFlip
 from discreet.noise import gaussian, laplace
@@ -241,6 +244,47 @@ def audit() -> Chart:
     return lines + limit + label
 
 
+def epsilon_steps() -> Chart:
+    """What many releases cost: simple noise, and the steps of a training run on samples."""
+    noise = events.Laplace(epsilon=0.1)
+    step = events.Gaussian(noise_multiplier=1.0).subsample(rate=0.01)
+    among = {name: each for name, each in compare.accountants().items() if name != "approximate"}
+    numbers = [1, *range(25, 1001, 25)]
+    left = plots.epsilon_against_steps(lambda k: noise * k, numbers, delta=DELTA, among=among)
+    numbers = [1, 10, 50, 100, 200, 350, *range(500, 10_001, 500)]
+    right = plots.epsilon_against_steps(lambda k: step * k, numbers, delta=DELTA, among=among)
+    y = alt.Y("epsilon:Q", title="epsilon at delta = 1e-6")
+    return alt.hconcat(
+        left.encode(
+            x=alt.X("steps:Q", title="releases of Laplace(epsilon=0.1)"),
+            y=y.scale(domain=[0, 40]),
+        ).properties(width=300, height=220),
+        right.encode(
+            x=alt.X("steps:Q", title="training steps, multiplier 1, rate 0.01").axis(
+                format=",d", tickCount=5
+            ),
+            y=y,
+            color=left.encoding.color,
+            strokeDash=left.encoding.strokeDash,
+        ).properties(width=300, height=220),
+    ).resolve_scale(color="shared", strokeDash="shared")
+
+
+def tradeoff() -> Chart:
+    """How well any test can tell whether one person is in the data, after more and more."""
+    noise = events.Laplace(epsilon=0.1)
+    return plots.tradeoff_curves(
+        {"1 release": noise, "30 releases": noise * 30, "1000 releases": noise * 1000}
+    )
+
+
+def accountants() -> Chart:
+    """One hundred releases under every accountant, against delta."""
+    deltas = np.geomspace(1e-12, 1e-2, 41).tolist()
+    among = {name: each for name, each in compare.accountants().items() if name != "approximate"}
+    return plots.accountants_side_by_side(events.Laplace(epsilon=0.1) * 100, deltas, among=among)
+
+
 def panels(chart: alt.Chart, order: list[str] | None = None) -> alt.FacetChart:
     """One panel beside the other, by the field ``panel``."""
     column = alt.Column("panel:N", title=None, sort=order or "ascending")
@@ -259,25 +303,15 @@ def dashes(field: str, patterns: dict[str, list[int]]) -> alt.StrokeDash:
     return alt.StrokeDash(f"{field}:N", title=None, scale=scale)
 
 
-def styled(chart: Chart) -> Chart:
-    """House style: white ground, quiet grid, legend above."""
-    return (
-        chart.configure(background="white", padding=8, font="Helvetica, Arial, sans-serif")
-        .configure_axis(
-            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#e8e8e8"
-        )
-        .configure_legend(orient="top", labelFontSize=12, symbolSize=200, labelLimit=300)
-        .configure_header(labelFontSize=13, labelFontWeight="bold")
-        .configure_view(stroke=None)
-    )
-
-
 FIGURES = {
     "two-worlds": two_worlds,
     "errors": errors,
     "selection": selection,
     "discrete-and-rounded": discrete_and_rounded,
     "audit": audit,
+    "epsilon-steps": epsilon_steps,
+    "tradeoff": tradeoff,
+    "accountants": accountants,
 }
 
 

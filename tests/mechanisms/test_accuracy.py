@@ -67,6 +67,15 @@ class TestCoverage:
             assert covered(mechanism, 7, error, size) >= confidence - SLACK
             assert covered(mechanism, 7, error - 1, size) < confidence + SLACK
 
+    def test_rounding_to_the_grid_is_part_of_the_error(self) -> None:
+        # Half a step for the value, half a step for the noise.
+        for size in (1, 100):
+            mechanism = Laplace(epsilon=0.5, sensitivity=1)
+            tail = -math.expm1(math.log(0.9) / size)
+            continuous = -mechanism.scale(size=size) * math.log(tail)
+            step = 2.0 ** mechanism._exponent(size, float)
+            assert mechanism.error(confidence=0.9, size=size) >= continuous + 0.99 * step
+
     def test_clamping_never_enlarges_an_error(self, source: Seeded) -> None:
         mechanism = TruncatedGeometric(epsilon=0.4, size=10, randomness=source)
         for truth in (0, 5, 10):
@@ -265,5 +274,10 @@ class TestSums:
         bound = laplace_sum_error(scales, confidence=confidence)
         assert bound <= union_sum_error(scales, 1 - confidence)
         assert bound <= textbook_sum_error(scales, 1 - confidence)
-        # And never below the exact quantile of its largest term alone.
-        assert bound >= max(scales) * -math.log(1 - confidence) * (1 - 1e-9) or len(scales) > 1
+        # And no less than what Chernoff's argument proves, over all t: E exp(tY) is a product.
+        proved = min(
+            (math.log(2 / (1 - confidence)) - sum(math.log1p(-((b * t) ** 2)) for b in scales)) / t
+            for t in np.linspace(0, 1 / max(scales), 400)[1:-1]
+        )
+        classic = union_sum_error(scales, 1 - confidence)
+        assert bound >= min(classic, textbook_sum_error(scales, 1 - confidence), 0.99 * proved)

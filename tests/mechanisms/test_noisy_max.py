@@ -188,6 +188,18 @@ class TestReleases:
         assert {winner for winner, _ in won} == {0, 1, 2, 3}
         assert max(won.values()) - min(won.values()) < 12 * math.sqrt(500)
 
+    def test_a_tie_in_steps_is_decided_by_digits_too(
+        self, source: Seeded, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def zeros(scale: Fraction, size: int, source: Seeded) -> NDArray[np.int64]:
+            return np.zeros(size, dtype=np.int64)
+
+        monkeypatch.setattr("discreet.mechanisms.noisy_max.rounded_laplace", zeros)
+        mechanism = NoisyMax(epsilon=1, sensitivity=1, randomness=source)
+        won = Counter(mechanism.release([7, 7, 6]) for _ in range(400))
+        assert set(won) == {0, 1}
+        assert abs(won[0] - 200) < 6 * math.sqrt(100)
+
     def test_one_candidate(self) -> None:
         assert NoisyMax(epsilon=1, sensitivity=1).release_with_gap([3.5]) == (0, 0.0)
 
@@ -197,17 +209,30 @@ class TestReleases:
         assert isinstance(silent.event, events.Unprotected)
         assert NoisyMax(epsilon=1, sensitivity=1).event == events.NoisyMax(epsilon=1)
 
-    @pytest.mark.parametrize("sensitivity", [1, 0.001, 1e6])
+    @pytest.mark.parametrize("scores", [GENERAL, MONOTONE])
+    def test_rounding_is_paid_for(self, scores: Scores) -> None:
+        # Half a step and half a step plus an odd sensitivity: ties go to even, one step more.
+        step = 2.0 ** grid.real_exponent(Fraction(1), Fraction(scores.value), 1)
+        mechanism = NoisyMax(epsilon=1, sensitivity=1 + step, scores=scores)
+        values, moved = np.array([64.0, step / 2]), np.array([64.0, 1 + 3 * step / 2])
+        steps = []
+        for here in (values, moved):
+            behind, _, scale, used = mechanism._noisy(here)
+            assert used == step
+            steps.append(behind)
+        apart = int(np.abs(steps[0] - steps[1]).max())
+        assert apart == Fraction(1 + step) / Fraction(step) + 1
+        # The shift of one noise: this, and as much again where others may move the other way.
+        assert scores.value * apart / scale <= mechanism.epsilon
+        assert scores.value * (apart - 1) / scale < mechanism.epsilon
+
     @pytest.mark.parametrize("numbers", [int, float])
-    def test_rounding_is_paid_for(self, sensitivity: float, numbers: type) -> None:
-        mechanism = NoisyMax(epsilon=0.7, sensitivity=sensitivity)
-        exponent = grid.real_exponent(Fraction(sensitivity), mechanism._scale(), 1)
-        values: NDArray[Any] = np.array([0, 3, 1]).astype(numbers)
-        moved = values + np.array([1, -1, 1]) * (
-            math.floor(sensitivity) if numbers is int else sensitivity
-        )
-        steps = [grid.steps_behind(x, exponent) for x in (values, moved)]
-        budget = math.ceil(Fraction(sensitivity) / Fraction(2) ** exponent) + 1
-        # Up to one common shift, which the arg-max does not see.
-        apart = (steps[0] - steps[1]).tolist()
-        assert max(apart) - min(apart) <= 2 * budget
+    def test_neighbours_stay_close_in_steps(self, numbers: type) -> None:
+        for sensitivity in (1, 7, 10**6):
+            exact = Fraction(sensitivity)
+            exponent = grid.real_exponent(exact, exact * 3, 1)
+            values: NDArray[Any] = np.array([0, 3, 1]).astype(numbers)
+            moved = values + np.array([1, -1, 1]) * sensitivity
+            apart = grid.steps_behind(values, exponent) - grid.steps_behind(moved, exponent)
+            # Up to one common shift, which the arg-max does not see.
+            assert np.ptp(apart) <= 2 * (math.ceil(exact / Fraction(2) ** exponent) + 1)

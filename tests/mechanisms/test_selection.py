@@ -220,13 +220,18 @@ class TestPrices:
             assert epsilon * math.tanh(epsilon / 2) == pytest.approx(0.462117, abs=5e-7)
 
     def test_the_exponential_mechanism_stays_within_an_eighth(self) -> None:
-        for here in SMALL:
-            for there in neighbours(here, GENERAL):
-                p, q = laws.exponential(here, 0.5), laws.exponential(there, 0.5)
-                divergence = math.fsum(a * math.log(a / b) for a, b in zip(p, q, strict=True))
-                assert divergence <= 1 / 8 + laws.ATOL
-                losses = [math.log(a / b) for a, b in zip(p, q, strict=True)]
-                assert max(losses) - min(losses) <= 1 + laws.ATOL, "bounded range"
+        pairs = [
+            (here, there, 1 / kind.value)
+            for kind in (GENERAL, MONOTONE)
+            for here in SMALL
+            for there in neighbours(here, kind)
+        ]
+        for here, there, rate in pairs:
+            p, q = laws.exponential(here, rate), laws.exponential(there, rate)
+            divergence = math.fsum(a * math.log(a / b) for a, b in zip(p, q, strict=True))
+            assert divergence <= 1 / 8 + laws.ATOL
+            losses = [math.log(a / b) for a, b in zip(p, q, strict=True)]
+            assert max(losses) - min(losses) <= 1 + laws.ATOL, "bounded range"
 
 
 class TestReleases:

@@ -88,6 +88,36 @@ def test_words_near_every_threshold_are_decided_on_the_right_side(
                 whole, bits = whole << 64 | integer_given(given, 64), bits + 64
             assert below[found] - BLUR <= Fraction(whole, 1 << bits)
             assert Fraction(whole + 1, 1 << bits) <= below[found + 1] + BLUR
+            told = [word.to_bytes(8, "little"), told_integer(1 << 63, 64)]
+            assert winner(scores, rate, 1, Told(told, seed=word & 0xFF)).tolist() == [found]
+
+
+@pytest.mark.parametrize(
+    ("scores", "least"), [(np.array([0.0, 1.0, 0.5]), 1), (np.array([1.0, 0.0]), 41 * 31)]
+)
+def test_decisions_are_right_whatever_the_width_of_the_enclosures(
+    scores: Scores, least: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bounds a thousand units wide may ask for more bits, never give another winner."""
+
+    def wide(x: Fraction, bits: int) -> tuple[int, int]:
+        low, high = enclosure.exp_minus(x, bits)
+        return max(low - 1000, 0), high + 1000
+
+    monkeypatch.setattr(race, "exp_minus", wide)
+    best = int(np.argmax(scores))
+    for rate in (Fraction(k, 31) for k in range(least, least + 120)):
+        below = [Fraction(0), *accumulate(chances(scores, rate))]
+        for border in below[1:-1]:
+            near = int(border * 2**64)
+            for word in (near, min(near + 1, 2**64 - 1)):
+                source = Told(seed=word & 0xFF)
+                found = race._decide(scores, best, rate, word, source)
+                whole, bits = word, 64
+                for given in source.given:
+                    whole, bits = whole << 64 | integer_given(given, 64), bits + 64
+                assert below[found] - BLUR <= Fraction(whole, 1 << bits)
+                assert Fraction(whole + 1, 1 << bits) <= below[found + 1] + BLUR
 
 
 @CASES
@@ -101,13 +131,16 @@ def test_gaps_in_double_precision_are_as_close_as_claimed(scores: Scores, rate: 
             assert abs(Fraction(rough) - truth) <= truth / 2**50 + Fraction(1, 1 << 1000)
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.int8, np.uint8, np.uint64, np.int32])
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.int8, np.uint8, np.uint64, np.int32])
 def test_narrow_numbers_are_taken_exactly(kind: type[np.generic]) -> None:
     scores = np.array([3, 100, 127]).astype(kind)
     assert gaps(scores, 2, Fraction(1)).tolist() == [124.0, 27.0, 0.0]
+    uneven = (np.array([1, 9, 800]) / 7).astype(kind)
+    exactly = [float(exact_gap(uneven, 2, Fraction(1), i)) for i in range(3)]
+    assert gaps(uneven, 2, Fraction(1)).tolist() == exactly
 
 
-@pytest.mark.parametrize("size", [1, 1023, 1024, 1025, 100_000])
+@pytest.mark.parametrize("size", [1, 1023, 1024, 1025, 20_000])
 def test_sums_of_weights_are_as_close_as_the_margin_assumes(size: int) -> None:
     rng = np.random.default_rng(44)
     scores = rng.normal(0, 3, size)

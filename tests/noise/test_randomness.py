@@ -56,15 +56,19 @@ def words_of(data: bytes) -> set[bytes]:
 
 
 @needs_fork
-@pytest.mark.parametrize("hooked", [True, False])
+@pytest.mark.parametrize("forgotten", ["nothing", "hook", "process number"])
 def test_eight_children_parent_and_siblings_share_no_bits(
-    hooked: bool,  # noqa: FBT001
-    monkeypatch: pytest.MonkeyPatch,
+    forgotten: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Either of the two guards is enough alone."""
     SYSTEM.bytes(1)  # the parent's buffer now holds bits that a child must not use
     held = randomness._buffers.held[0]
-    if not hooked:  # then the process number alone has to tell
+    if forgotten == "hook":
         monkeypatch.setattr(randomness, "_Buffers", lambda: randomness._buffers)
+    if forgotten == "process number":
+        monkeypatch.setattr(os, "getpid", lambda: 1)
+        SYSTEM.bytes(1)
+        held = randomness._buffers.held[0]
     families = [words_of(in_child(many_words)) for _ in range(8)]
     families.append(words_of(many_words()))
     seen: set[bytes] = set()

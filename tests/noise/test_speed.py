@@ -24,7 +24,7 @@ def seconds(work: Callable[[], object], repeat: int = 7) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("scale", "times"), [(0.3, 1.0), (10, 1.0), (1e6, 3.0), (2.0**31, 3.0)])
+@pytest.mark.parametrize(("scale", "times"), [(0.3, 2.0), (10, 1.5), (1e6, 4.0), (2.0**31, 4.0)])
 def test_exact_noise_keeps_up_with_differences_of_numpy_s_geometric(
     scale: float, times: float
 ) -> None:

@@ -59,21 +59,24 @@ class Coin:
         return Coin(self.q, self.p, self.error)
 
 
-def log_masses(j: Floats, trials: int, coin: Coin) -> tuple[Floats, Floats]:
-    """ln P(j) for whole ``j`` in [0, trials], and a bound of its absolute error."""
-    n = float(trials)
+def log_masses(j: Floats, trials: int | Floats, coin: Coin) -> tuple[Floats, Floats]:
+    """ln P(j) for whole ``j`` in [0, trials], and a bound of its absolute error.
+
+    ``trials`` is at least one, and may differ from outcome to outcome.
+    """
+    n = np.atleast_1d(np.asarray(trials, dtype=np.float64))
     rest = n - j
     first, first_error = _deviance(j, n * coin.p, coin.error)
     second, second_error = _deviance(rest, n * coin.q, coin.error)
     inside = (j > 0) & (rest > 0)
     product = np.where(inside, j * rest, 1.0)
-    stirling = _stirling(np.array([n])) - _stirling(j) - _stirling(rest)
+    stirling = _stirling(n) - _stirling(j) - _stirling(rest)
     spread = np.log(n / (2 * math.pi) / product) / 2
     log = np.where(inside, stirling + spread, 0.0) - first - second
     return log, first_error + second_error + _UNIT * (8 + np.abs(log) + np.abs(spread))
 
 
-def masses_above(j: Floats, trials: int, coin: Coin) -> Floats:
+def masses_above(j: Floats, trials: int | Floats, coin: Coin) -> Floats:
     """P(j), rounded up."""
     log, error = log_masses(j, trials, coin)
     raised: Floats = np.exp(np.minimum(log + error, 0.0)) * (1 + _UNIT) + 5e-324
@@ -118,7 +121,7 @@ def _stirling(n: Floats) -> Floats:
     return np.where(small, _SMALL[np.where(small, n, 0).astype(np.intp)], series)
 
 
-def _deviance(x: Floats, m: float, error: float) -> tuple[Floats, Floats]:
+def _deviance(x: Floats, m: Floats, error: float) -> tuple[Floats, Floats]:
     """x ln(x/m) + m - x, and a bound of its error."""
     u = np.maximum((x - m) / m, -1.0)
     grown = np.where(x > 0, (1 + u) * np.log1p(np.where(x > 0, u, 0.0)), 0.0)

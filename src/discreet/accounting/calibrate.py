@@ -57,8 +57,8 @@ def calibrate_count(
     """The largest whole number at which ``make(number)`` costs at most (epsilon, delta).
 
     >>> from discreet import events
-    >>> calibrate_count(lambda k: events.Laplace(epsilon=0.1) * k, epsilon=1, delta=0)
-    10
+    >>> calibrate_count(lambda k: events.Laplace(epsilon=0.125) * k, epsilon=1, delta=0)
+    8
     """
     spend = float(positive("epsilon", epsilon))
     slack = float(delta_parameter("delta", delta))

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from discreet.accounting.binomial import log_masses, mass_from, mass_to, window
 from discreet.accounting.optimal import optimal_delta, truth, with_leak
-from discreet.accounting.search import greatest, least
+from discreet.accounting.search import crossing, greatest
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import (
     Number,
@@ -124,13 +124,13 @@ def mixed_epsilon(parts: Sequence[Part], *, delta: Number) -> float:
     """
     target = rounded_down(exact(delta_parameter("delta", delta)))
 
-    def holds(epsilon: float) -> bool:
-        return mixed_delta(parts, epsilon=epsilon) <= target
+    def curve(epsilon: float) -> float:
+        return mixed_delta(parts, epsilon=epsilon)
 
     most = rounded_up(sum((exact(p.loss) * p.times for p in parts), Fraction(0)))
-    if not holds(most):
+    if math.isinf(most) or curve(most) > target:
         return math.inf
-    return 0.0 if holds(0.0) else least(holds, 0.0, most)
+    return crossing(curve, target, most)
 
 
 def mixed_epsilon_bounds(parts: Sequence[Part], *, delta: Number) -> tuple[float, float]:
@@ -141,15 +141,15 @@ def mixed_epsilon_bounds(parts: Sequence[Part], *, delta: Number) -> tuple[float
         return upper, upper
     target = rounded_up(exact(delta_parameter("delta", delta)))
     law = _law(kinds)
-    kept = math.exp(math.fsum(k * math.log1p(-float(leak)) for leak, k in leaks)) * (1 + 1e-12)
+    leaked = -math.expm1(math.fsum(k * math.log1p(-float(leak)) for leak, k in leaks))
 
     def may_hold(epsilon: float) -> bool:
-        # delta >= 1 - kept (1 - gap): in this form nothing is lost where delta is tiny.
-        return law.gap_below(epsilon) * kept * (1 - 1e-12) <= target - max(0.0, 1 - kept)
+        reached = leaked + law.gap_below(epsilon) * (1 - leaked)
+        return reached * (1 - 1e-12) <= target
 
     if may_hold(0.0):
         return 0.0, upper
-    return (greatest(lambda e: not may_hold(e), 0.0, upper), upper)
+    return greatest(lambda e: not may_hold(e), 0.0, upper), upper
 
 
 def listed(kinds: Kinds) -> bool:
@@ -199,20 +199,23 @@ def _on_grid(kinds: Kinds) -> SumLaw:
     while cells > _FEWEST and _work(kinds, cells, reach) > _WORK:
         cells //= 2
     step = 2 * reach / cells
-    masses, cut, lumped, excess, origin = np.zeros(cells + 1), 0.0, 0.0, 0.0, -(cells // 2)
+    masses: Floats = np.zeros(cells + 1)
+    cut, lumped, excess, origin = 0.0, 0.0, 0.0, -(cells // 2)
     masses[cells // 2] = 1.0
     for loss, k in kinds:
         first, kernel, lost, error = _kind(loss, k, step)
-        shift = round(k * float(loss) * math.tanh(float(loss) / 2) / step)
-        masses, above, below = _added(masses, first - shift, kernel)
-        cut += lost + above
+        drift = round(k * float(loss) * math.tanh(float(loss) / 2) / step)
+        masses, outside, below = _added(masses, first - drift, kernel)
+        cut += lost + outside
         lumped += below
         excess += 2 * error + 2 * _UNIT * len(kernel)
-        origin += shift
+        origin += drift
     # Sums of so many positive terms are off by at most their number of units.
-    masses, cut, lumped = (x * (1 + excess) for x in (masses, cut, lumped))
+    raised = 1 + excess
     losses = (origin + np.arange(len(masses), dtype=np.float64)) * step
-    return SumLaw(losses, masses, cut, lumped, math.expm1(3 * excess), len(kinds) * step)
+    shift = len(kinds) * step
+    above = math.expm1(3 * excess)
+    return SumLaw(losses, masses * raised, cut * raised, lumped * raised, above, shift)
 
 
 def _work(kinds: Kinds, cells: int, reach: float) -> float:
@@ -233,9 +236,10 @@ def _kind(loss: Fraction, k: int, step: float) -> tuple[int, Floats, float, floa
     mass = np.exp(np.minimum(log + error, 0.0))
     lost = mass_to(bottom - 1, k, coin) + mass_from(top + 1, k, coin)
     places = (2 * j - k) * (float(loss) / step)
+    places += _UNIT * (1 + np.abs(places))
     lower = np.floor(places)
-    # The share of the upper point that keeps both probabilities, raised by its error.
-    within = np.minimum(places - lower + _UNIT * (1 + np.abs(places)), 1.0)
+    # The share of the upper point that keeps both probabilities.
+    within = np.minimum(places - lower, 1.0)
     up = mass * np.minimum(np.expm1(-within * step) / math.expm1(-step) * (1 + _UNIT), 1.0)
     cells = (lower - lower[0]).astype(np.intp)
     kernel = np.zeros(int(cells[-1]) + 2)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.accounting.binomial import Coin, mass_from, mass_to, masses_above, window
-from discreet.accounting.search import least
+from discreet.accounting.search import crossing
 from discreet.core.parameters import (
     count,
     delta_parameter,
@@ -66,12 +66,12 @@ def optimal_epsilon(*, loss: Number, slack: Number, times: int, delta: Number) -
     target = rounded_down(exact(delta_parameter("delta", delta)))
     most = rounded_up(count("times", times) * exact(nonnegative("loss", loss)))
 
-    def holds(epsilon: float) -> bool:
-        return optimal_delta(loss=loss, slack=slack, times=times, epsilon=epsilon) <= target
+    def curve(epsilon: float) -> float:
+        return optimal_delta(loss=loss, slack=slack, times=times, epsilon=epsilon)
 
-    if math.isinf(most) or not holds(most):
+    if math.isinf(most) or curve(most) > target:
         return math.inf
-    return 0.0 if holds(0.0) else least(holds, 0.0, most)
+    return crossing(curve, target, most)
 
 
 def with_leak(gap: float, leaks: list[tuple[Fraction, int]]) -> float:
@@ -106,6 +106,7 @@ def _gap(loss: Fraction, k: int, epsilon: Fraction) -> float:
     # Exact at the first outcome, so that only small numbers are subtracted from it.
     start = float(epsilon - (2 * first - k) * loss)
     distance = np.minimum(start - 2 * float(loss) * steps, 0.0)
-    share = -np.expm1(distance) + _UNIT * (1 + np.abs(distance) * np.exp(distance))
+    blur = (float(loss) + np.abs(distance)) * np.exp(distance)
+    share = np.minimum(-np.expm1(distance) + _UNIT * (1 + blur), 1.0)
     masses = masses_above(first + steps, k, coin)
     return min(1.0, (float(np.sum(masses * share)) + cut) * (1 + _MARGIN))

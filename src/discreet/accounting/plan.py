@@ -47,7 +47,7 @@ class Priced(Protocol):
 
 
 @dataclass(frozen=True)
-class Within:
+class Wanted:
     """A wanted error, and the error that a given spend buys, falling as the spend grows."""
 
     wanted: Number
@@ -63,15 +63,15 @@ class Plan:
     suffices: bool
 
 
-def plan_errors(total: Guarantee, parts: Mapping[str, Within | Priced]) -> Plan:
+def plan_errors(total: Guarantee, parts: Mapping[str, Wanted | Priced]) -> Plan:
     """What wanted errors cost, in the notion of ``total``.
 
-    A part is a mechanism built for its error (``Laplace.for_error(...)``), or a ``Within`` whose
+    A part is a mechanism built for its error (``Laplace.for_error(...)``), or a ``Wanted`` whose
     ``error`` is searched for the least share of ``total``, more than all of it if need be.
     Guarantee: at its cost a part reaches its error; ``suffices`` says that all costs, added up
     exactly, are within ``total``.
 
-    >>> wanted = Within(10, lambda spend: 3 / spend.epsilon)
+    >>> wanted = Wanted(10, lambda spend: 3 / spend.epsilon)
     >>> made = plan_errors(PureDP(epsilon=1), {"a": wanted, "b": wanted})
     >>> round(made.costs["a"].epsilon, 6), made.suffices
     (0.3, True)
@@ -80,7 +80,7 @@ def plan_errors(total: Guarantee, parts: Mapping[str, Within | Priced]) -> Plan:
     budget = filter_for(total)
     charges = [budget._currency.zero]
     for name, part in parts.items():
-        if isinstance(part, Within):
+        if isinstance(part, Wanted):
             costs[name] = _search(name, total, part)
             charge = budget._currency.read(costs[name], steps_up)
         else:
@@ -91,7 +91,7 @@ def plan_errors(total: Guarantee, parts: Mapping[str, Within | Priced]) -> Plan:
     return Plan(total, costs, suffices)
 
 
-def _search(name: str, total: Guarantee, part: Within) -> Guarantee:
+def _search(name: str, total: Guarantee, part: Wanted) -> Guarantee:
     wanted = float(positive(f"the error of {name!r}", part.wanted))
 
     def reached(share: float) -> bool:

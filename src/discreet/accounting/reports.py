@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.accounting.pld import PRIVACY_LOSS, Losses
+from discreet.accounting.rdp import rdp
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
 from discreet.core import pricing
 from discreet.core.errors import Unpriced
@@ -23,6 +28,12 @@ def epsilon_bounds(event: Event, delta: Any) -> tuple[float, float]:
     except Unpriced:
         lower = 0.0
     return min(lower, upper), upper
+
+
+@pricing.reports("rdp")
+def renyi(event: Event, orders: Sequence[float]) -> NDArray[np.float64]:
+    """Upper bounds of the Rényi divergence at each order."""
+    return rdp(event, orders)
 
 
 @pricing.reports("zcdp")

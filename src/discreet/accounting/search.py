@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_CLOSE = 2.0**-46
+_CLOSE = 2.0**-40
+_HALVINGS = 40
+_STEEP = 100.0
 
 
 def least(holds: Callable[[float], bool], low: float, high: float) -> float:
@@ -28,8 +30,48 @@ def least(holds: Callable[[float], bool], low: float, high: float) -> float:
     return high
 
 
+def crossing(curve: Callable[[float], float], target: float, high: float) -> float:
+    """A point of [0, high] at which a falling ``curve`` is at most ``target``, near the least one.
+
+    Contract: ``curve(high) <= target``. Guarantee: the point returned passed. Interpolates the
+    logarithm of the curve (the ITP method: never more than one step worse than bisection).
+    """
+
+    def height(value: float) -> float:
+        top = math.log(value / target) if target and value else math.inf
+        return min(_STEEP, top) if value > target else max(-_STEEP, top if value else -_STEEP)
+
+    low, above = 0.0, curve(0.0)
+    if above <= target:
+        return 0.0
+    y_low, y_high = height(above), height(curve(high))
+    tolerance = _CLOSE * high
+    steps = _HALVINGS + 1
+    step = 0
+    while high - low > max(tolerance, _CLOSE * high):
+        middle = (low + high) / 2
+        guess = (y_low * high - y_high * low) / (y_low - y_high) if y_low > y_high else middle
+        side = math.copysign(1.0, middle - guess)
+        nudge = 0.2 * (high - low) * min(1.0, (high - low) / high)
+        guess = guess + side * nudge if nudge <= abs(middle - guess) else middle
+        radius = tolerance * 2.0 ** (steps - step) - (high - low) / 2
+        if abs(guess - middle) > radius:
+            guess = middle - side * max(radius, 0.0)
+        if not low < guess < high:
+            guess = middle
+            if not low < guess < high:
+                break
+        value = curve(guess)
+        if value <= target:
+            high, y_high = guess, height(value)
+        else:
+            low, y_low = guess, height(value)
+        step += 1
+    return high
+
+
 def greatest(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """A point of [low, high) at which ``holds``, near the greatest one. Contract: ``holds(low)``."""
+    """A point of [low, high) at which ``holds``, near the greatest. Contract: ``holds(low)``."""
     while high - low > _CLOSE * high:
         middle = (low + high) / 2
         if not low < middle < high:
@@ -58,8 +100,3 @@ def most(holds: Callable[[int], bool]) -> int:
         else:
             high = middle
     return low
-
-
-def above(value: float, margin: float) -> float:
-    """``value`` raised by a relative ``margin`` and by the least float: an upper bound."""
-    return math.nextafter(value * (1 + margin), math.inf) if value else value

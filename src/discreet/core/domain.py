@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from numbers import Integral, Real
 from typing import Any
 
@@ -124,6 +125,30 @@ class Nullable(Domain):
         """None, then the inner values."""
         yield None
         yield from self.inner.elements()
+
+
+@dataclass(frozen=True)
+class Record(Domain):
+    """Rows of named columns, as mappings. Build with ``Record.of({"age": Integers(0, 120)})``."""
+
+    columns: tuple[tuple[str, Domain], ...]
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Domain]) -> Record:
+        """One domain for each column."""
+        return cls(tuple(columns.items()))
+
+    def contains(self, value: Any) -> bool:
+        """Mappings with exactly these columns, each value in its domain."""
+        if not isinstance(value, Mapping) or set(value) != {name for name, _ in self.columns}:
+            return False
+        return all(domain.contains(value[name]) for name, domain in self.columns)
+
+    def elements(self) -> Iterator[Any]:
+        """Every combination of the columns' values."""
+        names = [name for name, _ in self.columns]
+        for values in product(*(domain.elements() for _, domain in self.columns)):
+            yield dict(zip(names, values, strict=True))
 
 
 @dataclass(frozen=True)

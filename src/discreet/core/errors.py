@@ -8,7 +8,7 @@ Tree::
     ├── Mismatch           two parts of a pipeline do not fit: domain, metric or unit
     ├── Unpriced           no accountant knows this event, so nothing may be claimed
     ├── NotPrivate         test mode met something that must be private
-    └── Exhausted          an interactive mechanism has already given all it may give
+    └── Exhausted          a mechanism or a budget has already given all it may give
 
 Every error carries a ``code`` (stable, documented in ``docs/errors.md``), the
 ``expectation``, the public part of what was ``received`` and a ``remedy``.
@@ -70,4 +70,4 @@ class NotPrivate(DiscreetError, RuntimeError):
 
 
 class Exhausted(DiscreetError, RuntimeError):
-    """An interactive mechanism has reached its cut-off and answers no more."""
+    """An interactive mechanism has reached its cut-off, or a budget its limit."""

@@ -34,7 +34,8 @@ FAR = 1 << 13
 """Bins from here on, never seen in practice, are left to exact arithmetic altogether."""
 
 SATURATION = 1 << 62
-"""Draws beyond this magnitude are replaced by it: a fixed step that looks at no data."""
+"""Draws beyond this magnitude are replaced by it, so that sums fit 64 bits. A sum with such a draw
+would show what it hides: callers clamp values and sums to half of this (``proofs/bins.md``)."""
 
 
 class BinnedLaw(Law, Protocol):
@@ -88,10 +89,12 @@ class Bins:
     """Draws from a binned law.
 
     Contract: draws are independent with exactly the law's distribution, except that values
-    beyond ±2**62 are replaced by ±2**62 (a fixed, data-independent saturation).
+    beyond ±2**62 are replaced by ±2**62: callers clamp values and sums to ±2**61.
     """
 
-    def __init__(self, law: BinnedLaw, *, guide_bits: int = 16, word_bits: int = 64) -> None:
+    def __init__(
+        self, law: BinnedLaw, *, guide_bits: int | None = None, word_bits: int = 64
+    ) -> None:
         """Prepare the table of bins and the threshold below which every place is kept."""
         self._law = law
         self._table = Table(BinNumbers(law), guide_bits=guide_bits, word_bits=word_bits)

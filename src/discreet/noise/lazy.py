@@ -26,7 +26,8 @@ class LazyLaplace:
 
     Contract: given that it rounds to ``rounded``, the variable has exactly the conditional law
     of a continuous Laplace variable, however its bits are asked for. It is symmetric, so a cell
-    of zero takes a random sign first.
+    of zero takes a random sign first. A refinement takes 1 + 1/scale trials on average, so scales
+    should not be far below one step.
     """
 
     def __init__(self, rounded: int, scale: Fraction, source: Source) -> None:
@@ -53,7 +54,7 @@ class LazyLaplace:
     def refine(self) -> None:
         """Reveal 32 more bits: within a cell, place r is as likely as exp(-r * step / scale)."""
         self._bits += _BITS
-        step = self._width / (1 << _BITS) / self._scale
+        step = self._width / (1 << self._bits) / self._scale
         while True:
             place = integer(self._source, _BITS)
             if self._coin(place * step):

@@ -117,6 +117,11 @@ class Noiseless:
 SYSTEM = System()
 
 
+def words8(source: Source, count: int) -> NDArray[np.uint8]:
+    """``count`` uniform bytes."""
+    return np.frombuffer(source.bytes(count), dtype=np.uint8)
+
+
 def words16(source: Source, count: int) -> NDArray[np.uint16]:
     """``count`` uniform 16-bit words."""
     return np.frombuffer(source.bytes(2 * count), dtype=np.uint16)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from discreet.noise.randomness import integer, words16, words64
+from discreet.noise.randomness import integer, words8, words16, words64
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from discreet.noise.randomness import Source
 
 CHUNK = 1 << 16
+_FEW_CELLS = 14
 _UNDECIDED = np.iinfo(np.int64).min
 
 
@@ -61,19 +62,23 @@ class Table:
 
     Contract: every draw is independent and has exactly the law's distribution, provided the
     source's bits are independent and uniform. ``guide_bits`` and ``word_bits`` affect speed
-    only; tests make them small to reach the rare branches.
+    only; tests make them small to reach the rare branches. Where a law has few outcomes, so that
+    borders fall into few of 256 cells, the guide takes 8 bits of randomness instead of 16.
     """
 
-    def __init__(self, law: Law, *, guide_bits: int = 16, word_bits: int = 64) -> None:
+    def __init__(self, law: Law, *, guide_bits: int | None = None, word_bits: int = 64) -> None:
         """Bound the law's distribution function at ``word_bits``."""
         self._law = law
-        self._guide_bits = guide_bits
         self._word_bits = word_bits
         surely_below, maybe_below = borders(law, word_bits)
         top = (1 << 64) - 1
         self._surely = np.array([min(b, top) for b in surely_below], dtype=np.uint64)
         self._maybe = np.array([min(b, top) for b in maybe_below], dtype=np.uint64)
         self._values = law.values(len(surely_below))
+        crowded = (
+            len(np.unique(self._maybe >> np.uint64(word_bits - 8))) if word_bits == 64 else 256
+        )
+        self._guide_bits = guide_bits or (8 if crowded <= _FEW_CELLS else 16)
         self._guide: NDArray[np.int64] | None = None
 
     def draw(self, size: int, source: Source) -> NDArray[np.int64]:
@@ -84,10 +89,9 @@ class Table:
             return out
         guide = self._guide_table()
         shift = np.uint64(self._word_bits - self._guide_bits)
-        spare = np.uint16(16 - self._guide_bits)
         for start in range(0, size, CHUNK):
             part = out[start : start + CHUNK]
-            cells = words16(source, len(part)) >> spare if spare else words16(source, len(part))
+            cells = self._cells(len(part), source)
             np.take(guide, cells, out=part, mode="wrap")
             straddling = np.flatnonzero(part == _UNDECIDED)
             if len(straddling):
@@ -95,6 +99,14 @@ class Table:
                 words = (cells[straddling].astype(np.uint64) << shift) | fine
                 part[straddling] = self._from_words(words, source)
         return out
+
+    def _cells(self, size: int, source: Source) -> NDArray[np.uint8] | NDArray[np.uint16]:
+        """Uniform numbers of ``guide_bits`` bits."""
+        if self._guide_bits == 8:
+            return words8(source, size)
+        words = words16(source, size)
+        spare = 16 - self._guide_bits
+        return words >> np.uint16(spare) if spare else words
 
     def _words(self, size: int, source: Source) -> NDArray[np.uint64]:
         return words64(source, size) >> np.uint64(64 - self._word_bits)

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from discreet.accounting.adaptive.currency import Currency
-from discreet.accounting.adaptive.steps import STEPS, Amounts, minus
+from discreet.accounting.adaptive.steps import STEPS, Amounts, minus, number_up
 from discreet.core.errors import Exhausted, Mismatch
 from discreet.core.event import Event, require_event
 from discreet.core.guarantee import Guarantee
@@ -161,7 +161,7 @@ class Budget(Account):
         """The most that could be charged here now."""
 
     def _exhausted(self, charge: Amounts) -> Exhausted:
-        headroom = self._headroom()
+        headroom, charge_shown = self._headroom(), tuple(map(number_up, charge))
         remedy = "Spend less, or ask the data owner for an amendment."
         if all(0 <= over < STEPS >> 30 for over in minus(charge, headroom) if over > 0):
             remedy = (
@@ -171,7 +171,7 @@ class Budget(Account):
         return Exhausted(
             code="budget_exhausted",
             expectation=f"a charge within what remains, {self._currency.left(headroom)}",
-            received=self._currency.left(charge),
+            received=charge_shown[0] if len(charge_shown) == 1 else charge_shown,
             remedy=remedy,
         )
 

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.accounting.adaptive.orders import renyi_price
 from discreet.accounting.adaptive.steps import Amounts, number_down, number_up, steps_up
 from discreet.accounting.approx import APPROX
-from discreet.accounting.adaptive.orders import renyi_price
 from discreet.accounting.pure import PURE
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
 from discreet.core import pricing
@@ -224,7 +224,7 @@ def _no_delta(delta: Number | None) -> None:
 
 
 def _finite(price: Number) -> Number:
-    if not math.isfinite(price):
+    if isinstance(price, float) and not math.isfinite(price):
         raise Unpriced(
             code="price_infinite",
             expectation="an event with a finite price in this budget's notion",

@@ -22,8 +22,8 @@ from discreet.accounting.adaptive.currency import (
     RenyiAtEach,
     Rhos,
 )
-from discreet.accounting.adaptive.steps import Amounts, minus, number_up, plus, steps_down
 from discreet.accounting.adaptive.orders import renyi_budget
+from discreet.accounting.adaptive.steps import Amounts, minus, number_up, plus, steps_down
 from discreet.accounting.zcdp import zcdp_rho
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP

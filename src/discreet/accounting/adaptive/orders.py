@@ -6,21 +6,28 @@ Source: 004a:E3(8), modern-learn:13.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
+from fractions import Fraction
 
 from discreet.accounting.pure import PURE
+from discreet.accounting.rdp import RENYI
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
 from discreet.core.errors import Unpriced
 from discreet.core.event import Event
-from discreet.core.parameters import Number, exact, positive, probability
+from discreet.core.parameters import Number, exact, positive, probability, rounded_up
 
 
 def renyi_price(event: Event, alpha: Number) -> Number:
-    """An upper bound of the Rényi divergence of order ``alpha``, both ways."""
-    concentrated = ZERO_CONCENTRATED.price(event) * exact(alpha)
-    try:
-        return min(PURE.price(event), concentrated)
-    except Unpriced:
-        return concentrated
+    """An upper bound of the Rényi divergence of order ``alpha``, both ways.
+
+    The least of the curve at the order, rounded upward (divergence grows with the order), of the
+    pure price and of alpha rho; the last two are exact.
+    """
+    prices: list[Number] = [float(RENYI.price(event)(rounded_up(exact(alpha))))]
+    for accountant, factor in ((PURE, Fraction(1)), (ZERO_CONCENTRATED, exact(alpha))):
+        with suppress(Unpriced):
+            prices.append(accountant.price(event) * factor)
+    return min(prices)
 
 
 def renyi_budget(alpha: Number, *, epsilon: Number, delta: Number) -> float:

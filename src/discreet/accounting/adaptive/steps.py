@@ -11,13 +11,14 @@ Proof: ``proofs/filters.md``.
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 from typing import TypeAlias
 
-from discreet.core.parameters import rounded_down, rounded_up
-
 STEPS = math.lcm(*range(1, 1001)) * 10**400 * 2**1074
 """Steps in one unit of epsilon, delta or rho."""
+
+_LARGEST = int(sys.float_info.max) * STEPS
 
 Amounts: TypeAlias = tuple[int, ...]
 """One number of steps for each component of a currency, such as epsilon and delta."""
@@ -35,12 +36,22 @@ def steps_down(value: Fraction) -> int:
 
 def number_up(steps: int) -> float:
     """The least float that is not below so many steps: for what was spent."""
-    return rounded_up(Fraction(steps, STEPS))
+    if steps > _LARGEST:
+        return math.inf
+    nearest = steps / STEPS  # correctly rounded by Python, whatever the size of the integers
+    numerator, denominator = nearest.as_integer_ratio()
+    below = numerator * STEPS < steps * denominator
+    return math.nextafter(nearest, math.inf) if below else nearest
 
 
 def number_down(steps: int) -> float:
     """The largest float that is not above so many steps: for what remains."""
-    return rounded_down(Fraction(steps, STEPS)) + 0.0  # never -0.0
+    if steps > _LARGEST:
+        return sys.float_info.max
+    nearest = steps / STEPS
+    numerator, denominator = nearest.as_integer_ratio()
+    above = numerator * STEPS > steps * denominator
+    return math.nextafter(nearest, -math.inf) if above else nearest
 
 
 def plus(left: Amounts, right: Amounts) -> Amounts:

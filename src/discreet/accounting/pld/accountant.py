@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
-from discreet.accounting.pld.composition import Cumulant, Parts, compose
-from discreet.accounting.pld.discretise import from_above, from_below
+import numpy as np
+
+from discreet.accounting.pld.composition import ComposedLoss, Cumulant, compose
+from discreet.accounting.pld.discretise import exact_step, from_above, from_below
 from discreet.accounting.pld.pair import NormalPair, Pair, Removed, Replaced
 from discreet.core.errors import Unpriced
 from discreet.core.event import Composed, Event, FixedSizeSampled, Nothing, PoissonSampled, Repeated
@@ -30,6 +32,10 @@ TIGHTNESS = 5e-5
 _COARSE = 400
 _MOST_POINTS = 1 << 21
 _TAILS = (1e-20, 1e-60, 1e-150, 1e-300)
+_WIDEST = 600.0
+_WIDE_NORMAL = 8.0
+_PARAMETERS = 1e-12
+"""Pairs have their parameters rounded up: so much less is a lower bound of the event itself."""
 
 
 @dataclass(frozen=True)
@@ -40,19 +46,11 @@ class Losses:
 
     def __add__(self, other: Losses) -> Losses:
         """Composition; equal pairs are counted together, normal pairs become one."""
-        counts: Counter[Pair] = Counter()
-        squares = 0.0
-        for pair, times in (*self.parts, *other.parts):
-            if isinstance(pair, NormalPair):
-                squares += times * pair.mu**2
-            else:
-                counts[pair] += times
-        normal = ((NormalPair(math.sqrt(squares) * (1 + 4e-16)), 1),) if squares else ()
-        return Losses((*normal, *counts.items()))
+        return _gathered((*self.parts, *other.parts))
 
     def times(self, k: int) -> Losses:
         """``k``-fold composition."""
-        return Losses(tuple((pair, k * times) for pair, times in self.parts)) + Losses(())
+        return _gathered(tuple((pair, k * times) for pair, times in self.parts))
 
     def reversed(self) -> Losses:
         """The direction of adding a unit."""
@@ -66,6 +64,30 @@ class Losses:
     def single(self) -> Pair | None:
         """The one pair that happens once, if that is all there is."""
         return self.parts[0][0] if len(self.parts) == 1 and self.parts[0][1] == 1 else None
+
+    def narrow(self) -> Losses:
+        """The same, with a wide normal pair as many narrow ones."""
+        parts = []
+        for pair, times in self.parts:
+            if isinstance(pair, NormalPair) and pair.mu > _WIDE_NORMAL:
+                copies = math.ceil((pair.mu / _WIDE_NORMAL) ** 2)
+                narrow = NormalPair(pair.mu / math.sqrt(copies) * (1 + 4e-16))
+                parts.append((narrow, times * copies))
+            else:
+                parts.append((pair, times))
+        return Losses(tuple(parts))
+
+
+def _gathered(parts: tuple[tuple[Pair, int], ...]) -> Losses:
+    counts: Counter[Pair] = Counter()
+    squares = []
+    for pair, times in parts:
+        if isinstance(pair, NormalPair):
+            squares.append(times * pair.mu**2)
+        else:
+            counts[pair] += times
+    normal = ((NormalPair(math.sqrt(math.fsum(squares)) * (1 + 1e-15)), 1),) if squares else ()
+    return Losses((*normal, *counts.items()))
 
 
 class PrivacyLossAccountant(Accountant[Losses]):
@@ -96,7 +118,7 @@ class PrivacyLossAccountant(Accountant[Losses]):
         losses = self.price(event)
         if not losses.parts:
             return 0.0
-        return max(_delta(direction, epsilon, 1) for direction in losses.directions())
+        return max(_delta(direction, epsilon) for direction in losses.directions())
 
 
 PRIVACY_LOSS = PrivacyLossAccountant()
@@ -104,19 +126,53 @@ PRIVACY_LOSS = PrivacyLossAccountant()
 
 @lru_cache(maxsize=256)
 def _epsilon(losses: Losses, delta: float, sign: int) -> float:
-    step, tail, tilt, guess = _plan(losses, math.log(delta))
-    table = from_above if sign > 0 else from_below
-    parts = tuple((table(pair, step, tail), times) for pair, times in losses.parts)
-    return compose(parts, tilt).epsilon(delta, guess, sign=sign)
+    losses = losses.narrow()
+    tail = _tail(losses, math.log(delta))
+    if _too_wide(losses, tail):
+        return math.inf if sign > 0 else 0.0
+    plan = _plan(losses, math.log(delta), tail)
+    found = _composed(losses, plan, tail, sign).epsilon(delta, plan.epsilon)
+    return found if sign > 0 else found * (1 - _PARAMETERS)
 
 
 @lru_cache(maxsize=256)
-def _delta(losses: Losses, epsilon: float, sign: int) -> float:
+def _delta(losses: Losses, epsilon: float) -> float:
+    losses = losses.narrow()
+    if _too_wide(losses, _TAILS[-1]):
+        return 1.0
     log_delta, tilt = _chernoff(losses, epsilon)
-    step, tail, _, _ = _plan(losses, min(max(log_delta, -690.0), -1e-3))
+    log_delta = min(max(log_delta, -690.0), -1e-3)
+    tail = _tail(losses, log_delta)
+    plan = _plan(losses, log_delta, tail)
+    plan = replace(plan, tilt=min(tilt, 100 / plan.step))
+    return _composed(losses, plan, tail, 1).delta(epsilon)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The grid's step, the tilt, a first guess of epsilon, and the coarse law they come from."""
+
+    step: float
+    tilt: float
+    epsilon: float
+    coarse: Cumulant
+
+
+def _composed(losses: Losses, plan: _Plan, tail: float, sign: int) -> ComposedLoss:
     table = from_above if sign > 0 else from_below
-    fine = tuple((table(pair, step, tail), times) for pair, times in losses.parts)
-    return compose(fine, min(tilt, 100 / step)).delta(epsilon, sign=sign)
+    parts = tuple((table(pair, plan.step, tail), times) for pair, times in losses.parts)
+    return compose(parts, plan.tilt, plan.coarse.far(plan.tilt), sign=sign)
+
+
+def _tail(losses: Losses, log_delta: float) -> float:
+    """What may be cut off each pair."""
+    total = sum(times for _, times in losses.parts)
+    return math.exp(max(log_delta - math.log(total) - 10, -740.0))
+
+
+def _too_wide(losses: Losses, tail: float) -> bool:
+    """Whether exp(loss) would leave the range of floats; prices that high tell nothing."""
+    return any(max(map(abs, pair.reach(tail))) > _WIDEST for pair, _ in losses.parts)
 
 
 def _chernoff(losses: Losses, epsilon: float) -> tuple[float, float]:
@@ -126,50 +182,55 @@ def _chernoff(losses: Losses, epsilon: float) -> tuple[float, float]:
     """
     total = sum(times for _, times in losses.parts)
     for tail in _TAILS:
-        cumulant = Cumulant(_coarse(losses, tail))
+        cumulant = _coarse(losses, tail)
         tilt = cumulant.tilt_at(max(epsilon, 1e-6))
-        log_delta = cumulant(tilt)[0] - tilt * epsilon
+        log_delta = cumulant.value(tilt) - tilt * epsilon
         if math.log(tail * total) < log_delta - 10:
             break
     return log_delta, tilt
 
 
-def _coarse(losses: Losses, tail: float) -> Parts:
-    spans = [high - low for low, high in (pair.reach(tail) for pair, _ in losses.parts)]
-    step = max(spans) / _COARSE
-    return tuple((from_above(pair, step, tail), times) for pair, times in losses.parts)
+def _coarse(losses: Losses, tail: float) -> Cumulant:
+    step = _farthest(losses, tail) / _COARSE
+    step = exact_step(step, _farthest(losses, tail))
+    return Cumulant(tuple((from_above(pair, step, tail), times) for pair, times in losses.parts))
 
 
-def _plan(losses: Losses, log_delta: float) -> tuple[float, float, float, float]:
-    """Step, tail, tilt and a first guess of epsilon, from a coarse composition.
+def _farthest(losses: Losses, tail: float) -> float:
+    return max(max(map(abs, pair.reach(tail))) for pair, _ in losses.parts)
+
+
+def _plan(losses: Losses, log_delta: float, tail: float) -> _Plan:
+    """From a coarse composition.
 
     Splitting a cell of width h adds at most h**2/4, on average h**2/6, to the variance of a
     loss, and a variance v shifts epsilon by about tilt * v / 2: the step follows.
     """
     total = sum(times for _, times in losses.parts)
-    tail = math.exp(max(log_delta - math.log(total) - 10, -740.0))
     coarse = _coarse(losses, tail)
-    cumulant = Cumulant(coarse)
-    tilt = cumulant.tilt_for(log_delta)
-    guess = (cumulant(tilt)[0] - log_delta) / tilt
+    tilt = coarse.tilt_for(log_delta)
+    guess = (coarse.value(tilt) - log_delta) / tilt
     wanted = math.sqrt(12 * TIGHTNESS * max(guess, 1e-9) / (tilt * total))
-    low, high = cumulant.window(tilt)
-    least = (high - low) / _MOST_POINTS
-    step = max(min(coarse[0][0].step, wanted), least)
-    return _aligned(losses, step), tail, tilt, guess
+    low, high = coarse.window(tilt, coarse.far(tilt))
+    farthest = _farthest(losses, tail)
+    least = max(high - low, 2 * farthest) / _MOST_POINTS
+    step = max(min(coarse.parts[0][0].step, wanted), least)
+    return _Plan(exact_step(_aligned(losses, step, least), farthest), tilt, guess, coarse)
 
 
-def _aligned(losses: Losses, step: float) -> float:
-    """A step that puts all atoms of a lone atomic pair on the grid, where one is near."""
+def _aligned(losses: Losses, step: float, least: float) -> float:
+    """A step that puts all atoms of a lone pair on the grid, where they are evenly spaced."""
     if len(losses.parts) != 1:
         return step
-    atoms = losses.parts[0][0].atoms()
-    if len(atoms) != 2:
+    pair = losses.parts[0][0]
+    places = np.unique(pair.atoms()[:, 0])
+    if len(places) < 2:
         return step
-    gap = float(atoms[:, 0].max() - atoms[:, 0].min())
-    if losses.parts[0][0].purely_atomic:
-        return gap
-    return gap / math.ceil(gap / step)
+    gap = float(np.diff(places).min())
+    numbers = (places - places[0]) / gap
+    if gap < least or np.abs(numbers - np.rint(numbers)).max() > 1e-9:
+        return step
+    return gap if pair.purely_atomic else gap / math.ceil(gap / step)
 
 
 @PRIVACY_LOSS.prices(Nothing)
@@ -178,8 +239,9 @@ def _nothing(event: Nothing) -> Losses:
 
 
 @PRIVACY_LOSS.prices(Composed)
-def _composed(event: Composed) -> Losses:
-    return sum((PRIVACY_LOSS.price(part) for part in event.parts), Losses(()))
+def _sum(event: Composed) -> Losses:
+    parts = [part for each in event.parts for part in PRIVACY_LOSS.price(each).parts]
+    return _gathered(tuple(parts))
 
 
 @PRIVACY_LOSS.prices(Repeated)

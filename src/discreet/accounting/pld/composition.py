@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -18,7 +20,8 @@ from numpy.typing import NDArray
 
 from discreet.accounting.pld.discretise import LossTable
 from discreet.accounting.pld.pair import Array
-from discreet.core.errors import InvalidParameter
+from discreet.core.errors import Unpriced
+from discreet.core.parameters import rounded_down, rounded_up
 
 Parts: TypeAlias = tuple[tuple[LossTable, int], ...]
 """Loss tables and how often each is taken."""
@@ -26,6 +29,15 @@ Parts: TypeAlias = tuple[tuple[LossTable, int], ...]
 _ULP = 2.0**-52
 _WRAP = 46.0  # exp(-46) < 2**-66
 _LARGEST = 1 << 23
+_FACTORS = (0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0)
+
+
+@dataclass(frozen=True)
+class Tilted:
+    """Tables tilted by exp(t z) and normalised, one behind the other; logarithms of their sums."""
+
+    masses: Array
+    logs: Array
 
 
 @dataclass(frozen=True)
@@ -34,21 +46,50 @@ class Cumulant:
 
     parts: Parts
 
+    @cached_property
+    def losses(self) -> Array:
+        """All losses of all tables."""
+        return np.concatenate([table.losses for table, _ in self.parts])
+
+    @cached_property
+    def sizes(self) -> NDArray[np.intp]:
+        """How many losses each table has."""
+        return np.array([len(table.masses) for table, _ in self.parts], dtype=np.intp)
+
+    @cached_property
+    def starts(self) -> NDArray[np.intp]:
+        """Where each table begins."""
+        return np.concatenate(([0], np.cumsum(self.sizes)[:-1])).astype(np.intp)
+
+    @cached_property
+    def times(self) -> Array:
+        """How often each table is taken."""
+        return np.array([times for _, times in self.parts], dtype=np.float64)
+
+    @cached_property
+    def _masses(self) -> Array:
+        return np.concatenate([table.masses for table, _ in self.parts])
+
+    def tilted(self, t: float) -> Tilted:
+        """All tables tilted by ``t``."""
+        exponents = t * self.losses
+        peaks = np.maximum.reduceat(exponents, self.starts)
+        masses = self._masses * np.exp(exponents - np.repeat(peaks, self.sizes))
+        sums = np.add.reduceat(masses, self.starts)
+        return Tilted(masses / np.repeat(sums, self.sizes), peaks + np.log(sums))
+
+    def value(self, t: float) -> float:
+        """The cumulant generating function."""
+        return math.fsum(self.times * self.tilted(t).logs)
+
     def __call__(self, t: float) -> tuple[float, float, float]:
         """Value, mean and variance of the loss tilted by ``t``."""
-        value = mean = variance = 0.0
-        for table, times in self.parts:
-            exponents = t * table.losses
-            peak = float(exponents.max())
-            weights = table.masses * np.exp(exponents - peak)
-            total = float(weights.sum())
-            centre = float((weights * table.losses).sum()) / total
-            value += times * (peak + math.log(total))
-            mean += times * centre
-            variance += times * max(
-                0.0, float((weights * (table.losses - centre) ** 2).sum()) / total
-            )
-        return value, mean, variance
+        tilted = self.tilted(t)
+        means = np.add.reduceat(tilted.masses * self.losses, self.starts)
+        spread = (self.losses - np.repeat(means, self.sizes)) ** 2
+        variances = np.add.reduceat(tilted.masses * spread, self.starts)
+        times = self.times
+        return float(times @ tilted.logs), float(times @ means), float(times @ variances)
 
     def tilt_for(self, log_delta: float) -> float:
         """The tilt at which Chernoff's bound is best for delta: t K'(t) - K(t) = -ln delta."""
@@ -59,48 +100,47 @@ class Cumulant:
 
         variance = self(0.0)[2]
         start = math.sqrt(-2 * log_delta / variance) if variance > 0 else 1.0
-        return _crossing(excess, min(max(start, 1e-6), _most_tilt(self.parts)), self.parts)
+        return self._crossing(excess, start)
 
     def tilt_at(self, loss: float) -> float:
         """The tilt that makes ``loss`` the mean."""
         _, mean, variance = self(0.0)
         start = (loss - mean) / variance if variance > 0 and loss > mean else 1.0
-        return _crossing(
-            lambda t: self(t)[1] - loss, min(max(start, 1e-6), _most_tilt(self.parts)), self.parts
-        )
+        return self._crossing(lambda t: self(t)[1] - loss, start)
 
-    def window(self, tilt: float) -> tuple[float, float]:
-        """Losses beyond which the tilted law has at most exp(-46), by Chernoff's inequality."""
-        value, mean, variance = self(tilt)
+    def _crossing(self, function: Callable[[float], float], start: float) -> float:
+        """Where an increasing function crosses zero, within two per cent; need not be exact."""
+        # Beyond this the tilted law is its largest atom, for all that floats can tell.
+        most = 100.0 / self.parts[0][0].step
+        low = high = min(max(start, 1e-6), most)
+        while function(high) < 0 and high < most:
+            low, high = high, min(high * 3, most)
+        while function(low) > 0 and low > 1e-9:
+            low, high = low / 3, low
+        while high > low * 1.02:
+            middle = math.sqrt(low * high)
+            if function(middle) < 0:
+                low = middle
+            else:
+                high = middle
+        return high
+
+    def far(self, tilt: float) -> tuple[float, float]:
+        """How much further to tilt, up and down, for the best bounds in :meth:`window`."""
+        value, _, variance = self(tilt)
         spread = math.sqrt(2 * _WRAP / max(variance, 1e-300))
-        upper, lower = math.inf, -math.inf
-        for factor in (0.1, 0.3, 0.6, 1.0, 2.0):
-            t = min(factor * spread, 1e5)
-            upper = min(upper, (self(tilt + t)[0] - value + _WRAP) / t)
-            lower = max(lower, -(self(tilt - t)[0] - value + _WRAP) / t)
-        return min(lower, mean), max(upper, mean)
+        further = [min(factor * spread, 1e5) for factor in _FACTORS]
+        up = min(further, key=lambda t: (self.value(tilt + t) - value + _WRAP) / t)
+        down = min(further, key=lambda t: (self.value(tilt - t) - value + _WRAP) / t)
+        return up, down
 
-
-def _most_tilt(parts: Parts) -> float:
-    """Beyond this the tilted law is its largest atom, for all that floats can tell."""
-    return 100.0 / min(table.step for table, _ in parts)
-
-
-def _crossing(function: Callable[[float], float], start: float, parts: Parts) -> float:
-    """Where an increasing function crosses zero, within two per cent; need not be exact."""
-    most = _most_tilt(parts)
-    low = high = start
-    while function(high) < 0 and high < most:
-        low, high = high, min(high * 3, most)
-    while function(low) > 0 and low > 1e-9:
-        low, high = low / 3, low
-    while high > low * 1.02:
-        middle = math.sqrt(low * high)
-        if function(middle) < 0:
-            low = middle
-        else:
-            high = middle
-    return high
+    def window(self, tilt: float, far: tuple[float, float]) -> tuple[float, float]:
+        """Losses beyond which the tilted law has at most exp(-46), by Chernoff's inequality."""
+        value = self.value(tilt)
+        up, down = far
+        upper = (self.value(tilt + up) - value + _WRAP) / up
+        lower = -(self.value(tilt - down) - value + _WRAP) / down
+        return lower, upper
 
 
 @dataclass(frozen=True)
@@ -108,66 +148,66 @@ class ComposedLoss:
     """The composed law near the losses that matter, tilted by ``exp(tilt z)``.
 
     ``log_mass`` is the logarithm of the tilting's normaliser, ``error`` bounds the error of each
-    tilted mass, ``infinite`` is the mass at infinity.
+    tilted mass, ``wobble`` the relative error of all of them, ``infinite`` is the mass at
+    infinity. ``sign`` is +1 for a bound from above, which adds all errors, else -1.
     """
 
+    sign: int
     step: float
     start: float
     masses: Array
     tilt: float
     log_mass: float
     error: float
+    wobble: float
     infinite: float
 
-    def delta(self, epsilon: float, *, sign: int) -> float:
-        """Delta at ``epsilon``; ``sign`` +1 adds all errors, -1 takes them away."""
-        first = max(0, math.floor((epsilon - self.start) / self.step))
+    def delta(self, epsilon: float) -> float:
+        """Delta at ``epsilon``."""
+        first = max(0, math.floor((epsilon - self.start) / self.step) - 1)
         # Weights fall like exp(-tilt * distance): beyond this they are below exp(-46).
-        last = min(len(self.masses), first + 2 + math.ceil(_WRAP / (self.tilt * self.step)))
-        ahead = self.start + self.step * np.arange(first, last) - epsilon
-        ahead = np.maximum(ahead, 0.0)
-        fading = np.exp(-ahead)
-        weights = np.exp(-self.tilt * ahead) * (1 - fading)
-        masses = np.maximum(self.masses[first:last] + sign * self.error, 0.0)
-        value = float((masses * weights).sum())
-        if sign > 0:
-            value += 3 * math.exp(-_WRAP)
+        last = min(len(self.masses), first + 4 + math.ceil(_WRAP / (self.tilt * self.step)))
+        blur = 4 * _ULP * (abs(self.start) + epsilon + self.step * len(self.masses))
+        ahead = (self.start - epsilon) + self.step * np.arange(first, last)
+        ahead = np.maximum(ahead + self.sign * blur, 0.0)
+        weights = np.exp(-self.tilt * ahead) * -np.expm1(-ahead)
+        masses = np.maximum(self.masses[first:last] + self.sign * self.error, 0.0)
+        value = float((masses * weights).sum()) + self.sign * 3 * math.exp(-_WRAP)
         if value <= 0:
             return self.infinite
         exponent = self.log_mass - self.tilt * epsilon + math.log(value)
-        return min(1.0, math.exp(min(exponent, 0.0)) * (1 + sign * 1e-11) + self.infinite)
+        margin = self.wobble + 8 * _ULP * (8 + abs(self.log_mass) + self.tilt * epsilon)
+        exponent += self.sign * (margin + 2 * self.tilt * blur + 1e-13)
+        finite = math.exp(min(exponent, 0.0))
+        return min(1.0, (finite + self.infinite) * (1 + self.sign * 4 * _ULP))
 
-    def epsilon(self, delta: float, guess: float, *, sign: int) -> float:
-        """Epsilon at ``delta``: certified from above for +1, from below for -1."""
+    def epsilon(self, delta: float, guess: float) -> float:
+        """Epsilon at ``delta``."""
         if delta <= self.infinite:
             return math.inf
-        found = self._solve(delta, guess, sign)
-        if found <= 0:
-            return 0.0
+        found = max(self._solve(delta, guess), 0.0)
         nudge = max(1e-12, 1e-12 * found)
-        for _ in range(60):
-            if sign > 0 and self.delta(found, sign=sign) <= delta:
+        for _ in range(80):
+            if self.sign > 0 and self.delta(found) <= delta:
                 return found
-            if sign < 0 and (found <= 0 or self.delta(found, sign=sign) > delta):
-                return max(found, 0.0)
-            found += sign * nudge
+            if self.sign < 0 and (found == 0 or self.delta(found) > delta):
+                return found
+            found = max(found + self.sign * nudge, 0.0)
             nudge *= 2
-        return math.inf if sign > 0 else 0.0
+        return math.inf if self.sign > 0 else 0.0
 
-    def _solve(self, delta: float, guess: float, sign: int) -> float:
-        """Solve on the grid by suffix sums, and within a cell in closed form."""
+    def _solve(self, delta: float, guess: float) -> float:
+        """Solve on the grid by suffix sums, and within a cell in closed form; checked later."""
         losses = self.start + self.step * np.arange(len(self.masses))
-        masses = np.maximum(self.masses + sign * self.error, 0.0)
+        masses = np.maximum(self.masses + self.sign * self.error, 0.0)
         ahead = losses - guess
-        plain = masses * np.exp(np.minimum(-self.tilt * ahead, 600.0))
-        faded = masses * np.exp(np.minimum(-(self.tilt + 1) * ahead, 600.0))
+        plain = masses * np.exp(np.clip(-self.tilt * ahead, -600.0, 600.0))
+        faded = masses * np.exp(np.clip(-(self.tilt + 1) * ahead, -600.0, 600.0))
         above = np.cumsum(plain[::-1])[::-1]
         weighted = np.cumsum(faded[::-1])[::-1]
-        with np.errstate(over="ignore", invalid="ignore"):
-            curve = above - np.exp(np.minimum(ahead, 600.0)) * weighted
-        target = math.exp(
-            min(math.log(delta - self.infinite) - self.log_mass + self.tilt * guess, 700.0)
-        )
+        curve = above - np.exp(np.clip(ahead, -600.0, 600.0)) * weighted
+        exponent = math.log(delta - self.infinite) - self.log_mass + self.tilt * guess
+        target = math.exp(max(-700.0, min(exponent, 700.0)))
         k = int(np.searchsorted(-curve, -target))
         if k >= len(losses):
             return float(losses[-1])
@@ -177,46 +217,94 @@ class ComposedLoss:
         return float(losses[k])
 
 
-def compose(parts: Parts, tilt: float) -> ComposedLoss:
+def compose(parts: Parts, tilt: float, far: tuple[float, float], *, sign: int) -> ComposedLoss:
     """The law of the sum of losses of all parts, each taken as often as said."""
     step = parts[0][0].step
     cumulant = Cumulant(parts)
-    log_mass, _, _ = cumulant(tilt)
-    low, high = cumulant.window(tilt)
-    if (high - low) / step > _LARGEST:
-        raise InvalidParameter(
+    tilted = cumulant.tilted(tilt)
+    low, high = cumulant.window(tilt, far)
+    points = math.ceil((high - low) / step) + 4
+    if points > _LARGEST:
+        raise Unpriced(
             code="too_fine",
             expectation="a composition that fits a transform of 2**23 points",
-            received=round((high - low) / step),
-            remedy="Ask for less tightness, or use the Rényi accountant.",
+            received=points,
+            remedy="Use the Rényi accountant.",
         )
-    length = _fast_length(max(16, math.ceil((high - low) / step) + 2))
+    shift = sum(times * table.first for table, times in parts)
+    offset = sum((times * Fraction(table.offset) for table, times in parts), Fraction(0))
+    if len(parts) == 1 and parts[0][1] == 1:
+        first, masses, error = shift, tilted.masses, 0.0
+    else:
+        first = math.floor((low - float(offset)) / step) - 1
+        masses, error = _convolved(parts, cumulant.sizes, tilted.masses, _fast_length(points))
+        masses = np.roll(masses, -((first - shift) % len(masses)))
+    exact = offset + first * Fraction(step)
+    kept = math.fsum(times * math.log1p(-min(table.infinite, 0.5)) for table, times in parts)
+    surely = sign > 0 and any(table.infinite > 0.5 for table, _ in parts)
+    return ComposedLoss(
+        sign,
+        step,
+        rounded_up(exact) if sign > 0 else rounded_down(exact),
+        masses,
+        tilt,
+        math.fsum(cumulant.times * tilted.logs),
+        error,
+        _wobble(cumulant, tilt, tilted),
+        1.0 if surely else -math.expm1(kept) * (1 + sign * 16 * _ULP),
+    )
+
+
+def _wobble(cumulant: Cumulant, tilt: float, tilted: Tilted) -> float:
+    """What rounding in tilting and normalising does to a product of so many masses."""
+    farthest = np.maximum.reduceat(np.abs(tilt * cumulant.losses), cumulant.starts)
+    each = _ULP * (8 + 3 * farthest + 2 * np.log2(cumulant.sizes + 1) + np.abs(tilted.logs))
+    return float(cumulant.times @ each) * (1 + 1e-6)
+
+
+def _convolved(
+    parts: Parts, sizes: NDArray[np.intp], tilted: Array, length: int
+) -> tuple[Array, float]:
+    """The convolution of all tables, modulo ``length``, and a bound of each mass's error.
+
+    Spectra are off by a few ulps of one per level of the transform. What that does to a product
+    is at most this, times the number of factors, times the largest product without one factor.
+    """
     transform = np.ones(length // 2 + 1, dtype=np.complex128)
-    shift, offset, count = 0, 0.0, 0
-    for table, times in parts:
-        exponents = tilt * table.losses
-        tilted = table.masses * np.exp(exponents - exponents.max())
-        spectrum = np.fft.rfft(_fold(tilted / tilted.sum(), length))
-        transform *= _power(spectrum, times)
-        shift += times * table.first
-        offset += times * table.offset
-        count += times
-    first = math.floor((low - offset) / step)
-    masses = np.roll(np.fft.irfft(transform, length), -((first - shift) % length))
-    size = np.abs(transform)
-    average = float(2 * size.sum() - size[0]) / length
-    error = (16 + 4 * math.log2(length)) * _ULP * (count + len(parts)) * average
-    kept = sum(times * math.log1p(-min(table.infinite, 0.5)) for table, times in parts)
-    surely = any(table.infinite > 0.5 for table, _ in parts)
-    infinite = 1.0 if surely else -math.expm1(kept)
-    return ComposedLoss(step, offset + first * step, masses, tilt, log_mass, error, infinite)
+    product = np.ones(length // 2 + 1)  # squares of magnitudes, of the product of all
+    without = np.zeros(length // 2 + 1)  # and of the largest product of all but one
+    unit = (16 + 4 * math.log2(length)) * _ULP
+    begin = 0
+    for (_, times), size in zip(parts, sizes.tolist(), strict=True):
+        spectrum = np.fft.rfft(_fold(tilted[begin : begin + size], length))
+        begin += size
+        square = spectrum.real**2 + spectrum.imag**2
+        if times == 1:
+            transform *= spectrum
+        else:
+            transform *= _power(spectrum, square, times)
+        # At least the square of the true magnitude, and of any value between the two.
+        square = square * (1 + 1e-9) + 1e9 * unit**2
+        rest = square ** (times - 1) if times > 1 else np.ones(1)
+        square *= rest
+        without *= square
+        np.maximum(without, product * rest, out=without)
+        product *= square
+    count = sum(times for _, times in parts)
+    error = unit * (
+        count * _average(without, length) + (1 + len(parts)) * _average(product, length)
+    )
+    return np.fft.irfft(transform, length), error * (1 + 1e-6) + 1e-100
 
 
-def _power(spectrum: NDArray[np.complex128], times: int) -> NDArray[np.complex128]:
-    """The spectrum of ``times`` copies; what falls below exp(-100) is dropped as rounding."""
-    if times == 1:
-        return spectrum
-    there = np.abs(spectrum) > math.exp(-100 / times)
+def _average(squares: Array, length: int) -> float:
+    """The mean magnitude over all frequencies, of which only half are listed."""
+    return 2 * float(np.sqrt(squares).sum()) / length
+
+
+def _power(spectrum: NDArray[np.complex128], square: Array, times: int) -> NDArray[np.complex128]:
+    """The spectrum of ``times`` copies; what falls below exp(-300) is dropped."""
+    there = square > math.exp(-600 / times)
     power = np.zeros_like(spectrum)
     power[there] = spectrum[there] ** times
     return power

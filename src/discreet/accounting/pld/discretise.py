@@ -2,11 +2,12 @@
 
 From above, each cell's mass is split between its ends so that both P and Q keep their masses:
 the privacy curve is then interpolated linearly in exp(epsilon) between grid points, which lies
-above the convex truth ("connecting the dots"). From below, the interpolated curve is lowered by
-as much as it can exceed the truth within a cell. Both differ from the truth in second order of
-the step only, so coarse grids suffice.
+above the convex truth ("connecting the dots"). From below, each cell is merged with its
+neighbours into masses at the grid points between them, which lies below. Both differ from the
+truth in second order of the step only, so coarse grids suffice.
 
-Each table has its own offset, on which its largest atom lies exactly. Proof: ``proofs/pld.md``.
+Grid points are exact in floating point. Each table has its own offset, on which its heaviest
+atom lies. Proof: ``proofs/pld.md``.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 from discreet.accounting.pld.pair import Array, Pair
 
 _ULP = 2.0**-52
+_PASSES = 40
 
 
 @dataclass(frozen=True)
@@ -34,164 +36,175 @@ class LossTable:
 
     @cached_property
     def losses(self) -> Array:
-        """The loss of each mass."""
+        """The loss of each mass, exactly."""
         numbers = np.arange(self.first, self.first + len(self.masses), dtype=np.float64)
         return self.offset + self.step * numbers
 
 
+def exact_step(step: float, farthest: float) -> float:
+    """``step`` rounded up so that its multiples up to ``farthest`` are exact, and sums of two."""
+    unit = _unit(step, farthest)
+    return math.ceil(step / unit) * unit
+
+
+def _unit(step: float, farthest: float) -> float:
+    return 2.0 ** (math.frexp(farthest + 2 * step)[1] - 51)
+
+
 @dataclass(frozen=True)
 class _Cells:
-    """P- and Q-masses between grid points, with bounds of their rounding errors."""
+    """A grid, P- and Q-masses between its points, and P-masses beyond its ends."""
 
     grid: Array
-    first: int
     offset: float
+    first: int
     p: Array
     q: Array
-    p_error: Array
-    q_error: Array
     p_under: float
     p_over: float
+
+
+def from_above(pair: Pair, step: float, tail: float) -> LossTable:
+    """A table whose privacy curve lies above the pair's, everywhere and under composition."""
+    cells = _cut(pair, step, tail, sign=1)
+    spread = -math.expm1(-step)
+    right = (cells.p - np.exp(cells.grid[:-1]) * cells.q) / spread
+    masses = np.zeros(len(cells.grid) + 1)
+    masses[:-2] += cells.p - right
+    masses[1:-1] += right
+    # Where tails were taken a little off a grid point, up to this has to move up by two cells.
+    blur = pair.blur(cells.grid)
+    moved = np.abs(cells.p) * np.minimum((blur[:-1] + blur[1:]) / spread, 1.0)
+    masses[:-2] -= moved
+    masses[2:] += moved
+    masses[0] += cells.p_under
+    masses = np.maximum(masses, 0.0)
+    for loss, mass in _atoms(pair, sign=1):
+        cell = _floor((loss - cells.offset) / step, loss, cells.offset, step) - cells.first
+        ahead = loss - cells.grid[cell]
+        share = min(1.0, -math.expm1(-ahead) / spread * (1 + 4 * _ULP) + _ULP)
+        masses[cell] += mass * (1 - share)
+        masses[cell + 1] += mass * share
+    return _table(cells, masses * (1 + 4 * _ULP), cells.p_over + pair.unbounded(), step)
+
+
+def from_below(pair: Pair, step: float, tail: float) -> LossTable:
+    """A table whose privacy curve lies below the pair's, everywhere and under composition."""
+    cells = _cut(pair, step, tail, sign=-1)
+    masses = _merged(cells)
+    for loss, mass in _atoms(pair, sign=-1):
+        cell = _floor((loss - cells.offset) / step, loss, cells.offset, step) - cells.first
+        masses[cell] += mass
+    infinite = pair.unbounded() * (1 - 4 * _ULP)
+    return _table(cells, masses * (1 - 8 * _ULP), infinite, step)
 
 
 def _table(cells: _Cells, masses: Array, infinite: float, step: float) -> LossTable:
     """Without the zeros at both ends."""
     there = np.flatnonzero(masses > 0)
+    if not len(there):
+        return LossTable(step, cells.offset, cells.first, np.full(1, 1e-300), infinite)
     first, last = int(there[0]), int(there[-1])
     return LossTable(step, cells.offset, cells.first + first, masses[first : last + 1], infinite)
 
 
-def from_above(pair: Pair, step: float, tail: float) -> LossTable:
-    """A table whose privacy curve lies above the pair's, everywhere and under composition."""
-    cells = _cut(pair, step, tail)
-    right = _right_share(cells, step)
-    slack = (cells.p_error + np.exp(cells.grid[:-1]) * cells.q_error) / step
-    total = cells.p + cells.p_error
-    right = np.clip(right + slack, 0.0, total)
-    masses = np.zeros(len(cells.grid))
-    masses[1:] += right
-    masses[:-1] += total - right
-    masses[0] += cells.p_under
-    return _table(cells, masses, cells.p_over, step)
+def _atoms(pair: Pair, *, sign: int) -> list[tuple[float, float]]:
+    """Atoms with their losses and masses moved to the safe side of rounding."""
+    z, p = pair.atoms().T
+    moved = z + sign * (pair.blur(z) + 4 * _ULP * np.abs(z))
+    return list(zip(moved.tolist(), (p * (1 + sign * 16 * _ULP)).tolist(), strict=True))
 
 
-def from_below(pair: Pair, step: float, tail: float) -> LossTable:
-    """A table whose privacy curve lies below the pair's, everywhere and under composition."""
-    cells = _cut(pair, step, tail)
-    grid, n = cells.grid, len(cells.grid)
-    atoms = pair.atoms()
-    p, q = cells.p.copy(), cells.q.copy()
-    fixed = np.zeros(n)
-    for loss, mass in atoms:
-        if loss < grid[0] or loss > grid[-1] + step * 1e-9:
-            continue
-        cell = min(max(math.ceil((loss - grid[0]) / step - 1e-9) - 1, 0), n - 2)
-        p[cell] -= mass
-        q[cell] -= mass * math.exp(-loss)
-        # On the grid exactly, or moved down to it.
-        fixed[math.floor((loss - grid[0]) / step + 1e-9)] += mass
-    p = np.maximum(p - cells.p_error - 1e-15 * cells.p, 0.0)
-    q = np.maximum(q, 0.0)
-    masses = fixed + _lowered(grid, p, q, step)
-    return _table(cells, np.maximum(masses, 0.0), pair.unbounded(), step)
+def _floor(guess: float, loss: float, offset: float, step: float) -> int:
+    """The number of the last grid point at or below ``loss``."""
+    number = math.floor(guess)
+    while offset + step * number > loss:
+        number -= 1
+    while offset + step * (number + 1) <= loss:
+        number += 1
+    return number
 
 
-def _cut(pair: Pair, step: float, tail: float) -> _Cells:
-    atoms = pair.atoms()
-    offset = float(atoms[:, 0].max()) % step if len(atoms) else 0.0
+def _cut(pair: Pair, step: float, tail: float, *, sign: int) -> _Cells:
     low, high = pair.reach(tail)
-    first = math.floor((low - offset) / step - 1e-9)
-    last = math.ceil((high - offset) / step - 1e-9)
-    numbers = np.arange(first, max(last, first + 1) + 1, dtype=np.float64)
-    grid = offset + step * numbers
+    atoms = _atoms(pair, sign=sign)
+    low = min([low, *(loss for loss, _ in atoms)])
+    high = max([high, *(loss for loss, _ in atoms)])
+    offset = _offset(atoms, step, max(-low, high), sign)
+    first = math.floor((low - offset) / step) - 1
+    last = math.ceil((high - offset) / step) + 1
+    grid = offset + step * np.arange(first, last + 1, dtype=np.float64)
     p_above, q_above = pair.above(grid)
     p_below, q_below = pair.below(grid)
-    p, p_error = _between(p_above, p_below)
-    q, q_error = _between(q_above, q_below)
+    error = 4 * sign * pair.rounding(grid)
+    p_above, q_above = p_above * (1 + error), q_above * np.maximum(1 - error, 0.0)
     return _Cells(
-        grid, first, offset, p, q, p_error, q_error, float(p_below[0]), float(p_above[-1])
+        grid,
+        offset,
+        first,
+        _between(p_above, p_below),
+        _between(q_above, q_below),
+        float(p_below[0]),
+        float(p_above[-1]),
     )
 
 
-def _between(above: Array, below: Array) -> tuple[Array, Array]:
-    """Masses of cells, taken from the side on which the tail is smaller, and error bounds."""
-    upper = above[:-1] < below[1:]
-    mass = np.where(upper, above[:-1] - above[1:], below[1:] - below[:-1])
-    error = 8 * _ULP * np.where(upper, above[:-1], below[1:])
-    return np.maximum(mass, 0.0), error
+def _offset(atoms: list[tuple[float, float]], step: float, farthest: float, sign: int) -> float:
+    """Where the heaviest atom lies on the grid: moved up to an exact point, or down to one."""
+    if not atoms:
+        return 0.0
+    heaviest = max(atoms, key=lambda atom: atom[1])[0]
+    unit = _unit(step, farthest)
+    rounded = math.ceil(heaviest / unit) if sign > 0 else math.floor(heaviest / unit)
+    return (rounded % round(step / unit)) * unit
 
 
-def _right_share(cells: _Cells, step: float) -> Array:
-    """What goes to the right end of each cell: (P - exp(left) Q) / (1 - exp(-step))."""
-    share = (cells.p - np.exp(cells.grid[:-1]) * cells.q) / -math.expm1(-step)
-    return np.clip(share, 0.0, cells.p)
+def _between(above: Array, below: Array) -> Array:
+    """Masses of cells: differences of tails, from the side on which they are smaller."""
+    turn = max(int(np.count_nonzero(above >= below)) - 1, 0)
+    return np.concatenate((np.diff(below[: turn + 1]), -np.diff(above[turn:])))
 
 
-def _lowered(grid: Array, p: Array, q: Array, step: float) -> Array:
-    """Masses at grid points of a curve below that of the cells' masses.
+def _merged(cells: _Cells) -> Array:
+    """Masses at grid points, of a curve below that of the cells' masses.
 
-    Within a cell the interpolated curve exceeds the truth by at most D = r (1 - exp(z - right)),
-    with r the right share and z = ln(p/q). Lowering both ends of every cell by the larger D of
-    its two neighbours keeps every segment below the truth.
+    Half of each cell may go up and half down. At each grid point as much is taken from the
+    cells on both sides as together has that point's loss; what is left moves down to the
+    cell's lower end.
     """
-    x = np.exp(grid)
-    right = np.clip((p - x[:-1] * q) / -math.expm1(-step), 0.0, p)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        merged = np.where(q > 0, p / np.where(q > 0, q, 1.0), x[1:])
-    merged = np.clip(merged, x[:-1], x[1:])
-    excess = right * (1 - merged / x[1:])
-    lowering = np.zeros(len(grid))
-    lowering[1:-1] = np.maximum(excess[:-1], excess[1:])
-    lowering[-2] = max(lowering[-2], right[-1] * (1 - x[-2] / x[-1]))
-    bend = np.diff(np.concatenate(([0.0], np.diff(lowering) / np.diff(x), [0.0])))
-    q_masses = (np.append(p - right, 0.0) + np.append(0.0, right)) / x - bend
-    total = float(q_masses.sum())
-    falls = _above_zero(np.cumsum(q_masses[::-1])[::-1][1:], np.diff(x))
-    rises = _above_tangent(total - falls, np.diff(x))
-    slopes = _pooled(rises, np.diff(x))
-    # Each mass from the side on which little is left, so that tails keep their digits.
-    from_low = np.diff(np.concatenate(([0.0], slopes, [total])))
-    from_high = -np.diff(np.concatenate(([total], falls, [0.0])))
-    untouched = np.concatenate((slopes == total - falls, [True]))
-    upper = np.concatenate(([False], falls < total / 2)) & untouched & np.roll(untouched, 1)
-    return np.where(upper, from_high, from_low) * x
+    x = np.exp(cells.grid)
+    p, q = _ordered(cells.p, cells.q, x)
+    slack = 4 * _ULP * p
+    up, down = x[1:] * q - p + slack, np.maximum(p - x[:-1] * q - slack, 0.0)
+    met = np.minimum(up[:-1], down[1:]) / 2
+    rising = np.append(met / np.where(up[:-1] > 0, up[:-1], 1.0), 0.0)
+    falling = np.insert(met / np.where(down[1:] > 0, down[1:], 1.0), 0, 0.0)
+    masses = np.append(p * (1 - rising), 0.0)
+    masses[1:] += p * rising
+    return masses
 
 
-def _above_zero(falls: Array, widths: Array) -> Array:
-    """The curve's falls per segment, following zero where lowering has brought it under zero."""
-    height = np.cumsum((falls * widths)[::-1])[::-1]
-    under = np.flatnonzero(height < 0)
-    if len(under):
-        k = int(under[0])
-        falls = falls.copy()
-        falls[max(k - 1, 0) :] = 0.0
-        if k >= 2:
-            falls[k - 2] = height[k - 2] / widths[k - 2]
-    return falls
+def _ordered(p: Array, q: Array, x: Array) -> tuple[Array, Array]:
+    """Cells whose masses have a loss between the cell's ends.
+
+    Rounding can make those of a nearly empty cell have another: it then joins its neighbour,
+    which drops one of the lines whose maximum the curve is.
+    """
+    for _ in range(_PASSES):
+        low = p < x[:-1] * q * (1 + 4 * _ULP)
+        high = ~low & (p > x[1:] * q)
+        low &= (p != 0) | (q != 0)
+        if not (low.any() or high.any()):
+            return p, q
+        p, q = (_joined(masses, low, high) for masses in (p, q))
+    p = p.copy()
+    p[: int(np.flatnonzero(low | high)[-1]) + 1] = 0.0
+    return p, np.where(p > 0, q, 0.0)
 
 
-def _above_tangent(slopes: Array, widths: Array) -> Array:
-    """What the curve rises above its tangent at the lowest losses, and never below it."""
-    height = np.concatenate(([0.0], np.cumsum(slopes * widths)))
-    under = np.flatnonzero(height < 0)
-    if len(under):
-        k = int(under[-1])
-        slopes = slopes.copy()
-        slopes[: k + 1] = 0.0
-        if k + 1 < len(slopes):
-            slopes[k + 1] = max(height[k + 2], 0.0) / widths[k + 1]
-    return slopes
-
-
-def _pooled(slopes: Array, widths: Array) -> Array:
-    """Slopes of the greatest convex minorant: adjacent slopes that decrease are pooled."""
-    if not (np.diff(slopes) < 0).any():
-        return slopes
-    pools: list[list[float]] = []
-    for slope, width in zip(slopes.tolist(), widths.tolist(), strict=True):
-        pools.append([slope * width, width, 1])
-        while len(pools) > 1 and pools[-2][0] * pools[-1][1] >= pools[-1][0] * pools[-2][1]:
-            rise, run, length = pools.pop()
-            pools[-1] = [pools[-1][0] + rise, pools[-1][1] + run, pools[-1][2] + length]
-    values = [rise / run for rise, run, _ in pools]
-    return np.repeat(values, [int(length) for _, _, length in pools])
+def _joined(masses: Array, low: Array, high: Array) -> Array:
+    """Masses after the cells marked have gone down or up; at the ends they go for good."""
+    kept = np.where(low | high, 0.0, masses)
+    kept[:-1] += np.where(low, masses, 0.0)[1:]
+    kept[1:] += np.where(high, masses, 0.0)[:-1]
+    return kept

@@ -52,19 +52,19 @@ def _discrete_laplace(event: basic.DiscreteLaplace) -> Losses:
     # Shifted by k steps, the loss is e (1 - 2 x / k) at x = 0 … k, with both tails at the ends.
     k = event.steps
     x = np.arange(k + 1)
-    a = math.exp(-loss / k)
-    masses = (1 - a) / (1 + a) * a**x
-    masses[0] = 1 / (1 + a)
-    masses[-1] = a**k / (1 + a)
-    return _once(AtomicPair(tuple(loss * (1 - 2 * x / k)), tuple(masses * (1 + 1e-15))))
+    fall = math.exp(-loss / k)
+    masses = np.exp(-loss * (x / k)) / (1 + fall)
+    masses[1:-1] *= -math.expm1(-loss / k)
+    return _once(AtomicPair(tuple((loss * (1 - 2 * x / k)).tolist()), tuple(masses.tolist())))
 
 
 @PRIVACY_LOSS.prices(basic.RandomizedResponse)
 def _randomized_response(event: basic.RandomizedResponse) -> Losses:
     loss = rounded_up(exact(event.loss))
     others = event.categories - 1
-    lie = 1 / (math.exp(loss) + others)
-    masses = (math.exp(loss) * lie, lie, (others - 1) * lie)
+    fall = math.exp(-loss)
+    truth = 1 / (1 + others * fall)
+    masses = (truth, fall * truth, (others - 1) * fall * truth)
     if event.categories == 2:
         return _once(response_pair(loss))
     return _once(AtomicPair((loss, -loss, 0.0), masses))

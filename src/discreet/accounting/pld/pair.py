@@ -1,9 +1,10 @@
 """Dominating pairs: two laws at least as far apart as any neighbours can push a mechanism.
 
-A pair (P, Q) is given by the law of its privacy loss Z = ln(dP/dQ): how much of P and of Q lies
-above and below each loss. Tails are evaluated from the side on which they are small, so that
-they are accurate relative to themselves. A mechanism has one pair for each direction in which a
-unit can change; symmetric mechanisms have one.
+A pair (P, Q) is given by the law of its privacy loss Z = ln(dP/dQ): losses that happen with
+positive probability, the mass at infinity, and the tails of what is spread out between. Tails
+are evaluated from the side on which they are small, so that they are accurate relative to
+themselves. The basic pairs are symmetric: exchanging P and Q gives the same law of losses. Only
+sampling breaks that, so a mechanism has one pair for each direction in which a unit can change.
 
 Source: 000a:A5, 004a:D1, 004a:D2, 004a:D4. Proof: ``proofs/pld.md``.
 """
@@ -20,21 +21,35 @@ from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[np.float64]
 
+_ULP = 2.0**-52
+
 
 class Pair(ABC):
     """The loss law of a dominating pair."""
 
     @abstractmethod
     def above(self, losses: Array) -> tuple[Array, Array]:
-        """P[Z > z] and Q[Z > z] at each loss z."""
+        """P[Z > z] and Q[Z > z] at each loss z, atoms left out."""
 
     @abstractmethod
     def below(self, losses: Array) -> tuple[Array, Array]:
-        """P[Z <= z] and Q[Z <= z] at each loss z."""
+        """P[Z < z] and Q[Z < z] at each loss z, atoms left out."""
 
     @abstractmethod
     def reach(self, tail: float) -> tuple[float, float]:
-        """Losses (low, high) with P[Z < low] and P[Z > high] at most ``tail``."""
+        """Losses (low, high) with P[Z < low] and P[high < Z] at most ``tail``, atoms within."""
+
+    @abstractmethod
+    def distance(self) -> float:
+        """The total variation between P and Q."""
+
+    def rounding(self, losses: Array) -> Array:
+        """A bound of the relative error of all four tails at each loss."""
+        return np.full(len(losses), 16 * _ULP)
+
+    def blur(self, losses: Array) -> Array:
+        """How far from each loss the tails may have been taken, and atoms may lie."""
+        return 4 * _ULP * np.abs(losses)
 
     def unbounded(self) -> float:
         """P[Z = infinity]: outcomes that Q cannot produce."""
@@ -49,9 +64,9 @@ class Pair(ABC):
         """Whether there is nothing but atoms."""
         return False
 
-    @abstractmethod
     def reversed(self) -> Pair:
-        """The pair (Q, P), whose loss is -Z under Q."""
+        """The pair (Q, P), whose loss is -Z under Q: itself, for the symmetric ones."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -73,6 +88,16 @@ class NormalPair(Pair):
 
         return ndtr(centre + shift), ndtr(centre - shift)
 
+    def rounding(self, losses: Array) -> Array:
+        """That of ``ndtr``, measured below 16 + 4 x**2 ulps, and of its argument."""
+        x = np.abs(losses) / self.mu + self.mu / 2
+        error: Array = np.minimum(_ULP * (16 + x * (3 + 7 * x)), 1.0)
+        return error
+
+    def blur(self, losses: Array) -> Array:
+        """None: the rounding of arguments is in ``rounding``."""
+        return np.zeros(len(losses))
+
     def reach(self, tail: float) -> tuple[float, float]:
         """Normal quantiles."""
         from scipy.special import ndtri  # loaded on first use: SciPy is slow to import
@@ -80,9 +105,9 @@ class NormalPair(Pair):
         spread = self.mu * float(-ndtri(tail))
         return self.mu**2 / 2 - spread, self.mu**2 / 2 + spread
 
-    def reversed(self) -> Pair:
-        """Symmetric."""
-        return self
+    def distance(self) -> float:
+        """2 Phi(mu/2) - 1."""
+        return math.erf(self.mu / math.sqrt(8))
 
 
 @dataclass(frozen=True)
@@ -92,22 +117,17 @@ class LaplacePair(Pair):
     loss: float
 
     def above(self, losses: Array) -> tuple[Array, Array]:
-        """1 - exp(-(e - z)/2)/2 and exp(-(e + z)/2)/2 for -e <= z < e."""
-        z = np.clip(losses, -self.loss, self.loss)
-        inside = losses < self.loss
-        p = np.where(inside, 1 - np.exp((z - self.loss) / 2) / 2, 0.0)
-        q = np.where(inside, np.exp(-(self.loss + z) / 2) / 2, 0.0)
-        under = losses < -self.loss
-        return np.where(under, 1.0, p), np.where(under, 1.0, q)
+        """(1 - exp(-(e - z)/2))/2 and (exp(-(e + z)/2) - exp(-e))/2 for -e <= z < e."""
+        return self._tails(np.clip(losses, -self.loss, self.loss))
 
     def below(self, losses: Array) -> tuple[Array, Array]:
-        """The complements, evaluated without cancellation."""
-        z = np.clip(losses, -self.loss, self.loss)
-        beyond = losses >= self.loss
-        p = np.where(beyond, 1.0, np.exp((z - self.loss) / 2) / 2)
-        q = np.where(beyond, 1.0, 1 - np.exp(-(self.loss + z) / 2) / 2)
-        under = losses < -self.loss
-        return np.where(under, 0.0, p), np.where(under, 0.0, q)
+        """Those of the mirror image, with P and Q exchanged."""
+        p, q = self._tails(-np.clip(losses, -self.loss, self.loss))
+        return q, p
+
+    def _tails(self, z: Array) -> tuple[Array, Array]:
+        gap = -np.expm1(-(self.loss - z) / 2) / 2
+        return gap, gap * np.exp(-(self.loss + z) / 2)
 
     def reach(self, tail: float) -> tuple[float, float]:
         """Between the atoms."""
@@ -117,9 +137,9 @@ class LaplacePair(Pair):
         """Half of P at the top, half of Q at the bottom."""
         return np.array([[self.loss, 0.5], [-self.loss, 0.5 * math.exp(-self.loss)]])
 
-    def reversed(self) -> Pair:
-        """Symmetric."""
-        return self
+    def distance(self) -> float:
+        """P less Q on one side of the middle."""
+        return -math.expm1(-self.loss / 2)
 
 
 @dataclass(frozen=True)
@@ -132,66 +152,46 @@ class BoundedRangePair(Pair):
 
     loss: float
 
-    def _q_above(self, z: Array) -> Array:
-        # Minus the derivative of the curve with respect to exp(z).
-        half = np.exp((z - self.loss) / 2)
-        return (1 - half) * half * np.exp(-z) / -math.expm1(-self.loss)
-
     def above(self, losses: Array) -> tuple[Array, Array]:
         """From the curve and its slope: Q[Z > z] = -slope, P[Z > z] = curve + exp(z) Q[Z > z]."""
-        z = np.clip(losses, -self.loss, self.loss)
-        half = np.exp((z - self.loss) / 2)
-        q = self._q_above(z)
-        p = (1 - half) / -math.expm1(-self.loss)
-        under = losses < -self.loss
-        return np.where(under, 1.0, p), np.where(under, 1.0, q)
+        return self._tails(np.clip(losses, -self.loss, self.loss))
 
     def below(self, losses: Array) -> tuple[Array, Array]:
-        """The complements."""
-        z = np.clip(losses, -self.loss, self.loss)
-        p = (np.exp((z - self.loss) / 2) - math.exp(-self.loss)) / -math.expm1(-self.loss)
-        q = 1 - self._q_above(z)
-        under = losses < -self.loss
-        return np.where(under, 0.0, p), np.where(under, 0.0, q)
+        """Those of the mirror image, with P and Q exchanged."""
+        p, q = self._tails(-np.clip(losses, -self.loss, self.loss))
+        return q, p
+
+    def _tails(self, z: Array) -> tuple[Array, Array]:
+        share = np.expm1(-(self.loss - z) / 2) / math.expm1(-self.loss)
+        return share, share * np.exp(-(self.loss + z) / 2)
 
     def reach(self, tail: float) -> tuple[float, float]:
         """The whole range."""
         return -self.loss, self.loss
 
-    def reversed(self) -> Pair:
-        """Symmetric: the envelope contains each two-point pair with its reverse."""
-        return self
+    def distance(self) -> float:
+        """The curve at zero."""
+        return math.tanh(self.loss / 4)
 
 
 @dataclass(frozen=True)
 class AtomicPair(Pair):
-    """Finitely many losses with their P-masses; Q-masses follow, the rest of Q is elsewhere."""
+    """Finitely many losses with their P-masses; symmetric, so that Q loses ``infinite`` too."""
 
     losses: tuple[float, ...]
     masses: tuple[float, ...]
     infinite: float = 0.0
 
-    def _cumulative(self) -> tuple[Array, Array, Array]:
-        order = np.argsort(self.losses)
-        z = np.asarray(self.losses)[order]
-        p = np.asarray(self.masses)[order]
-        return z, p, p * np.exp(-z)
-
     def above(self, losses: Array) -> tuple[Array, Array]:
-        """Sums over larger losses, infinity included on the P side."""
-        z, p, q = self._cumulative()
-        tail_p = np.append(np.cumsum(p[::-1])[::-1], 0.0) + self.infinite
-        tail_q = np.append(np.cumsum(q[::-1])[::-1], 0.0)
-        where = np.searchsorted(z, losses, side="right")
-        return tail_p[where], tail_q[where]
+        """Nothing but atoms."""
+        nothing = np.zeros(len(losses))
+        return nothing, nothing
 
-    def below(self, losses: Array) -> tuple[Array, Array]:
-        """Sums over smaller losses; Q's mass where P has none counts as loss minus infinity."""
-        z, p, q = self._cumulative()
-        head_p = np.concatenate(([0.0], np.cumsum(p)))
-        head_q = np.concatenate(([0.0], np.cumsum(q))) + max(0.0, 1 - float(q.sum()))
-        where = np.searchsorted(z, losses, side="right")
-        return head_p[where], head_q[where]
+    below = above
+
+    def blur(self, losses: Array) -> Array:
+        """Losses are a few products and sums of the largest."""
+        return np.full(len(losses), 4 * _ULP * max(self.losses))
 
     def unbounded(self) -> float:
         """Mass that Q cannot produce."""
@@ -210,31 +210,34 @@ class AtomicPair(Pair):
         """Between the least and the largest atom."""
         return min(self.losses), max(self.losses)
 
-    def reversed(self) -> Pair:
-        """Swap the roles: losses change sign, Q-masses become P-masses."""
-        z, _, q = self._cumulative()
-        missing = max(0.0, 1 - float(q.sum()))
-        return AtomicPair(tuple(-z), tuple(q), missing if missing > 1e-15 else 0.0)
+    def distance(self) -> float:
+        """What P has more than Q at positive losses."""
+        z, p = self.atoms().T
+        return self.infinite + float((p * -np.expm1(-np.maximum(z, 0.0))).sum())
 
 
 def response_pair(epsilon: float, delta: float = 0.0) -> AtomicPair:
     """The worst (epsilon, delta) mechanism: randomized response, and delta at infinity (KOV)."""
-    truth = 1 / (1 + math.exp(-epsilon))
-    return AtomicPair((epsilon, -epsilon), ((1 - delta) * truth, (1 - delta) * (1 - truth)), delta)
+    fall = math.exp(-epsilon)
+    truth, lie = 1 / (1 + fall), fall / (1 + fall)
+    return AtomicPair((epsilon, -epsilon), ((1 - delta) * truth, (1 - delta) * lie), delta)
 
 
 @dataclass(frozen=True)
 class Removed(Pair):
-    """Poisson sampling, unit removed: (1 - q) Q + q P against Q."""
+    """Poisson sampling of a symmetric pair, unit removed: (1 - q) Q + q P against Q."""
 
     base: Pair
     rate: float
 
     def _base_loss(self, losses: Array) -> Array:
         """The loss of the base where the mixture's loss is z: ln(1 + (e^z - 1)/q)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            inner = np.expm1(losses) / self.rate
-            return np.where(inner > -1, np.log1p(np.maximum(inner, -1.0)), -np.inf)
+        low = np.expm1(np.minimum(losses, 1.0)) / self.rate
+        high = np.maximum(losses, 1.0)
+        with np.errstate(divide="ignore"):
+            near = np.log1p(np.maximum(low, -1.0))
+        far = high + np.log1p(-(1 - self.rate) * np.exp(-high)) - math.log(self.rate)
+        return np.where(losses < 1, near, far)
 
     def above(self, losses: Array) -> tuple[Array, Array]:
         """Mixtures of the base's tails."""
@@ -246,6 +249,19 @@ class Removed(Pair):
         p, q = self.base.below(self._base_loss(losses))
         return (1 - self.rate) * q + self.rate * p, q
 
+    def rounding(self, losses: Array) -> Array:
+        """That of the base where its tails are taken, and of the mixture."""
+        inside = np.maximum(self._base_loss(losses), -700.0)
+        return self.base.rounding(inside) + 4 * _ULP
+
+    def blur(self, losses: Array) -> Array:
+        """The base loss is off by ulps of itself and of e^z - 1; seen from the outer loss."""
+        steepness = np.abs(np.expm1(-np.clip(losses, math.log1p(-self.rate), 1.0)))
+        inside = np.maximum(self._base_loss(losses), -700.0)
+        slope = np.clip(1 - (1 - self.rate) * np.exp(np.minimum(-losses, 700.0)), 0.0, 1.0)
+        own = 4 * _ULP * (steepness + np.abs(losses) + (np.abs(inside) + 1) * slope)
+        return own + slope * self.base.blur(inside)
+
     def unbounded(self) -> float:
         """The sampled share of the base's."""
         return self.rate * self.base.unbounded()
@@ -253,15 +269,32 @@ class Removed(Pair):
     def reach(self, tail: float) -> tuple[float, float]:
         """From ln(1 - q) to the image of the base's reach."""
         _, high = self.base.reach(tail)
-        top = high + math.log(self.rate + (1 - self.rate) * math.exp(-min(high, 700.0)))
-        return math.log1p(-self.rate) if self.rate < 1 else self.base.reach(tail)[0], top
+        return math.log1p(-self.rate), float(self._grown(np.array([high]))[0])
+
+    def _grown(self, inside: Array) -> Array:
+        """ln(1 + q (e^y - 1)), the mixture's loss where the base's is y."""
+        near = np.log1p(self.rate * np.expm1(np.minimum(inside, 1.0)))
+        far = np.maximum(inside, 1.0)
+        far = far + np.log(self.rate + (1 - self.rate) * np.exp(-far))
+        return np.where(inside < 1, near, far)
 
     def atoms(self) -> Array:
-        """Those of the base, at the mixture's losses and masses."""
-        atoms = self.base.atoms()
-        grown = np.log1p(self.rate * np.expm1(atoms[:, 0]))
-        masses = atoms[:, 1] * (self.rate + (1 - self.rate) * np.exp(-atoms[:, 0]))
-        return np.column_stack((grown, masses))
+        """Those of the base in the mixture, and what Q has where P has nothing."""
+        z, p = self.base.atoms().T
+        here = np.column_stack((self._grown(z), p * (self.rate + (1 - self.rate) * np.exp(-z))))
+        alone = self.base.unbounded()
+        if not alone:
+            return here
+        return np.vstack((here, [[math.log1p(-self.rate), (1 - self.rate) * alone]]))
+
+    @property
+    def purely_atomic(self) -> bool:
+        """As the base."""
+        return self.base.purely_atomic
+
+    def distance(self) -> float:
+        """The sampled share of the base's."""
+        return self.rate * self.base.distance()
 
     def reversed(self) -> Pair:
         """Adding the unit instead."""
@@ -270,12 +303,12 @@ class Removed(Pair):
 
 @dataclass(frozen=True)
 class Reversed(Pair):
-    """The pair (Q, P) of a pair (P, Q) without atoms at infinity."""
+    """The pair (Q, P) of a sampled pair (P, Q)."""
 
-    base: Pair
+    base: Removed
 
     def above(self, losses: Array) -> tuple[Array, Array]:
-        """Q[Z < -z] and P[Z < -z], up to atoms, which are on neither side of a grid cell's end."""
+        """Q[Z < -z] and P[Z < -z]."""
         p, q = self.base.below(-losses)
         return q, p
 
@@ -284,15 +317,32 @@ class Reversed(Pair):
         p, q = self.base.above(-losses)
         return q, p
 
+    def rounding(self, losses: Array) -> Array:
+        """As the base."""
+        return self.base.rounding(-losses)
+
+    def blur(self, losses: Array) -> Array:
+        """As the base."""
+        return self.base.blur(-losses)
+
     def reach(self, tail: float) -> tuple[float, float]:
-        """Mirrored, with Q's tails bounded through P's."""
+        """Mirrored: Q is below P at large losses, and nothing is below the least."""
         low, high = self.base.reach(tail)
         return -high, -low
 
     def atoms(self) -> Array:
         """The base's, mirrored, with their Q-masses."""
-        atoms = self.base.atoms()
-        return np.column_stack((-atoms[:, 0], atoms[:, 1] * np.exp(-atoms[:, 0])))
+        z, p = self.base.atoms().T
+        return np.column_stack((-z, p * np.exp(-z)))
+
+    @property
+    def purely_atomic(self) -> bool:
+        """As the base."""
+        return self.base.purely_atomic
+
+    def distance(self) -> float:
+        """As the base."""
+        return self.base.distance()
 
     def reversed(self) -> Pair:
         """Back again."""
@@ -303,38 +353,78 @@ class Reversed(Pair):
 class Replaced(Pair):
     """A sample of fixed size, unit replaced: the worse of both mixtures at every loss.
 
-    Above zero (1 - q) Q + q P against Q, below zero P against (1 - q) P + q Q
-    (modern-learn:8).
+    Above zero (1 - q) Q + q P against Q, below zero P against (1 - q) P + q Q, and an atom at
+    zero where the two curves meet (modern-learn:8). The base is symmetric.
     """
 
     base: Pair
     rate: float
 
+    @property
+    def _sides(self) -> tuple[Removed, Reversed]:
+        removed = Removed(self.base, self.rate)
+        return removed, Reversed(removed)
+
+    def _middle(self) -> tuple[Array, Array]:
+        """The (P, Q) masses above zero of the one, and below zero of the other."""
+        removed, added = self._sides
+        zero = np.zeros(1)
+        return np.concatenate(removed.above(zero)), np.concatenate(added.below(zero))
+
     def above(self, losses: Array) -> tuple[Array, Array]:
-        """Either mixture's tails, by the sign of the loss."""
-        return self._chosen(losses, *self._mixtures("above", losses))
+        """Above zero the one; below zero all of it and the other down from zero."""
+        removed, added = self._sides
+        (p_top, q_top), (p_low, q_low) = self._middle()
+        p, q = removed.above(np.maximum(losses, 0.0))
+        p_under, q_under = added.below(np.minimum(losses, 0.0))
+        up = losses >= 0
+        return np.where(up, p, p_top + p_low - p_under), np.where(up, q, q_top + q_low - q_under)
 
     def below(self, losses: Array) -> tuple[Array, Array]:
-        """Either mixture's tails, by the sign of the loss."""
-        return self._chosen(losses, *self._mixtures("below", losses))
+        """Below zero the other; above zero all of it and the one up from zero."""
+        removed, added = self._sides
+        (p_top, q_top), (p_low, q_low) = self._middle()
+        p, q = added.below(np.minimum(losses, 0.0))
+        p_over, q_over = removed.above(np.maximum(losses, 0.0))
+        down = losses < 0
+        return np.where(down, p, p_low + p_top - p_over), np.where(down, q, q_low + q_top - q_over)
 
-    def _mixtures(self, side: str, losses: Array) -> tuple[tuple[Array, Array], ...]:
-        removed = Removed(self.base, self.rate)
-        added = Reversed(Removed(self.base.reversed(), self.rate))
-        return getattr(removed, side)(losses), getattr(added, side)(losses)
+    def rounding(self, losses: Array) -> Array:
+        """That of either side, and of sums in which Q's lower side may be much the larger."""
+        removed, added = self._sides
+        _, (_, q_low) = self._middle()
+        _, q = self.above(losses)
+        worse = 4 * np.maximum(removed.rounding(losses), added.rounding(losses))
+        middle = float(removed.rounding(np.zeros(1))[0])
+        ratio = np.where((losses < 0) & (q > 0), q_low / np.where(q > 0, q, 1.0), 0.0)
+        return np.minimum(worse + 2 * ratio * (worse + middle), 1.0)
 
-    @staticmethod
-    def _chosen(
-        losses: Array, removed: tuple[Array, Array], added: tuple[Array, Array]
-    ) -> tuple[Array, Array]:
-        up = losses >= 0
-        return np.where(up, removed[0], added[0]), np.where(up, removed[1], added[1])
+    def blur(self, losses: Array) -> Array:
+        """The larger of both."""
+        removed, added = self._sides
+        return np.maximum(removed.blur(losses), added.blur(losses))
 
     def reach(self, tail: float) -> tuple[float, float]:
         """Symmetric."""
         _, high = Removed(self.base, self.rate).reach(tail)
         return -high, high
 
-    def reversed(self) -> Pair:
-        """Symmetric: replacing back is replacing."""
-        return self
+    def unbounded(self) -> float:
+        """The sampled share of the base's."""
+        return self.rate * self.base.unbounded()
+
+    def atoms(self) -> Array:
+        """Either mixture's on its side, and what they leave for zero."""
+        removed, added = (side.atoms() for side in self._sides)
+        z, p = self.base.atoms().T
+        still = (1 - self.rate) * self.base.distance() + float(p[z == 0].sum())
+        return np.vstack((removed[removed[:, 0] > 0], added[added[:, 0] < 0], [[0.0, still]]))
+
+    @property
+    def purely_atomic(self) -> bool:
+        """As the base."""
+        return self.base.purely_atomic
+
+    def distance(self) -> float:
+        """The sampled share of the base's."""
+        return self.rate * self.base.distance()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.accounting.rdp.curve import raised
+from discreet.accounting.rdp.curve import MARGIN, raised
 
 if TYPE_CHECKING:
     from discreet.accounting.rdp.curve import Floats, RenyiCurve
@@ -46,13 +46,11 @@ def analytic_bound(curve: RenyiCurve, rate: float, order: float, omega: float) -
         return math.inf
     below = order - 1
     second, last = (float(value) for value in curve(np.array([2.0, omega])))
-    logs = [
-        1 + math.log(order * below / 2) + 2 * math.log(rate) + math.log(math.expm1(second)),
-        omega * math.log(below * rate) + (omega - 1) * last,
-    ]
-    return float(raised(np.logaddexp(0.0, np.logaddexp(*logs)) / np.array(below)))
+    middle = 1 + math.log(order * below / 2) + 2 * math.log(rate) + math.log(math.expm1(second))
+    far = omega * math.log(below * rate) + (omega - 1) * last
+    return float(np.logaddexp(0.0, np.logaddexp(middle, far))) / below * (1 + MARGIN)
 
 
 def amplification_floor(base: Floats, rate: float, orders: Floats) -> Floats:
     """No sampling at ``rate`` brings a curve below D_alpha - alpha/(alpha-1) log(1/q) (004a:E8)."""
-    return base * (1 - 2.0**-44) + orders / (orders - 1) * math.log(rate) * (1 + 2.0**-44)
+    return base * (1 - MARGIN) + orders / (orders - 1) * math.log(rate) * (1 + MARGIN)

@@ -38,13 +38,15 @@ def by_chords(orders: Floats, log_surplus: Callable[[Floats], Floats]) -> Floats
         return result
     left = np.floor(orders[within])
     share = orders[within] - left
-    wanted = np.unique(np.concatenate([left, left[share > 0] + 1]))
-    wanted = wanted[wanted >= 2]
+    ends = {*left.tolist(), *(left[share > 0] + 1).tolist()} - {1.0}
+    wanted = np.array(sorted(ends))
     known = np.zeros(MOST + 2)
     if wanted.size:
         known[wanted.astype(np.intp)] = log1p_exp(log_surplus(wanted))
     start = left.astype(np.intp)
-    chord = (1 - share) * known[start] + share * known[start + 1]
+    with np.errstate(invalid="ignore"):
+        ahead = np.where(share > 0, share * known[start + 1], 0.0)
+    chord = (1 - share) * known[start] + ahead
     result[within] = raised(chord / (orders[within] - 1))
     return result
 

@@ -42,11 +42,11 @@ class Laplace(Family):
     def evaluate(self, orders: Floats, *parameters: Floats) -> Floats:
         """Exact, up to rounding."""
         (epsilon,) = parameters
-        weight = orders / (2 * orders - 1)
+        weight, other = orders / (2 * orders - 1), (orders - 1) / (2 * orders - 1)
         small = np.minimum(orders * epsilon, 1.0) / orders
         surplus = weight * _past_linear((orders - 1) * small)
-        surplus += (1 - weight) * _past_linear(-orders * small)
-        return _renyi(orders, epsilon, weight, (orders - 1) / (2 * orders - 1), surplus)
+        surplus = surplus + other * _past_linear(-orders * small)
+        return _renyi(orders, epsilon, weight, other, surplus)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _renyi(
     gain = (orders - 1) * epsilon
     direct = weight * np.expm1(np.minimum(gain, _LARGE)) + other * np.expm1(-orders * epsilon)
     logarithm = np.log1p(np.where(orders * epsilon <= 1, surplus, direct))
-    # Beyond, all but the first term are lost, and negative.
+    # The moment is also weight E + other F; here the second term is lost in the margin.
     return np.where(gain > _LARGE, gain + np.log(weight), logarithm) / (orders - 1)
 
 

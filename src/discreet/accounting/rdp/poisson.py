@@ -2,7 +2,8 @@
 
 At integer orders the bound is sharp for any base curve (004a:E4, Thm 3.33),
 
-    (alpha-1) D <= log(1 + sum over k >= 2 of C(alpha,k) (1-q)**(alpha-k) q**k (e**((k-1) R(k)) - 1)),
+    (alpha-1) D <= log(1 + sum over k >= 2 of C(alpha,k) (1-q)**(alpha-k) q**k E(k)),
+    E(k) = exp((k-1) R(k)) - 1,
 
 between them by convexity; for a Gaussian base every real order is evaluated directly. Both
 directions of add/remove are covered (004a:E5, Thm 3.34, with a proof for orders below two, where
@@ -78,7 +79,7 @@ class Poisson(RenyiCurve):
 def poisson(base: RenyiCurve, rate: float) -> RenyiCurve:
     """The sampled curve; at a rate of (nearly) one, the base itself."""
     if isinstance(base, Poisson):
-        base, rate = base.base, base.rate * rate * (1 + 2.0**-52)
+        return poisson(base.base, base.rate * rate * (1 + _ROUNDING))
     return base if rate >= _NEARLY_ONE or base.ceiling == 0 else Poisson(base, rate)
 
 

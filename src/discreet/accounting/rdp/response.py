@@ -18,6 +18,8 @@ from discreet.accounting.rdp.curve import Family
 if TYPE_CHECKING:
     from discreet.accounting.rdp.curve import Floats
 
+_ROUNDING = 2.0**-50
+
 
 @dataclass(frozen=True)
 class Response(Family):
@@ -38,9 +40,11 @@ class Response(Family):
     def evaluate(self, orders: Floats, *parameters: Floats) -> Floats:
         """Exact, up to rounding."""
         epsilon, false = parameters
-        surplus = log_expm1((orders - 1) * epsilon) + np.log(-np.expm1(-orders * epsilon))
-        surplus = surplus - np.log1p(false * np.exp(-epsilon))
-        return log1p_exp(surplus) / (orders - 1)
+        gain = log_expm1((orders - 1) * epsilon)
+        other = np.log(-np.expm1(-orders * epsilon))
+        whole = np.log1p(false * np.exp(-epsilon))
+        size = np.abs(gain) + np.abs(other) + whole + 1
+        return log1p_exp(gain + other - whole + _ROUNDING * size) / (orders - 1)
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,8 @@ class BoundedRange(Family):
     The worst law has the two ends of the interval for values. With c = exp(-epsilon), the worst
     place of the interval gives the moment
 
-        u**(alpha-1) (1 - c**alpha) / (alpha (1-c)),  u = (alpha-1)(1 - c**alpha)/(alpha (c - c**alpha)),
+        u**(alpha-1) (1 - c**alpha) / (alpha (1-c)),
+        u = (alpha-1) (1 - c**alpha) / (alpha (c - c**alpha)),
 
     never more than exp(alpha (alpha-1) epsilon**2 / 8).
     """
@@ -70,9 +75,9 @@ class BoundedRange(Family):
         place = np.log(below / orders) + mass - rest + epsilon
         chord = mass - np.log(orders) - np.log(-np.expm1(-epsilon))
         scale = np.abs(np.log(below / orders)) + np.abs(mass) + np.abs(rest) + epsilon
-        scale = below * scale + np.abs(chord) + 2 * np.abs(mass) + np.log(orders) + 4
-        closed = (below * place + chord + 2.0**-49 * scale) / below
-        return np.minimum(closed, orders * epsilon * epsilon / 8)
+        scale = below * (scale + 1) + np.abs(chord) + 2 * np.abs(mass) + np.log(orders) + 4
+        closed = (below * place + chord + 2 * _ROUNDING * scale) / below
+        return np.asarray(np.minimum(closed, orders * epsilon * epsilon / 8))
 
 
 def log_expm1(x: Floats) -> Floats:

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
 _ROUNDING = 2.0**-50
 _DIGITS = 35.0
-_MOST_NODES = 1 << 14
+_MOST_NODES = 1 << 12
 _MOST_CELLS = 1 << 18
 _LARGEST_LOSS = 600.0
+_LEAST_MU, _MOST_MU = 1e-9, 1e3
 _DYADIC = 1024
 
 
@@ -42,6 +43,8 @@ def log_surplus(mu: float, rate: float, orders: Floats) -> Floats:
     D_alpha is that of (1-rate) N(0,1) + rate N(mu,1) from N(0,1).
     """
     result = np.full_like(orders, math.inf)
+    if not _LEAST_MU < mu < _MOST_MU:
+        return result
     ranks = np.argsort(orders)
     widths = np.frexp(orders[ranks] * mu + 16)[1]
     for group in np.split(ranks, np.flatnonzero(np.diff(widths)) + 1):
@@ -66,9 +69,9 @@ def _group(mu: float, rate: float, orders: Floats) -> Floats:
         half = orders.size // 2
         return np.concatenate([_group(mu, rate, orders[:half]), _group(mu, rate, orders[half:])])
     if nodes * orders.size > _MOST_CELLS:
-        parts = np.array_split(orders, math.ceil(nodes * orders.size / _MOST_CELLS) + 1)
-        return np.concatenate([_group(mu, rate, part) for part in parts if part.size])
-    u = np.arange(first, last + 1) * step
+        chunks = np.array_split(orders, math.ceil(nodes * orders.size / _MOST_CELLS) + 1)
+        return np.concatenate([_group(mu, rate, chunk) for chunk in chunks if chunk.size])
+    u = np.arange(first, last + 1, dtype=np.float64) * np.float64(step)
     t = _shares(mu, rate, u)
     column = orders[:, np.newaxis]
     logs = _log_excess(column, t) - u * u / 2 * (1 - _ROUNDING)
@@ -77,7 +80,7 @@ def _group(mu: float, rate: float, orders: Floats) -> Floats:
     right = at_last - math.log(2 * math.pi) / 2 - np.log(u[-1] - orders * mu)
     right += 8 * _ROUNDING * (orders * math.log1p(t[-1]) + u[-1] ** 2 / 2 + 1)
     left = _log_excess(column, np.array([-rate * (1 + _ROUNDING)]))[:, 0]
-    left = left + math.log(math.erfc(-u[0] / math.sqrt(2)) / 2) + 2.0**-40
+    left = left - u[0] ** 2 / 2 * (1 - _ROUNDING) - math.log(2)
     unresolved = log_error + np.log(2 + 2 * orders * rate) + 2.0**-48
     parts = np.stack([log_sum(logs) + scale, right, left, unresolved], axis=1)
     return log_sum(parts) - math.log1p(-math.exp(log_error)) + 2.0**-46
@@ -111,11 +114,13 @@ def _log_excess(orders: Floats, t: Floats) -> Floats:
     value = np.expm1(low)
     slack = 4 * _ROUNDING * ((1 + np.abs(low)) * np.abs(value) + np.abs(linear))
     direct = value - linear + slack
+    near = np.abs(linear) < 0.01
+    small = np.where(near, t, 0.0)
     series = np.ones_like(linear)
     for k in range(8, 2, -1):
-        series = 1 + (orders - k + 1) * t / k * series
-    series = orders * (orders - 1) / 2 * t * t * series * (1 + 16 * _ROUNDING)
-    excess = np.where(np.abs(linear) < 0.01, series, np.maximum(direct, 0.0))
+        series = 1 + (orders - k + 1) * small / k * series
+    series = orders * (orders - 1) / 2 * small * small * series * (1 + 16 * _ROUNDING)
+    excess = np.where(near, series, np.maximum(direct, 0.0))
     positive = np.maximum(linear, 0.0)
     gap = np.maximum(power, 1.0) - np.log1p(positive)
     gap = gap + 8 * _ROUNDING * (np.abs(power) + np.log1p(positive) + 1)

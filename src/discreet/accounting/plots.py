@@ -1,0 +1,220 @@
+"""Pictures of prices: epsilon against steps, trade-off curves, accountants side by side.
+
+Each function computes certified numbers and returns an Altair chart; ``styled`` gives it the look
+of the documentation, ``save`` writes it. Altair (the extra ``plots``) is loaded on first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from discreet.accounting.compare import Quote, accountants, quotes
+from discreet.core.errors import InvalidParameter
+from discreet.core.event import Event
+from discreet.core.pricing import Accountant
+
+if TYPE_CHECKING:
+    import altair as alt
+
+TopLevel: TypeAlias = "alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart"
+AnyChart = TypeVar("AnyChart", bound="alt.TopLevelMixin")
+
+SUFFIXES = (".html", ".svg", ".png", ".json")
+
+# Okabe and Ito's colours, which survive every common kind of colour blindness; lines differ in
+# their dashes as well.
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#222222", "#D55E00", "#56B4E9")
+_DASHES = ([1, 0], [8, 3], [2, 2], [8, 3, 2, 3], [5, 2], [1, 3], [12, 4])
+_ALPHAS = np.unique(np.concatenate((np.linspace(0, 1, 101), np.geomspace(1e-4, 0.1, 30))))
+
+
+def epsilon_against_steps(
+    event_of_steps: Callable[[int], Event],
+    steps: Sequence[int],
+    *,
+    delta: float,
+    among: Mapping[str, Accountant[Any]] | None = None,
+) -> alt.Chart:
+    """How the price grows with the number of steps, one line for each accountant.
+
+    Accountants that cannot price the event have no line.
+    """
+    points = [
+        {"steps": number, **_point(quote)}
+        for number in steps
+        for quote in quotes(event_of_steps(number), delta=delta, among=among)
+        if math.isfinite(quote.epsilon)
+    ]
+    altair = _altair()
+    return _lines(
+        points,
+        "accountant",
+        _finest_first(among),
+        x=altair.X("steps:Q", title="steps", axis=altair.Axis(format=",d", tickCount=5)),
+        y=altair.Y("epsilon:Q", title=f"epsilon at delta = {delta:g}"),
+    )
+
+
+def accountants_side_by_side(
+    event: Event,
+    deltas: Sequence[float],
+    *,
+    among: Mapping[str, Accountant[Any]] | None = None,
+) -> alt.Chart:
+    """What each accountant says about one event, over a range of deltas."""
+    points = [
+        {"delta": delta, **_point(quote)}
+        for delta in deltas
+        for quote in quotes(event, delta=delta, among=among)
+        if math.isfinite(quote.epsilon)
+    ]
+    altair = _altair()
+    return _lines(
+        points,
+        "accountant",
+        _finest_first(among),
+        x=altair.X(
+            "delta:Q",
+            title="delta",
+            scale=altair.Scale(type="log", nice=False),
+            axis=altair.Axis(format="~e", tickCount=6),
+        ),
+        y=altair.Y("epsilon:Q", title="epsilon", scale=altair.Scale(zero=True)),
+    )
+
+
+def tradeoff_curves(named: Mapping[str, Event]) -> alt.LayerChart:
+    """The least type II error against the type I error of any test for one person's presence.
+
+    The diagonal is guessing; the closer a curve lies to it, the better the privacy.
+    """
+    points = [
+        {"event": name, "false alarms": float(alpha), "misses": float(beta)}
+        for name, event in named.items()
+        for alpha, beta in zip(_ALPHAS, event.tradeoff()(_ALPHAS), strict=True)
+    ]
+    altair = _altair()
+    errors = {"scale": altair.Scale(domain=[0, 1]), "axis": altair.Axis(format="~g", tickCount=5)}
+    curves = _lines(
+        points,
+        "event",
+        tuple(named),
+        x=altair.X("false alarms:Q", title="false alarms (type I error)", **errors),
+        y=altair.Y("misses:Q", title="misses (type II error), at least", **errors),
+    ).properties(width=300, height=300)
+    ends = [{"false alarms": 0, "misses": 1}, {"false alarms": 1, "misses": 0}]
+    guessing = (
+        altair.Chart(altair.Data(values=ends))
+        .mark_line(color="#999999", strokeWidth=1)
+        .encode(x="false alarms:Q", y="misses:Q")
+    )
+    label = (
+        altair.Chart(altair.Data(values=[{"false alarms": 0.62, "misses": 0.38}]))
+        .mark_text(align="left", dx=5, dy=-5, color="#777777", text="guessing")
+        .encode(x="false alarms:Q", y="misses:Q")
+    )
+    layers: alt.LayerChart = guessing + curves + label
+    return layers
+
+
+def styled(chart: AnyChart) -> AnyChart:
+    """House style: white ground, quiet grid, legend above."""
+    look: Any = chart
+    result: AnyChart = (
+        look.configure(background="white", padding=8, font="Helvetica, Arial, sans-serif")
+        .configure_axis(
+            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#e8e8e8"
+        )
+        .configure_legend(orient="top", labelFontSize=12, symbolSize=200, labelLimit=300)
+        .configure_header(labelFontSize=13, labelFontWeight="bold")
+        .configure_view(stroke=None)
+    )
+    return result
+
+
+def save(chart: TopLevel, path: Path) -> None:
+    """Write the styled chart; the name's ending says how. An HTML page needs no network."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InvalidParameter(
+            code="plot_format",
+            expectation=f"a file name that ends in {', '.join(SUFFIXES)}",
+            received=path.name,
+            remedy="Use .html for a page, .svg or .png for a picture.",
+        )
+    if suffix != ".json":
+        _loaded("vl_convert")
+    try:
+        if suffix == ".html":
+            styled(chart).save(str(path), inline=True)
+        else:
+            styled(chart).save(str(path))
+    except OSError as error:
+        raise InvalidParameter(
+            code="plot_not_saved",
+            expectation="a place that can be written to",
+            received=str(path),
+            remedy=f"Choose another place: {error.strerror or 'it could not be written'}.",
+        ) from None
+
+
+def _finest_first(among: Mapping[str, Accountant[Any]] | None) -> tuple[str, ...]:
+    """The names in the order of the legend; the first is drawn as a solid line."""
+    return tuple(reversed(tuple(accountants() if among is None else among)))
+
+
+def _point(quote: Quote) -> dict[str, object]:
+    return {"accountant": quote.accountant, "epsilon": quote.epsilon}
+
+
+def _lines(
+    points: list[dict[str, Any]], field: str, order: tuple[str, ...], *, x: alt.X, y: alt.Y
+) -> alt.Chart:
+    """A line for each value of ``field`` that occurs; a name keeps its colour in every chart."""
+    if not points:
+        raise InvalidParameter(
+            code="plot_empty",
+            expectation="an accountant with a finite price at one point at least",
+            remedy="Choose delta > 0, and an event that the accountants can price.",
+        )
+    altair = _altair()
+    present = {point[field] for point in points}
+    style = {name: number % len(_COLOURS) for number, name in enumerate(order) if name in present}
+    colours = altair.Scale(
+        domain=list(style), range=[_COLOURS[number] for number in style.values()]
+    )
+    dashes = altair.Scale(domain=list(style), range=[_DASHES[number] for number in style.values()])
+    chart: alt.Chart = (
+        altair.Chart(altair.Data(values=points))
+        .mark_line(strokeWidth=2, clip=True)
+        .encode(
+            x=x,
+            y=y,
+            color=altair.Color(f"{field}:N", title=None, scale=colours),
+            strokeDash=altair.StrokeDash(f"{field}:N", title=None, scale=dashes),
+        )
+        .properties(width=420, height=240)
+    )
+    return chart
+
+
+def _altair() -> Any:
+    return _loaded("altair")
+
+
+def _loaded(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError:
+        raise InvalidParameter(
+            code="missing_altair",
+            expectation="Altair and vl-convert, which draw the plots",
+            received=module,
+            remedy="pip install 'discreet[plots]'.",
+        ) from None
