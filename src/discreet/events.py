@@ -29,6 +29,8 @@ from discreet.core.mechanism_events import (
     SparseVector,
     Unprotected,
 )
+from discreet.core.shuffled_event import Shuffled
+from discreet.core.tuned_event import PoissonRuns, TruncatedNegativeBinomial, Tuned
 
 __all__ = [
     "Approximate",
@@ -43,11 +45,15 @@ __all__ = [
     "NoisyMax",
     "Nothing",
     "PermuteAndFlip",
+    "PoissonRuns",
     "PoissonSampled",
     "Pure",
     "RandomizedResponse",
     "Repeated",
+    "Shuffled",
     "SparseVector",
+    "TruncatedNegativeBinomial",
+    "Tuned",
     "Unprotected",
     "compose",
     "from_json",

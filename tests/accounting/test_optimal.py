@@ -13,7 +13,7 @@ from discreet.accounting import mixed
 from discreet.accounting.advanced import concentrated_epsilon
 from discreet.accounting.binomial import Coin, log_masses, mass_from, mass_to
 from discreet.accounting.gaussian import gaussian_epsilon
-from discreet.accounting.mixed import Part, mixed_delta, mixed_epsilon, mixed_epsilon_bounds
+from discreet.accounting.mixed import Copies, mixed_delta, mixed_epsilon, mixed_epsilon_bounds
 from discreet.accounting.optimal import optimal_delta, optimal_epsilon
 from discreet.accounting.optimal_events import OPTIMAL
 from discreet.accounting.zcdp import zcdp_epsilon
@@ -133,22 +133,22 @@ def test_tail_bounds_are_above_the_tails() -> None:
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 2.5])
 def test_mixed_composition_by_enumeration(epsilon: float) -> None:
     losses, slacks = [0.1, 0.3, 0.3, 0.9, 1.5], [0, 1e-3, 0, 1e-4, 1e-2]
-    parts = [Part(loss=e, slack=d) for e, d in zip(losses, slacks, strict=True)]
+    parts = [Copies(loss=e, slack=d) for e, d in zip(losses, slacks, strict=True)]
     truth = enumerated(losses, slacks, epsilon)
     got = mixed_delta(parts, epsilon=epsilon)
     assert truth * (1 - 1e-12) <= got <= truth * (1 + 1e-10) + 1e-15
 
 
 def test_equal_losses_are_the_homogeneous_case() -> None:
-    parts = [Part(loss=0.1, slack=1e-9, times=60), Part(loss=0.1, slack=1e-9, times=40)]
+    parts = [Copies(loss=0.1, slack=1e-9, times=60), Copies(loss=0.1, slack=1e-9, times=40)]
     assert mixed_epsilon(parts, delta=1e-6) == pytest.approx(4.78772, abs=5e-6)
-    close = [Part(loss=0.1 * (1 + 1e-13 * i), slack=0) for i in range(15)]
+    close = [Copies(loss=0.1 * (1 + 1e-13 * i), slack=0) for i in range(15)]
     alike = optimal_epsilon(loss=0.1, slack=0, times=15, delta=1e-6)
     assert mixed_epsilon(close, delta=1e-6) == pytest.approx(alike, rel=1e-9)
 
 
 def test_the_grid_bounds_the_exact_value_from_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = [Part(loss=0.05 + 0.01 * i, slack=1e-8, times=1 + i % 2) for i in range(12)]
+    parts = [Copies(loss=0.05 + 0.01 * i, slack=1e-8, times=1 + i % 2) for i in range(12)]
     deltas = [1e-2, 1e-6]
     exact = [mixed_epsilon_bounds(parts, delta=d) for d in deltas]
     for low, high in exact:
@@ -164,12 +164,12 @@ def test_the_grid_bounds_the_exact_value_from_both_sides(monkeypatch: pytest.Mon
 
 
 def test_many_different_losses() -> None:
-    parts = [Part(loss=0.1 * (1 + 1e-9 * i), slack=0) for i in range(300)]
+    parts = [Copies(loss=0.1 * (1 + 1e-9 * i), slack=0) for i in range(300)]
     alike = optimal_epsilon(loss=0.1, slack=0, times=300, delta=1e-6)
     low, high = mixed_epsilon_bounds(parts, delta=1e-6)
     assert low <= alike * (1 + 1e-6)
     assert alike <= high <= alike * (1 + 1e-5)
-    few = [Part(loss=1e-3 * (1 + 1e-9 * i), slack=0, times=10**6) for i in range(10)]
+    few = [Copies(loss=1e-3 * (1 + 1e-9 * i), slack=0, times=10**6) for i in range(10)]
     alike = optimal_epsilon(loss=1e-3, slack=0, times=10**7, delta=1e-30)
     low, high = mixed_epsilon_bounds(few, delta=1e-30)
     assert low <= alike * (1 + 1e-6)
@@ -202,5 +202,5 @@ def test_bad_parameters_are_refused() -> None:
         optimal_delta(loss=-1, slack=0, times=2, epsilon=1)
     with pytest.raises(InvalidParameter):
         optimal_delta(loss=1, slack=1, times=2, epsilon=1)
-    with pytest.raises(InvalidParameter, match="parts_expected"):
+    with pytest.raises(InvalidParameter, match="copies_expected"):
         mixed_delta([], epsilon=1)

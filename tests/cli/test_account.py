@@ -143,6 +143,18 @@ def test_refusals_are_short_and_leave_with_two(line: str, says: str) -> None:
     assert output.count("\n") < 15
 
 
+def test_a_fault_of_the_library_is_short_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        message = "math range error"
+        raise OverflowError(message)
+
+    monkeypatch.setattr("discreet.accounting.compare.quotes", fail)
+    code, _, output = ask("price 'Laplace(epsilon=1)' --delta 1e-6")
+    assert code == 1
+    assert "OverflowError: math range error" in output
+    assert "please report it" in output
+
+
 def test_machines_get_refusals_as_json() -> None:
     code, output, errors = ask("price 'Laplace(epsilon=0.1) + x' --delta 1e-6 --json")
     assert (code, output) == (2, "")

@@ -25,7 +25,7 @@ from discreet.audit import (
 )
 from discreet.core.errors import InvalidData
 from discreet.mechanisms import GENERAL, MONOTONE, Exponential, PermuteAndFlip, Scores
-from discreet.mechanisms.exponential import Selection
+from discreet.mechanisms.selection import Selection
 from discreet.noise import Noiseless, Seeded
 from tests.mechanisms import laws
 
@@ -254,7 +254,7 @@ class TestReleases:
             return DiscreteLaw.of(dict(enumerate(law(self.SCORES, rate))))
 
         judged = three_sided(
-            lambda n: [mechanism.release(scores) for _ in range(n)],  # type: ignore[attr-defined]
+            lambda n: [mechanism.release(scores) for _ in range(n)],
             stated(0.5),
             [stated(0.5 / 0.8), stated(0.5 / 1.25)],
             alpha=alpha,
@@ -266,11 +266,11 @@ class TestReleases:
         self, kind: type[Selection], law: Law, source: Seeded
     ) -> None:
         mechanism = kind(epsilon=1, sensitivity=1, randomness=source)
-        tied = Counter(mechanism.release([2**60, 2**60, 0]) for _ in range(2000))  # type: ignore[attr-defined]
+        tied = Counter(mechanism.release([2**60, 2**60, 0]) for _ in range(2000))
         assert set(tied) == {0, 1}
         assert abs(tied[0] - 1000) < 6 * math.sqrt(500)
         # Doubles cannot tell these apart; integers can.
-        near = Counter(mechanism.release([2**60, 2**60 + 40]) for _ in range(300))  # type: ignore[attr-defined]
+        near = Counter(mechanism.release([2**60, 2**60 + 40]) for _ in range(300))
         assert near[1] == 300
 
     @pytest.mark.parametrize(("kind", "law"), BOTH)
@@ -280,19 +280,19 @@ class TestReleases:
         silent = kind(epsilon=1, sensitivity=1, randomness=Noiseless())
         top = 2**61
         for scores in ([top, 2**70], [2**63 - 1, top], np.array([2**64 - 1, top], dtype=np.uint64)):
-            assert silent.release(scores) == 0  # type: ignore[attr-defined]
+            assert silent.release(scores) == 0
 
     def test_one_candidate_and_none(self) -> None:
         for kind, _ in BOTH:
-            assert kind(epsilon=1, sensitivity=1).release([4.5]) == 0  # type: ignore[attr-defined]
+            assert kind(epsilon=1, sensitivity=1).release([4.5]) == 0
             with pytest.raises(InvalidData, match="scores_not_a_vector"):
-                kind(epsilon=1, sensitivity=1).release([[1, 2]])  # type: ignore[attr-defined]
+                kind(epsilon=1, sensitivity=1).release([[1, 2]])
             with pytest.raises(InvalidData, match="scores_not_a_vector"):
-                kind(epsilon=1, sensitivity=1).release(3)  # type: ignore[attr-defined]
+                kind(epsilon=1, sensitivity=1).release(3)
 
     @pytest.mark.parametrize(("kind", "law"), BOTH)
     def test_test_mode_is_marked(self, kind: type[Selection], law: Law) -> None:
         for randomness in (Seeded(3), Noiseless()):
-            event = kind(epsilon=1, sensitivity=1, randomness=randomness).event  # type: ignore[attr-defined]
+            event = kind(epsilon=1, sensitivity=1, randomness=randomness).event
             assert isinstance(event, events.Unprotected)
-        assert kind(epsilon=1, sensitivity=1, randomness=Noiseless()).release([1, 5, 2]) == 1  # type: ignore[attr-defined]
+        assert kind(epsilon=1, sensitivity=1, randomness=Noiseless()).release([1, 5, 2]) == 1

@@ -257,3 +257,28 @@ def test_one_table_serves_every_call_and_laws_of_one_scale_do_not_mix() -> None:
     assert (table.draw(Geometric(MORE, 0), 5000, source) >= 0).all()
     assert (table.draw(DiscreteLaplace(MORE, 0), 5000, source) < 0).any()
     assert table._cached(Geometric(MORE, 0)) is table._cached(Geometric(Fraction(5, 2), 0))
+
+
+def test_narrow_laws_draw_one_byte_and_wide_ones_two() -> None:
+    """Fewer random bits where few of 256 cells hold a border; the law is the same either way."""
+    narrow = Table(DiscreteLaplace(Fraction(3, 10), 0))
+    wide = Table(DiscreteLaplace(Fraction(10), 0))
+    counted = [Counting(), Counting()]
+    for drawn, source in zip((narrow, wide), counted, strict=True):
+        drawn.draw(100_000, source)
+    assert 100_000 <= counted[0].used < 150_000
+    assert 200_000 <= counted[1].used < 210_000
+
+
+class Counting:
+    """A seeded source that counts the bytes it gave."""
+
+    private = False
+
+    def __init__(self) -> None:
+        self.used = 0
+        self._source = Seeded(5)
+
+    def bytes(self, count: int) -> bytes:
+        self.used += count
+        return self._source.bytes(count)

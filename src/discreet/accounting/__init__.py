@@ -1,6 +1,6 @@
 """Prices of events. Importing this package registers every price with ``core.pricing``."""
 
-from discreet.accounting import reports, tradeoff
+from discreet.accounting import divergences, reports, tradeoff
 from discreet.accounting.adaptive import (
     Account,
     AcrossParts,
@@ -26,10 +26,39 @@ from discreet.accounting.adaptive import (
     open_child,
     open_parts,
 )
+from discreet.accounting.advanced import (
+    advanced_epsilon,
+    basic_delta,
+    basic_epsilon,
+    capacity,
+    composed_epsilon,
+    concentrated_epsilon,
+    improved_epsilon,
+    printed_share,
+    share_of,
+)
+from discreet.accounting.amplify import (
+    amplified_delta,
+    amplified_epsilon,
+    sampled_mean_error,
+)
 from discreet.accounting.approx import APPROX, Sums
 from discreet.accounting.calibrate import calibrate, calibrate_count
 from discreet.accounting.gaussian import gaussian_delta, gaussian_epsilon, gaussian_multiplier
 from discreet.accounting.gdp import GAUSSIAN
+from discreet.accounting.mixed import (
+    Copies,
+    mixed_delta,
+    mixed_epsilon,
+    mixed_epsilon_bounds,
+)
+from discreet.accounting.optimal import (
+    optimal_delta,
+    optimal_epsilon,
+)
+from discreet.accounting.optimal_events import (
+    OPTIMAL,
+)
 from discreet.accounting.plan import Plan, Wanted, plan, plan_errors
 from discreet.accounting.pld import PRIVACY_LOSS
 from discreet.accounting.pure import PURE
@@ -41,18 +70,43 @@ from discreet.accounting.rdp import (
     renyi_delta,
     renyi_epsilon,
 )
+from discreet.accounting.rdp.tuned import TunedCurve
+from discreet.accounting.shuffle import (
+    SHUFFLED,
+    closed_form_epsilon,
+    shuffled_delta,
+    shuffled_epsilon,
+)
+from discreet.accounting.tuning import (
+    best_run,
+    expected_runs,
+    generating_function,
+    stopping_gamma,
+    tuned_curve,
+)
 from discreet.accounting.zcdp import ZERO_CONCENTRATED, zcdp_delta, zcdp_epsilon, zcdp_rho
 from discreet.core.pricing import Accountant, enlist
 
-for _accountant in (PURE, APPROX, ZERO_CONCENTRATED, GAUSSIAN, RENYI, PRIVACY_LOSS):
+for _accountant in (
+    PURE,
+    APPROX,
+    ZERO_CONCENTRATED,
+    GAUSSIAN,
+    RENYI,
+    OPTIMAL,
+    SHUFFLED,
+    PRIVACY_LOSS,
+):
     enlist(_accountant)
 
 __all__ = [
     "APPROX",
     "GAUSSIAN",
+    "OPTIMAL",
     "PRIVACY_LOSS",
     "PURE",
     "RENYI",
+    "SHUFFLED",
     "ZERO_CONCENTRATED",
     "Account",
     "Accountant",
@@ -64,6 +118,7 @@ __all__ = [
     "ByRow",
     "Child",
     "ConvertedOdometer",
+    "Copies",
     "Filter",
     "Odometer",
     "Part",
@@ -75,27 +130,54 @@ __all__ = [
     "RenyiOdometer",
     "SplitRenyiFilter",
     "Sums",
+    "TunedCurve",
     "Wanted",
     "ZCDPFilter",
     "ZCDPOdometer",
+    "advanced_epsilon",
     "allocate",
+    "amplified_delta",
+    "amplified_epsilon",
+    "basic_delta",
+    "basic_epsilon",
+    "best_run",
     "calibrate",
     "calibrate_count",
+    "capacity",
+    "closed_form_epsilon",
+    "composed_epsilon",
+    "concentrated_epsilon",
+    "divergences",
     "enlist",
+    "expected_runs",
     "filter_for",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_multiplier",
+    "generating_function",
+    "improved_epsilon",
+    "mixed_delta",
+    "mixed_epsilon",
+    "mixed_epsilon_bounds",
     "moments_epsilon",
     "open_child",
     "open_parts",
+    "optimal_delta",
+    "optimal_epsilon",
     "plan",
     "plan_errors",
+    "printed_share",
     "rdp",
     "renyi_delta",
     "renyi_epsilon",
     "reports",
+    "sampled_mean_error",
+    "share_of",
+    "shuffled_delta",
+    "shuffled_epsilon",
+    "stopping_gamma",
     "tradeoff",
+    "tuned_curve",
     "zcdp_delta",
     "zcdp_epsilon",
     "zcdp_rho",

@@ -68,9 +68,9 @@ def calibrate_count(
 
     if not private(1):
         raise _unreachable()
-    low, high = 1, 2
+    low, high = 1, min(2, most + 1)
     while high <= most and private(high):
-        low, high = high, high * 2
+        low, high = high, min(high * 2, most + 1)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if private(middle) else (low, middle)
@@ -85,12 +85,13 @@ def _bracket(
     begins_private = private(here)
     up, down = here, here
     while up < here * _FARTHEST:
-        up, down = min(up * 2, most), max(down / 2, least)
-        for value, previous in ((up, max(up / 2, least)), (down, min(down * 2, most))):
-            if value != here and private(value) != begins_private:
+        next_up, next_down = min(up * 2, most), max(down / 2, least)
+        for value, previous in ((next_up, up), (next_down, down)):
+            if value != previous and private(value) != begins_private:
                 return (previous, value) if begins_private else (value, previous)
-        if up == most and down == least:
+        if (next_up, next_down) == (up, down):
             break
+        up, down = next_up, next_down
     raise _unreachable()
 
 

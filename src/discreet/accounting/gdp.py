@@ -3,8 +3,8 @@
 Gaussian noise of z sensitivities is 1/z-GDP. A pure epsilon event is mu-GDP with
 mu = 2 Phi^-1(e^epsilon / (1 + e^epsilon)): its trade-off curve is made of two lines through the
 point where both errors are 1/(1 + e^epsilon), and the convex Gaussian curve through that point
-lies below them. Subsampled events are refused: what a central limit theorem says of them is no
-bound. Source: 004a:D6, modern-learn:13. Proof: ``proofs/pld.md``.
+lies below them. Subsampled Gaussian noise is refused: what a central limit theorem says of it is
+no bound. Source: 004a:D6, modern-learn:13. Proof: ``proofs/pld.md``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 from discreet.accounting.gaussian import gaussian_delta, gaussian_epsilon
 from discreet.accounting.pure import PURE
 from discreet.core import mechanism_events as basic
-from discreet.core.event import Composed, Event, FixedSizeSampled, PoissonSampled, Repeated
+from discreet.core.event import Composed, Event, Repeated
 from discreet.core.guarantee import GaussianDP
 from discreet.core.parameters import exact, rounded_up
 from discreet.core.pricing import Accountant, reports
@@ -27,8 +27,7 @@ class GaussianAccountant(Accountant[float]):
 
     def price(self, event: Event) -> float:
         """Own prices first; any purely priced event through its two-line curve."""
-        sampled = isinstance(event, (PoissonSampled, FixedSizeSampled))
-        if not sampled and not self.knows(event) and PURE.knows(event):
+        if not self.knows(event) and PURE.knows(event):
             return pure_mu(rounded_up(PURE.price(event))) ** 2 * _MARGIN
         return super().price(event)
 
@@ -47,8 +46,11 @@ class GaussianAccountant(Accountant[float]):
 
 def pure_mu(epsilon: float) -> float:
     """The mu of a pure epsilon guarantee, rounded up."""
-    from scipy.special import ndtri_exp  # loaded on first use: SciPy is slow to import
+    from scipy.special import erfinv, ndtri_exp  # loaded on first use: SciPy is slow to import
 
+    if epsilon < 1:
+        # Phi(mu/2) - 1/2 = tanh(epsilon/2)/2, which small epsilon does not make cancel.
+        return math.sqrt(8) * float(erfinv(math.tanh(epsilon / 2))) * _MARGIN
     # Phi^-1 of 1/(1 + e^epsilon), from its logarithm so that large epsilon keeps its digits.
     return -2 * float(ndtri_exp(-epsilon - math.log1p(math.exp(-epsilon)))) * _MARGIN
 

@@ -60,7 +60,7 @@ _UNIT = 2.0**-50
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class Copies:
     """``times`` mechanisms, each (loss, slack)-private."""
 
     loss: Number
@@ -104,7 +104,7 @@ class SumLaw:
         return float(np.sum(counted)) * (1 - 1e-12) / (1 + self.excess) - self.lumped
 
 
-def mixed_delta(parts: Sequence[Part], *, epsilon: Number) -> float:
+def mixed_delta(parts: Sequence[Copies], *, epsilon: Number) -> float:
     """The least delta at ``epsilon`` of all parts together: exact for few kinds, rounded up."""
     kinds, leaks = _split(parts)
     at = exact(nonnegative("epsilon", epsilon))
@@ -116,10 +116,10 @@ def mixed_delta(parts: Sequence[Part], *, epsilon: Number) -> float:
     return with_leak(_law(kinds).gap(rounded_down(at)), leaks)
 
 
-def mixed_epsilon(parts: Sequence[Part], *, delta: Number) -> float:
+def mixed_epsilon(parts: Sequence[Copies], *, delta: Number) -> float:
     """The least epsilon at ``delta`` of all parts together: exact for few kinds, rounded up.
 
-    >>> round(mixed_epsilon([Part(loss=0.1, slack=1e-9, times=100)], delta=1e-6), 5)
+    >>> round(mixed_epsilon([Copies(loss=0.1, slack=1e-9, times=100)], delta=1e-6), 5)
     4.78772
     """
     target = rounded_down(exact(delta_parameter("delta", delta)))
@@ -133,7 +133,7 @@ def mixed_epsilon(parts: Sequence[Part], *, delta: Number) -> float:
     return crossing(curve, target, most)
 
 
-def mixed_epsilon_bounds(parts: Sequence[Part], *, delta: Number) -> tuple[float, float]:
+def mixed_epsilon_bounds(parts: Sequence[Copies], *, delta: Number) -> tuple[float, float]:
     """A lower and an upper bound of the optimal epsilon; equal but for rounding if listed."""
     upper = mixed_epsilon(parts, delta=delta)
     kinds, leaks = _split(parts)
@@ -157,13 +157,13 @@ def listed(kinds: Kinds) -> bool:
     return math.prod(k + 1 for _, k in kinds) <= LISTED
 
 
-def _split(parts: Sequence[Part]) -> tuple[Kinds, list[tuple[Fraction, int]]]:
-    if not parts or not all(isinstance(part, Part) for part in parts):
+def _split(parts: Sequence[Copies]) -> tuple[Kinds, list[tuple[Fraction, int]]]:
+    if not parts or not all(isinstance(part, Copies) for part in parts):
         raise InvalidParameter(
-            code="parts_expected",
-            expectation="at least one Part",
+            code="copies_expected",
+            expectation="at least one Copies, and nothing else",
             received=[type(part).__name__ for part in parts],
-            remedy="Write [Part(loss=0.1, slack=0, times=10), ...].",
+            remedy="Write [Copies(loss=0.1, slack=0, times=10), ...].",
         )
     losses: Counter[Fraction] = Counter()
     leaks: Counter[Fraction] = Counter()

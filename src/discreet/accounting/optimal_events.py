@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.accounting.mixed import Part, mixed_delta, mixed_epsilon
+from discreet.accounting.mixed import Copies, mixed_delta, mixed_epsilon
 from discreet.accounting.pure import PURE
 from discreet.core import mechanism_events as basic
 from discreet.core.errors import Unpriced
@@ -41,9 +41,9 @@ class Multiset:
         """``k``-fold composition."""
         return Multiset(tuple((pair, k * n) for pair, n in self.times))
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[Copies]:
         """As the composition theorem takes them."""
-        return [Part(loss=loss, slack=slack, times=n) for (loss, slack), n in self.times]
+        return [Copies(loss=loss, slack=slack, times=n) for (loss, slack), n in self.times]
 
 
 class OptimalAccountant(Accountant[Multiset]):
@@ -65,7 +65,7 @@ class OptimalAccountant(Accountant[Multiset]):
         parts = self._exactly(event)
         return mixed_delta(parts, epsilon=epsilon) if parts else 0.0
 
-    def _exactly(self, event: Event) -> list[Part]:
+    def _exactly(self, event: Event) -> list[Copies]:
         parts = self.price(event).parts()
         losses: Counter[Fraction] = Counter()
         for part in parts:

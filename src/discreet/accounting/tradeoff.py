@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from discreet.core import pricing
 from discreet.core.event import Event
-from discreet.core.parameters import finite
+
+_ROUNDING = 4e-16
+_FARTHEST = 50.0
 
 
 @dataclass(frozen=True)
@@ -32,23 +34,29 @@ class Tradeoff:
         """Lower bound of the type II error at type I error ``alpha``."""
         level = np.atleast_1d(np.asarray(alpha, dtype=np.float64))[:, None]
         growth = np.exp(np.asarray(self.epsilons))
-        kept = 1 - np.asarray(self.deltas)
+        kept = 1 - np.asarray(self.deltas) - _ROUNDING
         steep = kept - growth * level
         flat = (kept - level) / growth
         best: NDArray[np.float64] = np.maximum(np.maximum(steep, flat), 0.0).max(axis=1)
         return best
 
     def advantage(self) -> float:
-        """Upper bound of 1 - alpha - beta: how much better than guessing any test can be."""
-        grid = np.linspace(0, 1, 2001)
-        return float((1 - grid - self(grid)).max())
+        """Upper bound of 1 - alpha - beta: how much better than guessing any test can be.
+
+        (epsilon, delta) leaves at most (e^epsilon - 1 + 2 delta) / (e^epsilon + 1).
+        """
+        bounds = (
+            math.tanh(e / 2) + 2 * d * math.exp(-e) / (1 + math.exp(-e))
+            for e, d in zip(self.epsilons, self.deltas, strict=True)
+        )
+        return min(1.0, min(bounds) + _ROUNDING)
 
 
 @pricing.reports("tradeoff")
 def tradeoff(event: Event) -> Tradeoff:
     """The trade-off curve of an event, from its privacy curve at 60 epsilons."""
     far = pricing.epsilon(event, 1e-9)
-    top = far if math.isfinite(far) else 50.0
+    top = min(far, _FARTHEST)
     epsilons = [0.0, *np.geomspace(max(top, 1e-6) * 1e-3, max(top, 1e-6), 59).tolist()]
-    deltas = [pricing.delta(event, float(finite("epsilon", e))) for e in epsilons]
+    deltas = [pricing.delta(event, e) for e in epsilons]
     return Tradeoff(tuple(epsilons), tuple(deltas))

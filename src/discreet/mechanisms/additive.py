@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -21,6 +22,8 @@ from discreet.core.parameters import Number, count, exact, nonnegative, positive
 from discreet.core.space import Space
 from discreet.mechanisms import grid
 from discreet.noise.randomness import SYSTEM, Source
+
+_MOST_SPEND = 2.0**100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,6 +181,22 @@ def marked(event: Event, source: Source) -> Event:
 def joint_tail(confidence: object, size: int) -> float:
     """Chance each of ``size`` independent errors may have of being too large."""
     return -math.expm1(math.log(probability("confidence", confidence)) / count("size", size))
+
+
+def least_spend(narrow: Callable[[float], bool]) -> float:
+    """The least spend at which a monotone condition holds, on its side; bisection on floats."""
+    low, high = 0.0, 1.0
+    while not narrow(high):
+        low, high = high, high * 2
+        if high > _MOST_SPEND:
+            raise InvalidParameter(
+                code="error_out_of_reach",
+                expectation="an error that some amount of privacy loss can buy",
+                remedy="Ask for a larger error, a lower confidence or more people.",
+            )
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (low, middle) if narrow(middle) else (middle, high)
+    return high
 
 
 def positive_error(error: object) -> float:

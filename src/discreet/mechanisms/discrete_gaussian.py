@@ -11,13 +11,18 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.zcdp import zcdp_rho
 from discreet.core.event import Event
 from discreet.core.mechanism_events import DiscreteGaussian as DiscreteGaussianEvent
 from discreet.core.metric import L2, Metric
 from discreet.core.parameters import Number, exact
 from discreet.mechanisms import grid
-from discreet.mechanisms.additive import Additive, joint_tail
+from discreet.mechanisms.additive import (
+    Additive,
+    joint_tail,
+    least_spend,
+    positive_error,
+    whole_bound,
+)
 from discreet.noise import SYSTEM, Source, discrete_gaussian
 
 
@@ -52,8 +57,29 @@ class DiscreteGaussian(Additive):
         cls, *, epsilon: Number, delta: Number, sensitivity: Number, randomness: Source = SYSTEM
     ) -> Self:
         """The least noise that is (epsilon, delta)-private through zCDP."""
+        from discreet.accounting.zcdp import zcdp_rho  # loads all accountants
+
         rho = zcdp_rho(epsilon, delta)
         return cls(rho=rho, sensitivity=sensitivity, randomness=randomness)
+
+    @classmethod
+    def for_error(
+        cls,
+        error: float,
+        *,
+        confidence: float,
+        sensitivity: Number,
+        size: int = 1,
+        randomness: Source = SYSTEM,
+    ) -> Self:
+        """The least rho whose largest error is at most ``error`` at ``confidence``."""
+        wanted = whole_bound(positive_error(error))
+
+        def narrow(rho: float) -> bool:
+            mechanism = cls(rho=rho, sensitivity=sensitivity)
+            return mechanism.error(confidence=confidence, size=size) <= wanted
+
+        return cls(rho=least_spend(narrow), sensitivity=sensitivity, randomness=randomness)
 
     @cached_property
     def noise_multiplier(self) -> Fraction:

@@ -15,7 +15,13 @@ from discreet.core.mechanism_events import DiscreteLaplace as DiscreteLaplaceEve
 from discreet.core.metric import L1, Metric
 from discreet.core.parameters import Number, exact
 from discreet.mechanisms import grid
-from discreet.mechanisms.additive import Additive, joint_tail, positive_error, whole_bound
+from discreet.mechanisms.additive import (
+    Additive,
+    joint_tail,
+    least_spend,
+    positive_error,
+    whole_bound,
+)
 from discreet.noise import SYSTEM, Source, discrete_laplace
 
 
@@ -62,17 +68,12 @@ class DiscreteLaplace(Additive):
     ) -> Self:
         """The cheapest mechanism whose largest error is at most ``error`` at ``confidence``."""
         wanted = whole_bound(positive_error(error))
-        low, high = 0.0, 1.0
 
-        def too_wide(epsilon: float) -> bool:
+        def narrow(epsilon: float) -> bool:
             mechanism = cls(epsilon=epsilon, sensitivity=sensitivity)
-            return mechanism.error(confidence=confidence, size=size) > wanted
+            return mechanism.error(confidence=confidence, size=size) <= wanted
 
-        while too_wide(high):
-            low, high = high, high * 2
-        while low < (middle := (low + high) / 2) < high:
-            low, high = (middle, high) if too_wide(middle) else (low, middle)
-        return cls(epsilon=high, sensitivity=sensitivity, randomness=randomness)
+        return cls(epsilon=least_spend(narrow), sensitivity=sensitivity, randomness=randomness)
 
     def error(self, *, confidence: float, size: int = 1, kind: type = int) -> float:
         """The least whole number that all errors stay within at ``confidence``."""

@@ -2,68 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from discreet.core.event import Event
 from discreet.core.mechanism_events import Exponential as ExponentialEvent
 from discreet.core.mechanism_events import PermuteAndFlip as PermuteAndFlipEvent
-from discreet.core.parameters import Number, count, exact, positive, probability
-from discreet.mechanisms import grid
-from discreet.mechanisms.additive import marked
-from discreet.mechanisms.scores import GENERAL, Scores, check_scores, read_scores
-from discreet.noise import SYSTEM, Noiseless, Source, bernoulli_exp, uniform_integers, winner
+from discreet.core.mechanism_events import Pure
+from discreet.mechanisms.scores import read_scores
+from discreet.mechanisms.selection import Selection
+from discreet.noise import Noiseless, bernoulli_exp, uniform_integers, winner
 from discreet.noise.race import exact_gap, gaps
-
-
-@dataclass(frozen=True, kw_only=True)
-class Selection:
-    """What both selections share: the rate at which scores turn into log-odds."""
-
-    epsilon: Number
-    sensitivity: Number
-    scores: Scores = GENERAL
-    randomness: Source = SYSTEM
-
-    def __post_init__(self) -> None:
-        """Refuse parameters that are not positive and finite."""
-        object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
-        object.__setattr__(self, "sensitivity", grid.ordinary("sensitivity", self.sensitivity))
-        check_scores(self.scores)
-
-    def rate(self) -> Fraction:
-        """epsilon / 2 sensitivity, or epsilon / sensitivity for monotone scores."""
-        return exact(self.epsilon) / (self.scores.value * exact(self.sensitivity))
-
-    def error(self, *, confidence: float, candidates: int) -> float:
-        """How far below the best score the chosen one may be.
-
-        Guarantee: with probability at least ``confidence`` the chosen score is within this of
-        the best: (1/rate) ln(candidates / (1 - confidence)).
-        """
-        tail = 1 - float(probability("confidence", confidence))
-        return math.log(count("candidates", candidates) / tail) / float(self.rate())
-
-    @classmethod
-    def for_error(
-        cls,
-        error: float,
-        *,
-        confidence: float,
-        candidates: int,
-        sensitivity: Number,
-        scores: Scores = GENERAL,
-        randomness: Source = SYSTEM,
-    ) -> Self:
-        """The cheapest epsilon whose stated error is at most ``error``."""
-        unit = cls(epsilon=1, sensitivity=sensitivity, scores=scores, randomness=randomness)
-        wanted = float(positive("error", error))
-        epsilon = unit.error(confidence=confidence, candidates=candidates) / wanted
-        return cls(epsilon=epsilon, sensitivity=sensitivity, scores=scores, randomness=randomness)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,10 +32,9 @@ class Exponential(Selection):
     Source: 000a:C7, 000a:C8, 004a:B8, boosting-and-analysts:L3. Proof: ``proofs/selection.md``.
     """
 
-    @property
-    def event(self) -> Event:
-        """What one selection costs."""
-        return marked(ExponentialEvent(epsilon=self.epsilon), self.randomness)
+    @staticmethod
+    def _kind() -> type[Pure]:
+        return ExponentialEvent
 
     def release(self, scores: Any) -> int:
         """The index of the chosen candidate."""
@@ -111,10 +60,9 @@ class PermuteAndFlip(Selection):
     Source: 000a:C9, modern-data:N2. Proof: ``proofs/selection.md``.
     """
 
-    @property
-    def event(self) -> Event:
-        """What one selection costs."""
-        return marked(PermuteAndFlipEvent(epsilon=self.epsilon), self.randomness)
+    @staticmethod
+    def _kind() -> type[Pure]:
+        return PermuteAndFlipEvent
 
     def release(self, scores: Any) -> int:
         """The index of the chosen candidate."""

@@ -11,7 +11,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.gaussian import gaussian_epsilon, gaussian_multiplier
 from discreet.core.event import Event
 from discreet.core.mechanism_events import Gaussian as GaussianEvent
 from discreet.core.metric import L2, Metric
@@ -57,6 +56,8 @@ class Gaussian(Additive):
     @cached_property
     def noise_multiplier(self) -> float:
         """Sigma over sensitivity, rounded up."""
+        from discreet.accounting.gaussian import gaussian_multiplier  # loads all accountants
+
         return gaussian_multiplier(self.epsilon, self.delta)
 
     @classmethod
@@ -72,6 +73,8 @@ class Gaussian(Additive):
         randomness: Source = SYSTEM,
     ) -> Self:
         """The cheapest mechanism at ``delta`` whose largest error is at most ``error``."""
+        from discreet.accounting.gaussian import gaussian_epsilon  # loads all accountants
+
         wanted = positive_error(error)
         reach = whole_bound(wanted) + 0.5 if kind is int else wanted
         unit = float(grid.ordinary("sensitivity", sensitivity))

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.event import Event
 from discreet.core.mechanism_events import NoisyMax as NoisyMaxEvent
-from discreet.core.parameters import Number, count, exact, probability
+from discreet.core.mechanism_events import Pure
+from discreet.core.parameters import count, exact, probability
 from discreet.mechanisms import grid
-from discreet.mechanisms.additive import marked
-from discreet.mechanisms.scores import GENERAL, Scores, check_scores, read_scores
-from discreet.noise import SYSTEM, LazyLaplace, Noiseless, Source, rounded_laplace
+from discreet.mechanisms.scores import read_scores
+from discreet.mechanisms.selection import Selection
+from discreet.noise import LazyLaplace, Noiseless, Source, rounded_laplace
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyMax:
+class NoisyMax(Selection):
     """The index of the largest noisy score; the noisy scores themselves stay secret.
 
     Assumptions: the list of candidates is public and fixed; each score moves by at most
@@ -41,21 +41,9 @@ class NoisyMax:
     Source: 000a:C6, boosting-and-analysts:L2. Proof: ``proofs/noisy_max.md``.
     """
 
-    epsilon: Number
-    sensitivity: Number
-    scores: Scores = GENERAL
-    randomness: Source = SYSTEM
-
-    def __post_init__(self) -> None:
-        """Refuse parameters that are not positive and finite."""
-        object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
-        object.__setattr__(self, "sensitivity", grid.ordinary("sensitivity", self.sensitivity))
-        check_scores(self.scores)
-
-    @property
-    def event(self) -> Event:
-        """What one selection costs, with or without the gap."""
-        return marked(NoisyMaxEvent(epsilon=self.epsilon), self.randomness)
+    @staticmethod
+    def _kind() -> type[Pure]:
+        return NoisyMaxEvent
 
     def release(self, scores: Any) -> int:
         """The index of the winner."""
@@ -83,6 +71,12 @@ class NoisyMax:
         """
         tail = 1 - float(probability("confidence", confidence))
         return 2 * float(self._scale()) * math.log(count("candidates", candidates) / tail)
+
+    def _share(self, distance: Fraction) -> Fraction:
+        step = Fraction(2) ** grid.real_exponent(exact(self.sensitivity), self._scale(), 1)
+        return Fraction(
+            math.ceil(distance / step) + 1, math.ceil(exact(self.sensitivity) / step) + 1
+        )
 
     def _scale(self) -> Fraction:
         return self.scores.value * exact(self.sensitivity) / exact(self.epsilon)

@@ -16,7 +16,7 @@ from discreet.core.event import Event
 from discreet.core.mechanism_events import RandomizedResponse as RandomizedResponseEvent
 from discreet.core.parameters import Number, count, exact, finite, positive, probability, rounded_up
 from discreet.mechanisms import grid
-from discreet.mechanisms.additive import marked
+from discreet.mechanisms.additive import least_spend, marked
 from discreet.noise import SYSTEM, Noiseless, Source, bernoulli, uniform_integers
 from discreet.noise.enclosure import exp_minus, log_inverse
 from discreet.noise.table import Table, Weights
@@ -91,6 +91,19 @@ class RandomizedResponse:
         lie = (1 - self.truth) / (self.categories - 1)
         worst = max(p * (1 - p) for p in (self.truth, lie, min(max(0.5, lie), self.truth)))
         return math.sqrt(worst / (tail * count("people", people))) / self._contrast()
+
+    @classmethod
+    def for_error(
+        cls, error: float, *, confidence: float, people: int, categories: int
+    ) -> RandomizedResponse:
+        """The cheapest epsilon whose stated error on a frequency is at most ``error``."""
+        wanted = float(positive("error", error))
+
+        def narrow(epsilon: float) -> bool:
+            mechanism = cls(epsilon=epsilon, categories=categories)
+            return mechanism.error(confidence=confidence, people=people) <= wanted
+
+        return cls(epsilon=least_spend(narrow), categories=categories)
 
     def people_for(self, error: float, *, confidence: float) -> int:
         """How many people make the stated error at most ``error``."""

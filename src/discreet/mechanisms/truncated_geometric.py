@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,14 @@ class TruncatedGeometric:
         """Refuse a size that is not a count."""
         count("size", self.size)
         self._geometric()
+
+    @classmethod
+    def for_error(cls, error: float, *, confidence: float, size: int, cells: int = 1) -> Self:
+        """The cheapest mechanism whose largest error over ``cells`` counts is at most ``error``."""
+        geometric = DiscreteLaplace.for_error(
+            error, confidence=confidence, sensitivity=1, size=cells
+        )
+        return cls(epsilon=geometric.epsilon, size=size)
 
     @property
     def event(self) -> Event:

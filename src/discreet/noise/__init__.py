@@ -1,9 +1,11 @@
 """Exact noise on integer grids. The only place in discreet where randomness is drawn."""
 
 from discreet.noise.bernoulli import bernoulli, bernoulli_exp
+from discreet.noise.cauchy import rounded_cauchy
 from discreet.noise.gaussian import discrete_gaussian, rounded_gaussian
 from discreet.noise.laplace import discrete_laplace, geometric, rounded_laplace
 from discreet.noise.lazy import LazyLaplace
+from discreet.noise.norm import rounded_euclidean, rounded_max_norm
 from discreet.noise.race import winner
 from discreet.noise.randomness import SYSTEM, Noiseless, Seeded, Source, System
 from discreet.noise.sampling import (
@@ -12,6 +14,8 @@ from discreet.noise.sampling import (
     poisson_sample,
     uniform_integers,
 )
+from discreet.noise.shares import laplace_share
+from discreet.noise.stopping import stopping_times
 
 __all__ = [
     "SYSTEM",
@@ -26,10 +30,15 @@ __all__ = [
     "discrete_laplace",
     "fixed_size_sample",
     "geometric",
+    "laplace_share",
     "permutation",
     "poisson_sample",
+    "rounded_cauchy",
+    "rounded_euclidean",
     "rounded_gaussian",
     "rounded_laplace",
+    "rounded_max_norm",
+    "stopping_times",
     "uniform_integers",
     "winner",
 ]

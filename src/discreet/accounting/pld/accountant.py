@@ -29,11 +29,16 @@ from discreet.core.pricing import Accountant
 TIGHTNESS = 5e-5
 """Wanted relative excess of epsilon over the truth; steps are chosen for it."""
 
+_ABSOLUTE = 1e-7
+
 _COARSE = 400
+_COARSER = 32
+_STEEPEST = 20.0
 _MOST_POINTS = 1 << 21
 _TAILS = (1e-20, 1e-60, 1e-150, 1e-300)
 _WIDEST = 600.0
 _WIDE_NORMAL = 8.0
+_WIDEST_NORMAL = 1e4
 _PARAMETERS = 1e-12
 """Pairs have their parameters rounded up: so much less is a lower bound of the event itself."""
 
@@ -69,7 +74,7 @@ class Losses:
         """The same, with a wide normal pair as many narrow ones."""
         parts = []
         for pair, times in self.parts:
-            if isinstance(pair, NormalPair) and pair.mu > _WIDE_NORMAL:
+            if isinstance(pair, NormalPair) and _WIDE_NORMAL < pair.mu < _WIDEST_NORMAL:
                 copies = math.ceil((pair.mu / _WIDE_NORMAL) ** 2)
                 narrow = NormalPair(pair.mu / math.sqrt(copies) * (1 + 4e-16))
                 parts.append((narrow, times * copies))
@@ -83,7 +88,7 @@ def _gathered(parts: tuple[tuple[Pair, int], ...]) -> Losses:
     squares = []
     for pair, times in parts:
         if isinstance(pair, NormalPair):
-            squares.append(times * pair.mu**2)
+            squares.append(times * pair.mu * pair.mu)
         else:
             counts[pair] += times
     normal = ((NormalPair(math.sqrt(math.fsum(squares)) * (1 + 1e-15)), 1),) if squares else ()
@@ -144,7 +149,7 @@ def _delta(losses: Losses, epsilon: float) -> float:
     log_delta = min(max(log_delta, -690.0), -1e-3)
     tail = _tail(losses, log_delta)
     plan = _plan(losses, log_delta, tail)
-    plan = replace(plan, tilt=min(tilt, 100 / plan.step))
+    plan = replace(plan, tilt=min(tilt, _STEEPEST / plan.step))
     return _composed(losses, plan, tail, 1).delta(epsilon)
 
 
@@ -172,7 +177,7 @@ def _tail(losses: Losses, log_delta: float) -> float:
 
 def _too_wide(losses: Losses, tail: float) -> bool:
     """Whether exp(loss) would leave the range of floats; prices that high tell nothing."""
-    return any(max(map(abs, pair.reach(tail))) > _WIDEST for pair, _ in losses.parts)
+    return any(not max(map(abs, pair.reach(tail))) <= _WIDEST for pair, _ in losses.parts)
 
 
 def _chernoff(losses: Losses, epsilon: float) -> tuple[float, float]:
@@ -183,16 +188,16 @@ def _chernoff(losses: Losses, epsilon: float) -> tuple[float, float]:
     total = sum(times for _, times in losses.parts)
     for tail in _TAILS:
         cumulant = _coarse(losses, tail)
-        tilt = cumulant.tilt_at(max(epsilon, 1e-6))
-        log_delta = cumulant.value(tilt) - tilt * epsilon
+        tilt = cumulant.tilt_at(epsilon)
+        log_delta = cumulant.bound(tilt, epsilon)
         if math.log(tail * total) < log_delta - 10:
             break
     return log_delta, tilt
 
 
-def _coarse(losses: Losses, tail: float) -> Cumulant:
-    step = _farthest(losses, tail) / _COARSE
-    step = exact_step(step, _farthest(losses, tail))
+def _coarse(losses: Losses, tail: float, finer: int = 1) -> Cumulant:
+    farthest = _farthest(losses, tail)
+    step = exact_step(farthest / (_COARSE * finer), farthest)
     return Cumulant(tuple((from_above(pair, step, tail), times) for pair, times in losses.parts))
 
 
@@ -207,15 +212,21 @@ def _plan(losses: Losses, log_delta: float, tail: float) -> _Plan:
     loss, and a variance v shifts epsilon by about tilt * v / 2: the step follows.
     """
     total = sum(times for _, times in losses.parts)
-    coarse = _coarse(losses, tail)
-    tilt = coarse.tilt_for(log_delta)
-    guess = (coarse.value(tilt) - log_delta) / tilt
-    wanted = math.sqrt(12 * TIGHTNESS * max(guess, 1e-9) / (tilt * total))
-    low, high = coarse.window(tilt, coarse.far(tilt))
     farthest = _farthest(losses, tail)
+    finer = 1
+    while True:
+        coarse = _coarse(losses, tail, finer)
+        tilt = coarse.tilt_for(log_delta)
+        guess = (coarse.bound(tilt, 0.0) - log_delta) / tilt
+        wanted = math.sqrt(12 * max(TIGHTNESS * guess, _ABSOLUTE) / (tilt * total))
+        if wanted > coarse.parts[0][0].step / _COARSER or _COARSE * finer * 16 > _MOST_POINTS:
+            break
+        finer *= 16
+    low, high = coarse.window(tilt, coarse.far(tilt))
     least = max(high - low, 2 * farthest) / _MOST_POINTS
     step = max(min(coarse.parts[0][0].step, wanted), least)
-    return _Plan(exact_step(_aligned(losses, step, least), farthest), tilt, guess, coarse)
+    step = exact_step(_aligned(losses, step, least), farthest)
+    return _Plan(step, min(tilt, _STEEPEST / step), guess, coarse)
 
 
 def _aligned(losses: Losses, step: float, least: float) -> float:
@@ -230,6 +241,8 @@ def _aligned(losses: Losses, step: float, least: float) -> float:
     numbers = (places - places[0]) / gap
     if gap < least or np.abs(numbers - np.rint(numbers)).max() > 1e-9:
         return step
+    # A little more, so that from the largest atom down no atom falls short of its grid point.
+    gap *= 1 + 2e-14
     return gap if pair.purely_atomic else gap / math.ceil(gap / step)
 
 
@@ -256,8 +269,8 @@ def _poisson(event: PoissonSampled) -> Losses:
         return Losses(())
     rate = rounded_up(exact(event.rate))
     if isinstance(base, Removed):  # a sample of a sample is a sample
-        return Losses(((Removed(base.base, base.rate * rate * (1 + 4e-16)), 1),))
-    return Losses(((base if rate == 1 else Removed(base, rate), 1),))
+        base, rate = base.base, base.rate * rate * (1 + 4e-16)
+    return Losses(((base if rate >= 1 else Removed(base, rate), 1),))
 
 
 @PRIVACY_LOSS.prices(FixedSizeSampled)
@@ -266,7 +279,7 @@ def _fixed_size(event: FixedSizeSampled) -> Losses:
     if base is None:
         return Losses(())
     rate = rounded_up(Fraction(event.size, event.of))
-    return Losses(((base if event.size == event.of else Replaced(base, rate), 1),))
+    return Losses(((base if rate >= 1 else Replaced(base, rate), 1),))
 
 
 def _one_pair(event: PoissonSampled | FixedSizeSampled) -> Pair | None:

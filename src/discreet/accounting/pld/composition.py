@@ -91,27 +91,31 @@ class Cumulant:
         times = self.times
         return float(times @ tilted.logs), float(times @ means), float(times @ variances)
 
+    def bound(self, t: float, epsilon: float) -> float:
+        """ln delta at ``epsilon`` is at most this, for any t: K(t) - t e + t ln t - (t+1) ln(t+1)."""
+        return self.value(t) - t * epsilon - t * math.log1p(1 / t) - math.log1p(t)
+
     def tilt_for(self, log_delta: float) -> float:
-        """The tilt at which Chernoff's bound is best for delta: t K'(t) - K(t) = -ln delta."""
+        """The tilt of the least epsilon at which the bound is delta."""
 
         def excess(t: float) -> float:
             value, mean, _ = self(t)
-            return t * mean - value + log_delta
+            return t * mean - value + math.log1p(t) + log_delta
 
         variance = self(0.0)[2]
         start = math.sqrt(-2 * log_delta / variance) if variance > 0 else 1.0
         return self._crossing(excess, start)
 
-    def tilt_at(self, loss: float) -> float:
-        """The tilt that makes ``loss`` the mean."""
+    def tilt_at(self, epsilon: float) -> float:
+        """The tilt at which the bound is least."""
         _, mean, variance = self(0.0)
-        start = (loss - mean) / variance if variance > 0 and loss > mean else 1.0
-        return self._crossing(lambda t: self(t)[1] - loss, start)
+        start = (epsilon - mean) / variance if variance > 0 and epsilon > mean else 1.0
+        return self._crossing(lambda t: self(t)[1] - math.log1p(1 / t) - epsilon, start)
 
     def _crossing(self, function: Callable[[float], float], start: float) -> float:
         """Where an increasing function crosses zero, within two per cent; need not be exact."""
         # Beyond this the tilted law is its largest atom, for all that floats can tell.
-        most = 100.0 / self.parts[0][0].step
+        most = 20.0 / self.parts[0][0].step
         low = high = min(max(start, 1e-6), most)
         while function(high) < 0 and high < most:
             low, high = high, min(high * 3, most)
@@ -129,7 +133,7 @@ class Cumulant:
         """How much further to tilt, up and down, for the best bounds in :meth:`window`."""
         value, _, variance = self(tilt)
         spread = math.sqrt(2 * _WRAP / max(variance, 1e-300))
-        further = [min(factor * spread, 1e5) for factor in _FACTORS]
+        further = [min(factor * spread, 1e18) for factor in _FACTORS]
         up = min(further, key=lambda t: (self.value(tilt + t) - value + _WRAP) / t)
         down = min(further, key=lambda t: (self.value(tilt - t) - value + _WRAP) / t)
         return up, down

@@ -6,8 +6,7 @@ above the convex truth ("connecting the dots"). From below, each cell is merged 
 neighbours into masses at the grid points between them, which lies below. Both differ from the
 truth in second order of the step only, so coarse grids suffice.
 
-Grid points are exact in floating point. Each table has its own offset, on which its heaviest
-atom lies. Proof: ``proofs/pld.md``.
+Grid points are exact in floating point. Each table has its own offset, on which an atom lies. Proof: ``proofs/pld.md``.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from discreet.accounting.pld.pair import Array, Pair
 
 _ULP = 2.0**-52
 _PASSES = 40
+_ROUNDS = 30
 
 
 @dataclass(frozen=True)
@@ -150,12 +150,12 @@ def _cut(pair: Pair, step: float, tail: float, *, sign: int) -> _Cells:
 
 
 def _offset(atoms: list[tuple[float, float]], step: float, farthest: float, sign: int) -> float:
-    """Where the heaviest atom lies on the grid: moved up to an exact point, or down to one."""
+    """Where an atom lies on the grid: the heaviest from above, the largest from below."""
     if not atoms:
         return 0.0
-    heaviest = max(atoms, key=lambda atom: atom[1])[0]
+    chosen = max(atoms, key=lambda atom: atom[1 if sign > 0 else 0])[0]
     unit = _unit(step, farthest)
-    rounded = math.ceil(heaviest / unit) if sign > 0 else math.floor(heaviest / unit)
+    rounded = math.ceil(chosen / unit) if sign > 0 else math.floor(chosen / unit)
     return (rounded % round(step / unit)) * unit
 
 
@@ -168,19 +168,25 @@ def _between(above: Array, below: Array) -> Array:
 def _merged(cells: _Cells) -> Array:
     """Masses at grid points, of a curve below that of the cells' masses.
 
-    Half of each cell may go up and half down. At each grid point as much is taken from the
-    cells on both sides as together has that point's loss; what is left moves down to the
-    cell's lower end.
+    At each grid point as much is taken from the cells on both sides as together has that
+    point's loss, at most half of what each has left, several times over. What then remains
+    moves down to the cell's lower end.
     """
     x = np.exp(cells.grid)
     p, q = _ordered(cells.p, cells.q, x)
     slack = 4 * _ULP * p
-    up, down = x[1:] * q - p + slack, np.maximum(p - x[:-1] * q - slack, 0.0)
-    met = np.minimum(up[:-1], down[1:]) / 2
-    rising = np.append(met / np.where(up[:-1] > 0, up[:-1], 1.0), 0.0)
-    falling = np.insert(met / np.where(down[1:] > 0, down[1:], 1.0), 0, 0.0)
-    masses = np.append(p * (1 - rising), 0.0)
-    masses[1:] += p * rising
+    up, down = (x[1:] * q - p + slack)[:-1], (p - x[:-1] * q - slack)[1:]
+    fits = (up > 0) & (down > 0)
+    up, down = np.where(fits, up, 1.0), np.where(fits, down, 1.0)
+    left = np.ones(len(p))
+    masses = np.zeros(len(cells.grid))
+    for _ in range(_ROUNDS):
+        met = np.where(fits, np.minimum(left[:-1] * up, left[1:] * down) / 2, 0.0)
+        rising, falling = met / up, met / down
+        masses[1:-1] += p[:-1] * rising + p[1:] * falling
+        left[:-1] -= rising
+        left[1:] -= falling
+    masses[:-1] += p * np.maximum(left, 0.0)
     return masses
 
 

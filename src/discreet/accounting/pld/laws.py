@@ -8,7 +8,6 @@ least as visible as moving several in turn. Proof: ``proofs/pld.md``.
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 
@@ -27,25 +26,31 @@ from discreet.core.parameters import exact, rounded_up
 __all__ = ["PRIVACY_LOSS"]
 
 _MOST_STEPS = 1 << 14
+_LEAST = 1e-15
+"""Smaller losses count as this much: ten million of them are still below 1e-7."""
 
 
 def _once(pair: Pair) -> Losses:
     return Losses(((pair, 1),))
 
 
+def _loss(event: basic.Pure | basic.Approximate) -> float:
+    return max(rounded_up(exact(event.loss)), _LEAST)
+
+
 @PRIVACY_LOSS.prices(basic.Gaussian)
 def _gaussian(event: basic.Gaussian) -> Losses:
-    return _once(NormalPair(rounded_up(1 / exact(event.noise_multiplier))))
+    return _once(NormalPair(max(rounded_up(1 / exact(event.noise_multiplier)), _LEAST)))
 
 
 @PRIVACY_LOSS.prices(basic.Laplace)
 def _laplace(event: basic.Laplace) -> Losses:
-    return _once(LaplacePair(rounded_up(exact(event.loss))))
+    return _once(LaplacePair(_loss(event)))
 
 
 @PRIVACY_LOSS.prices(basic.DiscreteLaplace)
 def _discrete_laplace(event: basic.DiscreteLaplace) -> Losses:
-    loss = rounded_up(exact(event.loss))
+    loss = _loss(event)
     if event.steps == 1 or event.steps > _MOST_STEPS:
         # One step is randomized response; for very many steps that remains a valid bound.
         return _once(response_pair(loss))
@@ -60,7 +65,7 @@ def _discrete_laplace(event: basic.DiscreteLaplace) -> Losses:
 
 @PRIVACY_LOSS.prices(basic.RandomizedResponse)
 def _randomized_response(event: basic.RandomizedResponse) -> Losses:
-    loss = rounded_up(exact(event.loss))
+    loss = _loss(event)
     others = event.categories - 1
     fall = math.exp(-loss)
     truth = 1 / (1 + others * fall)
@@ -72,16 +77,16 @@ def _randomized_response(event: basic.RandomizedResponse) -> Losses:
 
 @PRIVACY_LOSS.prices(basic.Exponential)
 def _exponential(event: basic.Exponential) -> Losses:
-    return _once(BoundedRangePair(rounded_up(exact(event.loss))))
+    return _once(BoundedRangePair(_loss(event)))
 
 
 @PRIVACY_LOSS.prices(basic.Approximate)
 def _approximate(event: basic.Approximate) -> Losses:
-    return _once(response_pair(rounded_up(exact(event.loss)), rounded_up(exact(event.slack))))
+    return _once(response_pair(_loss(event), rounded_up(exact(event.slack))))
 
 
 def _pure(event: basic.Pure) -> Losses:
-    return _once(response_pair(rounded_up(Fraction(exact(event.loss)))))
+    return _once(response_pair(_loss(event)))
 
 
 for _kind in (basic.Pure, basic.PermuteAndFlip, basic.NoisyMax, basic.SparseVector):

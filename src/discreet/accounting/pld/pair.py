@@ -44,7 +44,7 @@ class Pair(ABC):
         """The total variation between P and Q."""
 
     def rounding(self, losses: Array) -> Array:
-        """A bound of the relative error of all four tails at each loss."""
+        """A bound of the relative error of both upper tails at each loss."""
         return np.full(len(losses), 16 * _ULP)
 
     def blur(self, losses: Array) -> Array:
@@ -90,8 +90,8 @@ class NormalPair(Pair):
 
     def rounding(self, losses: Array) -> Array:
         """That of ``ndtr``, measured below 16 + 4 x**2 ulps, and of its argument."""
-        x = np.abs(losses) / self.mu + self.mu / 2
-        error: Array = np.minimum(_ULP * (16 + x * (3 + 7 * x)), 1.0)
+        x = np.maximum(losses / self.mu + self.mu / 2, 0.0)
+        error: Array = np.minimum(_ULP * (16 + 2 * self.mu + x * (3 + 7 * x)), 1.0)
         return error
 
     def blur(self, losses: Array) -> Array:
@@ -102,8 +102,8 @@ class NormalPair(Pair):
         """Normal quantiles."""
         from scipy.special import ndtri  # loaded on first use: SciPy is slow to import
 
-        spread = self.mu * float(-ndtri(tail))
-        return self.mu**2 / 2 - spread, self.mu**2 / 2 + spread
+        mean, spread = self.mu * self.mu / 2, self.mu * float(-ndtri(tail))
+        return mean - spread, mean + spread
 
     def distance(self) -> float:
         """2 Phi(mu/2) - 1."""
@@ -251,8 +251,7 @@ class Removed(Pair):
 
     def rounding(self, losses: Array) -> Array:
         """That of the base where its tails are taken, and of the mixture."""
-        inside = np.maximum(self._base_loss(losses), -700.0)
-        return self.base.rounding(inside) + 4 * _ULP
+        return self.base.rounding(self._base_loss(losses)) + 4 * _ULP
 
     def blur(self, losses: Array) -> Array:
         """The base loss is off by ulps of itself and of e^z - 1; seen from the outer loss."""
@@ -318,8 +317,9 @@ class Reversed(Pair):
         return q, p
 
     def rounding(self, losses: Array) -> Array:
-        """As the base."""
-        return self.base.rounding(-losses)
+        """That of lower tails, which are the upper ones of the symmetric base's mirror image."""
+        inside = -self.base._base_loss(-losses)
+        return self.base.base.rounding(inside) + 4 * _ULP
 
     def blur(self, losses: Array) -> Array:
         """As the base."""
@@ -391,10 +391,10 @@ class Replaced(Pair):
 
     def rounding(self, losses: Array) -> Array:
         """That of either side, and of sums in which Q's lower side may be much the larger."""
-        removed, added = self._sides
+        removed, _ = self._sides
         _, (_, q_low) = self._middle()
         _, q = self.above(losses)
-        worse = 4 * np.maximum(removed.rounding(losses), added.rounding(losses))
+        worse = 4 * removed.rounding(np.abs(losses))
         middle = float(removed.rounding(np.zeros(1))[0])
         ratio = np.where((losses < 0) & (q > 0), q_low / np.where(q > 0, q, 1.0), 0.0)
         return np.minimum(worse + 2 * ratio * (worse + middle), 1.0)

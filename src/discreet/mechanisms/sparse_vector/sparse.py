@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -100,6 +100,25 @@ class Sparse:
         return cls(
             epsilon_each=low, cutoff=cutoff, threshold=threshold, sensitivity=sensitivity, **others
         )
+
+    @classmethod
+    def for_error(
+        cls,
+        error: float,
+        *,
+        confidence: float,
+        questions: int,
+        cutoff: int,
+        threshold: Number,
+        sensitivity: Number,
+        **others: Any,
+    ) -> Sparse:
+        """The cheapest mechanism whose stated error is at most ``error``."""
+        unit = cls(
+            epsilon_each=1, cutoff=cutoff, threshold=threshold, sensitivity=sensitivity, **others
+        )
+        reach = unit.error(confidence=confidence, questions=questions)
+        return replace(unit, epsilon_each=reach / float(positive("error", error)))
 
     @property
     def event(self) -> Event:
@@ -204,6 +223,24 @@ class NumericSparse:
         object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
         self.comparisons()
 
+    @classmethod
+    def for_error(
+        cls,
+        error: float,
+        *,
+        confidence: float,
+        questions: int,
+        cutoff: int,
+        threshold: Number,
+        sensitivity: Number,
+        **others: Any,
+    ) -> NumericSparse:
+        """The cheapest mechanism whose stated error is at most ``error``."""
+        unit = cls(epsilon=1, cutoff=cutoff, threshold=threshold, sensitivity=sensitivity, **others)
+        reach = unit.error(confidence=confidence, questions=questions)
+        # The rounding grid adds less than 2**-19 to a scale.
+        return replace(unit, epsilon=reach * (1 + 2.0**-18) / float(positive("error", error)))
+
     @property
     def event(self) -> Event:
         """What the whole conversation costs, to the cut-off."""
@@ -280,3 +317,12 @@ class NumericSession(Live):
         if not self._comparisons.ask(question):
             return None
         return float(self._mechanism.values()._release(question, float))
+
+    def ask_all(self, questions: Any) -> list[float | None]:
+        """Ask a list of values in order, as far as the cut-off allows."""
+        answers: list[float | None] = []
+        for question in read_questions(questions).tolist():
+            if answers and not self.left:
+                break
+            answers.append(self.ask(question))
+        return answers
