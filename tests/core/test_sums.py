@@ -57,7 +57,6 @@ def test_arrays_give_the_same_sum_as_lists(
         np.array([2**64 - 1], dtype=np.uint64),
         np.array([0.5, np.nan, 3], dtype=object),
         np.array([1.5, 2.5], dtype=np.longdouble),
-        np.array([[1.0, 2.0]]),
         np.ma.masked_array([1.0, 2.0], mask=[True, False]),
         np.array([True, False]),
     ],

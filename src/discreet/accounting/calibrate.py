@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from discreet.accounting.rdp import RENYI
 from discreet.core import pricing
-from discreet.core.errors import InvalidParameter
+from discreet.core.errors import InvalidParameter, Unpriced
 from discreet.core.event import Event
 from discreet.core.parameters import delta_parameter, positive
 
@@ -54,7 +55,9 @@ def calibrate(
 def calibrate_count(
     make: Callable[[int], Event], *, epsilon: float, delta: float, most: int = 1 << 40
 ) -> int:
-    """The largest whole number at which ``make(number)`` costs at most (epsilon, delta).
+    """The largest whole number up to ``most`` at which ``make(number)`` stays within budget.
+
+    The Rényi accountant, which is quick, finds where to begin; the tightest one finishes.
 
     >>> from discreet import events
     >>> calibrate_count(lambda k: events.Laplace(epsilon=0.125) * k, epsilon=1, delta=0)
@@ -66,14 +69,34 @@ def calibrate_count(
     def private(number: int) -> bool:
         return pricing.epsilon(make(number), slack) <= spend
 
+    def surely_private(number: int) -> bool:
+        try:
+            return RENYI.epsilon(make(number), slack) <= spend
+        except Unpriced:
+            return False
+
     if not private(1):
         raise _unreachable()
-    low, high = 1, min(2, most + 1)
-    while high <= most and private(high):
-        low, high = high, min(high * 2, most + 1)
+    low = _largest(surely_private, 1, most)
+    if low == most:
+        return most
+    return _largest(private, low, most)
+
+
+def _largest(holds: Callable[[int], bool], low: int, most: int) -> int:
+    """The largest number up to ``most`` at which a falling condition holds, known at ``low``."""
+    step = 1
+    high = low
+    while high < most:
+        high = min(low + step, most)
+        if not holds(high):
+            break
+        low, step = high, step * 2
+    else:
+        return most
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if private(middle) else (low, middle)
+        low, high = (middle, high) if holds(middle) else (low, middle)
     return low
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.parameters import Number, nonnegative, positive, probability
+from discreet.core.parameters import Number, delta_parameter, nonnegative, positive
 
 _MARGIN = 1e-12
 _LARGEST_EPSILON = 2.0**1000
@@ -83,7 +83,7 @@ def _curve(mu: float, epsilon: float) -> float:
     # Both logarithms are off by some ulps of themselves. That is all there is to lose where the
     # terms nearly agree, and it is added back.
     slack = 2e-15 * (1 + epsilon + abs(upper) + abs(lower))
-    return math.exp(upper) * (max(0.0, -math.expm1(lower - upper)) + slack)
+    return math.exp(upper) * (-math.expm1(min(lower - upper, 0.0)) + slack)
 
 
 def _least(holds: object, low: float, high: float) -> float:
@@ -107,4 +107,4 @@ def _positive_delta(delta: Number) -> Number:
             received=delta,
             remedy="Choose delta > 0, or use Laplace noise.",
         )
-    return probability("delta", delta)
+    return delta_parameter("delta", delta)

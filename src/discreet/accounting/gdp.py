@@ -14,6 +14,7 @@ import math
 from discreet.accounting.gaussian import gaussian_delta, gaussian_epsilon
 from discreet.accounting.pure import PURE
 from discreet.core import mechanism_events as basic
+from discreet.core.errors import Unpriced
 from discreet.core.event import Composed, Event, Repeated
 from discreet.core.guarantee import GaussianDP
 from discreet.core.parameters import exact, rounded_up
@@ -28,7 +29,10 @@ class GaussianAccountant(Accountant[float]):
     def price(self, event: Event) -> float:
         """Own prices first; any purely priced event through its two-line curve."""
         if not self.knows(event) and PURE.knows(event):
-            return pure_mu(rounded_up(PURE.price(event))) ** 2 * _MARGIN
+            try:
+                return pure_mu(rounded_up(PURE.price(event))) ** 2 * _MARGIN
+            except Unpriced:
+                return super().price(event)
         return super().price(event)
 
     def epsilon(self, event: Event, delta: float) -> float:

@@ -10,7 +10,7 @@ from itertools import product
 from numbers import Integral, Real
 from typing import Any
 
-from discreet.core.errors import InvalidParameter
+from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.parameters import count, finite
 
 
@@ -20,6 +20,9 @@ class Domain(ABC):
     @abstractmethod
     def contains(self, value: Any) -> bool:
         """Whether ``value`` belongs to the domain."""
+
+    def check_kind(self, value: Any) -> None:  # noqa: B027 -- most domains have nothing to check
+        """Refuse containers of a kind that cannot be meant, without looking inside."""
 
     def elements(self) -> Iterator[Any]:
         """All values, where the domain is finite; refused otherwise."""
@@ -136,7 +139,7 @@ class Record(Domain):
     @classmethod
     def of(cls, columns: Mapping[str, Domain]) -> Record:
         """One domain for each column."""
-        return cls(tuple(columns.items()))
+        return cls(tuple((name, require_domain(domain)) for name, domain in columns.items()))
 
     def contains(self, value: Any) -> bool:
         """Mappings with exactly these columns, each value in its domain."""
@@ -159,9 +162,22 @@ class Rows(Domain):
     size: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a public size that is not a count."""
+        """Refuse a public size that is not a count, and records that are not described."""
+        require_domain(self.record)
         if self.size is not None:
             count("size", self.size, least=0)
+
+    def check_kind(self, value: Any) -> None:
+        """Refuse text, mappings, frames of columns and arrays that are not one-dimensional."""
+        text_or_mapping = isinstance(value, (str, bytes, Mapping))
+        many_columns = hasattr(value, "columns") or getattr(value, "ndim", 1) != 1
+        if text_or_mapping or many_columns or not hasattr(value, "__len__"):
+            raise InvalidData(
+                code="not_a_table",
+                expectation="a table as a sequence of rows",
+                received=type(value).__name__,
+                remedy="Pass a list of rows, or one column as a list or one-dimensional array.",
+            )
 
     def contains(self, value: Any) -> bool:
         """Sequences or one-dimensional arrays of records, of the public size if there is one."""
@@ -254,6 +270,18 @@ class Graph:
         return Graph(
             self.nodes - {node}, frozenset(edge for edge in self.edges if node not in edge)
         )
+
+
+def require_domain(value: object) -> Domain:
+    """Return ``value`` if it is a domain."""
+    if not isinstance(value, Domain):
+        raise InvalidParameter(
+            code="not_a_domain",
+            expectation="a domain, such as Integers() or Categories([...])",
+            received=getattr(value, "__name__", type(value).__name__),
+            remedy="Describe the values that may occur: Integers(0, 120), Reals(), Record.of(...).",
+        )
+    return value
 
 
 def _check_bounds(lower: object, upper: object) -> None:

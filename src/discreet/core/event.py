@@ -69,6 +69,10 @@ class Event:
             return NotImplemented
         return compose((self, other))
 
+    def __radd__(self, other: object) -> Event:
+        """Let ``sum`` add up events, which starts from zero."""
+        return self if other == 0 else NotImplemented
+
     def __mul__(self, times: int) -> Event:
         """The event happens ``times`` times, with fresh randomness."""
         times = count("times", times, least=0)
@@ -92,7 +96,7 @@ class Event:
         for replaced neighbours.
         """
         if rate is not None and size is None and of is None:
-            return PoissonSampled(self, rate)
+            return self if rate == 1 else PoissonSampled(self, rate)
         if rate is None and size is not None and of is not None:
             return FixedSizeSampled(self, size, of)
         raise InvalidParameter(
@@ -306,7 +310,7 @@ def require_event(value: object) -> Event:
             code="not_an_event",
             expectation="an event",
             received=type(value).__name__,
-            remedy="Use the kinds in discreet.events, or a subclass of Event.",
+            remedy="Pass the `event` of a mechanism, or a kind from discreet.events.",
         )
     return value
 

@@ -63,6 +63,7 @@ class Measurement(Generic[X_contra, Y_co]):
 
     def release(self, data: X_contra) -> Y_co:
         """One random answer. Debits nothing: a curator does that before calling it."""
+        self.input.domain.check_kind(data)
         return self.function(data)
 
     def then(self, after: Callable[[Y_co], Z]) -> Measurement[X_contra, Z]:

@@ -19,7 +19,18 @@ from itertools import combinations
 from typing import Any
 
 from discreet.core.content import content
-from discreet.core.domain import Domain, Graph, Graphs, Integers, Parts, Reals, Rows, Tables, Vector
+from discreet.core.domain import (
+    Domain,
+    Graph,
+    Graphs,
+    Integers,
+    Parts,
+    Reals,
+    Record,
+    Rows,
+    Tables,
+    Vector,
+)
 from discreet.core.errors import InvalidParameter
 from discreet.core.unit import Edge, Node, Person, PrivacyUnit, Replace, Row
 
@@ -106,7 +117,10 @@ class AddRemovePeople(Metric):
         """Tables whose number of rows is private, alone or several over one identifier."""
         if isinstance(domain, Tables):
             return all(self.fits(table) for table in domain.tables)
-        return isinstance(domain, Rows) and domain.size is None
+        if not isinstance(domain, Rows) or domain.size is not None:
+            return False
+        record = domain.record
+        return not isinstance(record, Record) or self.owner in dict(record.columns)
 
     def distance(self, left: Any, right: Any) -> int:
         """Departures and arrivals of people, over all tables together."""

@@ -55,6 +55,7 @@ class Transformation(Generic[X_contra, Y_co]):
 
     def __call__(self, data: X_contra) -> Y_co:
         """Apply the function."""
+        self.input.domain.check_kind(data)
         return self.function(data)
 
     @overload

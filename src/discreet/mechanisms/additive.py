@@ -21,7 +21,7 @@ from discreet.core.metric import Metric
 from discreet.core.parameters import Number, count, exact, nonnegative, positive, probability
 from discreet.core.space import Space
 from discreet.mechanisms import grid
-from discreet.noise.randomness import SYSTEM, Source
+from discreet.noise.randomness import SYSTEM, Source, require_source
 
 _MOST_SPEND = 2.0**100
 
@@ -39,6 +39,7 @@ class Additive(ABC):
 
     def __post_init__(self) -> None:
         """Refuse a sensitivity that is not positive and finite."""
+        require_source(self.randomness)
         object.__setattr__(self, "sensitivity", grid.ordinary("sensitivity", self.sensitivity))
 
     @property

@@ -19,6 +19,7 @@ from discreet.mechanisms import grid
 from discreet.mechanisms.additive import least_spend, marked
 from discreet.noise import SYSTEM, Noiseless, Source, bernoulli, uniform_integers
 from discreet.noise.enclosure import exp_minus, log_inverse
+from discreet.noise.randomness import require_source
 from discreet.noise.table import Table, Weights
 
 
@@ -43,6 +44,7 @@ class RandomizedResponse:
 
     def __post_init__(self) -> None:
         """Refuse fewer than two categories and an epsilon that is not positive."""
+        require_source(self.randomness)
         object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
         count("categories", self.categories, least=2)
 
@@ -135,6 +137,7 @@ class Warner:
 
     def __post_init__(self) -> None:
         """Refuse probabilities of keeping that are not between one half and one."""
+        require_source(self.randomness)
         object.__setattr__(self, "keep", probability("keep", self.keep))
         if not 2 * exact(self.keep) > 1:
             raise InvalidParameter(

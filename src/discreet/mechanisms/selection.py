@@ -19,6 +19,7 @@ from discreet.mechanisms import grid
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.scores import GENERAL, Scores, check_scores
 from discreet.noise import SYSTEM, Source
+from discreet.noise.randomness import require_source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +33,7 @@ class Selection(ABC):
 
     def __post_init__(self) -> None:
         """Refuse parameters that are not positive and finite."""
+        require_source(self.randomness)
         object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
         object.__setattr__(self, "sensitivity", grid.ordinary("sensitivity", self.sensitivity))
         check_scores(self.scores)

@@ -12,9 +12,11 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
+
+from discreet.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 _BUFFER = 8192
 
 
+@runtime_checkable
 class Source(Protocol):
     """Something that hands out fresh random bytes."""
 
@@ -115,6 +118,17 @@ class Noiseless:
 
 
 SYSTEM = System()
+
+
+def require_source(source: object) -> None:
+    """Refuse anything but a source of randomness that says whether it is private."""
+    if not isinstance(source, Source):
+        raise InvalidParameter(
+            code="not_a_source",
+            expectation="a source of randomness from discreet.noise",
+            received=type(source).__name__,
+            remedy="Leave `randomness=` out; in tests pass Seeded(0) or Noiseless().",
+        )
 
 
 def words8(source: Source, count: int) -> NDArray[np.uint8]:

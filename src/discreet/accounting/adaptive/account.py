@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from discreet.accounting.adaptive.currency import Currency
 from discreet.accounting.adaptive.steps import STEPS, Amounts, minus, number_up
-from discreet.core.errors import Exhausted, Mismatch
+from discreet.core.errors import Exhausted, InvalidParameter, Mismatch
 from discreet.core.event import Event, require_event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import Number
@@ -65,6 +65,13 @@ class Account(ABC):
 
     def open(self, mechanism: Opens[Session_co], *, delta: Number | None = None) -> Session_co:
         """Charge a whole conversation, then start it; how it is interleaved costs nothing."""
+        if not callable(getattr(mechanism, "open", None)):
+            raise InvalidParameter(
+                code="not_interactive",
+                expectation="a mechanism with `open`, such as AboveThreshold",
+                received=type(mechanism).__name__,
+                remedy="Record the event of a one-shot mechanism, then release.",
+            )
         self.record(mechanism.event, delta=delta)
         return mechanism.open()
 

@@ -72,7 +72,7 @@ class Losses:
 
     def narrow(self) -> Losses:
         """The same, with a wide normal pair as many narrow ones."""
-        parts = []
+        parts: list[tuple[Pair, int]] = []
         for pair, times in self.parts:
             if isinstance(pair, NormalPair) and _WIDE_NORMAL < pair.mu < _WIDEST_NORMAL:
                 copies = math.ceil((pair.mu / _WIDE_NORMAL) ** 2)
@@ -269,7 +269,7 @@ def _poisson(event: PoissonSampled) -> Losses:
         return Losses(())
     rate = rounded_up(exact(event.rate))
     if isinstance(base, Removed):  # a sample of a sample is a sample
-        base, rate = base.base, base.rate * rate * (1 + 4e-16)
+        rate, base = base.rate * rate * (1 + 4e-16), base.base
     return Losses(((base if rate >= 1 else Removed(base, rate), 1),))
 
 

@@ -92,7 +92,7 @@ class Cumulant:
         return float(times @ tilted.logs), float(times @ means), float(times @ variances)
 
     def bound(self, t: float, epsilon: float) -> float:
-        """ln delta at ``epsilon`` is at most this, for any t: K(t) - t e + t ln t - (t+1) ln(t+1)."""
+        """A bound of ln delta for every t: K(t) - t epsilon + t ln t - (t + 1) ln(t + 1)."""
         return self.value(t) - t * epsilon - t * math.log1p(1 / t) - math.log1p(t)
 
     def tilt_for(self, log_delta: float) -> float:
@@ -153,12 +153,14 @@ class ComposedLoss:
 
     ``log_mass`` is the logarithm of the tilting's normaliser, ``error`` bounds the error of each
     tilted mass, ``wobble`` the relative error of all of them, ``infinite`` is the mass at
-    infinity. ``sign`` is +1 for a bound from above, which adds all errors, else -1.
+    infinity. Nothing finite is above ``top``. ``sign`` is +1 for a bound from above, which adds
+    all errors, else -1.
     """
 
     sign: int
     step: float
     start: float
+    top: float
     masses: Array
     tilt: float
     log_mass: float
@@ -168,6 +170,8 @@ class ComposedLoss:
 
     def delta(self, epsilon: float) -> float:
         """Delta at ``epsilon``."""
+        if epsilon >= self.top:
+            return self.infinite
         first = max(0, math.floor((epsilon - self.start) / self.step) - 1)
         # Weights fall like exp(-tilt * distance): beyond this they are below exp(-46).
         last = min(len(self.masses), first + 4 + math.ceil(_WRAP / (self.tilt * self.step)))
@@ -189,16 +193,16 @@ class ComposedLoss:
         """Epsilon at ``delta``."""
         if delta <= self.infinite:
             return math.inf
-        found = max(self._solve(delta, guess), 0.0)
+        found = min(max(self._solve(delta, guess), 0.0), max(self.top, 0.0))
         nudge = max(1e-12, 1e-12 * found)
         for _ in range(80):
             if self.sign > 0 and self.delta(found) <= delta:
                 return found
             if self.sign < 0 and (found == 0 or self.delta(found) > delta):
                 return found
-            found = max(found + self.sign * nudge, 0.0)
+            found = min(max(found + self.sign * nudge, 0.0), max(self.top, 0.0))
             nudge *= 2
-        return math.inf if self.sign > 0 else 0.0
+        return self.top if self.sign > 0 else 0.0
 
     def _solve(self, delta: float, guess: float) -> float:
         """Solve on the grid by suffix sums, and within a cell in closed form; checked later."""
@@ -236,6 +240,7 @@ def compose(parts: Parts, tilt: float, far: tuple[float, float], *, sign: int) -
             remedy="Use the Rényi accountant.",
         )
     shift = sum(times * table.first for table, times in parts)
+    last = sum(times * (table.first + len(table.masses) - 1) for table, times in parts)
     offset = sum((times * Fraction(table.offset) for table, times in parts), Fraction(0))
     if len(parts) == 1 and parts[0][1] == 1:
         first, masses, error = shift, tilted.masses, 0.0
@@ -243,13 +248,17 @@ def compose(parts: Parts, tilt: float, far: tuple[float, float], *, sign: int) -
         first = math.floor((low - float(offset)) / step) - 1
         masses, error = _convolved(parts, cumulant.sizes, tilted.masses, _fast_length(points))
         masses = np.roll(masses, -((first - shift) % len(masses)))
-    exact = offset + first * Fraction(step)
+    start, top = (
+        rounded_up(at) if sign > 0 else rounded_down(at)
+        for at in (offset + first * Fraction(step), offset + last * Fraction(step))
+    )
     kept = math.fsum(times * math.log1p(-min(table.infinite, 0.5)) for table, times in parts)
     surely = sign > 0 and any(table.infinite > 0.5 for table, _ in parts)
     return ComposedLoss(
         sign,
         step,
-        rounded_up(exact) if sign > 0 else rounded_down(exact),
+        start,
+        top,
         masses,
         tilt,
         math.fsum(cumulant.times * tilted.logs),

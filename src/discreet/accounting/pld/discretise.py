@@ -6,7 +6,8 @@ above the convex truth ("connecting the dots"). From below, each cell is merged 
 neighbours into masses at the grid points between them, which lies below. Both differ from the
 truth in second order of the step only, so coarse grids suffice.
 
-Grid points are exact in floating point. Each table has its own offset, on which an atom lies. Proof: ``proofs/pld.md``.
+Grid points are exact in floating point. Each table has its own offset, on which an atom lies.
+Proof: ``proofs/pld.md``.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.accounting.pld.pair import Array, Pair
+
+Marks: TypeAlias = NDArray[np.bool_]
 
 _ULP = 2.0**-52
 _PASSES = 40
@@ -53,7 +58,10 @@ def _unit(step: float, farthest: float) -> float:
 
 @dataclass(frozen=True)
 class _Cells:
-    """A grid, P- and Q-masses between its points, and P-masses beyond its ends."""
+    """A grid, P- and Q-masses between its points, and P-masses beyond its ends.
+
+    ``end`` is the number of a point above which there is nothing at all, if there is one.
+    """
 
     grid: Array
     offset: float
@@ -62,6 +70,7 @@ class _Cells:
     q: Array
     p_under: float
     p_over: float
+    end: int | None
 
 
 def from_above(pair: Pair, step: float, tail: float) -> LossTable:
@@ -79,10 +88,13 @@ def from_above(pair: Pair, step: float, tail: float) -> LossTable:
     masses[2:] += moved
     masses[0] += cells.p_under
     masses = np.maximum(masses, 0.0)
+    if cells.end is not None:  # nothing is beyond this point
+        masses[cells.end] += masses[cells.end + 1 :].sum()
+        masses[cells.end + 1 :] = 0.0
     for loss, mass in _atoms(pair, sign=1):
         cell = _floor((loss - cells.offset) / step, loss, cells.offset, step) - cells.first
         ahead = loss - cells.grid[cell]
-        share = min(1.0, -math.expm1(-ahead) / spread * (1 + 4 * _ULP) + _ULP)
+        share = min(1.0, -math.expm1(-ahead) / spread * (1 + 8 * _ULP))
         masses[cell] += mass * (1 - share)
         masses[cell + 1] += mass * share
     return _table(cells, masses * (1 + 4 * _ULP), cells.p_over + pair.unbounded(), step)
@@ -136,6 +148,7 @@ def _cut(pair: Pair, step: float, tail: float, *, sign: int) -> _Cells:
     grid = offset + step * np.arange(first, last + 1, dtype=np.float64)
     p_above, q_above = pair.above(grid)
     p_below, q_below = pair.below(grid)
+    end = int(np.searchsorted(grid, high))
     error = 4 * sign * pair.rounding(grid)
     p_above, q_above = p_above * (1 + error), q_above * np.maximum(1 - error, 0.0)
     return _Cells(
@@ -146,6 +159,7 @@ def _cut(pair: Pair, step: float, tail: float, *, sign: int) -> _Cells:
         _between(q_above, q_below),
         float(p_below[0]),
         float(p_above[-1]),
+        end if p_above[end] == 0 else None,
     )
 
 
@@ -200,6 +214,7 @@ def _ordered(p: Array, q: Array, x: Array) -> tuple[Array, Array]:
         low = p < x[:-1] * q * (1 + 4 * _ULP)
         high = ~low & (p > x[1:] * q)
         low &= (p != 0) | (q != 0)
+        high[:-1] &= ~low[1:]  # neighbours that would change places join instead
         if not (low.any() or high.any()):
             return p, q
         p, q = (_joined(masses, low, high) for masses in (p, q))
@@ -208,7 +223,7 @@ def _ordered(p: Array, q: Array, x: Array) -> tuple[Array, Array]:
     return p, np.where(p > 0, q, 0.0)
 
 
-def _joined(masses: Array, low: Array, high: Array) -> Array:
+def _joined(masses: Array, low: Marks, high: Marks) -> Array:
     """Masses after the cells marked have gone down or up; at the ends they go for good."""
     kept = np.where(low | high, 0.0, masses)
     kept[:-1] += np.where(low, masses, 0.0)[1:]

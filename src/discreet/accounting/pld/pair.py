@@ -272,10 +272,8 @@ class Removed(Pair):
 
     def _grown(self, inside: Array) -> Array:
         """ln(1 + q (e^y - 1)), the mixture's loss where the base's is y."""
-        near = np.log1p(self.rate * np.expm1(np.minimum(inside, 1.0)))
-        far = np.maximum(inside, 1.0)
-        far = far + np.log(self.rate + (1 - self.rate) * np.exp(-far))
-        return np.where(inside < 1, near, far)
+        near = np.log1p(self.rate * np.expm1(np.minimum(inside, 700.0)))
+        return np.where(inside < 700, near, inside + math.log(self.rate))
 
     def atoms(self) -> Array:
         """Those of the base in the mixture, and what Q has where P has nothing."""

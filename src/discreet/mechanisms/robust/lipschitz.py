@@ -14,6 +14,7 @@ from discreet.mechanisms.grid import ordinary
 from discreet.mechanisms.laplace import Laplace
 from discreet.noise import SYSTEM, Source
 from discreet.noise.laplace import checked_scale
+from discreet.noise.randomness import require_source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +47,7 @@ class EdgeCount:
 
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
+        require_source(self.randomness)
         count("max_degree", self.max_degree)
         ordinary("epsilon", self.epsilon)
         checked_scale(exact(self._noise().scale(kind=int)))

@@ -21,6 +21,7 @@ from discreet.mechanisms.robust.noisy_test import NoisyTest, checked_price
 from discreet.mechanisms.robust.order_statistics import sorted_rows
 from discreet.noise import SYSTEM, Source
 from discreet.noise.laplace import checked_scale
+from discreet.noise.randomness import require_source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,7 @@ class Proposal(ABC):
 
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
+        require_source(self.randomness)
         ordinary("bound", self.bound)
         checked_price(self.epsilon, self.delta)
         Lattice.between(self.bounds)

@@ -18,6 +18,7 @@ from discreet.mechanisms.robust.no_answer import NO_ANSWER, NoAnswer
 from discreet.mechanisms.robust.noisy_test import NoisyTest, checked_price
 from discreet.mechanisms.robust.quartiles import Quartiles, quartiles
 from discreet.noise import SYSTEM, Source
+from discreet.noise.randomness import require_source
 
 _SMALLEST_BASE = Fraction(101, 100)
 _LARGEST_BASE = 1 << 20
@@ -55,6 +56,7 @@ class Scale:
 
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
+        require_source(self.randomness)
         checked_price(self.epsilon, self.delta)
         Lattice.between(self.bounds)
         _ = self.test

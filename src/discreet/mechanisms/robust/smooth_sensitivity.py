@@ -16,6 +16,7 @@ from discreet.mechanisms.robust.order_statistics import sorted_rows
 from discreet.mechanisms.robust.smooth_noise import SmoothNoise
 from discreet.noise import SYSTEM, Source
 from discreet.noise.laplace import checked_scale
+from discreet.noise.randomness import require_source
 
 _MARGIN = 2.0**-34
 _INFLATION = 1 + Fraction(1, 1 << 36)
@@ -57,6 +58,7 @@ class SmoothMedian:
 
     def __post_init__(self) -> None:
         """Refuse parameters out of range; the data has no say in this."""
+        require_source(self.randomness)
         ordinary("epsilon", self.epsilon)
         checked_scale(2 * self.noise.multiplier(self.epsilon) * Lattice.between(self.bounds).width)
         if self.beta < 2 * _MARGIN:

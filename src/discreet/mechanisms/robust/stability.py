@@ -16,6 +16,7 @@ from discreet.mechanisms.robust.lattice import as_number
 from discreet.mechanisms.robust.no_answer import NO_ANSWER, NoAnswer
 from discreet.mechanisms.robust.noisy_test import NoisyTest, checked_price
 from discreet.noise import SYSTEM, Source
+from discreet.noise.randomness import require_source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +29,7 @@ class Stable:
 
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
+        require_source(self.randomness)
         checked_price(self.epsilon, self.delta)
         _ = self.test
 

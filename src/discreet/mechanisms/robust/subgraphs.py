@@ -18,6 +18,7 @@ from discreet.mechanisms.robust.lipschitz import proper_edges
 from discreet.mechanisms.robust.packing import STEPS, packing_number
 from discreet.noise import SYSTEM, Source
 from discreet.noise.laplace import checked_scale
+from discreet.noise.randomness import require_source
 
 _TOLERANCE = STEPS >> 10
 """How far the certified value may lie above the program's, in its steps, per unit of load."""
@@ -127,6 +128,7 @@ class SubgraphCount:
 
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
+        require_source(self.randomness)
         ordinary("epsilon", self.epsilon)
         if count("max_degree", self.max_degree) < self.pattern.degree:
             raise InvalidParameter(

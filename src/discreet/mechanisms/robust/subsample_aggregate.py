@@ -17,6 +17,7 @@ from discreet.mechanisms.robust.blocks import Function, apply, split
 from discreet.mechanisms.robust.lattice import Lattice
 from discreet.noise import SYSTEM, Source, rounded_laplace
 from discreet.noise.laplace import checked_scale
+from discreet.noise.randomness import require_source
 
 _FINENESS = 30
 
@@ -59,6 +60,7 @@ class SubsampleAggregate:
 
     def __post_init__(self) -> None:
         """Refuse parameters out of range; the data has no say in this."""
+        require_source(self.randomness)
         count("blocks", self.blocks)
         ordinary("epsilon", self.epsilon)
         checked_scale(self._scale(self._lattice()))

@@ -16,6 +16,7 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.robust.blocks import Function, apply, split
 from discreet.noise import SYSTEM, Source
+from discreet.noise.randomness import require_source
 
 
 class Selection(ABC):
@@ -98,6 +99,7 @@ class SubsampleVote:
 
     def __post_init__(self) -> None:
         """Refuse parameters out of range; the data has no say in this."""
+        require_source(self.randomness)
         object.__setattr__(self, "options", Categories(tuple(self.options)).values)
         count("blocks", self.blocks)
         ordinary("epsilon", self.epsilon)

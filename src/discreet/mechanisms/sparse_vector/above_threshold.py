@@ -20,6 +20,7 @@ from discreet.mechanisms import grid
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.scores import GENERAL, Scores, check_scores
 from discreet.noise import SYSTEM, Source, rounded_laplace
+from discreet.noise.randomness import require_source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +51,7 @@ class AboveThreshold:
 
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
+        require_source(self.randomness)
         object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
         object.__setattr__(self, "sensitivity", grid.ordinary("sensitivity", self.sensitivity))
         object.__setattr__(self, "threshold", finite("threshold", self.threshold))
