@@ -189,18 +189,18 @@ def test_tables_enclose_the_curve(pair: Pair, curve: Curve) -> None:
         assert total >= 1 - 1e-15
 
 
-@pytest.mark.parametrize(("pair", "curve"), PAIRS, ids=IDS)
-def test_tables_get_closer_in_second_order(pair: Pair, curve: Curve) -> None:
+@pytest.mark.parametrize(
+    "pair", [pair for pair, _ in PAIRS if 0.01 < max(map(abs, pair.reach(1e-12))) < 15]
+)
+def test_tables_get_closer_in_second_order(pair: Pair) -> None:
     """Of the mean loss, which decides about large compositions."""
     low, high = pair.reach(1e-12)
     farthest = max(abs(low), abs(high))
-    if farthest > 15 or farthest < 0.01:
-        pytest.skip("what happens is much smaller or larger than the step")
     step = exact_step(farthest / 2000, farthest)
     above, below = from_above(pair, step, 1e-12), from_below(pair, step, 1e-12)
     means = [float((table.masses * table.losses).sum()) for table in (below, above)]
     assert means[0] <= means[1]
-    if not pair.purely_atomic and not len(pair.atoms()):
+    if not len(pair.atoms()):
         assert means[1] - means[0] <= 10 * step**2 + 40 * step**2 / farthest + 1e-13
 
 
@@ -244,7 +244,6 @@ def test_powers_of_spectra_are_within_their_bound() -> None:
         for angle in random.uniform(-math.pi, math.pi, 5):
             radius = math.exp(-random.uniform(0, 30) / times)
             value = radius * complex(math.cos(angle), math.sin(angle))
-            power = complex(np.array([value])[0:1][0] ** times)
             power = complex((np.array([value]) ** times)[0])
             real, imag = Fraction(1), Fraction(0)
             a, b = Fraction(value.real), Fraction(value.imag)

@@ -18,7 +18,8 @@ from discreet.core.event import Event
 from discreet.core.parameters import delta_parameter, positive
 
 _TOLERANCE = 1e-7
-_FARTHEST = 2.0**40
+_FARTHEST = 40
+"""Doublings and halvings of the start that are tried."""
 
 
 def calibrate(
@@ -107,7 +108,7 @@ def _bracket(
     here = min(max(start, least), most)
     begins_private = private(here)
     up, down = here, here
-    while up < here * _FARTHEST:
+    for _ in range(_FARTHEST):
         next_up, next_down = min(up * 2, most), max(down / 2, least)
         for value, previous in ((next_up, up), (next_down, down)):
             if value != previous and private(value) != begins_private:

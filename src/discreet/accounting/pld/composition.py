@@ -264,7 +264,7 @@ def compose(parts: Parts, tilt: float, far: tuple[float, float], *, sign: int) -
         math.fsum(cumulant.times * tilted.logs),
         error,
         _wobble(cumulant, tilt, tilted),
-        1.0 if surely else -math.expm1(kept) * (1 + sign * 16 * _ULP),
+        1.0 if surely else abs(math.expm1(kept)) * (1 + sign * 16 * _ULP),
     )
 
 
