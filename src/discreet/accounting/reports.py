@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.pld import PRIVACY_LOSS, Losses
+from discreet.accounting.pld import PRIVACY_LOSS, Losses, Pair
+from discreet.accounting.pld.pair import BoundedRangePair, Removed, Replaced, Reversed
 from discreet.accounting.rdp import rdp
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
 from discreet.core import pricing
@@ -20,14 +21,26 @@ from discreet.core.parameters import delta_parameter, rounded_up
 
 @pricing.reports("epsilon_bounds")
 def epsilon_bounds(event: Event, delta: Any) -> tuple[float, float]:
-    """Lower from the privacy loss distribution where there is one, else zero; upper from all."""
+    """Lower from the privacy loss distribution where its pairs are attained; upper from all.
+
+    Envelopes over many pairs (bounded range, samples of fixed size) bound from above only: no
+    single mechanism need attain them, so the lower value is then zero.
+    """
     slack = float(delta_parameter("delta", delta))
     upper = pricing.epsilon(event, slack)
     try:
-        lower, _ = PRIVACY_LOSS.epsilon_bounds(event, slack)
+        losses = PRIVACY_LOSS.price(event)
+        attained = all(_attained(pair) for pair, _ in losses.parts)
+        lower = PRIVACY_LOSS.epsilon_bounds(event, slack)[0] if attained else 0.0
     except Unpriced:
         lower = 0.0
     return min(lower, upper), upper
+
+
+def _attained(pair: Pair) -> bool:
+    if isinstance(pair, (Removed, Reversed)):
+        return _attained(pair.base)
+    return not isinstance(pair, (BoundedRangePair, Replaced))
 
 
 @pricing.reports("rdp")

@@ -26,13 +26,17 @@ from discreet.core.event import Composed, Event, FixedSizeSampled, Nothing, Pois
 from discreet.core.parameters import exact, rounded_up
 from discreet.core.pricing import Accountant
 
-TIGHTNESS = 5e-5
+TIGHTNESS = 1e-4
 """Wanted relative excess of epsilon over the truth; steps are chosen for it."""
 
 _ABSOLUTE = 1e-7
 
-_COARSE = 400
-_COARSER = 32
+_COARSE = 8000
+_FEWEST = 80
+_MOST = 400
+_FINEST = 16**3
+_LEAST_POINTS = 20
+_COARSER = 64
 _STEEPEST = 20.0
 _MOST_POINTS = 1 << 21
 _TAILS = (1e-20, 1e-60, 1e-150, 1e-300)
@@ -135,7 +139,9 @@ def _epsilon(losses: Losses, delta: float, sign: int) -> float:
     tail = _tail(losses, math.log(delta))
     if _too_wide(losses, tail):
         return math.inf if sign > 0 else 0.0
-    plan = _plan(losses, math.log(delta), tail)
+    # Atoms off the grid cost a bound from below more than one from above.
+    tightness = TIGHTNESS if sign > 0 else TIGHTNESS / 16
+    plan = _plan(losses, math.log(delta), tail, tightness)
     found = _composed(losses, plan, tail, sign).epsilon(delta, plan.epsilon)
     return found if sign > 0 else found * (1 - _PARAMETERS)
 
@@ -143,12 +149,14 @@ def _epsilon(losses: Losses, delta: float, sign: int) -> float:
 @lru_cache(maxsize=256)
 def _delta(losses: Losses, epsilon: float) -> float:
     losses = losses.narrow()
-    if _too_wide(losses, _TAILS[-1]):
+    if _too_wide(losses, _TAILS[0]):
         return 1.0
     log_delta, tilt = _chernoff(losses, epsilon)
     log_delta = min(max(log_delta, -690.0), -1e-3)
     tail = _tail(losses, log_delta)
-    plan = _plan(losses, log_delta, tail)
+    if _too_wide(losses, tail):
+        tail = _TAILS[0]
+    plan = _plan(losses, log_delta, tail, TIGHTNESS)
     plan = replace(plan, tilt=min(tilt, _STEEPEST / plan.step))
     return _composed(losses, plan, tail, 1).delta(epsilon)
 
@@ -187,6 +195,8 @@ def _chernoff(losses: Losses, epsilon: float) -> tuple[float, float]:
     """
     total = sum(times for _, times in losses.parts)
     for tail in _TAILS:
+        if tail != _TAILS[0] and _too_wide(losses, tail):
+            break
         cumulant = _coarse(losses, tail)
         tilt = cumulant.tilt_at(epsilon)
         log_delta = cumulant.bound(tilt, epsilon)
@@ -197,7 +207,8 @@ def _chernoff(losses: Losses, epsilon: float) -> tuple[float, float]:
 
 def _coarse(losses: Losses, tail: float, finer: int = 1) -> Cumulant:
     farthest = _farthest(losses, tail)
-    step = exact_step(farthest / (_COARSE * finer), farthest)
+    points = min(max(_COARSE // len(losses.parts), _FEWEST), _MOST) * finer
+    step = exact_step(farthest / points, farthest)
     return Cumulant(tuple((from_above(pair, step, tail), times) for pair, times in losses.parts))
 
 
@@ -205,11 +216,11 @@ def _farthest(losses: Losses, tail: float) -> float:
     return max(max(map(abs, pair.reach(tail))) for pair, _ in losses.parts)
 
 
-def _plan(losses: Losses, log_delta: float, tail: float) -> _Plan:
+def _plan(losses: Losses, log_delta: float, tail: float, tightness: float) -> _Plan:
     """From a coarse composition.
 
     Splitting a cell of width h adds at most h**2/4, on average h**2/6, to the variance of a
-    loss, and a variance v shifts epsilon by about tilt * v / 2: the step follows.
+    loss but keeps E exp(-Z), so that K(t) rises by t (t + 1) h**2/12 and epsilon by a t-th of it.
     """
     total = sum(times for _, times in losses.parts)
     farthest = _farthest(losses, tail)
@@ -218,13 +229,13 @@ def _plan(losses: Losses, log_delta: float, tail: float) -> _Plan:
         coarse = _coarse(losses, tail, finer)
         tilt = coarse.tilt_for(log_delta)
         guess = (coarse.bound(tilt, 0.0) - log_delta) / tilt
-        wanted = math.sqrt(12 * max(TIGHTNESS * guess, _ABSOLUTE) / (tilt * total))
-        if wanted > coarse.parts[0][0].step / _COARSER or _COARSE * finer * 16 > _MOST_POINTS:
+        wanted = math.sqrt(12 * max(tightness * guess, _ABSOLUTE) / ((1 + tilt) * total))
+        if wanted > coarse.parts[0][0].step / _COARSER or finer >= _FINEST:
             break
         finer *= 16
     low, high = coarse.window(tilt, coarse.far(tilt))
     least = max(high - low, 2 * farthest) / _MOST_POINTS
-    step = max(min(coarse.parts[0][0].step, wanted), least)
+    step = max(min(farthest / _LEAST_POINTS, wanted, 1 / (1 + tilt)), least)
     step = exact_step(_aligned(losses, step, least), farthest)
     return _Plan(step, min(tilt, _STEEPEST / step), guess, coarse)
 

@@ -29,6 +29,7 @@ Parts: TypeAlias = tuple[tuple[LossTable, int], ...]
 _ULP = 2.0**-52
 _WRAP = 46.0  # exp(-46) < 2**-66
 _LARGEST = 1 << 23
+_DROPPED = 60.0
 _FACTORS = (0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0)
 
 
@@ -170,6 +171,9 @@ class ComposedLoss:
 
     def delta(self, epsilon: float) -> float:
         """Delta at ``epsilon``."""
+        return self._delta(epsilon, self.sign)
+
+    def _delta(self, epsilon: float, sign: int) -> float:
         if epsilon >= self.top:
             return self.infinite
         first = max(0, math.floor((epsilon - self.start) / self.step) - 1)
@@ -177,52 +181,54 @@ class ComposedLoss:
         last = min(len(self.masses), first + 4 + math.ceil(_WRAP / (self.tilt * self.step)))
         blur = 4 * _ULP * (abs(self.start) + epsilon + self.step * len(self.masses))
         ahead = (self.start - epsilon) + self.step * np.arange(first, last)
-        ahead = np.maximum(ahead + self.sign * blur, 0.0)
+        ahead = np.maximum(ahead + sign * blur, 0.0)
         weights = np.exp(-self.tilt * ahead) * -np.expm1(-ahead)
-        masses = np.maximum(self.masses[first:last] + self.sign * self.error, 0.0)
-        value = float((masses * weights).sum()) + self.sign * 3 * math.exp(-_WRAP)
+        masses = np.maximum(self.masses[first:last] + sign * self.error, 0.0)
+        value = float((masses * weights).sum()) + sign * 4 * math.exp(-_WRAP)
         if value <= 0:
             return self.infinite
         exponent = self.log_mass - self.tilt * epsilon + math.log(value)
         margin = self.wobble + 8 * _ULP * (8 + abs(self.log_mass) + self.tilt * epsilon)
-        exponent += self.sign * (margin + 2 * self.tilt * blur + 1e-13)
+        exponent += sign * (margin + 2 * self.tilt * blur + 1e-13)
         finite = math.exp(min(exponent, 0.0))
-        return min(1.0, (finite + self.infinite) * (1 + self.sign * 4 * _ULP))
+        return min(1.0, (finite + self.infinite) * (1 + sign * 4 * _ULP))
 
     def epsilon(self, delta: float, guess: float) -> float:
         """Epsilon at ``delta``."""
         if delta <= self.infinite:
             return math.inf
-        found = min(max(self._solve(delta, guess), 0.0), max(self.top, 0.0))
+        most = max(self.top, 0.0)
+        found = self._solve(delta, min(max(guess, 0.0), most))
         nudge = max(1e-12, 1e-12 * found)
         for _ in range(80):
             if self.sign > 0 and self.delta(found) <= delta:
                 return found
             if self.sign < 0 and (found == 0 or self.delta(found) > delta):
                 return found
-            found = min(max(found + self.sign * nudge, 0.0), max(self.top, 0.0))
+            found = min(max(found + self.sign * nudge, 0.0), most)
             nudge *= 2
-        return self.top if self.sign > 0 else 0.0
+        return most if self.sign > 0 else 0.0
 
     def _solve(self, delta: float, guess: float) -> float:
-        """Solve on the grid by suffix sums, and within a cell in closed form; checked later."""
-        losses = self.start + self.step * np.arange(len(self.masses))
-        masses = np.maximum(self.masses + self.sign * self.error, 0.0)
-        ahead = losses - guess
-        plain = masses * np.exp(np.clip(-self.tilt * ahead, -600.0, 600.0))
-        faded = masses * np.exp(np.clip(-(self.tilt + 1) * ahead, -600.0, 600.0))
-        above = np.cumsum(plain[::-1])[::-1]
-        weighted = np.cumsum(faded[::-1])[::-1]
-        curve = above - np.exp(np.clip(ahead, -600.0, 600.0)) * weighted
-        exponent = math.log(delta - self.infinite) - self.log_mass + self.tilt * guess
-        target = math.exp(max(-700.0, min(exponent, 700.0)))
-        k = int(np.searchsorted(-curve, -target))
-        if k >= len(losses):
-            return float(losses[-1])
-        # Between grid points k-1 and k the curve is above[k] - exp(e - guess) * weighted[k].
-        if weighted[k] > 0 and above[k] > target:
-            return guess + math.log((above[k] - target) / weighted[k])
-        return float(losses[k])
+        """Where ln delta, from above, crosses the target; the caller checks it.
+
+        Newton's steps with the slope of the last secant, kept within a bracket.
+        """
+        target = math.log(delta - self.infinite)
+        low, high, here, slope = 0.0, max(self.top, 0.0), guess, self.tilt
+        previous = None
+        for _ in range(60):
+            gap = self._delta(here, 1) - self.infinite
+            excess = math.log(gap) - target if gap > 0 else -math.inf
+            low, high = (here, high) if excess > 0 else (low, here)
+            if abs(excess) < 1e-9 or high - low <= 1e-13 * high:
+                break
+            if previous is not None and math.isfinite(excess) and here != previous[0]:
+                slope = max((previous[1] - excess) / (here - previous[0]), 1e-3 * self.tilt)
+            previous = (here, excess) if math.isfinite(excess) else None
+            step = here + excess / slope if math.isfinite(excess) else low
+            here = step if low < step < high else (low + high) / 2
+        return here
 
 
 def compose(parts: Parts, tilt: float, far: tuple[float, float], *, sign: int) -> ComposedLoss:
@@ -252,6 +258,10 @@ def compose(parts: Parts, tilt: float, far: tuple[float, float], *, sign: int) -
         rounded_up(at) if sign > 0 else rounded_down(at)
         for at in (offset + first * Fraction(step), offset + last * Fraction(step))
     )
+    excess = math.fsum(
+        times * (abs(float(table.masses.sum()) + table.infinite - 1) + 8 * _ULP)
+        for table, times in parts
+    )
     kept = math.fsum(times * math.log1p(-min(table.infinite, 0.5)) for table, times in parts)
     surely = sign > 0 and any(table.infinite > 0.5 for table, _ in parts)
     return ComposedLoss(
@@ -264,7 +274,7 @@ def compose(parts: Parts, tilt: float, far: tuple[float, float], *, sign: int) -
         math.fsum(cumulant.times * tilted.logs),
         error,
         _wobble(cumulant, tilt, tilted),
-        1.0 if surely else abs(math.expm1(kept)) * (1 + sign * 16 * _ULP),
+        1.0 if surely else abs(math.expm1(kept)) * math.exp(sign * min(excess, 700.0)),
     )
 
 
@@ -292,22 +302,22 @@ def _convolved(
         spectrum = np.fft.rfft(_fold(tilted[begin : begin + size], length))
         begin += size
         square = spectrum.real**2 + spectrum.imag**2
-        if times == 1:
-            transform *= spectrum
-        else:
-            transform *= _power(spectrum, square, times)
         # At least the square of the true magnitude, and of any value between the two.
         square = square * (1 + 1e-9) + 1e9 * unit**2
-        rest = square ** (times - 1) if times > 1 else np.ones(1)
-        square *= rest
-        without *= square
-        np.maximum(without, product * rest, out=without)
+        if times == 1:
+            transform *= spectrum
+            np.maximum(without * square, product, out=without)
+        else:
+            power, rest = _power(spectrum, square, times)
+            transform *= power
+            square *= rest
+            np.maximum(without * square, product * rest, out=without)
         product *= square
     count = sum(times for _, times in parts)
     error = unit * (
         count * _average(without, length) + (1 + len(parts)) * _average(product, length)
     )
-    return np.fft.irfft(transform, length), error * (1 + 1e-6) + 1e-100
+    return np.fft.irfft(transform, length), error * (1 + 1e-6) + 2 * math.exp(-_DROPPED)
 
 
 def _average(squares: Array, length: int) -> float:
@@ -315,12 +325,19 @@ def _average(squares: Array, length: int) -> float:
     return 2 * float(np.sqrt(squares).sum()) / length
 
 
-def _power(spectrum: NDArray[np.complex128], square: Array, times: int) -> NDArray[np.complex128]:
-    """The spectrum of ``times`` copies; what falls below exp(-300) is dropped."""
-    there = square > math.exp(-600 / times)
+def _power(
+    spectrum: NDArray[np.complex128], square: Array, times: int
+) -> tuple[NDArray[np.complex128], Array]:
+    """The spectrum of ``times`` copies, and the squares for one copy less.
+
+    What falls below exp(-60) is dropped, and counted as an error.
+    """
+    there = np.flatnonzero(square > math.exp(-2 * _DROPPED / times))
     power = np.zeros_like(spectrum)
     power[there] = spectrum[there] ** times
-    return power
+    rest = np.full(len(square), math.exp(-2 * _DROPPED * (times - 1) / times))
+    rest[there] = square[there] ** (times - 1)
+    return power, rest
 
 
 def _fold(masses: Array, length: int) -> Array:

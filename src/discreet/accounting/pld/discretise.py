@@ -58,7 +58,7 @@ def _unit(step: float, farthest: float) -> float:
 
 @dataclass(frozen=True)
 class _Cells:
-    """A grid, P- and Q-masses between its points, and P-masses beyond its ends.
+    """A grid, P- and Q-masses between its points, and masses beyond its ends.
 
     ``end`` is the number of a point above which there is nothing at all, if there is one.
     """
@@ -70,7 +70,9 @@ class _Cells:
     q: Array
     p_under: float
     p_over: float
+    q_over: float
     end: int | None
+    atoms: list[tuple[float, float]]
 
 
 def from_above(pair: Pair, step: float, tail: float) -> LossTable:
@@ -91,7 +93,7 @@ def from_above(pair: Pair, step: float, tail: float) -> LossTable:
     if cells.end is not None:  # nothing is beyond this point
         masses[cells.end] += masses[cells.end + 1 :].sum()
         masses[cells.end + 1 :] = 0.0
-    for loss, mass in _atoms(pair, sign=1):
+    for loss, mass in cells.atoms:
         cell = _floor((loss - cells.offset) / step, loss, cells.offset, step) - cells.first
         ahead = loss - cells.grid[cell]
         share = min(1.0, -math.expm1(-ahead) / spread * (1 + 8 * _ULP))
@@ -104,7 +106,7 @@ def from_below(pair: Pair, step: float, tail: float) -> LossTable:
     """A table whose privacy curve lies below the pair's, everywhere and under composition."""
     cells = _cut(pair, step, tail, sign=-1)
     masses = _merged(cells)
-    for loss, mass in _atoms(pair, sign=-1):
+    for loss, mass in cells.atoms:
         cell = _floor((loss - cells.offset) / step, loss, cells.offset, step) - cells.first
         masses[cell] += mass
     infinite = pair.unbounded() * (1 - 4 * _ULP)
@@ -123,8 +125,12 @@ def _table(cells: _Cells, masses: Array, infinite: float, step: float) -> LossTa
 def _atoms(pair: Pair, *, sign: int) -> list[tuple[float, float]]:
     """Atoms with their losses and masses moved to the safe side of rounding."""
     z, p = pair.atoms().T
-    moved = z + sign * (pair.blur(z) + 4 * _ULP * np.abs(z))
-    return list(zip(moved.tolist(), (p * (1 + sign * 16 * _ULP)).tolist(), strict=True))
+    if not len(z):
+        return []
+    far = np.abs(z)
+    moved = z + sign * (pair.blur(z) + 4 * _ULP * far)
+    raised = p * (1 + sign * _ULP * (16 + 4 * float(far.max())))
+    return list(zip(moved.tolist(), raised.tolist(), strict=True))
 
 
 def _floor(guess: float, loss: float, offset: float, step: float) -> int:
@@ -159,7 +165,9 @@ def _cut(pair: Pair, step: float, tail: float, *, sign: int) -> _Cells:
         _between(q_above, q_below),
         float(p_below[0]),
         float(p_above[-1]),
+        float(q_above[-1]),
         end if p_above[end] == 0 else None,
+        atoms,
     )
 
 
@@ -187,7 +195,10 @@ def _merged(cells: _Cells) -> Array:
     moves down to the cell's lower end.
     """
     x = np.exp(cells.grid)
-    p, q = _ordered(cells.p, cells.q, x)
+    p, q = cells.p.copy(), cells.q.copy()
+    p[-1] += cells.p_over
+    q[-1] += cells.q_over
+    p, q = _ordered(p, q, x)
     slack = 4 * _ULP * p
     up, down = (x[1:] * q - p + slack)[:-1], (p - x[:-1] * q - slack)[1:]
     fits = (up > 0) & (down > 0)

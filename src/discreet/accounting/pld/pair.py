@@ -129,6 +129,10 @@ class LaplacePair(Pair):
         gap = -np.expm1(-(self.loss - z) / 2) / 2
         return gap, gap * np.exp(-(self.loss + z) / 2)
 
+    def rounding(self, losses: Array) -> Array:
+        """A few ulps, and what rounding the exponent does."""
+        return np.full(len(losses), _ULP * (16 + 2 * self.loss))
+
     def reach(self, tail: float) -> tuple[float, float]:
         """Between the atoms."""
         return -self.loss, self.loss
@@ -164,6 +168,10 @@ class BoundedRangePair(Pair):
     def _tails(self, z: Array) -> tuple[Array, Array]:
         share = np.expm1(-(self.loss - z) / 2) / math.expm1(-self.loss)
         return share, share * np.exp(-(self.loss + z) / 2)
+
+    def rounding(self, losses: Array) -> Array:
+        """A few ulps, and what rounding the exponent does."""
+        return np.full(len(losses), _ULP * (16 + 2 * self.loss))
 
     def reach(self, tail: float) -> tuple[float, float]:
         """The whole range."""
