@@ -11,6 +11,7 @@ import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from discreet.core.errors import InvalidParameter, NotPrivate, Unpriced
@@ -46,6 +47,7 @@ class Accountant(ABC, Generic[Price]):
                     remedy="Define an event kind of your own instead of replacing a price.",
                 )
             self._functions[kind] = function
+            _forget()
             return function
 
         return register
@@ -111,18 +113,35 @@ _ACCOUNTANTS: list[Accountant[Any]] = []
 def enlist(accountant: Accountant[Any]) -> None:
     """Let ``Event.epsilon`` and ``Event.delta`` consult this accountant as well."""
     _ACCOUNTANTS.append(accountant)
+    _forget()
 
 
 def epsilon(event: Event, delta: float) -> float:
     """The least epsilon over all accountants that can price ``event``."""
     slack = float(delta_parameter("delta", delta))
-    return min(_quotes(event, lambda accountant: accountant.epsilon(event, slack)))
+    return _epsilon(event, slack)
+
+
+@lru_cache(maxsize=1024)
+def _epsilon(event: Event, delta: float) -> float:
+    return min(_quotes(event, lambda accountant: accountant.epsilon(event, delta)))
 
 
 def delta(event: Event, epsilon: float) -> float:
     """The least delta over all accountants that can price ``event``."""
     loss = float(nonnegative("epsilon", epsilon))
-    return min(_quotes(event, lambda accountant: accountant.delta(event, loss)))
+    return _delta(event, loss)
+
+
+@lru_cache(maxsize=1024)
+def _delta(event: Event, epsilon: float) -> float:
+    return min(_quotes(event, lambda accountant: accountant.delta(event, epsilon)))
+
+
+def _forget() -> None:
+    """Prices given so far may no longer be the least."""
+    _epsilon.cache_clear()
+    _delta.cache_clear()
 
 
 _REPORTS: dict[str, Callable[..., Any]] = {}

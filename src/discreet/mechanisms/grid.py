@@ -202,7 +202,10 @@ def clamped(whole: NDArray[Any]) -> NDArray[np.int64]:
         whole = np.minimum(whole, np.uint64(LIMIT))
     elif whole.dtype == object:
         whole = np.minimum(np.maximum(whole, -LIMIT), LIMIT)
-    return np.clip(whole.astype(np.int64), -LIMIT, LIMIT)
+    narrow = whole.astype(np.int64, copy=False)
+    if narrow.min() >= -LIMIT and narrow.max() <= LIMIT:
+        return narrow  # the caller's own array, which nothing here writes to
+    return np.clip(narrow, -LIMIT, LIMIT)
 
 
 def real_exponent(sensitivity: Fraction, scale: Fraction, size: int) -> int:
