@@ -195,6 +195,31 @@ def rungs(numbers: NDArray[np.int64], place_bits: int) -> NDArray[np.int64]:
     return np.minimum(numbers, SATURATION >> place_bits) << place_bits
 
 
+def two_sided_starts(count: int, place_bits: int) -> NDArray[np.int64]:
+    """Starts 0, -1, w, -1-w, 2w and so on, of bins that lead away from zero."""
+    outcome = np.arange(count, dtype=np.int64)
+    start = rungs(outcome >> 1, place_bits)
+    return np.where(outcome & 1, ~start, start)
+
+
+def two_sided_directions(count: int) -> NDArray[np.int64]:
+    """Even outcomes lead upward, odd ones downward."""
+    return 1 - 2 * (np.arange(count, dtype=np.int64) & 1)
+
+
+def centred_starts(count: int, place_bits: int) -> NDArray[np.int64]:
+    """Starts 0, 1, -1, 1+w, -1-w and so on, where zero stands alone."""
+    outcome = np.arange(count, dtype=np.int64)
+    start = rungs((outcome - 1) >> 1, place_bits) + 1
+    return np.where(outcome == 0, 0, np.where(outcome & 1, start, -start))
+
+
+def centred_directions(count: int) -> NDArray[np.int64]:
+    """Zero stays; odd outcomes lead upward, even ones downward."""
+    outcome = np.arange(count, dtype=np.int64)
+    return np.where(outcome == 0, 0, 2 * (outcome & 1) - 1)
+
+
 @lru_cache(maxsize=64)
 def _cached(law: BinnedLaw) -> Bins:
     return Bins(law)

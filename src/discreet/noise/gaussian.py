@@ -20,7 +20,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.noise import bins, table
-from discreet.noise.bins import rungs
+from discreet.noise.bins import (
+    centred_directions,
+    centred_starts,
+    two_sided_directions,
+    two_sided_starts,
+)
 from discreet.noise.enclosure import exp_minus, multiply
 from discreet.noise.laplace import bin_bits, checked_scale
 from discreet.noise.randomness import SYSTEM, Noiseless
@@ -123,13 +128,11 @@ class DiscreteGaussian(_Squared):
 
     def values(self, count: int) -> NDArray[np.int64]:
         """Starts 0, -1, w, -1-w, 2w and so on."""
-        outcome = np.arange(count, dtype=np.int64)
-        start = rungs(outcome >> 1, self.place_bits)
-        return np.where(outcome & 1, ~start, start)
+        return two_sided_starts(count, self.place_bits)
 
     def directions(self, count: int) -> NDArray[np.int64]:
         """Even outcomes lead upward, odd ones downward."""
-        return 1 - 2 * (np.arange(count, dtype=np.int64) & 1)
+        return two_sided_directions(count)
 
     def _magnitude(self, index: int) -> Fraction:
         return Fraction((index >> 1 << self.place_bits) + (index & 1))
@@ -158,14 +161,11 @@ class RoundedGaussian(_Squared):
 
     def values(self, count: int) -> NDArray[np.int64]:
         """Starts 0, 1, -1, 1+w, -1-w and so on."""
-        outcome = np.arange(count, dtype=np.int64)
-        start = rungs((outcome - 1) >> 1, self.place_bits) + 1
-        return np.where(outcome == 0, 0, np.where(outcome & 1, start, -start))
+        return centred_starts(count, self.place_bits)
 
     def directions(self, count: int) -> NDArray[np.int64]:
         """Zero stays; odd outcomes lead upward, even ones downward."""
-        outcome = np.arange(count, dtype=np.int64)
-        return np.where(outcome == 0, 0, 2 * (outcome & 1) - 1)
+        return centred_directions(count)
 
     def exponents(
         self, bins: NDArray[np.int64], places: NDArray[np.float64]

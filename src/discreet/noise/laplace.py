@@ -21,7 +21,13 @@ import numpy as np
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import exact, positive
 from discreet.noise import bins, table
-from discreet.noise.bins import rungs
+from discreet.noise.bins import (
+    centred_directions,
+    centred_starts,
+    rungs,
+    two_sided_directions,
+    two_sided_starts,
+)
 from discreet.noise.enclosure import exp_minus, multiply
 from discreet.noise.randomness import SYSTEM, Noiseless
 from discreet.noise.table import Weights
@@ -145,13 +151,11 @@ class DiscreteLaplace(_Exponential):
 
     def values(self, count: int) -> NDArray[np.int64]:
         """Starts 0, -1, w, -1-w, 2w and so on."""
-        outcome = np.arange(count, dtype=np.int64)
-        start = rungs(outcome >> 1, self.place_bits)
-        return np.where(outcome & 1, ~start, start)
+        return two_sided_starts(count, self.place_bits)
 
     def directions(self, count: int) -> NDArray[np.int64]:
         """Even outcomes lead upward, odd ones downward."""
-        return 1 - 2 * (np.arange(count, dtype=np.int64) & 1)
+        return two_sided_directions(count)
 
 
 @dataclass(frozen=True)
@@ -176,14 +180,11 @@ class RoundedLaplace(_Exponential):
 
     def values(self, count: int) -> NDArray[np.int64]:
         """Starts 0, 1, -1, 1+w, -1-w and so on."""
-        outcome = np.arange(count, dtype=np.int64)
-        start = rungs((outcome - 1) >> 1, self.place_bits) + 1
-        return np.where(outcome == 0, 0, np.where(outcome & 1, start, -start))
+        return centred_starts(count, self.place_bits)
 
     def directions(self, count: int) -> NDArray[np.int64]:
         """Zero stays; odd outcomes lead upward, even ones downward."""
-        outcome = np.arange(count, dtype=np.int64)
-        return np.where(outcome == 0, 0, 2 * (outcome & 1) - 1)
+        return centred_directions(count)
 
     def exponents(
         self, bins: NDArray[np.int64], places: NDArray[np.float64]
