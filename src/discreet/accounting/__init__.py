@@ -43,6 +43,7 @@ from discreet.accounting.amplify import (
     sampled_mean_error,
 )
 from discreet.accounting.approx import APPROX, Sums
+from discreet.accounting.approx_zcdp import APPROXIMATELY_CONCENTRATED, Apart
 from discreet.accounting.calibrate import calibrate, calibrate_count
 from discreet.accounting.gaussian import gaussian_delta, gaussian_epsilon, gaussian_multiplier
 from discreet.accounting.gdp import GAUSSIAN
@@ -91,6 +92,7 @@ for _accountant in (
     PURE,
     APPROX,
     ZERO_CONCENTRATED,
+    APPROXIMATELY_CONCENTRATED,
     GAUSSIAN,
     RENYI,
     OPTIMAL,
@@ -101,6 +103,7 @@ for _accountant in (
 
 __all__ = [
     "APPROX",
+    "APPROXIMATELY_CONCENTRATED",
     "GAUSSIAN",
     "OPTIMAL",
     "PRIVACY_LOSS",
@@ -111,6 +114,7 @@ __all__ = [
     "Account",
     "Accountant",
     "AcrossParts",
+    "Apart",
     "ApproxFilter",
     "ApproxOdometer",
     "Budget",
