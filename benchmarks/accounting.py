@@ -18,7 +18,7 @@ from discreet.core.event import Event
 
 ROUNDS = 9
 DEFAULT = 1e-4
-INTERVALS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 5e-4, 2e-4, 1e-4, 5e-5, 2e-5)
+INTERVALS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 5e-4, 2e-4, 1e-4)
 TIGHTNESS = 5e-4
 LEAST_SPEEDUP = 5
 MOST_WARM = 20.0
