@@ -10,28 +10,45 @@ if TYPE_CHECKING:
     from discreet import accounting, audit, calculus, errors, events, mechanisms, noise
     from discreet.core.guarantee import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
     from discreet.core.unit import Edge, Node, Person, Replace, Row
+    from discreet.curator import ledger
+    from discreet.curator.accuracy import Within
+    from discreet.curator.curator import Curator
+    from discreet.curator.release import Release
+    from discreet.relational.engines.duckdb import DuckDB
+    from discreet.relational.schema import Category, Dates, Number
+    from discreet.relational.table import public, table
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
     "ZCDP",
     "ApproxDP",
+    "Category",
+    "Curator",
+    "Dates",
+    "DuckDB",
     "Edge",
     "GaussianDP",
     "Node",
+    "Number",
     "Person",
     "PureDP",
+    "Release",
     "RenyiDP",
     "Replace",
     "Row",
+    "Within",
     "__version__",
     "accounting",
     "audit",
     "calculus",
     "errors",
     "events",
+    "ledger",
     "mechanisms",
     "noise",
+    "public",
+    "table",
 ]
 
 _MODULES = {
@@ -40,12 +57,19 @@ _MODULES = {
     "calculus": "discreet.calculus",
     "errors": "discreet.errors",
     "events": "discreet.events",
+    "ledger": "discreet.curator.ledger",
     "mechanisms": "discreet.mechanisms",
     "noise": "discreet.noise",
 }
 _NAMES = {
     "discreet.core.guarantee": ("ApproxDP", "GaussianDP", "PureDP", "RenyiDP", "ZCDP"),
     "discreet.core.unit": ("Edge", "Node", "Person", "Replace", "Row"),
+    "discreet.curator.accuracy": ("Within",),
+    "discreet.curator.curator": ("Curator",),
+    "discreet.curator.release": ("Release",),
+    "discreet.relational.engines.duckdb": ("DuckDB",),
+    "discreet.relational.schema": ("Category", "Dates", "Number"),
+    "discreet.relational.table": ("public", "table"),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -2,6 +2,7 @@
 
 from discreet.core.errors import (
     DiscreetError,
+    EngineFailed,
     Exhausted,
     InvalidData,
     InvalidParameter,
@@ -12,6 +13,7 @@ from discreet.core.errors import (
 
 __all__ = [
     "DiscreetError",
+    "EngineFailed",
     "Exhausted",
     "InvalidData",
     "InvalidParameter",

@@ -8,7 +8,8 @@ Tree::
     ├── Mismatch           two parts of a pipeline do not fit: domain, metric or unit
     ├── Unpriced           no accountant knows this event, so nothing may be claimed
     ├── NotPrivate         test mode met something that must be private
-    └── Exhausted          a mechanism or a budget has already given all it may give
+    ├── Exhausted          a mechanism or a budget has already given all it may give
+    └── EngineFailed       private data could not be read; why is for the owner's log only
 
 Every error carries a ``code`` (stable, documented in ``docs/errors.md``), the
 ``expectation``, the public part of what was ``received`` and a ``remedy``.
@@ -71,3 +72,7 @@ class NotPrivate(DiscreetError, RuntimeError):
 
 class Exhausted(DiscreetError, RuntimeError):
     """An interactive mechanism has reached its cut-off, or a budget its limit."""
+
+
+class EngineFailed(DiscreetError, RuntimeError):
+    """Something went wrong after private data was opened; all such failures look alike."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Self
 
@@ -102,13 +102,25 @@ class PureDP(Guarantee):
 
 @dataclass(frozen=True, kw_only=True)
 class ApproxDP(Guarantee):
-    """P(S) <= exp(epsilon) Q(S) + delta for every set S of outcomes and both directions."""
+    """P(S) <= exp(epsilon) Q(S) + delta for every set S of outcomes and both directions.
+
+    As a budget it is spent by adding up pairs; ``by=ZCDP`` converts it to rho once, when the
+    budget is opened, and adds up rho: better for many Gaussian answers, worse for few pure ones.
+    """
 
     epsilon: Number
     delta: Number
+    by: type[Guarantee] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse epsilon < 0 and delta outside [0, 1)."""
+        """Refuse epsilon < 0, delta outside [0, 1), and ways to add up that are not known."""
+        if self.by is not None and self.by is not ZCDP:
+            raise InvalidParameter(
+                code="by_unknown",
+                expectation="by=ZCDP, or nothing",
+                received=self.by,
+                remedy="Leave `by` out to add up pairs of epsilon and delta.",
+            )
         object.__setattr__(self, "epsilon", nonnegative("epsilon", self.epsilon))
         object.__setattr__(self, "delta", delta_parameter("delta", self.delta))
 

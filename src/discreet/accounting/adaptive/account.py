@@ -56,6 +56,11 @@ class Account(ABC):
         """Whose privacy is accounted for."""
         return self._currency.unit
 
+    @property
+    def currency(self) -> Currency:
+        """What is added up."""
+        return self._currency
+
     def record(self, event: Event, *, delta: Number | None = None) -> None:
         """Charge ``event`` before it runs; where the budget would be exceeded, charge nothing.
 

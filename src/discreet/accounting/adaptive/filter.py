@@ -44,6 +44,11 @@ class Filter(Budget):
         """What the conversation keeps: the limit, or the guarantee it was converted from."""
         return self._promise
 
+    @property
+    def amounts(self) -> Amounts:
+        """The limit in exact amounts of the currency: what a ledger keeps."""
+        return self._amounts
+
     def _propose(self, charge: Amounts, draft: Draft) -> bool:
         total = plus(draft.get(self, self._spent), charge)
         draft[self] = total
@@ -194,7 +199,7 @@ class SplitRenyiFilter(Filter):
 
 
 def filter_for(limit: Guarantee) -> Filter:
-    """The filter in the limit's own notion.
+    """The filter in the limit's own notion; ``ApproxDP(..., by=ZCDP)`` converts once, now.
 
     >>> filter_for(ZCDP(rho=0.5)).remaining()
     ZCDP(unit=None, rho=0.5)
@@ -202,6 +207,8 @@ def filter_for(limit: Guarantee) -> Filter:
     match limit:
         case PureDP():
             return PureFilter(limit=limit)
+        case ApproxDP(by=by) if by is ZCDP:
+            return ZCDPFilter.converted(limit=limit)
         case ApproxDP():
             return ApproxFilter(limit=limit)
         case ZCDP():

@@ -1,0 +1,1 @@
+"""The curator: sole holder of the data, its budget and its durable record."""

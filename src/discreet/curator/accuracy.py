@@ -1,0 +1,150 @@
+"""Paying only what a wanted accuracy costs.
+
+The plan, the bounds and public sizes decide; data is not read. Where the error depends on data, as
+for means, the question is refused unless a public ``rows_at_least`` says how small groups can be.
+
+Source: contract, "Spending" (accuracy).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from discreet.accounting.adaptive.currency import RenyiAt, Rhos
+from discreet.core.errors import InvalidParameter
+from discreet.core.guarantee import ZCDP, Guarantee, PureDP, RenyiDP
+from discreet.core.parameters import count, positive, probability
+from discreet.curator.foresight import fixed_width, mean_width
+from discreet.curator.purse import Purse
+from discreet.relational.aggregates import Aggregate, Average, Count, Sum
+from discreet.relational.inquiry import Inquiry
+from discreet.relational.question import AggregateOutput, Question
+
+_FINE = 1e-9
+
+
+@dataclass(frozen=True)
+class Within:
+    """An error of at most ``error`` from noise in each cell, at ``confidence``."""
+
+    error: float
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Refuse an error that is not positive, and confidences outside (0, 1)."""
+        object.__setattr__(self, "error", float(positive("error", self.error)))
+        object.__setattr__(self, "confidence", float(probability("confidence", self.confidence)))
+
+
+def cheapest(
+    question: Question,
+    accuracy: Mapping[str, Within] | Within,
+    purse: Purse,
+    asked: Callable[[Question, Guarantee], Inquiry],
+    *,
+    rows_at_least: int | None,
+) -> Inquiry:
+    """The question with the least spend, in the budget's notion, that keeps every wanted error."""
+    wanted = _wanted(question, accuracy)
+    for name, (aggregate, _) in wanted.items():
+        _require_foreseeable(name, aggregate, rows_at_least)
+
+    def spend(amount: float) -> Guarantee:
+        if isinstance(purse.currency, Rhos):
+            return ZCDP(rho=amount)
+        if isinstance(purse.currency, RenyiAt):
+            alpha = purse.currency.alpha
+            return RenyiDP(alpha=alpha, epsilon=amount * float(alpha))
+        return PureDP(epsilon=amount)
+
+    def kept(inquiry: Inquiry, only: str | None = None) -> bool:
+        return all(
+            _error(inquiry, aggregate, goal.confidence, rows_at_least) <= goal.error
+            for name, (aggregate, goal) in wanted.items()
+            if only is None or name == only
+        )
+
+    concentrated = isinstance(purse.currency, Rhos | RenyiAt)
+    base = asked(question, spend(1.0))
+    if all(isinstance(aggregate, Count | Sum) for aggregate, _ in wanted.values()):
+        needs: dict[object, float] = {}
+        for name, (aggregate, _) in wanted.items():
+            alone = replace(question, aggregates=(aggregate,))
+            need = _least(lambda x, n=name, q=alone: kept(asked(q, spend(x)), n))  # type: ignore[misc]
+            measure = aggregate.measures[0]
+            needs[measure] = max(need, needs.get(measure, 0.0))
+        total = sum(needs.values())
+        power = 2 if concentrated else 3
+        emphasis = tuple((needs[part.measure] / total) ** power for part in base.parts)
+        while True:
+            made = replace(asked(question, spend(total)), emphasis=emphasis)
+            if kept(made):
+                return made
+            total *= 1 + 1e-6
+    return asked(question, spend(_least(lambda x: kept(asked(question, spend(x))))))
+
+
+def _least(enough: Callable[[float], bool]) -> float:
+    """The least amount that is enough, within a billionth; more is always enough."""
+    low, high = 0.0, 1.0
+    while not enough(high):
+        low, high = high, high * 2
+        if high > 2.0**40:
+            raise InvalidParameter(
+                code="error_out_of_reach",
+                expectation="an error that some amount of privacy loss can buy",
+                remedy="Ask for a larger error, or a lower confidence.",
+            )
+    while low == 0.0 or (high - low) > _FINE * high:
+        middle = high / 16 if low == 0.0 else math.sqrt(low * high)
+        if enough(middle):
+            high = middle
+            if high < 2.0**-60:
+                return high
+        else:
+            low = middle
+    return high
+
+
+def _error(inquiry: Inquiry, aggregate: Aggregate, confidence: float, rows: int | None) -> float:
+    if isinstance(aggregate, Average):
+        assert rows is not None
+        return mean_width(inquiry, aggregate, count("rows_at_least", rows), confidence)
+    width = fixed_width(inquiry, aggregate, confidence)
+    assert width is not None
+    return width
+
+
+def _wanted(
+    question: Question, accuracy: Mapping[str, Within] | Within
+) -> dict[str, tuple[Aggregate, Within]]:
+    outputs = {
+        output.name: question.aggregates[output.number]
+        for output in question.outputs
+        if isinstance(output, AggregateOutput)
+    }
+    if isinstance(accuracy, Within):
+        accuracy = dict.fromkeys(outputs, accuracy) if len(outputs) == 1 else {}
+    if set(accuracy) != set(outputs) or len(outputs) != len(question.aggregates):
+        raise InvalidParameter(
+            code="accuracy_columns",
+            expectation=f"an error for each of the columns {sorted(outputs)}, which are plain "
+            "aggregates",
+            received=sorted(accuracy),
+            remedy="Write accuracy={'n': dp.Within(5)} with every aggregate named.",
+        )
+    return {name: (aggregate, accuracy[name]) for name, aggregate in outputs.items()}
+
+
+def _require_foreseeable(name: str, aggregate: Aggregate, rows: int | None) -> None:
+    if isinstance(aggregate, Count | Sum) or (isinstance(aggregate, Average) and rows is not None):
+        return
+    raise InvalidParameter(
+        code="accuracy_depends_on_data",
+        expectation=f"a column whose error is known beforehand, unlike {name}",
+        received=type(aggregate).__name__,
+        remedy="Pass rows_at_least=, a public lower bound of the values in each group, for means; "
+        "otherwise state spend=.",
+    )

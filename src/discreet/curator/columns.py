@@ -1,0 +1,239 @@
+"""From noisy measures to the columns of an answer, with their intervals.
+
+Everything here is a function of released values and public quantities.
+
+Source: modern-data:C1, C2; contract, "What may be seen".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.curator.forms import linear_form, quotient_form
+from discreet.curator.release import Answer
+from discreet.curator.release.answer import Ends
+from discreet.curator.release.formula import Linear, Measure
+from discreet.curator.spreads import spread_answer
+from discreet.mechanisms.quantiles import Several
+from discreet.relational.aggregates import (
+    Aggregate,
+    Average,
+    Correlation,
+    Count,
+    Covariance,
+    Spread,
+    Sum,
+)
+from discreet.relational.expression import Column, Expression, evaluate, substitute
+from discreet.relational.facts import Facts
+from discreet.relational.inquiry import Inquiry, Measured, Selection, in_units
+from discreet.relational.kind import Kind
+from discreet.relational.measures import Linear as LinearMeasure
+from discreet.relational.question import AggregateOutput, DerivedOutput, KeyOutput
+
+_POSITIVE = (0, math.inf)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of one answer, over the cells that HAVING, ORDER BY and LIMIT leave."""
+
+    inquiry: Inquiry
+    measured: Measured
+    release: str
+    confidence: float
+
+    def keys(self) -> dict[str, tuple[Any, ...]]:
+        """The key columns; those that were not asked for too, since they tell rows apart."""
+        question = self.inquiry.question
+        asked = {
+            output.number: output.name
+            for output in question.outputs
+            if isinstance(output, KeyOutput)
+        }
+        names = {
+            number: asked.get(number, f"key_{number + 1}")
+            for number in range(len(question.key_places))
+        }
+        return {
+            name: tuple(self._key(number)[cell] for cell in self.cells)
+            for number, name in names.items()
+        }
+
+    def answers(self) -> tuple[Answer, ...]:
+        """The released columns, in the order of the SELECT."""
+        found = []
+        for output in self.inquiry.question.outputs:
+            if isinstance(output, AggregateOutput):
+                found.append(self._aggregate(output.name, output.number, self.cells))
+            elif isinstance(output, DerivedOutput):
+                found.append(self._derived(output.name, output.expression))
+        return tuple(found)
+
+    @cached_property
+    def cells(self) -> tuple[int, ...]:
+        """Which cells are shown, and in which order."""
+        question = self.inquiry.question
+        cells = list(range(question.keys.cells))
+        if question.having is not None:
+            cells = [c for c in cells if evaluate(question.having, self._row(c)) is True]
+        for term in reversed(question.order):
+            values = {c: evaluate(term.expression, self._row(c)) for c in cells}
+            known = [c for c in cells if values[c] is not None]
+            known.sort(key=lambda c: values[c], reverse=term.sign < 0)  # type: ignore[arg-type,return-value]
+            cells = known + [c for c in cells if values[c] is None]
+        end = None if question.limit is None else question.offset + question.limit
+        return tuple(cells[question.offset : end])
+
+    def _row(self, cell: int) -> dict[str, Any]:
+        """Released values of one cell by the names that expressions use for them."""
+        keys = {f"key{n}": self._key(n)[cell] for n in range(len(self.inquiry.question.key_places))}
+        values = {f"agg{n}": answer.values[cell] for n, answer in enumerate(self._everywhere)}
+        return keys | values
+
+    @cached_property
+    def _keys(self) -> dict[int, list[object]]:
+        return {}
+
+    def _key(self, number: int) -> list[object]:
+        if number not in self._keys:
+            block, place = self.inquiry.question.key_places[number]
+            self._keys[number] = self.inquiry.question.keys.column(block, place)
+        return self._keys[number]
+
+    @cached_property
+    def _everywhere(self) -> tuple[Answer, ...]:
+        """Every aggregate over all cells, for conditions and derived columns."""
+        every = tuple(range(self.inquiry.question.keys.cells))
+        return tuple(
+            self._aggregate(f"agg{n}", n, every)
+            for n in range(len(self.inquiry.question.aggregates))
+        )
+
+    def _aggregate(self, name: str, number: int, cells: Sequence[int]) -> Answer:
+        aggregate = self.inquiry.question.aggregates[number]
+        match aggregate:
+            case Count(measure):
+                term = self._measure(measure, cells)
+                return Answer.linear(
+                    name, [(1, term)], confidence=self.confidence, within=_POSITIVE
+                )
+            case Sum(total):
+                term = self._measure(total, cells)
+                return Answer.linear(name, [(1, term)], confidence=self.confidence)
+            case Average(present, total):
+                return Answer.quotient(
+                    name,
+                    Linear(((1, self._measure(total, cells)),)),
+                    Linear(((1, self._measure(present, cells)),), within=_POSITIVE),
+                    confidence=self.confidence,
+                    offset=float(total.centre),
+                    within=(float(total.low), float(total.high)),
+                )
+            case Spread() | Covariance() | Correlation():
+                measures = [self._measure(m, cells) for m in aggregate.measures]  # type: ignore[arg-type]
+                return spread_answer(name, aggregate, measures, self.confidence)
+        return self._quantile(name, aggregate, cells)
+
+    def _quantile(self, name: str, aggregate: Aggregate, cells: Sequence[int]) -> Answer:
+        place, column = self.inquiry.place(aggregate)
+        chosen = self.measured.chosen[place][list(cells), column]
+        return Answer.given(
+            name,
+            chosen.tolist(),
+            interval=None,
+            note=rank_note(self.inquiry.selection(place), self.confidence),
+        )
+
+    def _measure(self, measure: LinearMeasure, cells: Sequence[int]) -> Measure:
+        place, noised = self.inquiry.noised(measure)
+        values: NDArray[Any] = in_units(self.measured.linear[place], noised)
+        if len(cells) == len(values) and all(
+            a == b for a, b in zip(cells, range(len(values)), strict=True)
+        ):
+            return Measure(self.release, f"m{place}", noised.law, tuple(values.tolist()))
+        picked = values[list(cells)] if len(cells) else values[:0]
+        return Measure(self.release, f"m{place}", noised.law, tuple(picked.tolist()), tuple(cells))
+
+    def _derived(self, name: str, expression: Expression) -> Answer:
+        """A column computed from others: exact forms where it is linear or a ratio."""
+        linear = linear_form(expression, self._linear_measures())
+        if linear is not None and linear.terms:
+            return Answer.linear(
+                name, linear.terms, constant=linear.constant, confidence=self.confidence
+            )
+        quotient = quotient_form(expression, self._linear_measures())
+        if quotient is not None:
+            return Answer.quotient(name, *quotient, confidence=self.confidence)
+        values = [_number(evaluate(expression, self._row(cell))) for cell in self.cells]
+        return Answer.given(
+            name,
+            values,
+            interval=self._box(expression, values),
+            note="computed from released values; each held to its own interval at once",
+        )
+
+    def _linear_measures(self) -> dict[str, Measure]:
+        return {
+            f"agg{n}": self._measure(aggregate.measures[0], self.cells)  # type: ignore[arg-type]
+            for n, aggregate in enumerate(self.inquiry.question.aggregates)
+            if isinstance(aggregate, Count | Sum)
+        }
+
+    def _box(self, expression: Expression, values: Sequence[float | None]) -> Ends | None:
+        """Interval arithmetic on intervals that all hold at once."""
+        used = sorted(n for n in range(len(self._everywhere)) if f"agg{n}" in _names(expression))
+        joint = 1 - (1 - self.confidence) / max(len(used), 1)
+        wide = Columns(self.inquiry, self.measured, self.release, joint)
+        columns = {n: wide._aggregate(f"agg{n}", n, self.cells) for n in used}
+        if any(column.lower is None for column in columns.values()):
+            return None
+        lower, upper = [], []
+        for row in range(len(values)):
+            known: dict[str, Expression] = {}
+            for n, column in columns.items():
+                assert column.lower is not None
+                assert column.upper is not None
+                low, high = column.lower[row], column.upper[row]
+                if not (math.isfinite(low) and math.isfinite(high)):
+                    return None
+                known[f"agg{n}"] = Column(f"agg{n}", Facts(Kind.REAL, low, high, declared=True))
+            facts = substitute(expression, known).facts
+            lower.append(-math.inf if facts.low is None else float(facts.low))
+            upper.append(math.inf if facts.high is None else float(facts.high))
+        return Ends(tuple(lower), tuple(upper))
+
+
+def rank_note(selection: Selection, confidence: float) -> str:
+    """What is stated of a quantile instead of an interval: how far off its rank may be."""
+    if isinstance(selection, Several):
+        off, limit = selection.rank_error(confidence=confidence, tied=1), ", where no rows are tied"
+    else:
+        off, limit = selection.rank_error(confidence=confidence), ""
+    return (
+        f"chosen among {len(selection.candidates)} public candidates; with {confidence:.0%} "
+        f"confidence its rank is within {off:g} rows of the one asked for{limit}"
+    )
+
+
+def _names(expression: Expression) -> frozenset[str]:
+    from discreet.relational.expression import columns
+
+    return columns(expression)
+
+
+def _number(value: object) -> float | int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int | float | np.integer | np.floating):
+        return value  # type: ignore[return-value]
+    return None

@@ -1,0 +1,24 @@
+"""The durable record of spending: append-only, sealed under the owner's key."""
+
+from discreet.curator.ledger.book import Ledger
+from discreet.curator.ledger.entry import Entry, Kind
+from discreet.curator.ledger.fault import LedgerError
+from discreet.curator.ledger.head import Head
+from discreet.curator.ledger.memory import Memory
+from discreet.curator.ledger.resolve import ledger_at
+from discreet.curator.ledger.restore import restore
+from discreet.curator.ledger.sqlite import SQLite
+from discreet.curator.ledger.terms import Terms
+
+__all__ = [
+    "Entry",
+    "Head",
+    "Kind",
+    "Ledger",
+    "LedgerError",
+    "Memory",
+    "SQLite",
+    "Terms",
+    "ledger_at",
+    "restore",
+]

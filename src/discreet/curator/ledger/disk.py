@@ -1,0 +1,66 @@
+"""Files that survive a loss of power: written whole, flushed, and their folder flushed too."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from discreet.curator.ledger.fault import unwritable
+
+OWNER_ONLY = 0o600
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file that did not exist, readable by its owner only, durable on return."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
+        try:
+            if os.write(handle, content) != len(content):
+                raise unwritable(reason=path.name)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise unwritable(reason=f"{path.name}: {error.strerror}") from error
+    sync_folder(path.parent)
+
+
+def sync_file(path: Path) -> None:
+    """Flush the content of a file."""
+    _sync(path, os.O_RDWR)
+
+
+def sync_folder(path: Path) -> None:
+    """Flush the names in a folder, where the system can."""
+    if sys.platform != "win32":
+        _sync(path, os.O_RDONLY)
+
+
+def exists(path: Path) -> bool:
+    """Whether something is there; a place that cannot be looked at is an error, not a no."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise unwritable(reason=f"{path.name}: {error.strerror}") from error
+    return True
+
+
+def size(path: Path) -> int:
+    """How many bytes a file has; nothing is as short as an empty file."""
+    return path.stat().st_size if exists(path) else 0
+
+
+def _sync(path: Path, mode: int) -> None:
+    try:
+        handle = os.open(path, mode)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise unwritable(reason=f"{path.name}: {error.strerror}") from error

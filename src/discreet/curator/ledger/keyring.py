@@ -1,0 +1,140 @@
+"""Where the owner's key comes from, and how a ledger and its key are born together.
+
+A key file that is in its place proves that a ledger was begun: then a missing or emptied ledger
+was lost, and is never begun afresh in silence. So a new key first lies beside its place, with
+``.new`` after the name; it is on disk before the first entry, and moves to its place once that
+entry is durable. A crash in between leaves a ``.new`` file, and the next opening carries on.
+
+Proof: ``proofs/ledger.md``.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from discreet.core.errors import InvalidParameter
+from discreet.curator.ledger.disk import exists, sync_folder, write_new
+from discreet.curator.ledger.entry import random_id
+from discreet.curator.ledger.fault import key_missing, missing, unwritable
+from discreet.curator.ledger.key import OwnerKey, fresh_secret
+
+
+class Keyring(Protocol):
+    """Finds the key of one ledger."""
+
+    def existing(self) -> OwnerKey:
+        """The key of a ledger that has entries, or of a back-up of it."""
+
+    def begin(self) -> None:
+        """Prepare the key of a ledger that is to be begun; refused where one was begun before."""
+
+    def begun(self) -> bool:
+        """Whether a beginning is under way, so that an empty file is no lost ledger."""
+
+    def finish(self, identity: str) -> None:
+        """Settle the key with this identity, now that the first entry is durable."""
+
+
+class KeyFile:
+    """A key in a file that is made for one ledger, and never for a second."""
+
+    def __init__(self, path: Path, ledger: Path) -> None:
+        """Read nothing yet."""
+        self._path = path
+        self._new = path.with_name(path.name + ".new")
+        self._ledger = ledger
+
+    def existing(self) -> OwnerKey:
+        """From its place, or from the file that was to be moved there."""
+        for place in (self._path, self._new):
+            secret = _read(place)
+            if secret is not None:
+                return OwnerKey(secret)
+        raise key_missing(self._path.name)
+
+    def begin(self) -> None:
+        """Make a key, unless an interrupted or concurrent beginning has made one."""
+        if exists(self._path):
+            if exists(self._ledger):
+                return
+            raise missing(self._ledger.name)
+        draft = self._path.with_name(f"{self._path.name}.{random_id()}")
+        write_new(draft, fresh_secret())
+        try:
+            with suppress(FileExistsError):  # then somebody else's, complete, is there already
+                os.link(draft, self._new)
+        finally:
+            draft.unlink()
+        sync_folder(self._path.parent)
+
+    def begun(self) -> bool:
+        """Whether the key waits beside its place."""
+        return exists(self._new) and not exists(self._path)
+
+    def finish(self, identity: str) -> None:
+        """Move the key to its place; drop one that came too late for a concurrent beginning."""
+        secret = _read(self._new)
+        if secret is None:
+            return
+        if OwnerKey(secret).identity == identity:
+            with suppress(FileExistsError, FileNotFoundError):
+                os.link(self._new, self._path)
+        if exists(self._path):
+            self._new.unlink(missing_ok=True)
+            sync_folder(self._path.parent)
+
+
+class KeyGiven:
+    """A key that the owner passes; whether a ledger was begun before, only the owner knows."""
+
+    def __init__(self, secret: bytes, ledger: Path) -> None:
+        """Hold the key."""
+        self._key = OwnerKey(secret)
+        self._mark = ledger.with_name(ledger.name + ".new")
+
+    def existing(self) -> OwnerKey:
+        """As passed."""
+        return self._key
+
+    def begin(self) -> None:
+        """Leave an empty mark, which says that a beginning is under way."""
+        with suppress(FileExistsError):
+            write_new(self._mark, b"")
+
+    def begun(self) -> bool:
+        """Whether the mark is there."""
+        return exists(self._mark)
+
+    def finish(self, identity: str) -> None:
+        """Remove the mark of a beginning with this key."""
+        if identity == self._key.identity:
+            self._mark.unlink(missing_ok=True)
+
+
+def keyring(key: bytes | str | os.PathLike[str] | None, ledger: Path) -> Keyring:
+    """By default the file beside the ledger with ``.key`` after its name."""
+    match key:
+        case None:
+            return KeyFile(ledger.with_name(ledger.name + ".key"), ledger)
+        case bytes():
+            return KeyGiven(key, ledger)
+        case str() | os.PathLike():
+            return KeyFile(Path(key).resolve(), ledger)
+    raise InvalidParameter(
+        code="not_a_key",
+        expectation="an owner's key: 32 bytes or more, or the path of its file",
+        received=type(key).__name__,
+        remedy="Leave `key=` out to have one made beside the ledger.",
+    )
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise unwritable(reason=f"{path.name}: {error.strerror}") from error

@@ -1,0 +1,48 @@
+"""Plain JSON, and nothing that would come back as something else.
+
+What a ledger keeps must return byte for byte: text, finite numbers, truth values, null, lists and
+objects with text for keys. A tuple, a NaN or a key that is a number would change on the way.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from discreet.core.errors import InvalidParameter
+
+
+def compact(value: Any) -> str:
+    """One form for one value: ASCII, no spaces, keys in the order given."""
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def object_text(name: str, value: Mapping[str, object]) -> str:
+    """The text of a JSON object that reads back equal to ``value``; other values are refused."""
+    if isinstance(value, Mapping):
+        try:
+            plain = dict(value)
+            text = compact(plain)
+            if json.loads(text) == plain:
+                return text
+        except (TypeError, ValueError, RecursionError):
+            pass
+    raise InvalidParameter(
+        code="not_plain_json",
+        expectation=f"{name} to be a JSON object that reads back as it was",
+        received=type(value).__name__,
+        remedy="Use text keys, lists, text, finite numbers, True, False and None.",
+    )
+
+
+def require_text(name: str, value: object) -> str:
+    """Return ``value`` if it is text."""
+    if not isinstance(value, str):
+        raise InvalidParameter(
+            code="not_text",
+            expectation=f"{name} to be text",
+            received=type(value).__name__,
+            remedy=f"Pass {name} as a str.",
+        )
+    return value

@@ -1,0 +1,27 @@
+"""From what a user writes to a ledger."""
+
+from __future__ import annotations
+
+import os
+
+from discreet.core.errors import InvalidParameter
+from discreet.curator.ledger.book import Ledger
+from discreet.curator.ledger.sqlite import SQLite
+
+
+def ledger_at(value: Ledger | str | os.PathLike[str]) -> Ledger:
+    """A ledger as it is, or the file at a path.
+
+    >>> ledger_at("visits.ledger").durable
+    True
+    """
+    if isinstance(value, Ledger):
+        return value
+    if isinstance(value, (str, os.PathLike)) and str(value):
+        return SQLite(value)
+    raise InvalidParameter(
+        code="ledger_expected",
+        expectation="a path for the ledger, or a ledger",
+        received=type(value).__name__,
+        remedy='Write ledger="visits.ledger"; `ledger.Memory()` forgets with the process.',
+    )

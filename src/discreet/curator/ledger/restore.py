@@ -1,0 +1,106 @@
+"""Bringing a ledger back from a copy, without ever forgetting what was spent.
+
+Where a ledger is still in place, the copy may only add to it. Where none is, nothing here can tell
+an old copy from a new one: then the owner says which head was the last, and answers for it.
+
+Proof: ``proofs/ledger.md``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from discreet.core.errors import InvalidParameter
+from discreet.curator.ledger.chain import Chain
+from discreet.curator.ledger.disk import exists, sync_folder
+from discreet.curator.ledger.entry import Entry, Kind, following, random_id
+from discreet.curator.ledger.fault import LedgerError, missing, restore_refused
+from discreet.curator.ledger.head import Head
+from discreet.curator.ledger.plain import compact
+from discreet.curator.ledger.sqlite import SQLite
+
+_BEYOND_READING = {"ledger_damaged", "not_a_ledger", "ledger_not_opened"}
+
+
+def restore(
+    backup_path: str | os.PathLike[str],
+    ledger_path: str | os.PathLike[str],
+    *,
+    key: bytes | str | os.PathLike[str] | None = None,
+    head: Head | None = None,
+) -> Head:
+    """Bring the ledger at ``ledger_path`` up to the back-up; return the head it then has.
+
+    Args:
+        backup_path: A file that :meth:`SQLite.backup` wrote.
+        ledger_path: Where the ledger is, or was.
+        key: The owner's key, by default in ``<ledger_path>.key``.
+        head: The last head the owner kept; the back-up must contain it. Needed where there is
+            no ledger any more.
+
+    Guarantee: every entry of a ledger in place, and every entry up to the head, is in the ledger
+    afterwards; otherwise it is refused and nothing is changed.
+    """
+    source, place = Path(backup_path).resolve(), Path(ledger_path).resolve()
+    owner = place.with_name(place.name + ".key") if key is None else key
+    if not exists(source):
+        raise missing(source.name)
+    with SQLite(source, key=owner) as copy:
+        copy.verify(head)
+        if exists(place):
+            with SQLite(place, key=owner) as ledger:
+                return _brought_up(ledger, copy)
+        if head is None:
+            raise InvalidParameter(
+                code="head_needed",
+                expectation="the last head you kept, since there is no ledger to compare with",
+                remedy=(
+                    "Pass `head=`. With the one that `backup` returned you state that nothing was"
+                    " spent after it; if you cannot, `record` what may have been."
+                ),
+            )
+        draft = place.with_name(f"{place.name}.{random_id()}")
+        try:
+            copy.backup(draft)
+            with SQLite(draft, key=owner) as ledger, ledger.chain.writing() as last:
+                found = _note(ledger.chain, last)
+            _settle(draft, place)
+        finally:
+            draft.unlink(missing_ok=True)
+        return found
+
+
+def _brought_up(ledger: SQLite, copy: SQLite) -> Head:
+    """Append to the ledger in place what the copy has beyond it."""
+    try:
+        ledger.verify()
+    except LedgerError as error:
+        if error.code not in _BEYOND_READING:
+            raise
+        what = "a ledger that cannot be read; move it aside, keep it, and pass `head=`"
+        raise restore_refused(what=what) from error
+    last = copy.head()
+    with ledger.chain.writing() as tip:
+        with copy.chain.reading():
+            if copy.chain.store.at(tip.number) != tip:
+                raise restore_refused(what="a ledger with entries that the back-up does not have")
+            further = copy.chain.store.after(tip.number, last.number - tip.number)
+        for entry in further:
+            ledger.chain.store.append(entry)
+        return _note(ledger.chain, further[-1]) if further else last
+
+
+def _note(chain: Chain, last: Entry) -> Head:
+    """Add an entry that says that everything up to ``last`` came from a back-up."""
+    text = compact({"from": str(last.head)})
+    return chain.add(following(last, Kind.RESTORED, text=text)).head
+
+
+def _settle(draft: Path, place: Path) -> None:
+    """Give the finished file its name, unless something has taken it meanwhile."""
+    try:
+        os.link(draft, place)
+    except FileExistsError:
+        raise restore_refused(what="a ledger that appeared meanwhile") from None
+    sync_folder(place.parent)

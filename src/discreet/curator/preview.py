@@ -1,0 +1,112 @@
+"""What an answer will look like before it is bought: error of each column, price, what is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.accounting.adaptive.steps import Amounts
+from discreet.accounting.zcdp import ZERO_CONCENTRATED, zcdp_rho
+from discreet.core.errors import DiscreetError
+from discreet.core.guarantee import ApproxDP, Guarantee
+from discreet.core.parameters import exact, probability
+from discreet.curator.foresight import SIZES, fixed_width, mean_width, rank_statement
+from discreet.curator.purse import Purse
+from discreet.curator.release.promise import promised
+from discreet.relational.aggregates import Average, Count, Quantile, Sum
+from discreet.relational.inquiry import Inquiry
+from discreet.relational.question import AggregateOutput, DerivedOutput
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The error of one column: a half-width, one for each group size, or words."""
+
+    name: str
+    half_width: float | None
+    by_size: tuple[tuple[int, float], ...]
+    note: str
+
+
+@dataclass(frozen=True)
+class Preview:
+    """Expected errors and the price. ``affordable`` is how many such questions are left."""
+
+    columns: tuple[Expected, ...]
+    confidence: float
+    cells: int
+    price: Guarantee
+    affordable: int
+    affordable_by_zcdp: int | None
+
+    def __getitem__(self, name: str) -> Expected:
+        """The expected error of a column."""
+        return next(column for column in self.columns if column.name == name)
+
+    def __str__(self) -> str:
+        """A few lines for people."""
+        lines = [f"{self.cells} cells; half-widths at {self.confidence:.0%} from noise alone"]
+        for column in self.columns:
+            if column.half_width is not None:
+                lines.append(f"  {column.name}: ± {column.half_width:.4g}  ({column.note})")
+            elif column.by_size:
+                sizes = ", ".join(f"{w:.3g} at {n:,} values" for n, w in column.by_size)
+                lines.append(f"  {column.name}: ± {sizes}")
+            else:
+                lines.append(f"  {column.name}: {column.note}")
+        lines.append(f"price: {promised(self.price)}; such questions left: {self.affordable}")
+        if self.affordable_by_zcdp is not None:
+            lines.append(f"  a budget opened by=ZCDP would allow {self.affordable_by_zcdp} in all")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def preview(
+    inquiry: Inquiry, purse: Purse, charge: Amounts, left: Amounts, *, confidence: float
+) -> Preview:
+    """Everything that is known before spending."""
+    level = float(probability("confidence", confidence))
+    columns = []
+    for output in inquiry.question.outputs:
+        if isinstance(output, AggregateOutput):
+            columns.append(_expected(output.name, inquiry, output.number, level))
+        elif isinstance(output, DerivedOutput):
+            columns.append(Expected(output.name, None, (), "computed from the released columns"))
+    return Preview(
+        columns=tuple(columns),
+        confidence=level,
+        cells=inquiry.question.keys.cells,
+        price=purse.spent(charge),
+        affordable=min(
+            (have // price for have, price in zip(left, charge, strict=True) if price), default=0
+        ),
+        affordable_by_zcdp=_by_zcdp(inquiry, purse),
+    )
+
+
+def _expected(name: str, inquiry: Inquiry, number: int, confidence: float) -> Expected:
+    aggregate = inquiry.question.aggregates[number]
+    match aggregate:
+        case Count() | Sum():
+            _, noised = inquiry.noised(aggregate.measures[0])  # type: ignore[arg-type]
+            width = fixed_width(inquiry, aggregate, confidence)
+            kind = type(noised.mechanism).__name__
+            return Expected(name, width, (), f"{kind}, standard deviation {noised.law.std:.4g}")
+        case Average():
+            sizes = tuple((n, mean_width(inquiry, aggregate, n, confidence)) for n in SIZES)
+            return Expected(name, None, sizes, "depends on how many values a group has")
+        case Quantile():
+            return Expected(name, None, (), rank_statement(inquiry, aggregate, confidence))
+    return Expected(name, None, (), "depends on the data; the answer states its interval")
+
+
+def _by_zcdp(inquiry: Inquiry, purse: Purse) -> int | None:
+    """Questions of this kind that the same (epsilon, delta) would pay for in rho."""
+    budget = purse.budget
+    if not isinstance(budget, ApproxDP) or budget.by is not None or budget.delta == 0:
+        return None
+    try:
+        rho = ZERO_CONCENTRATED.price(inquiry.event)
+    except DiscreetError:
+        return None
+    return int(exact(zcdp_rho(budget.epsilon, budget.delta)) // rho) if rho else None

@@ -1,0 +1,129 @@
+"""The budget of a curator: its currency, and what a question costs in it.
+
+The notion of the budget is the filter: pure and (epsilon, delta) budgets add up pairs, zCDP adds
+rho, Rényi adds at its one order, and ``ApproxDP(..., by=ZCDP)`` converts once and adds rho.
+
+Source: contract, "Spending"; 004d:F12, F15.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import reduce
+
+from discreet.accounting.adaptive import filter_for
+from discreet.accounting.adaptive.currency import (
+    Currency,
+    Epsilons,
+    EpsilonsAndDeltas,
+    RenyiAt,
+    Rhos,
+)
+from discreet.accounting.adaptive.steps import Amounts, plus
+from discreet.core.errors import InvalidParameter, Mismatch
+from discreet.core.event import Event, Nothing, compose
+from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
+from discreet.core.unit import PrivacyUnit
+from discreet.curator.ledger import Terms
+from discreet.curator.release.promise import plain_guarantee
+
+
+@dataclass(frozen=True)
+class Purse:
+    """A budget for a unit, with its currency and exact limit."""
+
+    budget: Guarantee
+    unit: PrivacyUnit
+    currency: Currency = field(init=False)
+    limit: Amounts = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Fix the currency, for ever."""
+        if not isinstance(self.budget, Guarantee):
+            raise InvalidParameter(
+                code="not_a_budget",
+                expectation="a budget: PureDP, ApproxDP, ZCDP or RenyiDP",
+                received=type(self.budget).__name__,
+                remedy="Write budget=dp.ApproxDP(epsilon=3, delta=1e-6).",
+            )
+        guard = filter_for(self.budget.per(self.unit))
+        object.__setattr__(self, "currency", guard.currency)
+        object.__setattr__(self, "limit", guard.amounts)
+
+    @property
+    def terms(self) -> Terms:
+        """What the ledger's first record says."""
+        budget = plain_guarantee(self.budget)
+        if isinstance(self.budget, ApproxDP) and self.budget.by is not None:
+            budget["by"] = self.budget.by.__name__
+        return Terms(unit=repr(self.unit), budget=budget, filter=self.name, limit=self.limit)
+
+    @property
+    def name(self) -> str:
+        """The currency's name in the ledger."""
+        match self.currency:
+            case Epsilons():
+                return "epsilon"
+            case EpsilonsAndDeltas():
+                return "epsilon+delta"
+            case Rhos():
+                return "rho"
+            case RenyiAt(alpha=alpha):
+                return f"renyi({alpha})"
+        return type(self.currency).__name__
+
+    def charge(self, spend: Guarantee, events: tuple[Event, ...]) -> Amounts:
+        """The exact price of ``events`` in this budget's currency.
+
+        ``spend`` says at which delta Gaussian noise enters a sum of pairs: its own.
+        """
+        self.check(spend)
+        try:
+            # Together, so that shares of a spend add up to it without rounding.
+            return self.currency.price(compose(events), None)
+        except InvalidParameter:
+            if not isinstance(spend, ApproxDP):
+                raise
+        paid = [event for event in events if not isinstance(event, Nothing)]
+        return reduce(plus, (self._pair(event, spend) for event in paid), self.currency.zero)
+
+    def _pair(self, event: Event, spend: ApproxDP) -> Amounts:
+        """One event of a sum of pairs: as it states itself, or read at the spend's delta."""
+        try:
+            return self.currency.price(event, None)
+        except InvalidParameter:
+            return self.currency.price(event, spend.delta)
+
+    def check(self, spend: Guarantee) -> None:
+        """Refuse a spend whose notion has no price in this budget."""
+        match self.currency, spend:
+            case Epsilons(), PureDP():
+                return
+            case EpsilonsAndDeltas(), PureDP() | ApproxDP():
+                return
+            case Rhos(), PureDP() | ApproxDP() | ZCDP():
+                return
+            case RenyiAt(alpha=alpha), PureDP() | ApproxDP() | ZCDP():
+                return
+            case RenyiAt(alpha=alpha), RenyiDP(alpha=wanted) if alpha == wanted:
+                return
+        raise Mismatch(
+            code="spend_notion",
+            expectation=f"a spend that a budget in {self.name} can pay",
+            received=type(spend).__name__,
+            remedy="Spend PureDP or ApproxDP from an ApproxDP budget; open the budget with "
+            "ApproxDP(..., by=ZCDP) or ZCDP to spend rho.",
+        )
+
+    def covers(self, spend: Guarantee, event: Event) -> bool:
+        """Whether ``event`` costs no more than ``spend`` in the spend's own notion."""
+        delta = spend.delta if isinstance(spend, ApproxDP) and spend.delta else None
+        return filter_for(spend.per(self.unit)).admits(event, delta=delta)
+
+    def remaining(self, left: Amounts) -> Guarantee:
+        """What may still be spent, rounded down."""
+        return self.currency.left(left)
+
+    def spent(self, amounts: Amounts) -> Guarantee:
+        """What was spent, rounded up."""
+        return self.currency.spent(amounts)

@@ -1,0 +1,115 @@
+"""A conversation over SQL questions under one event: sparse vector on the curator's data.
+
+Each answer is in the ledger before it is seen. A conversation lives in its process and is not
+resumed: its hidden threshold is never written down, and never drawn again.
+
+Source: 000a:E1–E5; contract, "Spending" (noise that outlives a call).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.event import Event
+from discreet.core.guarantee import PureDP
+from discreet.core.parameters import Number, exact
+from discreet.curator.ledger import Ledger
+from discreet.noise.randomness import SYSTEM, integer
+from discreet.relational.database import Database
+from discreet.relational.inquiry import Inquiry
+from discreet.relational.measures import Total
+from discreet.relational.sql.query import question_from
+from discreet.relational.table import MOST_ROWS
+from discreet.relational.tally import tally
+
+
+class Watchable(Protocol):
+    """A mechanism that opens conversations about numbers of a declared sensitivity."""
+
+    @property
+    def event(self) -> Event:
+        """What a whole conversation costs."""
+
+    @property
+    def sensitivity(self) -> Number:
+        """How far one unit may move each number asked about."""
+
+    def open(self) -> Any:
+        """Start a conversation."""
+
+
+class Watch:
+    """An open conversation: :meth:`ask` SQL questions with one whole-number cell each."""
+
+    def __init__(
+        self,
+        mechanism: Watchable,
+        database: Database,
+        ledger: Ledger,
+        reservation: str,
+        guarded: Callable[[str, Callable[[], Any]], Any],
+    ) -> None:
+        """Start the conversation, which was paid for."""
+        self._mechanism = mechanism
+        self._session = mechanism.open()
+        self._database = database
+        self._ledger = ledger
+        self._reservation = reservation
+        self._guarded = guarded
+
+    @property
+    def event(self) -> Event:
+        """What the whole conversation cost."""
+        return self._mechanism.event
+
+    def ask(self, text: str) -> Any:
+        """Answer one question: a count or a sum of a whole column, without GROUP BY."""
+        question = question_from(text, self._database)
+        inquiry = Inquiry(question, PureDP(epsilon=1), MOST_ROWS)
+        parts = inquiry.parts
+        if question.keys.cells != 1 or len(parts) != 1 or inquiry.choices:
+            raise InvalidParameter(
+                code="not_one_number",
+                expectation="one COUNT or SUM without GROUP BY in a conversation",
+                remedy="Ask for one number at a time.",
+            )
+        measure, reach = parts[0].measure, parts[0].reach
+        if isinstance(measure, Total) and not measure.whole:
+            raise InvalidParameter(
+                code="not_one_number",
+                expectation="a count, or a sum of a whole column",
+                remedy="Sum a whole column, or count.",
+            )
+        bound = measure.steps() if isinstance(measure, Total) else 1
+        if reach.l1(bound) > exact(self._mechanism.sensitivity):
+            raise InvalidParameter(
+                code="sensitivity_too_small",
+                expectation=f"a mechanism with sensitivity of at least {reach.l1(bound)}",
+                received=self._mechanism.sensitivity,
+                remedy="Open the conversation with that sensitivity, or ask for less.",
+            )
+
+        def answered() -> Any:
+            found = tally(
+                question,
+                [measure],
+                [],
+                inquiry.person,
+                self._database.engine,
+                salt=integer(SYSTEM, 62),
+            )
+            return self._session.ask(int(found.linear[0][0]))
+
+        answer = self._guarded(self._reservation, answered)
+        self._ledger.answer(self._reservation, {"sql": text, "answer": _plain(answer)})
+        return answer
+
+    def close(self) -> None:
+        """End the conversation."""
+        self._ledger.commit(self._reservation, {"closed": True})
+
+
+def _plain(answer: Any) -> object:
+    return answer if isinstance(answer, bool | int | float | str) else repr(answer)

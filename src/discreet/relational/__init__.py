@@ -1,0 +1,1 @@
+"""Private SQL: declared tables, typed expressions, plans and the engines under them."""

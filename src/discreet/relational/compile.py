@@ -1,0 +1,165 @@
+"""From a plan to the text an engine runs; nothing of the analyst's text is in it.
+
+Cleaning happens in the scan. Bounding orders each person's rows by a salted hash of their
+content, ties broken by the content itself, and keeps the first few: which rows stay is a function
+of that person's rows and the salt alone. Sums are sums of whole numbers.
+
+Source: contract, "Columns", "Bounding inside the engine", "Numbers". Proof:
+``proofs/relational.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import singledispatchmethod
+
+from discreet.relational.dialect import Dialect
+from discreet.relational.expression import Expression, columns
+from discreet.relational.plan import (
+    Bounded,
+    Distinct,
+    Field,
+    Filtered,
+    JoinedPeople,
+    JoinedPublic,
+    JoinKind,
+    Output,
+    Rows,
+    Scan,
+    Union,
+)
+
+RAW = "!raw"
+"""Marks a column as it is stored, for aggregates that clean it themselves."""
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """Writes SELECT statements for one engine. ``place`` names a table's rows there."""
+
+    dialect: Dialect
+    place: Callable[[str], str]
+    salt: int
+
+    @singledispatchmethod
+    def text(self, rows: Rows, needed: frozenset[str]) -> str:
+        """A SELECT that gives the ``needed`` columns of ``rows``, by their unique names."""
+        raise TypeError(type(rows).__name__)
+
+    @text.register
+    def _scan(self, rows: Scan, needed: frozenset[str]) -> str:
+        name = self.dialect.identifier
+        items = [
+            f"{self._cell(field, column.endswith(RAW))} AS {name(column)}"
+            for column in sorted(needed)
+            for field in [rows.fields.get(_field_name(rows, column))]
+            if field is not None
+        ]
+        source, conditions = f"{self.place(rows.table)} AS t", []
+        if rows.identifier is not None:
+            owner = f"t.{name(rows.identifier)}"
+            if rows.route is not None:
+                key = name(rows.route.key)
+                owner = f"o.{name(rows.route.person)}"
+                source += f" JOIN {self.place(rows.route.table)} AS o ON t.{key} = o.{key}"
+            if rows.owner in needed:
+                items.append(f"{owner} AS {name(rows.owner or '')}")
+            conditions.append(f"{owner} IS NOT NULL")
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        return f"SELECT {', '.join(items) or '1'} FROM {source}{where}"
+
+    @text.register
+    def _filtered(self, rows: Filtered, needed: frozenset[str]) -> str:
+        inside = self.text(rows.rows, needed | columns(rows.condition))
+        return f"SELECT * FROM ({inside}) WHERE {self.dialect.render(rows.condition)}"
+
+    @text.register
+    def _joined_public(self, rows: JoinedPublic, needed: frozenset[str]) -> str:
+        keys = frozenset().union(*(columns(left) | columns(right) for left, right in rows.on))
+        on = " AND ".join(
+            f"({self.dialect.render(left)}) = ({self.dialect.render(right)})"
+            for left, right in rows.on
+        )
+        return self._join(rows.rows, rows.public, rows.kind, on or "TRUE", needed | keys)
+
+    @text.register
+    def _joined_people(self, rows: JoinedPeople, needed: frozenset[str]) -> str:
+        left, right = rows.left.owner or "", rows.right.owner or ""
+        on = f"{self.dialect.identifier(left)} = {self.dialect.identifier(right)}"
+        return self._join(rows.left, rows.right, rows.kind, on, needed | {left, right})
+
+    def _join(
+        self, left: Rows, right: Rows, kind: JoinKind, on: str, needed: frozenset[str]
+    ) -> str:
+        return (
+            f"SELECT * FROM ({self.text(left, needed)}) AS l {kind.value} "
+            f"({self.text(right, needed)}) AS r ON {on}"
+        )
+
+    @text.register
+    def _union(self, rows: Union, needed: frozenset[str]) -> str:
+        parts = [
+            f"SELECT {self.items(branch, rows.owner, rows.outputs, expressions, needed)}"
+            f" FROM ({self.text(branch, _used(expressions, branch.owner))})"
+            for branch, expressions in rows.branches
+        ]
+        return " UNION ALL ".join(parts)
+
+    @text.register
+    def _distinct(self, rows: Distinct, needed: frozenset[str]) -> str:
+        every = frozenset(output.name for output in rows.outputs)
+        items = self.items(rows.rows, None, rows.outputs, rows.expressions, every)
+        return f"SELECT DISTINCT {items} FROM ({self.text(rows.rows, _used(rows.expressions))})"
+
+    @text.register
+    def _bounded(self, rows: Bounded, needed: frozenset[str]) -> str:
+        every = frozenset(output.name for output in rows.outputs) | {rows.owner or ""}
+        items = self.items(rows.rows, rows.owner, rows.outputs, rows.expressions, every)
+        used = _used(rows.expressions, rows.rows.owner)
+        inside = f"SELECT {items} FROM ({self.text(rows.rows, used)})"
+        contents = [self.dialect.identifier(output.name) for output in rows.outputs]
+        owner = self.dialect.identifier(rows.owner or "")
+        order = self.order(contents, owner)
+        return (
+            f"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY {owner} ORDER BY {order})"
+            f" AS k FROM ({inside})) WHERE k <= {rows.limit}"
+        )
+
+    def order(self, contents: Sequence[str], owner: str) -> str:
+        """Salted hash of the content, then the content: no tie is left that matters."""
+        return ", ".join([self.dialect.hash([owner, *contents], self.salt), *contents])
+
+    def items(
+        self,
+        rows: Rows,
+        owner: str | None,
+        outputs: Sequence[Output],
+        expressions: Sequence[Expression],
+        needed: frozenset[str],
+    ) -> str:
+        """A SELECT list that computes the needed outputs, and the owner if there is one."""
+        name = self.dialect.identifier
+        listed = [
+            f"{self.dialect.render(expression)} AS {name(output.name)}"
+            for output, expression in zip(outputs, expressions, strict=True)
+            if output.name in needed
+        ]
+        if owner is not None and rows.owner is not None:
+            listed.append(f"{name(rows.owner)} AS {name(owner)}")
+        return ", ".join(listed) or "1"
+
+    def _cell(self, field: Field, raw: bool) -> str:  # noqa: FBT001 -- one place, both spellings
+        text = f"t.{self.dialect.identifier(field.name)}"
+        if raw:
+            return text
+        return self.dialect.clean(text, field.stored, field.facts)
+
+
+def _used(expressions: Sequence[Expression], *owners: str | None) -> frozenset[str]:
+    names = frozenset().union(*(columns(expression) for expression in expressions))
+    return names | {owner for owner in owners if owner is not None}
+
+
+def _field_name(scan: Scan, column: str) -> str:
+    return column.removesuffix(RAW).removeprefix(f"{scan.prefix}.")

@@ -1,0 +1,278 @@
+"""The tables of a curator in one engine: what is public about them, and that they stay the same.
+
+Source: contract, "Units and neighbours", "Spending" (snapshots); 004d:F9, F21.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+
+from discreet.core.domain import Domain
+from discreet.core.errors import InvalidParameter, Mismatch
+from discreet.core.metric import Metric
+from discreet.core.unit import Person, PrivacyUnit, Replace
+from discreet.relational.engine import Engine
+from discreet.relational.facts import Facts
+from discreet.relational.kind import Kind
+from discreet.relational.plan import Field
+from discreet.relational.schema import Category, Dates, Declaration, Number
+from discreet.relational.sources import Fingerprint, fingerprint
+from discreet.relational.sql.catalog import Entry
+from discreet.relational.table import PublicTable, Table
+
+_LISTED = 100_000
+
+
+@dataclass
+class Database:
+    """Tables attached to an engine, under one privacy unit."""
+
+    engine: Engine
+    tables: Mapping[str, Table | PublicTable]
+    _entries: dict[str, Entry] = field(init=False, default_factory=dict)
+    _versions: dict[str, Fingerprint | None] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Attach every table, look at public ones, then lock the engine."""
+        self._unit = _common_unit(self.tables)
+        for name, table in self.tables.items():
+            self._versions[name] = fingerprint(table.source)
+            stored = self.engine.attach(name, table.source)
+            made = self._private(name, table, stored) if isinstance(table, Table) else {}
+            self._entries[name.lower()] = Entry(name, table, made)
+            if isinstance(table, PublicTable):
+                self._entries[name.lower()] = Entry(name, table, self._public(name, stored))
+        for entry in self._entries.values():
+            _check_route(entry, self._entries)
+        self.engine.lock()
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Whose privacy all private tables share."""
+        return self._unit
+
+    def names(self) -> list[str]:
+        """The tables there are."""
+        return [entry.name for entry in self._entries.values()]
+
+    def find(self, name: str) -> Entry | None:
+        """A table by its name, not case-sensitive."""
+        return self._entries.get(name.lower())
+
+    def partners(self, table: str, columns: Sequence[str]) -> int:
+        """The most rows of a public table that share one value of ``columns``."""
+        name = self.engine.dialect.identifier
+        keys = ", ".join(name(column) for column in columns)
+        group = f" GROUP BY {keys}" if keys else ""
+        text = (
+            f"SELECT COALESCE(MAX(n), 0) FROM (SELECT COUNT(*) AS n FROM "
+            f"{self.engine.place(table)}{group})"
+        )
+        return int(str(self.engine.rows(text)[0][0]))
+
+    def combinations(self, table: str, columns: Sequence[str]) -> list[tuple[object, ...]]:
+        """The combinations of values of ``columns`` in a public table, sorted."""
+        entry = self._entries[table.lower()]
+        dialect = self.engine.dialect
+        items = ", ".join(
+            dialect.clean(dialect.identifier(c), entry.fields[c].stored, entry.fields[c].facts)
+            for c in columns
+        )
+        places = ", ".join(str(place + 1) for place in range(len(columns)))
+        text = f"SELECT DISTINCT {items} FROM {self.engine.place(table)} ORDER BY {places}"
+        return self.engine.rows(text)
+
+    def unchanged(self) -> bool:
+        """Whether every file is still the one that was attached."""
+        return all(
+            fingerprint(table.source) == self._versions[name] for name, table in self.tables.items()
+        )
+
+    def version(self) -> str | None:
+        """Text that tells versions of the private data apart without reading it; None for frames.
+
+        An owner's ``snapshot`` name stands for the table's version where it was given.
+        """
+        parts = []
+        for name, table in sorted(self.tables.items()):
+            label = table.snapshot if isinstance(table, Table) else "public"
+            version = self._versions[name]
+            if label is None and version is None:
+                return None
+            parts.append(f"{name}={label if label is not None else version}")
+        return ";".join(parts)
+
+    def close(self) -> None:
+        """Let go of the engine."""
+        self.engine.close()
+
+    def _private(self, name: str, table: Table, stored: Mapping[str, str]) -> dict[str, Field]:
+        for column in table.columns:
+            _require_column(column, name, stored)
+        unit = table.unit.unit if isinstance(table.unit, Replace) else table.unit
+        if isinstance(unit, Person):
+            _require_column(unit.id, name, stored)
+        fields = {}
+        for column, kind_name in stored.items():
+            kind = self.engine.dialect.kind_of(kind_name)
+            declaration = table.columns.get(column)
+            if declaration is not None:
+                facts = _declared(name, column, kind, declaration)
+            elif kind is not None:
+                facts = Facts(kind)
+            else:
+                continue
+            fields[column] = Field(column, kind_name, facts, declaration)
+        return fields
+
+    def _public(self, name: str, stored: Mapping[str, str]) -> dict[str, Field]:
+        """Columns of a public table; their values and bounds are read, since anybody may."""
+        fields = {}
+        dialect = self.engine.dialect
+        for column, kind_name in stored.items():
+            kind = dialect.kind_of(kind_name)
+            if kind is None:
+                continue
+            text = dialect.clean(dialect.identifier(column), kind_name, Facts(kind))
+            found = self.engine.rows(
+                f"SELECT DISTINCT {text} AS v FROM {self.engine.place(name)} "
+                f"ORDER BY v LIMIT {_LISTED + 1}"
+            )
+            values = tuple(row[0] for row in found if row[0] is not None)
+            if len(values) <= _LISTED:
+                facts = Facts(kind, values=values, declared=True)
+            elif kind.has_bounds:
+                ends = self.engine.rows(
+                    f"SELECT MIN({text}), MAX({text}) FROM {self.engine.place(name)}"
+                )[0]
+                facts = Facts(kind, ends[0], ends[1], declared=True)
+            else:
+                facts = Facts(kind, declared=True)
+            fields[column] = Field(column, kind_name, facts, None)
+        return fields
+
+
+@dataclass(frozen=True)
+class Databases(Domain):
+    """The set of databases with the tables and columns of one curator."""
+
+    tables: tuple[str, ...]
+
+    def contains(self, value: Any) -> bool:
+        """Whether it is a database with these tables."""
+        return isinstance(value, Database) and tuple(value.names()) == self.tables
+
+
+@dataclass(frozen=True)
+class Units(Metric):
+    """How many units are present in one database and not in the other, or differ."""
+
+    unit: PrivacyUnit
+
+    def fits(self, domain: Domain) -> bool:
+        """Databases."""
+        return isinstance(domain, Databases)
+
+    def distance(self, left: Any, right: Any) -> Any:
+        """Refused: the rows stay in the engine."""
+        raise Mismatch(
+            code="distance_not_computed",
+            expectation="data sets in memory",
+            received=type(left).__name__,
+            remedy="Distances of databases are declared, not measured.",
+        )
+
+
+def _common_unit(tables: Mapping[str, Table | PublicTable]) -> PrivacyUnit:
+    units = {name: table.unit for name, table in tables.items() if isinstance(table, Table)}
+    if not units:
+        raise InvalidParameter(
+            code="no_private_table",
+            expectation="at least one private table",
+            remedy="Pass visits=dp.table(...).",
+        )
+    first, *others = units.values()
+    for other in others:
+        if _bounds(other) != _bounds(first):
+            raise Mismatch(
+                code="unit_mismatch",
+                expectation="private tables that protect the same people with the same bounds",
+                received=other,
+                remedy="Declare the same max_rows, max_groups and relation on every table; each "
+                "names its own identifier column.",
+            )
+    return first
+
+
+def _bounds(unit: PrivacyUnit) -> object:
+    """What units of several tables must agree on: all but the identifier's name."""
+    inside = unit.unit if isinstance(unit, Replace) else unit
+    if isinstance(inside, Person):
+        bounds = (inside.max_rows, inside.max_groups, inside.max_rows_per_group)
+        return (type(unit), Person, bounds)
+    return unit
+
+
+def _check_route(entry: Entry, entries: Mapping[str, Entry]) -> None:
+    if not isinstance(entry.table, Table):
+        return
+    unit = entry.table.unit.unit if isinstance(entry.table.unit, Replace) else entry.table.unit
+    if not isinstance(unit, Person) or unit.via is None:
+        return
+    name, _, column = unit.via.rpartition(".")
+    through = entries.get(name.lower())
+    if through is None or column not in through.fields or unit.id not in through.fields:
+        raise InvalidParameter(
+            code="route_unknown",
+            expectation=f"via to name a private table with the columns {unit.id} and the person",
+            received=unit.via,
+            remedy='Write Person("order_id", via="orders.customer_id") beside the table orders.',
+        )
+
+
+def _require_column(column: str, table: str, stored: Mapping[str, str]) -> None:
+    if column not in stored:
+        raise InvalidParameter(
+            code="unknown_column",
+            expectation=f"one of the columns {sorted(stored)} of {table}",
+            received=column,
+            remedy="Check the spelling; names of columns are case-sensitive here.",
+        )
+
+
+def _declared(table: str, column: str, kind: Kind | None, declaration: Declaration) -> Facts:
+    """Facts of a declared column, where the declaration suits how the column is stored."""
+    match declaration:
+        case Category():
+            facts = declaration.facts()
+            if kind is not None and _convertible(kind, facts.kind):
+                return facts
+        case Number():
+            if kind in (Kind.WHOLE, Kind.REAL):
+                return declaration.facts(kind)
+            if kind is Kind.TEXT:
+                return declaration.facts(Kind.REAL)
+        case Dates():
+            wanted = Kind.MOMENT if isinstance(declaration.first, datetime) else Kind.DATE
+            if kind in (Kind.DATE, Kind.MOMENT):
+                return declaration.facts(kind)
+            if kind is Kind.TEXT and isinstance(declaration.first, date):
+                return declaration.facts(wanted)
+    raise Mismatch(
+        code="type_clash",
+        expectation=f"a declaration that suits the column {table}.{column}",
+        received=(type(declaration).__name__, "unreadable" if kind is None else kind.value),
+        remedy="Number is for numbers, Dates for days and moments, Category for lists of values.",
+    )
+
+
+def _convertible(stored: Kind, wanted: Kind) -> bool:
+    if stored is wanted or stored is Kind.TEXT:
+        return True
+    return {stored, wanted} <= {Kind.WHOLE, Kind.REAL} or {stored, wanted} <= {
+        Kind.DATE,
+        Kind.MOMENT,
+    }

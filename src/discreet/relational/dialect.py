@@ -1,0 +1,195 @@
+"""How expressions are written for an engine: in standard SQL, except where the engine differs.
+
+Guarantee: the text of an expression gives the value of ``evaluate`` on every cleaned row and
+cannot fail, whatever the row holds and in whatever order the engine evaluates it: arguments are
+brought into the domain of an operation before it, not excused after it. Only our own nodes are
+written, never anybody's text.
+
+Numerics: a chain of operations on doubles may become infinite or NaN on its way and stays so to
+the end; one guard there turns it into NULL. Where bounds prove that it cannot, there is none.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import ClassVar
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.expression import Call, Case, Column, Expression, Literal
+from discreet.relational.facts import Facts
+from discreet.relational.functions.standard import STANDARD, Template
+from discreet.relational.kind import LARGEST_REAL, Kind, kind_of_value
+
+MOST_TEXT = 500_000
+
+
+class Dialect(ABC):
+    """The SQL of one engine.
+
+    Contract: columns were cleaned by this dialect. A subclass has a template for every function.
+    """
+
+    templates: ClassVar[Mapping[str, Template]] = STANDARD
+    types: ClassVar[Mapping[Kind, str]] = {
+        Kind.WHOLE: "BIGINT",
+        Kind.REAL: "DOUBLE PRECISION",
+        Kind.TEXT: "VARCHAR",
+        Kind.TRUTH: "BOOLEAN",
+        Kind.DATE: "DATE",
+        Kind.MOMENT: "TIMESTAMP",
+    }
+
+    @abstractmethod
+    def kind_of(self, stored: str) -> Kind | None:
+        """The kind of a column stored with this type; None if it cannot be used."""
+
+    @abstractmethod
+    def clean(self, text: str, stored: str, facts: Facts) -> str:
+        """A stored column in the universe of its kind and within what was declared: the scan.
+
+        Not for identifiers: two large numbers may be clamped to one.
+        """
+
+    @abstractmethod
+    def tidy(self, text: str, kind: Kind) -> str:
+        """An undeclared value in the universe of its kind."""
+
+    @abstractmethod
+    def clean_number(self, text: str, facts: Facts) -> str:
+        """A number clamped to its bounds, infinities included; NaN becomes NULL."""
+
+    @abstractmethod
+    def clean_category(self, text: str, values: Sequence[object]) -> str:
+        """A value of the list, or NULL."""
+
+    @abstractmethod
+    def cast(self, text: str, source: Kind, kind: Kind) -> str:
+        """A value of the universe of ``source`` in another kind, NULL where it cannot be."""
+
+    @abstractmethod
+    def steps(self, text: str, facts: Facts, exponent: int) -> str:
+        """A bounded number, clamped, in whole steps of 2**exponent, halves to even."""
+
+    @abstractmethod
+    def wide_sum(self, text: str) -> str:
+        """The exact sum of whole numbers, wide enough for any table; 0 where there are none."""
+
+    @abstractmethod
+    def halves(self, text: str) -> tuple[str, str]:
+        """A wide sum as two 64-bit columns: the part above 32 bits, and the 32 bits below."""
+
+    @abstractmethod
+    def hash(self, texts: Sequence[str], salt: int) -> str:
+        """A whole number that depends on the content of all texts and on the salt."""
+
+    def identifier(self, name: str) -> str:
+        """A quoted name."""
+        if not name or kind_of_value(name) is not Kind.TEXT:
+            raise InvalidParameter(
+                code="bad_name",
+                expectation="a name that is not empty and has no NUL in it",
+                received=repr(name),
+                remedy="Rename the column.",
+            )
+        return '"' + name.replace('"', '""') + '"'
+
+    def literal(self, value: object) -> str:
+        """A constant, typed so that no engine takes it for something narrower."""
+        match value:
+            case None | bool():
+                return _WORDS[value]
+            case int():
+                return f"CAST({value} AS {self.types[Kind.WHOLE]})"
+            case float():
+                return self.real(value)
+            case str():
+                return self.text(value)
+            case datetime():
+                return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+            case date():
+                return f"DATE '{value.isoformat()}'"
+            case _:
+                raise TypeError(type(value).__name__)
+
+    def real(self, value: float) -> str:
+        """A finite double, to the last bit."""
+        return f"CAST({scientific(value)} AS {self.types[Kind.REAL]})"
+
+    def text(self, value: str) -> str:
+        """A text constant."""
+        return "'" + value.replace("'", "''") + "'"
+
+    def whole_if(self, kind: Kind, text: str) -> str:
+        """A whole double, as a WHOLE if it was proved to fit."""
+        return f"CAST({text} AS {self.types[kind]})" if kind is Kind.WHOLE else text
+
+    def whole_quotient(self, first: str, second: str) -> str:
+        """The quotient of two whole numbers, cut towards zero; the second is not zero."""
+        return f"({first} / {second})"
+
+    def finite(self, text: str) -> str:
+        """A double, or NULL where it is NaN or infinite."""
+        return (
+            f"CASE WHEN {text} BETWEEN {self.real(-LARGEST_REAL)} AND {self.real(LARGEST_REAL)} "
+            f"THEN {text} END"
+        )
+
+    def render(self, expression: Expression) -> str:
+        """The text of an expression; doubles are finite."""
+        text, finite = self._plain(expression)
+        return text if finite else _limited(self.finite(text))
+
+    def _plain(self, expression: Expression) -> tuple[str, bool]:
+        """Text that may give a double that is not finite, standing for NULL; and whether not."""
+        match expression:
+            case Column(name=name):
+                return self.identifier(name), True
+            case Literal(value=None, kind=kind):
+                return f"CAST(NULL AS {self.types[kind or Kind.TRUTH]})", True
+            case Literal(value=value):
+                return self.literal(value), True
+            case Case(branches=branches, otherwise=otherwise):
+                whens = " ".join(
+                    f"WHEN {self.render(test)} THEN {self.render(result)}"
+                    for test, result in branches
+                )
+                return _limited(f"CASE {whens} ELSE {self.render(otherwise)} END"), True
+            case Call():
+                return self._call(expression)
+
+    def _call(self, call: Call) -> tuple[str, bool]:
+        function, real = call.function, call.facts.kind is Kind.REAL
+        texts, finite = [], not real or function.finite(*(arg.facts for arg in call.args))
+        for place, arg in enumerate(call.args):
+            if real and place in function.carries:
+                text, sound = self._plain(arg)
+                finite = finite and sound
+            else:
+                text = self.render(arg)
+            texts.append(text)
+        template = self.templates[function.name]
+        if isinstance(template, str):
+            return _limited(template.format(*texts)), finite
+        return _limited(template(self, call, *texts)), finite
+
+
+_WORDS = {None: "NULL", True: "TRUE", False: "FALSE"}
+
+
+def scientific(value: float) -> str:
+    """The shortest text that reads back as the same double."""
+    mantissa, _, exponent = repr(value).partition("e")
+    return f"{mantissa}E{exponent or 0}"
+
+
+def _limited(text: str) -> str:
+    if len(text) > MOST_TEXT:
+        raise InvalidParameter(
+            code="expression_too_large",
+            expectation=f"an expression of at most {MOST_TEXT} characters when written out",
+            received=len(text),
+            remedy="Nest least, greatest, NULLIF and % less deeply, or declare more bounds.",
+        )
+    return text

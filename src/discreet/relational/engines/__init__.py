@@ -1,0 +1,1 @@
+"""What differs between engines; everything else is said once, in ``discreet.relational``."""

@@ -1,0 +1,205 @@
+"""Sums, products, quotients and remainders, never overflowing.
+
+Whole numbers stay whole only where their intervals prove that the result is below 2**62;
+otherwise both arguments become REAL. A real result that is not finite is NULL, and so are
+quotients and remainders by zero. ``//`` cuts towards zero; ``%`` has the sign of the dividend.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from discreet.relational.facts import Facts
+from discreet.relational.functions.function import Function
+from discreet.relational.functions.intervals import (
+    End,
+    Interval,
+    corners,
+    facts_within,
+    interval,
+    is_finite,
+    is_safe_whole,
+    spread,
+    times,
+)
+from discreet.relational.functions.signature import Accept, clash, takes_numbers, takes_reals
+from discreet.relational.kind import Kind
+
+Reach = Callable[..., Interval]
+
+
+def _accept(name: str, reach: Reach, count: int) -> Accept:
+    numbers = takes_numbers(name, count)
+
+    def accept(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
+        kinds = numbers(facts)
+        whole = set(kinds) == {Kind.WHOLE} and is_safe_whole(reach(*map(interval, facts)))
+        return (Kind.WHOLE if whole else Kind.REAL,) * count
+
+    return accept
+
+
+def _operation(
+    name: str,
+    reach: Reach,
+    compute: Callable[..., End],
+    *,
+    count: int = 2,
+    commutative: bool = False,
+) -> Function:
+    """An operation that stays whole if its interval proves it, and carries what is not finite."""
+    return Function(
+        name,
+        accept=_accept(name, reach, count),
+        result=lambda *facts: facts_within(facts[0].kind, reach(*map(interval, facts))),
+        compute=compute,
+        commutative=commutative,
+        finite=lambda *facts: is_finite(reach(*map(interval, facts))),
+        carries=frozenset(range(count)),
+    )
+
+
+def _sum(first: Interval, second: Interval) -> Interval:
+    return first[0] + second[0], first[1] + second[1]
+
+
+def _difference(first: Interval, second: Interval) -> Interval:
+    return first[0] - second[1], first[1] - second[0]
+
+
+def _square(ends: Interval) -> Interval:
+    low, high = sorted(abs(end) for end in ends)
+    return (0 if ends[0] <= 0 <= ends[1] else times(low, low)), times(high, high)
+
+
+def _quotient(first: Interval, second: Interval) -> Interval:
+    if second[0] <= 0 <= second[1]:
+        return -math.inf, math.inf
+    return corners(_divided, first, second)
+
+
+def _divided(left: End, right: End) -> End:
+    # The quotients of an unbounded divisor come as close to zero as one likes.
+    return 0.0 if math.isinf(right) else float(left) / float(right)
+
+
+def _divide(left: float, right: float) -> float:
+    return math.nan if right == 0 else left / right
+
+
+def _cut(left: int, right: int) -> int | None:
+    if right == 0:
+        return None
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
+
+
+def _remainder(left: End, right: End) -> End | None:
+    if right == 0:
+        return None
+    if isinstance(left, float) or isinstance(right, float):
+        return math.fmod(left, right)
+    return left - right * (_cut(left, right) or 0)
+
+
+def _cut_reach(first: Interval, second: Interval) -> Interval:
+    if second[0] <= 0 <= second[1]:
+        # Any divisor is at least one in magnitude.
+        most = max(abs(end) for end in first)
+        return -most, most
+    return corners(_cut_end, first, second)
+
+
+def _cut_end(left: End, right: End) -> End:
+    if math.isinf(right):
+        return 0
+    if math.isinf(left):
+        return left if right > 0 else -left
+    return _cut(int(left), int(right)) or 0
+
+
+def _remainder_reach(first: Interval, second: Interval) -> Interval:
+    most: End = max(abs(end) for end in second)
+    if isinstance(most, int):
+        most = max(most - 1, 0)
+    low, high = max(-most, min(first[0], 0)), min(most, max(first[1], 0))
+    return low, high
+
+
+def _accept_whole(name: str) -> Accept:
+    numbers = takes_numbers(name, 2)
+
+    def accept(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
+        if set(numbers(facts)) != {Kind.WHOLE}:
+            raise clash(name, "two whole numbers", facts, "Write floor(x / y) for real numbers.")
+        return (Kind.WHOLE, Kind.WHOLE)
+
+    return accept
+
+
+def _accept_remainder(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
+    whole = set(takes_numbers("%", 2)(facts)) == {Kind.WHOLE}
+    return (Kind.WHOLE if whole else Kind.REAL,) * 2
+
+
+def _whole_or_real(reach: Reach) -> Callable[..., Facts]:
+    return lambda *facts: facts_within(facts[0].kind, reach(*map(interval, facts)))
+
+
+def _sign(value: End) -> int:
+    return (value > 0) - (value < 0)
+
+
+ADD = _operation("add", _sum, lambda a, b: a + b, commutative=True)
+SUBTRACT = _operation("subtract", _difference, lambda a, b: a - b)
+MULTIPLY = _operation(
+    "multiply", lambda a, b: corners(times, a, b), lambda a, b: a * b, commutative=True
+)
+SQUARE = _operation("square", _square, lambda a: a * a, count=1)
+"""x * x, whose interval does not treat the two factors as strangers."""
+
+DIVIDE = Function(
+    "divide",
+    accept=takes_reals("/", 2),
+    result=lambda *facts: facts_within(Kind.REAL, _quotient(*map(interval, facts))),
+    compute=_divide,
+    finite=lambda *facts: is_finite(_quotient(*map(interval, facts))),
+    carries=frozenset({0}),
+)
+CUT = Function("cut", accept=_accept_whole("//"), result=_whole_or_real(_cut_reach), compute=_cut)
+REMAINDER = Function(
+    "remainder",
+    accept=_accept_remainder,
+    result=_whole_or_real(_remainder_reach),
+    compute=_remainder,
+    finite=lambda first, second: not second.low <= 0 <= second.high if second.bounded else False,
+    carries=frozenset({0}),
+)
+NEGATE = Function(
+    "negate",
+    accept=takes_numbers("-", 1),
+    result=_whole_or_real(lambda ends: (-ends[1], -ends[0])),
+    compute=lambda value: -value,
+    carries=frozenset({0}),
+)
+ABSOLUTE = Function(
+    "abs",
+    accept=takes_numbers("abs", 1),
+    result=_whole_or_real(
+        lambda ends: (
+            0 if ends[0] <= 0 <= ends[1] else min(map(abs, ends)),
+            max(map(abs, ends)),
+        )
+    ),
+    compute=abs,
+    carries=frozenset({0}),
+)
+SIGN = Function(
+    "sign",
+    accept=takes_numbers("sign", 1),
+    result=lambda facts: facts_within(Kind.WHOLE, spread(_sign(end) for end in interval(facts))),
+    compute=_sign,
+)
+
+FUNCTIONS = (ADD, SUBTRACT, MULTIPLY, SQUARE, DIVIDE, CUT, REMAINDER, NEGATE, ABSOLUTE, SIGN)

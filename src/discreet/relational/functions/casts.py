@@ -1,0 +1,189 @@
+"""Conversions between kinds. What cannot be converted is NULL, never an error.
+
+Text is read in one strict form on every engine, whatever else an engine would accept:
+``[+-]digits`` for whole numbers of at most 18 digits, decimal or scientific notation for reals,
+``YYYY-MM-DD`` for dates, the same with ``HH:MM:SS[.ffffff]`` after a space or T for moments, and
+true/false, t/f, yes/no, 1/0 in any case for truth values; no spaces around. Reals round to the
+nearest whole number, halves to even.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from datetime import date, datetime, time
+from typing import Any, TypeVar
+
+from discreet.relational.facts import Facts
+from discreet.relational.functions.function import Function
+from discreet.relational.functions.intervals import facts_within, interval
+from discreet.relational.functions.signature import Accept, clash
+from discreet.relational.kind import LARGEST_WHOLE, Kind
+
+WHOLE_FORM = "[+-]?[0-9]{1,18}"
+REAL_FORM = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,9})?"
+DATE_FORM = "([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-[0-9]{2}-[0-9]{2}"
+MOMENT_FORM = DATE_FORM + r"([ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?)?"
+TRUE_WORDS = ("true", "t", "yes", "1")
+FALSE_WORDS = ("false", "f", "no", "0")
+
+
+def cast(kind: Kind) -> Function:
+    """The conversion to ``kind``.
+
+    >>> cast(Kind.WHOLE).apply(["12x"], Kind.WHOLE) is None
+    True
+    """
+    return _CASTS[kind]
+
+
+def _whole_from(value: Any) -> int | None:
+    match value:
+        case bool() | int():
+            return int(value)
+        case float():
+            rounded = round(value)
+            return rounded if abs(rounded) <= LARGEST_WHOLE else None
+        case _:
+            return int(value) if re.fullmatch(WHOLE_FORM, value, re.ASCII) else None
+
+
+def _real_from(value: Any) -> float | None:
+    if isinstance(value, str):
+        return float(value) if re.fullmatch(REAL_FORM, value, re.ASCII) else None
+    return float(value)
+
+
+def _text_from(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return repr(value)
+        case datetime():
+            whole = value.strftime("%H:%M:%S")
+            fraction = f".{value.microsecond:06d}".rstrip("0") if value.microsecond else ""
+            return f"{value.date().isoformat()} {whole}{fraction}"
+        case date():
+            return value.isoformat()
+        case _:
+            return str(value)
+
+
+def _truth_from(value: Any) -> bool | None:
+    if isinstance(value, str):
+        word = value.lower()
+        return True if word in TRUE_WORDS else False if word in FALSE_WORDS else None
+    return bool(value)
+
+
+def _date_from(value: Any) -> date | None:
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, date):
+        return value
+    return _parsed(DATE_FORM, value, date.fromisoformat)
+
+
+def _moment_from(value: Any) -> datetime | None:
+    if isinstance(value, datetime):
+        return value
+    if isinstance(value, date):
+        return datetime.combine(value, time.min)
+    return _parsed(MOMENT_FORM, value, _moment)
+
+
+def _moment(text: str) -> datetime:
+    day, clock, fraction = text[:10], text[11:19] or "00:00:00", text[20:]
+    whole = datetime.fromisoformat(f"{day} {clock}")
+    return whole.replace(microsecond=int(fraction.ljust(6, "0") or "0"))
+
+
+_Read = TypeVar("_Read", bound=date)
+
+
+def _parsed(form: str, text: str, read: Callable[[str], _Read]) -> _Read | None:
+    if not re.fullmatch(form, text, re.ASCII):
+        return None
+    try:
+        return read(text)
+    except ValueError:
+        return None
+
+
+_SOURCES: dict[Kind, tuple[Kind, ...]] = {
+    Kind.WHOLE: (Kind.WHOLE, Kind.REAL, Kind.TEXT, Kind.TRUTH),
+    Kind.REAL: (Kind.WHOLE, Kind.REAL, Kind.TEXT),
+    Kind.TEXT: tuple(Kind),
+    Kind.TRUTH: (Kind.WHOLE, Kind.TEXT, Kind.TRUTH),
+    Kind.DATE: (Kind.TEXT, Kind.DATE, Kind.MOMENT),
+    Kind.MOMENT: (Kind.TEXT, Kind.DATE, Kind.MOMENT),
+}
+
+
+def _accept(kind: Kind) -> Accept:
+    def accept(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
+        if len(facts) != 1 or not (facts[0].empty or facts[0].kind in _SOURCES[kind]):
+            sources = " or ".join(source.value for source in _SOURCES[kind])
+            raise clash(
+                name=f"CAST to {kind.value}",
+                expected=sources,
+                facts=facts,
+                remedy="Use CASE or a comparison.",
+            )
+        return (facts[0].kind,)
+
+    return accept
+
+
+def _result(kind: Kind) -> Callable[[Facts], Facts]:
+    def result(facts: Facts) -> Facts:
+        if facts.kind is kind or facts.empty:
+            return facts.as_kind(kind)
+        if (facts.kind, kind) in ((Kind.WHOLE, Kind.REAL), (Kind.DATE, Kind.MOMENT)):
+            return facts.as_kind(kind)
+        if (facts.kind, kind) == (Kind.MOMENT, Kind.DATE):
+            return Facts(kind, low=facts.low, high=facts.high)
+        if (facts.kind, kind) == (Kind.REAL, Kind.WHOLE):
+            low, high = (end if math.isinf(end) else round(end) for end in interval(facts))
+            return (
+                _nothing(kind)
+                if low > LARGEST_WHOLE or high < -LARGEST_WHOLE
+                else (facts_within(kind, (low, high)))
+            )
+        if (facts.kind, kind) == (Kind.TRUTH, Kind.WHOLE):
+            return Facts(kind, low=0, high=1)
+        return Facts(kind)
+
+    return result
+
+
+def _nothing(kind: Kind) -> Facts:
+    return Facts(kind, values=())
+
+
+_COMPUTE: dict[Kind, Callable[[Any], object]] = {
+    Kind.WHOLE: _whole_from,
+    Kind.REAL: _real_from,
+    Kind.TEXT: _text_from,
+    Kind.TRUTH: _truth_from,
+    Kind.DATE: _date_from,
+    Kind.MOMENT: _moment_from,
+}
+_CASTS = {
+    kind: Function(
+        "cast",
+        accept=_accept(kind),
+        result=_result(kind),
+        compute=_COMPUTE[kind],
+        parameters=(kind,),
+        # Engines write reals as text in different ways.
+        exact=lambda facts, kind=kind: not (kind is Kind.TEXT and facts.kind is Kind.REAL),
+        # Text may spell a number beyond the doubles.
+        finite=lambda facts: facts.kind is not Kind.TEXT,
+    )
+    for kind in Kind
+}
+
+FUNCTIONS = tuple(_CASTS.values())

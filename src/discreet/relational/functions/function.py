@@ -1,0 +1,67 @@
+"""What a function is: a signature, facts of its result, and a total reference evaluation.
+
+Engine-neutral: how a function is written for an engine is the dialect's business, and tests hold
+every dialect to ``apply``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from discreet.relational.facts import Facts
+from discreet.relational.kind import Kind
+
+
+def _always(*_: Facts) -> bool:
+    return True
+
+
+def never(*_: Facts) -> bool:
+    """The answer of a function that is exact, or finite, for no arguments."""
+    return False
+
+
+@dataclass(frozen=True)
+class Function:
+    """A total function of the language.
+
+    Contract: ``accept`` takes the facts of the arguments and gives the kinds they are converted
+    to, or refuses them (``type_clash``). ``result`` takes the converted facts and gives sound
+    facts of the result. ``compute`` is the exact semantics on Python values: NULL is None, and a
+    result outside the universe of its kind is None.
+
+    A ``strict`` function is NULL where an argument is; the others see None. ``exact`` says
+    whether every engine gives the very value ``compute`` gives for such arguments. ``finite``
+    says whether the engine's plain operation is proved to give a finite number for them.
+    ``carries`` names the arguments of which a non-finite value cannot but give a non-finite
+    result, so that one guard around a chain of such functions is as good as one around each.
+    """
+
+    name: str
+    accept: Callable[[tuple[Facts, ...]], tuple[Kind, ...]] = field(compare=False, repr=False)
+    result: Callable[..., Facts] = field(compare=False, repr=False)
+    compute: Callable[..., Any] = field(compare=False, repr=False)
+    parameters: tuple[object, ...] = ()
+    strict: bool = field(default=True, compare=False, repr=False)
+    exact: Callable[..., bool] = field(default=_always, compare=False, repr=False)
+    commutative: bool = field(default=False, compare=False, repr=False)
+    finite: Callable[..., bool] = field(default=_always, compare=False, repr=False)
+    carries: frozenset[int] = field(default=frozenset(), compare=False, repr=False)
+
+    def apply(self, values: Iterable[object], kind: Kind) -> object:
+        """The value of the function where its result has the given kind; None for NULL.
+
+        Guarantee: no exception, and a result in the universe of its kind.
+        """
+        arguments = tuple(values)
+        if self.strict and any(value is None for value in arguments):
+            return None
+        value: Any = self.compute(*arguments)
+        if kind.is_number and value is not None:
+            if isinstance(value, float) and not math.isfinite(value):
+                return None
+            return int(value) if kind is Kind.WHOLE else float(value)
+        return value

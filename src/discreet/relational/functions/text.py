@@ -1,0 +1,152 @@
+"""Text: letters are Unicode code points, and positions count from one.
+
+Case is changed letter by letter, each to one letter, independent of place and language. Where a
+position, a length or a set of letters is asked for, it is a public constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.facts import Facts
+from discreet.relational.functions.comparison import truth
+from discreet.relational.functions.function import Function
+from discreet.relational.functions.signature import takes, takes_alike
+from discreet.relational.kind import Kind, kind_of_value
+
+MOST_LETTERS = 10_000
+"""The longest constant, and the farthest position, that a function of text takes."""
+
+
+def lowered(text: str) -> str:
+    """Lower case, letter by letter.
+
+    >>> lowered("ÀΣİ")
+    'àσi'
+    """
+    return "".join("i" if letter == "İ" else _single(letter, str.lower) for letter in text)
+
+
+def uppered(text: str) -> str:
+    """Upper case, letter by letter.
+
+    >>> uppered("àß")
+    'Àẞ'
+    """
+    return "".join("ẞ" if letter == "ß" else _single(letter, str.upper) for letter in text)
+
+
+def _single(letter: str, change: Callable[[str], str]) -> str:
+    changed = change(letter)
+    if len(changed) == 1:
+        return changed
+    titled = letter.title()
+    return titled if change is str.upper and len(titled) == 1 else letter
+
+
+def _text(*_: Facts) -> Facts:
+    return Facts(Kind.TEXT)
+
+
+def _length(facts: Facts) -> Facts:
+    longest = None if facts.values is None else max(map(len, map(str, facts.values)), default=0)
+    return Facts(Kind.WHOLE, low=0, high=longest)
+
+
+def substring(start: int, length: int | None = None) -> Function:
+    """``length`` letters from position ``start``, or all the rest.
+
+    >>> substring(2, 3).apply(["héllo"], Kind.TEXT)
+    'éll'
+    """
+    _check_position("start", start, least=1)
+    if length is not None:
+        _check_position("length", length, least=0)
+    stop = None if length is None else start - 1 + length
+    return Function(
+        "substring",
+        accept=takes("substring", Kind.TEXT),
+        result=_text,
+        compute=lambda text: text[start - 1 : stop],
+        parameters=(start,) if length is None else (start, length),
+    )
+
+
+def trimmed(side: str, letters: str = " ") -> Function:
+    """Text without the given letters at its ``leading`` or ``trailing`` end, or at ``both``."""
+    _check_constant("trim", letters)
+    strip = {"both": str.strip, "leading": str.lstrip, "trailing": str.rstrip}[side]
+    return Function(
+        "trim",
+        accept=takes("trim", Kind.TEXT),
+        result=_text,
+        compute=lambda text: strip(text, letters) if letters else text,
+        parameters=(side, letters),
+    )
+
+
+def replaced(old: str, new: str) -> Function:
+    """Text with each ``old`` made ``new``, from left to right.
+
+    Contract: ``new`` is not longer than ``old``, so that no row can grow out of memory.
+    """
+    _check_constant("replace", old)
+    _check_constant("replace", new)
+    if len(new.encode()) > max(len(old.encode()), 1):
+        raise InvalidParameter(
+            code="bad_argument",
+            expectation="a replacement that is not longer than what it replaces",
+            received=(old, new),
+            remedy="Shorten it; use CASE to give whole values other names.",
+        )
+    return Function(
+        "replace",
+        accept=takes("replace", Kind.TEXT),
+        result=_text,
+        compute=lambda text: text.replace(old, new) if old else text,
+        parameters=(old, new),
+    )
+
+
+def _check_position(name: str, value: int, *, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST_LETTERS:
+        raise InvalidParameter(
+            code="bad_argument",
+            expectation=f"a {name} from {least} to {MOST_LETTERS} for substring",
+            received=value,
+            remedy="Write substring(x, 1, 3): positions count from one, from the left.",
+        )
+
+
+def _check_constant(name: str, value: str) -> None:
+    if kind_of_value(value) is not Kind.TEXT or len(value) > MOST_LETTERS:
+        raise InvalidParameter(
+            code="bad_argument",
+            expectation=f"text of at most {MOST_LETTERS} letters for {name}",
+            received=type(value).__name__,
+            remedy="Pass a constant.",
+        )
+
+
+LOWER = Function("lower", takes("lower", Kind.TEXT), _text, lowered)
+UPPER = Function("upper", takes("upper", Kind.TEXT), _text, uppered)
+LENGTH = Function("length", takes("length", Kind.TEXT), _length, len)
+STARTS_WITH = Function(
+    "starts_with", takes("starts_with", Kind.TEXT, Kind.TEXT), truth, str.startswith
+)
+ENDS_WITH = Function("ends_with", takes("ends_with", Kind.TEXT, Kind.TEXT), truth, str.endswith)
+CONTAINS = Function(
+    "contains", takes("contains", Kind.TEXT, Kind.TEXT), truth, lambda text, part: part in text
+)
+
+
+def _accept_texts(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
+    kinds = takes_alike("||", least=1, most=100)(facts)
+    takes("||", *(Kind.TEXT,) * len(kinds))(facts)
+    return (Kind.TEXT,) * len(kinds)
+
+
+CONCAT = Function("concat", _accept_texts, _text, lambda *texts: "".join(texts))
+
+FUNCTIONS = (LOWER, UPPER, LENGTH, STARTS_WITH, ENDS_WITH, CONTAINS, CONCAT)

@@ -1,0 +1,269 @@
+"""A question made ready to be paid for: measures, sensitivities, noise, and the event of it all.
+
+Everything but :meth:`Inquiry.release` follows from public quantities.
+
+Source: contract, "Spending", "Numbers"; 004d:F22. Proof: ``proofs/relational.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.event import Event, compose
+from discreet.core.guarantee import ZCDP, Guarantee, RenyiDP
+from discreet.core.measurement import Measurement
+from discreet.core.space import Space
+from discreet.core.unit import Person, Replace
+from discreet.mechanisms import quantiles
+from discreet.noise.randomness import SYSTEM, Source, integer
+from discreet.relational.aggregates import Aggregate, Maximum, Minimum, Quantile
+from discreet.relational.allocation import Allocation, Choice, Noised, Part, allocate
+from discreet.relational.database import Database, Databases, Units
+from discreet.relational.kind import Kind
+from discreet.relational.measures import CountPeople, CountRows, CountValues, Linear, Ranks, Total
+from discreet.relational.question import Question
+from discreet.relational.reach import (
+    Reach,
+    reach_of_person,
+    reach_of_presence,
+    reach_of_rows,
+    reach_of_values,
+)
+from discreet.relational.tally import tally
+
+Selection: TypeAlias = (
+    quantiles.Quantile | quantiles.Minimum | quantiles.Maximum | quantiles.Several
+)
+
+_LARGEST_TOTAL = 1 << 126
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Noisy values by cell, in steps of each measure's grid, and chosen quantiles."""
+
+    linear: tuple[NDArray[Any], ...]
+    chosen: tuple[NDArray[Any], ...]
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """A question with its spend.
+
+    ``rows_at_most`` bounds the private rows, for overflow. ``emphasis`` replaces the weights of
+    the linear measures, where a wanted accuracy decides the split.
+    """
+
+    question: Question
+    spend: Guarantee
+    rows_at_most: int
+    randomness: Source = SYSTEM
+    emphasis: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse questions about public tables alone, and totals that could overflow."""
+        if self.question.rows.changed == 0:
+            raise InvalidParameter(
+                code="public_question",
+                expectation="a private table in the question",
+                remedy="Public tables need no curator; read them directly.",
+            )
+        for noised in self.allocation.noised:
+            measure = noised.measure
+            if isinstance(measure, Total):
+                most = measure.steps() * self.rows_at_most * max(self.question.rows.changed or 1, 1)
+                if most >= _LARGEST_TOTAL:
+                    raise InvalidParameter(
+                        code="total_overflows",
+                        expectation=f"sums below 2**126 steps for {self.rows_at_most} rows",
+                        remedy="Declare narrower bounds, or rows_at_most= on the table.",
+                    )
+
+    @cached_property
+    def person(self) -> Person | None:
+        """The person whose rows are bounded, where rows have owners."""
+        unit = (
+            self.question.unit.unit
+            if isinstance(self.question.unit, Replace)
+            else self.question.unit
+        )
+        return unit if isinstance(unit, Person) and self.question.rows.owner else None
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The different linear measures, each with all the weight the columns give it."""
+        weights: dict[Linear, float] = {}
+        for aggregate in self.question.aggregates:
+            for measure, weight in zip(aggregate.measures, aggregate.weights, strict=True):
+                if not isinstance(measure, Ranks):
+                    weights[measure] = weights.get(measure, 0.0) + weight
+        if self.emphasis is not None:
+            weights = dict(zip(weights, self.emphasis, strict=True))
+        return tuple(Part(m, self.reach(m), weight) for m, weight in weights.items())
+
+    @cached_property
+    def choosing(self) -> tuple[tuple[Quantile, ...], ...]:
+        """The aggregates chosen by rank; several levels of one column are chosen together."""
+        together: dict[object, list[Quantile]] = {}
+        for aggregate in self.question.aggregates:
+            if isinstance(aggregate, Minimum | Maximum):
+                together[aggregate] = [aggregate]
+            elif isinstance(aggregate, Quantile):
+                together.setdefault(aggregate.ranks, []).append(aggregate)
+        return tuple(tuple(sorted(group, key=lambda a: a.q)) for group in together.values())
+
+    @cached_property
+    def choices(self) -> tuple[Choice, ...]:
+        """What each of them needs to know for the split."""
+        return tuple(
+            Choice(self.reach(group[0].ranks), float(len(group))) for group in self.choosing
+        )
+
+    @cached_property
+    def allocation(self) -> Allocation:
+        """The split and the noise."""
+        return allocate(self.parts, self.choices, self.spend, self.randomness)
+
+    def reach(self, measure: Linear | Ranks) -> Reach:
+        """How many rows of a measure one unit can change."""
+        question, cells = self.question, self.question.keys.cells
+        if self.person is None:
+            if isinstance(measure, CountPeople):
+                raise InvalidParameter(
+                    code="no_owner",
+                    expectation="rows that still belong to one person each",
+                    remedy="Count people before DISTINCT or UNION with other rows.",
+                )
+            changed = question.rows.changed
+            assert changed is not None
+            return reach_of_rows(changed, question.unit)
+        match measure:
+            case CountPeople():
+                return reach_of_presence(self.person, cells, question.unit)
+            case CountValues(argument):
+                values = argument.facts.values
+                known = None if values is None else len(values)
+                return reach_of_values(self.person, cells, known, question.unit)
+        return reach_of_person(self.person, cells, question.unit)
+
+    def selection(self, number: int) -> Selection:
+        """The mechanism that chooses in each cell."""
+        group, reach = self.choosing[number], self.choices[number].reach
+        common: dict[str, Any] = {
+            "candidates": group[0].ranks.candidates,
+            "rank_sensitivity": reach.most,
+            "epsilon": self.allocation.choices[number],
+            "by": quantiles.EXPONENTIAL if self._concentrated else quantiles.PERMUTE_AND_FLIP,
+            "randomness": self.randomness,
+        }
+        levels = [Fraction(str(aggregate.q)) for aggregate in group]
+        if len(group) > 1:
+            return quantiles.plan_quantiles(levels=levels, **common)
+        if isinstance(group[0], Minimum):
+            return quantiles.Minimum(**common)
+        if isinstance(group[0], Maximum):
+            return quantiles.Maximum(**common)
+        return quantiles.Quantile(q=levels[0], **common)
+
+    def choice_event(self, number: int) -> Event:
+        """What one selection costs over all cells that a unit can be in.
+
+        A unit with r rows in a cell loses r/most of the cell's epsilon, so all its rows together
+        lose as much as if they were in one cell: one event, valid under every accountant. Under
+        a concentrated spend one event for each group it can be in may be cheaper. Under Replace
+        the rows of two units meet. Proof: ``proofs/quantiles.md``.
+        """
+        selection, reach = self.selection(number), self.choices[number].reach
+        if self._concentrated and reach.groups < Fraction(reach.rows, reach.most) ** 2:
+            return selection.event_for(rows=reach.swaps * reach.most) * reach.groups
+        return selection.event_for(rows=reach.swaps * reach.rows)
+
+    @property
+    def _concentrated(self) -> bool:
+        return isinstance(self.spend, ZCDP | RenyiDP)
+
+    @cached_property
+    def choice_events(self) -> tuple[Event, ...]:
+        """The events of all quantiles."""
+        return tuple(self.choice_event(number) for number in range(len(self.choices)))
+
+    @cached_property
+    def event(self) -> Event:
+        """What the whole answer costs."""
+        return compose((self.allocation.linear_event, *self.choice_events))
+
+    def noised(self, measure: Linear) -> tuple[int, Noised]:
+        """Place and noise of a measure."""
+        place = [part.measure for part in self.parts].index(measure)
+        return place, self.allocation.noised[place]
+
+    def place(self, aggregate: Aggregate) -> tuple[int, int]:
+        """Which of the choices a quantile belongs to, and its column there."""
+        for number, group in enumerate(self.choosing):
+            if aggregate in group:
+                return number, group.index(aggregate)
+        raise LookupError(type(aggregate).__name__)
+
+    def release(self, database: Database) -> Measured:
+        """Run it: exact numbers from the engine, then noise. The only thing that reads data."""
+        grids = [item.measure for item in self.allocation.noised]
+        exact = tally(
+            self.question,
+            grids,
+            [group[0].ranks for group in self.choosing],
+            self.person,
+            database.engine,
+            salt=integer(SYSTEM, 62),
+        )
+        # Noise is additive: the same for every value, so it is drawn for zeros and added in
+        # whole numbers of any size.
+        linear = tuple(
+            values + item.mechanism.release(np.zeros(len(values), dtype=np.int64))
+            for values, item in zip(exact.linear, self.allocation.noised, strict=True)
+        )
+        chosen = tuple(
+            np.asarray(self.selection(number).release(counts)).reshape(len(counts), -1)
+            for number, counts in enumerate(exact.ranks)
+        )
+        return Measured(linear, chosen)
+
+    def measurement(self, database: Database) -> Measurement[Database, Measured]:
+        """The same as a measurement on databases at a distance of one unit."""
+        space = Space(Databases(tuple(database.names())), Units(self.question.unit))
+        return Measurement(space, self.release, self._event_at)
+
+    def _event_at(self, units: Any) -> Event:
+        if units != 1:
+            raise InvalidParameter(
+                code="distance_not_one",
+                expectation="databases that differ by one unit",
+                received=units,
+                remedy="Ask for the event of one unit; `Guarantee.group` speaks of several.",
+            )
+        return self.event
+
+
+def whole(measure: Linear) -> bool:
+    """Whether a measure is released as whole numbers."""
+    return not isinstance(measure, Total) or measure.argument.facts.kind is Kind.WHOLE
+
+
+def in_units(values: NDArray[Any], noised: Noised) -> NDArray[Any]:
+    """Noisy steps as numbers in the caller's units: whole numbers stay whole."""
+    if whole(noised.measure):
+        return values
+    return values.astype(np.float64) * noised.step
+
+
+COUNTS = (CountRows, CountPeople, CountValues)
+"""Measures that cannot be negative."""
+
+Bounds = Mapping[str, Any]

@@ -1,0 +1,77 @@
+"""The public keys of an answer: every declared combination, and no other.
+
+Keys come in blocks. A block is one key expression with its finite list of values, or several
+columns of one public table with the combinations that occur there. An answer has one cell for
+each choice of one entry per block, in the order of the blocks.
+
+Source: contract, "Columns" (public keys).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.expression import Expression
+from discreet.relational.facts import Facts
+
+MOST_VALUES = 1_000_000
+MOST_CELLS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Block:
+    """Key expressions, with the tuples of values they may take together."""
+
+    expressions: tuple[Expression, ...]
+    entries: tuple[tuple[object, ...], ...]
+
+
+@dataclass(frozen=True)
+class KeySet:
+    """Blocks of keys; no block at all means one cell for everything."""
+
+    blocks: tuple[Block, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse more cells than an answer can hold."""
+        if self.cells > MOST_CELLS:
+            raise InvalidParameter(
+                code="too_many_keys",
+                expectation=f"at most {MOST_CELLS} combinations of keys",
+                received=self.cells,
+                remedy="Group by fewer columns, or by coarser bins.",
+            )
+
+    @property
+    def cells(self) -> int:
+        """How many combinations there are."""
+        return math.prod(len(block.entries) for block in self.blocks)
+
+    def strides(self) -> tuple[int, ...]:
+        """What one entry of each block adds to the number of the cell."""
+        strides = []
+        stride = self.cells
+        for block in self.blocks:
+            stride //= max(len(block.entries), 1)
+            strides.append(stride)
+        return tuple(strides)
+
+    def column(self, block: int, place: int) -> list[object]:
+        """The values of one key expression, cell by cell."""
+        entries = [entry[place] for entry in self.blocks[block].entries]
+        stride = self.strides()[block]
+        cycle = [value for value in entries for _ in range(stride)]
+        return cycle * (self.cells // max(len(cycle), 1))
+
+
+def not_finite(name: str, facts: Facts) -> InvalidParameter:
+    """The refusal of a key without a finite list of values."""
+    return InvalidParameter(
+        code="keys_not_finite",
+        expectation=f"a finite public list of keys for {name}",
+        received=facts.kind.value,
+        remedy="Group by a Category, by bin(x, low, high, n), by year(day), or by a column of a "
+        "public table.",
+    )

@@ -1,0 +1,92 @@
+"""The six kinds of value an expression may have, and the universe of each.
+
+Every kind has a closed, public universe on which all functions are total. A scan brings each
+column into the universe of its kind, once, before any expression sees it; functions never leave
+it. So no row can make an engine fail, whatever it holds.
+
+=========  ==================================  ========================================
+Kind       Universe                            What a scan does with the rest
+=========  ==================================  ========================================
+WHOLE      integers of at most 2**63 - 1 in    clamped (-2**63 has no opposite, and
+           magnitude                           larger integers do not fit)
+REAL       finite doubles                      NaN becomes NULL, infinities are clamped
+TEXT       Unicode text                        nothing else occurs
+TRUTH      false, true                         nothing else occurs
+DATE       days of the years 1 to 9999         NULL, infinities included
+MOMENT     microseconds of the same years, no  NULL; zoned moments are taken in UTC
+           zone
+=========  ==================================  ========================================
+"""
+
+from __future__ import annotations
+
+import sys
+from datetime import date, datetime
+from enum import Enum
+
+
+class Kind(Enum):
+    """What a value is, apart from how an engine stores it."""
+
+    WHOLE = "whole number"
+    REAL = "real number"
+    TEXT = "text"
+    TRUTH = "truth value"
+    DATE = "date"
+    MOMENT = "moment"
+
+    @property
+    def is_number(self) -> bool:
+        """Whether arithmetic is defined."""
+        return self in (Kind.WHOLE, Kind.REAL)
+
+    @property
+    def is_calendar(self) -> bool:
+        """Whether the value is a day or a moment."""
+        return self in (Kind.DATE, Kind.MOMENT)
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether a lower and an upper bound make sense."""
+        return self.is_number or self.is_calendar
+
+
+LARGEST_WHOLE = 2**63 - 1
+"""The universe of WHOLE is symmetric, so negation and absolute values cannot overflow."""
+
+SAFE_WHOLE = 2**62
+"""Results proved to be smaller in magnitude stay WHOLE; all others are computed as REAL."""
+
+LARGEST_REAL = sys.float_info.max
+FIRST_DATE, LAST_DATE = date.min, date.max
+FIRST_MOMENT, LAST_MOMENT = datetime.min, datetime.max
+
+
+def kind_of_value(value: object) -> Kind | None:
+    """The kind of a Python value, or None if it belongs to no universe.
+
+    >>> kind_of_value(True), kind_of_value(3), kind_of_value(b"x")
+    (<Kind.TRUTH: 'truth value'>, <Kind.WHOLE: 'whole number'>, None)
+    """
+    # A bool is an int and a datetime is a date, so the narrower class is asked for first.
+    match value:
+        case bool():
+            kind, fits = Kind.TRUTH, True
+        case int():
+            kind, fits = Kind.WHOLE, abs(value) <= LARGEST_WHOLE
+        case float():
+            kind, fits = Kind.REAL, abs(value) <= LARGEST_REAL
+        case str():
+            kind, fits = Kind.TEXT, _is_unicode(value)
+        case datetime():
+            kind, fits = Kind.MOMENT, value.tzinfo is None
+        case date():
+            kind, fits = Kind.DATE, True
+        case _:
+            return None
+    return kind if fits else None
+
+
+def _is_unicode(text: str) -> bool:
+    # Lone surrogates have no UTF-8 form; engines end a statement at a NUL.
+    return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)

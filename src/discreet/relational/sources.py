@@ -1,0 +1,108 @@
+"""Where a table lies: a file, a table in a DuckDB file, or a frame in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from discreet.core.errors import InvalidParameter
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What identifies a version of a file without reading it."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+
+
+@dataclass(frozen=True)
+class ParquetFile:
+    """A Parquet file; its schema is public, its rows are not."""
+
+    path: Path
+
+
+@dataclass(frozen=True)
+class CSVFile:
+    """A CSV file with a header. Every field is read as text, so that no type depends on data."""
+
+    path: Path
+
+
+@dataclass(frozen=True)
+class DatabaseTable:
+    """A table of a DuckDB file, opened for reading."""
+
+    path: Path
+    table: str
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A Polars, pandas or Arrow table, or a mapping of names to NumPy arrays, in memory."""
+
+    frame: Any = field(repr=False, hash=False, compare=False)
+
+
+Source: TypeAlias = ParquetFile | CSVFile | DatabaseTable | Frame
+
+_FRAMES = {"polars", "pandas", "pyarrow"}
+
+
+def source_of(value: object, table: str | None = None) -> Source:
+    """The source a user means by a path or an object in memory."""
+    if isinstance(value, ParquetFile | CSVFile | DatabaseTable | Frame):
+        return value
+    if isinstance(value, str | Path):
+        return _file(Path(value), table)
+    if type(value).__module__.split(".")[0] in _FRAMES or isinstance(value, dict):
+        return Frame(value)
+    raise InvalidParameter(
+        code="not_a_source_of_rows",
+        expectation="a path to Parquet, CSV or DuckDB, or a Polars, pandas or Arrow table",
+        received=type(value).__name__,
+        remedy='Write table("visits.parquet", ...) or table(frame, ...).',
+    )
+
+
+def fingerprint(source: Source) -> Fingerprint | None:
+    """The version of a file as its directory entry tells it; None for frames."""
+    if isinstance(source, Frame):
+        return None
+    try:
+        status = source.path.stat()
+    except OSError:
+        raise _missing(source.path) from None
+    return Fingerprint(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def _file(path: Path, table: str | None) -> Source:
+    absolute = path.absolute()
+    if not absolute.is_file():
+        raise _missing(path)
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if ".parquet" in suffixes:
+        return ParquetFile(absolute)
+    if ".csv" in suffixes or ".tsv" in suffixes:
+        return CSVFile(absolute)
+    if suffixes and suffixes[-1] in (".duckdb", ".db", ".ddb"):
+        return DatabaseTable(absolute, table or path.stem)
+    raise InvalidParameter(
+        code="unknown_file_kind",
+        expectation="a file name that ends in .parquet, .csv or .duckdb",
+        received=path.name,
+        remedy="Rename the file, or load it into a frame and pass that.",
+    )
+
+
+def _missing(path: Path) -> InvalidParameter:
+    return InvalidParameter(
+        code="file_not_found",
+        expectation="a file that exists",
+        received=path.name,
+        remedy="Check the path; it is taken relative to the working directory.",
+    )

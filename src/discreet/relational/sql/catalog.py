@@ -1,0 +1,40 @@
+"""What a translation may know of the tables: names, columns, units, and contents if public."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from discreet.core.unit import PrivacyUnit
+from discreet.relational.plan import Field
+from discreet.relational.table import PublicTable, Table
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A table of the catalogue."""
+
+    name: str
+    table: Table | PublicTable
+    fields: Mapping[str, Field]
+
+
+class Catalog(Protocol):
+    """The tables of a curator."""
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Whose privacy all private tables share."""
+
+    def names(self) -> list[str]:
+        """The tables there are."""
+
+    def find(self, name: str) -> Entry | None:
+        """A table by its name, not case-sensitive."""
+
+    def partners(self, table: str, columns: Sequence[str]) -> int:
+        """The most rows of a public table that share one value of ``columns``."""
+
+    def combinations(self, table: str, columns: Sequence[str]) -> list[tuple[object, ...]]:
+        """The combinations of values of ``columns`` in a public table, sorted."""

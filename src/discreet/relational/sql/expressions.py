@@ -1,0 +1,361 @@
+"""From sqlglot's nodes to ours, by an allow-list of node classes; anything else is refused.
+
+Nothing of the analyst's text goes further than the constants and column names it contains. A
+node with a part that we do not read is refused too, so that no modifier is dropped in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.expression import Call, Case, Expression, Literal
+from discreet.relational.functions.arithmetic import MULTIPLY, NEGATE, SQUARE
+from discreet.relational.functions.calendar import difference
+from discreet.relational.functions.casts import cast
+from discreet.relational.functions.comparison import BETWEEN, EQUAL, IN
+from discreet.relational.functions.function import Function
+from discreet.relational.functions.logic import IS_FALSE, IS_NOT_NULL, IS_NULL, IS_TRUE, NOT
+from discreet.relational.functions.parsed import (
+    bare,
+    chain,
+    check_size,
+    only,
+    parts,
+    refused,
+    suggestion,
+)
+from discreet.relational.functions.patterns import like
+from discreet.relational.functions.registry import FUNCTIONS, OPERATORS
+from discreet.relational.functions.shifts import MULTIPLES, shifted
+from discreet.relational.functions.spelling import BINARY, CALLS, TYPE_REMEDY, TYPES
+from discreet.relational.functions.text import LOWER, lowered
+from discreet.relational.kind import LARGEST_WHOLE, Kind
+
+Resolve = Callable[[exp.Column], Expression]
+Aggregate = Callable[[exp.Expression], Expression]
+
+
+def expression_from(
+    node: exp.Expression, resolve: Resolve, aggregate: Aggregate | None = None
+) -> Expression:
+    """Our expression for what was parsed with ``read="duckdb"``.
+
+    ``resolve`` finds columns. ``aggregate`` stands for aggregates where they are allowed; without
+    it they are refused.
+    """
+    check_size(node)
+    return _Translation(resolve, aggregate).of(node)
+
+
+@dataclass(frozen=True)
+class _Translation:
+    resolve: Resolve
+    aggregate: Aggregate | None
+
+    def of(self, node: exp.Expression) -> Expression:
+        kind = type(node)
+        if isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup | exp.IgnoreNulls):
+            return self._aggregated(node)
+        if kind in BINARY:
+            return self._operator(node)
+        if kind in CALLS:
+            name, *keys = CALLS[kind]
+            only(node, *keys)
+            return self._named(name, [part for key in keys for part in parts(node, key)], node)
+        handler = _HANDLERS.get(kind)
+        if handler is None:
+            raise refused(node)
+        return handler(self, node)
+
+    def _aggregated(self, node: exp.Expression) -> Expression:
+        if self.aggregate is None:
+            raise refused(
+                node, "Aggregates stand in SELECT, HAVING and ORDER BY, not inside others."
+            )
+        return self.aggregate(node)
+
+    def _operator(self, node: exp.Expression) -> Expression:
+        only(node, "this", "expression")
+        function = OPERATORS[BINARY[type(node)]]
+        if isinstance(node, exp.And | exp.Or):
+            return Call(function, tuple(map(self.of, chain(node))))
+        if isinstance(node, exp.Add | exp.Sub):
+            moved = self._shifted(node)
+            if moved is not None:
+                return moved
+        first, second = self.of(node.this), self.of(node.expression)
+        if function is MULTIPLY and first == second and not isinstance(first, Literal):
+            return Call(SQUARE, (first,))
+        return _call(function, first, second)
+
+    def _shifted(self, node: exp.Expression) -> Expression | None:
+        """Days and moments plus or minus something; None where it is ordinary arithmetic."""
+        first, second = bare(node.this), bare(node.expression)
+        sign = -1 if isinstance(node, exp.Sub) else 1
+        if isinstance(first, exp.Interval) and sign == 1:
+            first, second = second, first
+        if isinstance(second, exp.Interval):
+            amount, unit = _interval(second)
+            return Call(shifted(sign * amount, unit), (self.of(first),))
+        left, right = self.of(first), self.of(second)
+        if not left.facts.kind.is_calendar or left.facts.empty:
+            return None
+        if sign == -1 and (left.facts.kind, right.facts.kind) == (Kind.DATE, Kind.DATE):
+            return Call(difference("day"), (right, left))
+        if left.facts.kind is Kind.DATE and isinstance(right, Literal) and type(right.value) is int:
+            return Call(shifted(sign * right.value, "day"), (left,))
+        raise refused(
+            node, "Write d + INTERVAL 30 DAY, or date_diff('day', a, b) for a difference."
+        )
+
+    def _named(self, name: str, nodes: list[exp.Expression], node: exp.Expression) -> Expression:
+        entry = FUNCTIONS.get(name)
+        if entry is None:
+            raise refused(node, suggestion(name), name)
+        if not entry.least <= len(nodes) <= entry.most:
+            count = f"{entry.least}" if entry.least == entry.most else f"{entry.least} or more"
+            raise refused(
+                node, f"{name} takes {count} arguments.", f"{name} of {len(nodes)} arguments"
+            )
+        constants, args = [], []
+        for place, part in enumerate(nodes):
+            if place in entry.constants:
+                constants.append(self._constant(part, name))
+            else:
+                args.append(self.of(part))
+        return _call(entry.make(*constants), *args)
+
+    def _constant(self, node: exp.Expression, name: str) -> object:
+        if isinstance(node, exp.Var):
+            return node.name
+        value = self.of(node)
+        if not isinstance(value, Literal) or value.value is None:
+            raise refused(
+                node, f"This argument of {name} must be a constant.", f"{name} with a variable"
+            )
+        return value.value
+
+    def column(self, node: exp.Expression) -> Expression:
+        if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+            raise refused(node, "Name the columns one by one.")
+        return self.resolve(node)
+
+    def literal(self, node: exp.Expression) -> Expression:
+        if node.args.get("is_string"):
+            return Literal(str(node.this))
+        text = str(node.this)
+        whole = text.isascii() and text.isdigit()
+        return Literal(int(text) if whole and int(text) <= LARGEST_WHOLE else float(text))
+
+    def boolean(self, node: exp.Expression) -> Expression:
+        return Literal(bool(node.this))
+
+    def null(self, node: exp.Expression) -> Expression:
+        return Literal(None)
+
+    def inside(self, node: exp.Expression) -> Expression:
+        only(node, "this")
+        return self.of(bare(node))
+
+    def negative(self, node: exp.Expression) -> Expression:
+        only(node, "this")
+        value = self.of(node.this)
+        if isinstance(value, Literal) and type(value.value) in (int, float):
+            return Literal(-value.value)  # type: ignore[operator]
+        return Call(NEGATE, (value,))
+
+    def negation(self, node: exp.Expression) -> Expression:
+        only(node, "this")
+        value = self.of(node.this)
+        if isinstance(value, Call) and value.function == IS_NULL:
+            return Call(IS_NOT_NULL, value.args)
+        return Call(NOT, (value,))
+
+    def test(self, node: exp.Expression) -> Expression:
+        only(node, "this", "expression")
+        value = self.of(node.this)
+        match node.expression:
+            case exp.Null():
+                return Call(IS_NULL, (value,))
+            case exp.Boolean(this=True):
+                return Call(IS_TRUE, (value,))
+            case exp.Boolean():
+                return Call(IS_FALSE, (value,))
+        raise refused(node, "Write IS NULL, IS TRUE, IS FALSE, or =.")
+
+    def between(self, node: exp.Expression) -> Expression:
+        only(node, "this", "low", "high")
+        return _call(BETWEEN, *(self.of(node.args[key]) for key in ("this", "low", "high")))
+
+    def member(self, node: exp.Expression) -> Expression:
+        if node.args.get("query") is not None or node.args.get("unnest") is not None:
+            raise refused(
+                node, "Write the list out, or join with a public table.", "IN (SELECT ...)"
+            )
+        only(node, "this", "expressions")
+        listed = [self.of(part) for part in node.expressions]
+        constant = all(isinstance(part, Literal) and part.value is not None for part in listed)
+        if not listed or not constant:
+            raise refused(
+                node, "List constants other than NULL: x IN (1, 2).", "IN with other values"
+            )
+        return _call(IN, self.of(node.this), *listed)
+
+    def case(self, node: exp.Expression) -> Expression:
+        only(node, "this", "ifs", "default")
+        subject = None if node.this is None else self.of(node.this)
+        branches = []
+        for part in node.args["ifs"]:
+            test = self.of(part.this)
+            test = test if subject is None else _call(EQUAL, subject, test)
+            branches.append((test, self.of(part.args["true"])))
+        return Case(tuple(branches), self._otherwise(node.args.get("default")))
+
+    def choice(self, node: exp.Expression) -> Expression:
+        only(node, "this", "true", "false")
+        result = self.of(node.args["true"])
+        return Case(((self.of(node.this), result),), self._otherwise(node.args.get("false")))
+
+    def _otherwise(self, node: exp.Expression | None) -> Expression:
+        return Literal(None) if node is None else self.of(node)
+
+    def cast(self, node: exp.Expression) -> Expression:
+        only(node, "this", "to", ignored=("safe",))
+        target = node.args["to"]
+        kind = None if target.expressions else TYPES.get(getattr(target.this, "name", ""))
+        if kind is None:
+            name = target.sql(dialect="duckdb")
+            raise refused(node, TYPE_REMEDY, f"CAST to {name}")
+        value = self.of(node.this)
+        if isinstance(value, Literal) and type(node) is exp.Cast:
+            return _constant_of(kind, value)
+        return Call(cast(kind), (value,))
+
+    def like(self, node: exp.Expression) -> Expression:
+        escape = ""
+        if isinstance(node, exp.Escape):
+            only(node, "this", "expression")
+            escape, node = self._text(node.expression), node.this
+            if type(node) not in (exp.Like, exp.ILike):
+                raise refused(node)
+        only(node, "this", "expression", ignored=("negate",))
+        value, pattern = self.of(node.this), self._text(node.expression)
+        if type(node) is exp.ILike:
+            value, pattern, escape = Call(LOWER, (value,)), lowered(pattern), lowered(escape)
+        test = Call(like(pattern, escape), (value,))
+        return Call(NOT, (test,)) if node.args.get("negate") else test
+
+    def _text(self, node: exp.Expression) -> str:
+        value = self.of(node) if isinstance(node, exp.Literal) else None
+        if not isinstance(value, Literal) or not isinstance(value.value, str):
+            raise refused(
+                node, "Patterns of LIKE are constants: x LIKE 'a%'.", "LIKE with a variable"
+            )
+        return value.value
+
+    def trim(self, node: exp.Expression) -> Expression:
+        only(node, "this", "expression", "position")
+        position = str(node.args.get("position") or "BOTH").upper()
+        name = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}[position]
+        return self._named(name, [*parts(node, "this"), *parts(node, "expression")], node)
+
+    def logarithm(self, node: exp.Expression) -> Expression:
+        only(node, "this", "expression")
+        if node.args.get("expression") is None:
+            return self._named("log", [node.this], node)
+        base = self.of(node.this)
+        name = {10: "log10", 2: "log2"}.get(base.value) if isinstance(base, Literal) else None  # type: ignore[call-overload]
+        if name is None:
+            raise refused(
+                node, "Write ln(x), log2(x), log10(x), or ln(x) / ln(base).", "log of a base"
+            )
+        return self._named(name, [node.expression], node)
+
+    def anonymous(self, node: exp.Expression) -> Expression:
+        return self._named(str(node.this).lower(), list(node.expressions), node)
+
+    def added(self, node: exp.Expression) -> Expression:
+        only(node, "this", "expression")
+        interval = node.args.get("expression")
+        if not isinstance(interval, exp.Interval):
+            raise refused(node, "Write d + INTERVAL 30 DAY.")
+        amount, unit = _interval(interval)
+        return Call(shifted(amount, unit), (self.of(node.this),))
+
+
+def _call(function: Function, *args: Expression) -> Expression:
+    """A call in which text constants beside dates are read as dates, as SQL does."""
+    calendar = next((arg.facts.kind for arg in args if arg.facts.kind.is_calendar), None)
+    if calendar is None:
+        return Call(function, args)
+    return Call(
+        function,
+        tuple(
+            _constant_of(_calendar_kind(arg.value), arg)
+            if isinstance(arg, Literal) and isinstance(arg.value, str)
+            else arg
+            for arg in args
+        ),
+    )
+
+
+def _calendar_kind(text: str) -> Kind:
+    return Kind.DATE if len(text) == len("2024-01-01") else Kind.MOMENT
+
+
+def _constant_of(kind: Kind, literal: Literal) -> Expression:
+    values = Call(cast(kind), (literal,)).facts.values
+    if values == () and literal.value is not None:
+        raise InvalidParameter(
+            code="bad_literal",
+            expectation=f"a constant that is a {kind.value}",
+            received=literal.value,
+            remedy="Write 12, 1.5, '2024-12-31' or '2024-12-31 23:59:59'; TRY_CAST gives NULL.",
+        )
+    if values is None:
+        return Call(cast(kind), (literal,))
+    return Literal(values[0] if values else None, kind)
+
+
+def _interval(node: exp.Interval) -> tuple[int, str]:
+    only(node, "this", "unit")
+    amount, unit = bare(node.this), node.args.get("unit")
+    sign = 1
+    if isinstance(amount, exp.Neg):
+        sign, amount = -1, bare(amount.this)
+    text = str(amount.this).strip() if isinstance(amount, exp.Literal) else ""
+    base = MULTIPLES.get(unit.name.lower().removesuffix("s")) if isinstance(unit, exp.Var) else None
+    digits = text.removeprefix("-")
+    if base is None or not (digits.isascii() and digits.isdigit() and len(digits) < 16):
+        raise refused(node, "Write INTERVAL 30 DAY: a whole constant and one unit.", "INTERVAL")
+    name, multiple = base
+    return sign * int(text) * multiple, name
+
+
+_HANDLERS: Mapping[type[exp.Expression], Callable[[_Translation, exp.Expression], Expression]] = {
+    exp.Column: _Translation.column,
+    exp.Literal: _Translation.literal,
+    exp.Boolean: _Translation.boolean,
+    exp.Null: _Translation.null,
+    exp.Paren: _Translation.inside,
+    exp.Neg: _Translation.negative,
+    exp.Not: _Translation.negation,
+    exp.Is: _Translation.test,
+    exp.Between: _Translation.between,
+    exp.In: _Translation.member,
+    exp.Case: _Translation.case,
+    exp.If: _Translation.choice,
+    exp.Cast: _Translation.cast,
+    exp.TryCast: _Translation.cast,
+    exp.Like: _Translation.like,
+    exp.ILike: _Translation.like,
+    exp.Escape: _Translation.like,
+    exp.Trim: _Translation.trim,
+    exp.Log: _Translation.logarithm,
+    exp.DateAdd: _Translation.added,
+    exp.Anonymous: _Translation.anonymous,
+}

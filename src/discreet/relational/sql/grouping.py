@@ -1,0 +1,176 @@
+"""GROUP BY: key expressions with their finite public lists of values.
+
+Source: contract, "Columns" (public keys).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from discreet.core.errors import DiscreetError, InvalidParameter
+from discreet.relational.expression import Column, Expression, possible_values
+from discreet.relational.facts import Facts
+from discreet.relational.keys import MOST_VALUES, Block, KeySet, not_finite
+from discreet.relational.plan import Rows, Scan
+from discreet.relational.schema import Category
+from discreet.relational.sql.catalog import Catalog
+from discreet.relational.sql.expressions import expression_from
+from discreet.relational.sql.relation import Relation, unsupported
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The keys of a question, in the order of GROUP BY."""
+
+    below: Relation
+    expressions: tuple[Expression, ...]
+    keys: KeySet
+    places: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(
+        cls,
+        select: exp.Select,
+        below: Relation,
+        aliases: Mapping[str, exp.Expression],
+        catalog: Catalog,
+    ) -> Grouping:
+        """Translate the GROUP BY of ``select``; columns may be meant by number or alias."""
+        group = select.args.get("group")
+        if group is None:
+            return cls(below, (), KeySet(()), ())
+        for name, value in group.args.items():
+            if name != "expressions" and value:
+                raise unsupported(construct=f"GROUP BY {name.upper()}", remedy="List the keys.")
+        nodes = [_meant(node, select, below, aliases) for node in group.expressions]
+        expressions = tuple(expression_from(node, below.resolve) for node in nodes)
+        keys, places = _blocks(expressions, [node.sql() for node in nodes], below.rows, catalog)
+        return cls(below, expressions, keys, places)
+
+    def match(self, node: exp.Expression) -> Expression | None:
+        """The released key column that ``node`` means, if it is one of the keys."""
+        if not self.expressions or node.find(exp.AggFunc) is not None:
+            return None
+        try:
+            meant = expression_from(node, self.below.resolve)
+        except DiscreetError:
+            return None
+        for number, expression in enumerate(self.expressions):
+            if meant == expression:
+                facts = expression.facts
+                return Column(f"key{number}", Facts(facts.kind, None, None, None, declared=True))
+        return None
+
+
+def _meant(
+    node: exp.Expression,
+    select: exp.Select,
+    below: Relation,
+    aliases: Mapping[str, exp.Expression],
+) -> exp.Expression:
+    """The expression behind ``GROUP BY 1`` or ``GROUP BY alias``."""
+    if isinstance(node, exp.Literal) and node.is_int:
+        place = int(node.name) - 1
+        if not 0 <= place < len(select.expressions):
+            raise InvalidParameter(
+                code="no_such_column",
+                expectation="the number of a column in GROUP BY",
+                received=place + 1,
+                remedy="Count the columns of the SELECT from one, or use a name.",
+            )
+        item: exp.Expression = select.expressions[place]
+        return item.this if isinstance(item, exp.Alias) else item
+    if isinstance(node, exp.Column) and not node.table and node.name.lower() in aliases:
+        if any(column.name.lower() == node.name.lower() for column in below.columns):
+            return node
+        return aliases[node.name.lower()]
+    return node
+
+
+def _blocks(
+    expressions: tuple[Expression, ...], names: list[str], rows: Rows, catalog: Catalog
+) -> tuple[KeySet, tuple[tuple[int, int], ...]]:
+    """One block per key; the columns of one public table share a block."""
+    publics: dict[str, list[int]] = {}
+    order: list[tuple[Scan | None, list[int]]] = []
+    for number, expression in enumerate(expressions):
+        scan = _public_scan(expression, rows)
+        if scan is None:
+            order.append((None, [number]))
+        elif scan.prefix in publics:
+            publics[scan.prefix].append(number)
+        else:
+            publics[scan.prefix] = [number]
+            order.append((scan, publics[scan.prefix]))
+    blocks: list[Block] = []
+    places: dict[int, tuple[int, int]] = {}
+    for block, (scan, numbers) in enumerate(order):
+        members = tuple(expressions[number] for number in numbers)
+        if scan is None:
+            (member,) = members
+            entries: list[tuple[object, ...]] = [
+                (value,) for value in _values(member, names[numbers[0]], rows)
+            ]
+        else:
+            stored = [_stored(member, scan) for member in members]
+            entries = catalog.combinations(scan.table, stored)
+        if not entries:
+            raise InvalidParameter(
+                code="no_keys",
+                expectation="a public table with at least one row to group by",
+                received=names[numbers[0]],
+                remedy="Fill the table of keys.",
+            )
+        blocks.append(Block(members, tuple(entries)))
+        places.update({number: (block, place) for place, number in enumerate(numbers)})
+    return KeySet(tuple(blocks)), tuple(places[number] for number in range(len(expressions)))
+
+
+def _values(expression: Expression, name: str, rows: Rows) -> tuple[object, ...]:
+    """The list of values, with NULL where the owner declared it as a key."""
+    field = _field(expression, rows)
+    if field is not None and isinstance(field, Category):
+        return field.values
+    if not expression.facts.declared:
+        raise InvalidParameter(
+            code="key_not_declared",
+            expectation=f"a declared column to group by, for {name}",
+            received=name,
+            remedy=f'Declare it: columns={{"{name}": dp.Category([...])}}, with a public list.',
+        )
+    values = possible_values(expression, MOST_VALUES)
+    if values is None:
+        raise not_finite(name, expression.facts)
+    return values
+
+
+def _field(expression: Expression, rows: Rows) -> object:
+    if not isinstance(expression, Column):
+        return None
+    for scan in _scans(rows):
+        if expression.name.startswith(f"{scan.prefix}."):
+            return scan.fields[expression.name.removeprefix(f"{scan.prefix}.")].declaration
+    return None
+
+
+def _public_scan(expression: Expression, rows: Rows) -> Scan | None:
+    if not isinstance(expression, Column):
+        return None
+    for scan in _scans(rows):
+        if not scan.private and expression.name.startswith(f"{scan.prefix}."):
+            return scan
+    return None
+
+
+def _stored(expression: Expression, scan: Scan) -> str:
+    assert isinstance(expression, Column)
+    return expression.name.removeprefix(f"{scan.prefix}.")
+
+
+def _scans(rows: Rows) -> list[Scan]:
+    if isinstance(rows, Scan):
+        return [rows]
+    return [scan for below in rows.inputs for scan in _scans(below)]

@@ -1,0 +1,363 @@
+"""FROM: tables, inner queries, joins, unions and DISTINCT, as rows with their stability.
+
+A private table joins a public one on any columns, and another private one on the person. Other
+joins of private tables are refused: they would need truncation.
+
+Source: contract, "Units and neighbours"; 004b:A21, 004d:F5, F9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from typing import Any
+
+from sqlglot import exp
+
+from discreet.core.errors import InvalidParameter, Mismatch
+from discreet.core.unit import Person, Replace
+from discreet.relational.expression import Call, Column, Expression, columns
+from discreet.relational.facts import hull
+from discreet.relational.functions.casts import cast
+from discreet.relational.functions.comparison import EQUAL
+from discreet.relational.functions.signature import common_kind
+from discreet.relational.plan import (
+    Bounded,
+    Distinct,
+    Filtered,
+    JoinedPeople,
+    JoinedPublic,
+    JoinKind,
+    Output,
+    Route,
+    Rows,
+    Scan,
+    Union,
+)
+from discreet.relational.sql.catalog import Catalog
+from discreet.relational.sql.expressions import expression_from
+from discreet.relational.sql.relation import Relation, Visible, unsupported
+from discreet.relational.table import Table
+
+Inner = Callable[[exp.Expression, Mapping[str, Any]], Relation]
+
+
+@dataclass
+class Sources:
+    """Translates FROM clauses; it numbers what it makes so that column names are unique."""
+
+    catalog: Catalog
+    inner: Inner
+    _made: int = field(default=0)
+
+    def of(self, select: exp.Select, scope: Mapping[str, Any]) -> Relation:
+        """The rows of FROM and its joins."""
+        clause = select.args.get("from_") or select.args.get("from")
+        if clause is None:
+            raise InvalidParameter(
+                code="no_table",
+                expectation=f"FROM with one of the tables {self.catalog.names()}",
+                remedy="Add FROM.",
+            )
+        made = self._one(clause.this, scope)
+        for join in select.args.get("joins") or ():
+            made = self._joined(made, join, scope)
+        return made
+
+    def union(self, node: exp.Union, scope: Mapping[str, Any]) -> Relation:
+        """UNION ALL by position; plain UNION is UNION ALL and then DISTINCT."""
+        if node.args.get("by_name"):
+            raise unsupported(
+                construct="UNION BY NAME", remedy="List the columns in the same order."
+            )
+        left, right = self.inner(node.this, scope), self.inner(node.expression, scope)
+        if len(left.columns) != len(right.columns):
+            raise Mismatch(
+                code="union_columns",
+                expectation=f"{len(left.columns)} columns on both sides of UNION ALL",
+                received=len(right.columns),
+                remedy="Select the same columns in the same order.",
+            )
+        if bool(left.rows.owner) != bool(right.rows.owner):
+            left, right = self._disowned(left), self._disowned(right)
+        prefix = self._prefix("union")
+        pairs = [
+            [a.expression, b.expression] for a, b in zip(left.columns, right.columns, strict=True)
+        ]
+        kinds = [common_kind("UNION ALL", [side.facts for side in pair]) for pair in pairs]
+        outputs = tuple(
+            Output(f"{prefix}.{column.name}", hull(kind, [side.facts for side in pair]))
+            for column, kind, pair in zip(left.columns, kinds, pairs, strict=True)
+        )
+        branches = tuple(
+            (
+                side.rows,
+                tuple(
+                    pair[place]
+                    if pair[place].facts.kind is kind
+                    else Call(cast(kind), (pair[place],))
+                    for pair, kind in zip(pairs, kinds, strict=True)
+                ),
+            )
+            for place, side in enumerate((left, right))
+        )
+        made = Relation(
+            Union(prefix, branches, outputs),
+            tuple(
+                Visible("", column.name, Column(output.name, output.facts))
+                for column, output in zip(left.columns, outputs, strict=True)
+            ),
+        )
+        return self.distinct(made) if node.args.get("distinct") else made
+
+    def distinct(self, made: Relation) -> Relation:
+        """Each combination once; a person's rows are bounded first, since rows lose their owner."""
+        below = self._disowned(made) if made.rows.owner else made
+        return self._computed(below, "distinct", Distinct)
+
+    def _disowned(self, made: Relation) -> Relation:
+        """At most R rows of each person, so that what follows need not know whose they are."""
+        if not made.rows.owner:
+            return made
+        unit = self.catalog.unit
+        person = unit.unit if isinstance(unit, Replace) else unit
+        assert isinstance(person, Person)
+        limit = person.rows()
+
+        def bounded(prefix: str, rows: Rows, expressions: Any, outputs: Any) -> Bounded:
+            return Bounded(prefix, rows, limit, expressions, outputs)
+
+        return self._computed(made, "bounded", bounded)
+
+    def _computed(self, made: Relation, word: str, step: Any) -> Relation:
+        prefix = self._prefix(word)
+        outputs = tuple(
+            Output(f"{prefix}.{column.name}", column.expression.facts) for column in made.columns
+        )
+        rows = step(prefix, made.rows, tuple(column.expression for column in made.columns), outputs)
+        return Relation(
+            rows,
+            tuple(
+                replace(column, expression=Column(output.name, output.facts))
+                for column, output in zip(made.columns, outputs, strict=True)
+            ),
+        )
+
+    def _one(self, node: exp.Expression, scope: Mapping[str, Any]) -> Relation:
+        if isinstance(node, exp.Subquery):
+            return _renamed(self.inner(node.this, scope), node.alias)
+        if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
+            raise unsupported(
+                construct=f"{type(node.this).__name__} in FROM"
+                if isinstance(node, exp.Table)
+                else "FROM",
+                remedy=f"Name one of the tables {self.catalog.names()}.",
+            )
+        for part in ("db", "catalog", "joins", "pivots", "sample", "laterals", "version", "when"):
+            if node.args.get(part):
+                raise unsupported(
+                    construct=f"{part} in FROM",
+                    remedy="Name the table alone; sampling earns nothing here.",
+                )
+        name = node.name.lower()
+        if name in scope:
+            query, outer = scope[name]
+            return _renamed(self.inner(query, outer), node.alias or node.name)
+        return self._scan(node.name, node.alias or node.name)
+
+    def _scan(self, name: str, alias: str) -> Relation:
+        entry = self.catalog.find(name)
+        if entry is None:
+            known = self.catalog.names()
+            close = get_close_matches(name, known, n=1)
+            raise InvalidParameter(
+                code="unknown_table",
+                expectation=f"one of the tables {known}",
+                received=name,
+                remedy=f"Did you mean {close[0]}?" if close else "Check the spelling.",
+            )
+        prefix = self._prefix(entry.name)
+        identifier, route = None, None
+        if isinstance(entry.table, Table):
+            unit = (
+                entry.table.unit.unit if isinstance(entry.table.unit, Replace) else entry.table.unit
+            )
+            if isinstance(unit, Person):
+                identifier = unit.id
+                if unit.via is not None:
+                    through, _, person = unit.via.rpartition(".")
+                    route = Route(through, unit.id, person)
+        scan = Scan(
+            table=entry.name,
+            prefix=prefix,
+            fields=entry.fields,
+            private=isinstance(entry.table, Table),
+            identifier=identifier,
+            route=route,
+        )
+        return Relation(
+            scan,
+            tuple(
+                Visible(alias, column.name, Column(scan.column(column.name), column.facts))
+                for column in entry.fields.values()
+            ),
+        )
+
+    def _joined(self, left: Relation, join: exp.Join, scope: Mapping[str, Any]) -> Relation:
+        kind = _kind(join)
+        right = self._one(join.this, scope)
+        both = Relation(left.rows, (*left.columns, *right.columns))
+        pairs, rest, visible = self._conditions(left, right, both, join)
+        left_private, right_private = left.rows.changed != 0, right.rows.changed != 0
+        if left_private and right_private:
+            rows = self._people(left, right, pairs, kind)
+            rest = [*rest, *(_equals(a, b) for a, b in pairs if not _owners(a, b, left, right))]
+        elif right_private:
+            if kind is JoinKind.LEFT:
+                raise unsupported(
+                    construct="LEFT JOIN from a public table to a private one",
+                    remedy="Write JOIN: every key of the public table appears anyway.",
+                )
+            rows = self._public(right.rows, left, [(b, a) for a, b in pairs], kind)
+        else:
+            rows = self._public(left.rows, right, pairs, kind)
+        if rest and kind is JoinKind.LEFT:
+            raise unsupported(
+                construct="LEFT JOIN on more than equalities",
+                remedy="Filter the joined table in FROM (...) first.",
+            )
+        for condition in rest:
+            rows = Filtered(rows, condition)
+        return Relation(rows, visible)
+
+    def _people(
+        self,
+        left: Relation,
+        right: Relation,
+        pairs: list[tuple[Expression, Expression]],
+        kind: JoinKind,
+    ) -> Rows:
+        if left.rows.owner and right.rows.owner:
+            owned = [pair for pair in pairs if _owners(*pair, left, right)]
+            if owned and not (kind is JoinKind.LEFT and len(owned) < len(pairs)):
+                return JoinedPeople(left.rows, right.rows, kind)
+        raise InvalidParameter(
+            code="private_join",
+            expectation="private tables joined on the person's identifier",
+            received="a join of private tables on something else",
+            remedy="Join on the identifier of both tables; other joins need truncation.",
+        )
+
+    def _public(
+        self,
+        rows: Rows,
+        public: Relation,
+        pairs: list[tuple[Expression, Expression]],
+        kind: JoinKind,
+    ) -> Rows:
+        scan = public.rows
+        names = [b.name for _, b in pairs if isinstance(b, Column)]
+        if not isinstance(scan, Scan) or len(names) != len(pairs):
+            raise unsupported(
+                construct="a public side that is not a plain table",
+                remedy="Join the public table itself, on its own columns; prepare it beforehand.",
+            )
+        stored = [name.removeprefix(f"{scan.prefix}.") for name in names]
+        return JoinedPublic(
+            rows, scan, tuple(pairs), self.catalog.partners(scan.table, stored), kind
+        )
+
+    def _conditions(
+        self, left: Relation, right: Relation, both: Relation, join: exp.Join
+    ) -> tuple[list[tuple[Expression, Expression]], list[Expression], tuple[Visible, ...]]:
+        """Equalities between the sides, other conditions, and the columns seen afterwards."""
+        pairs: list[tuple[Expression, Expression]] = []
+        rest: list[Expression] = []
+        visible = both.columns
+        for name in join.args.get("using") or ():
+            column = exp.column(name.name)
+            pairs.append((left.resolve(column), right.resolve(column)))
+            hidden = right.resolve(column)
+            visible = tuple(item for item in visible if item.expression != hidden)
+        on = join.args.get("on")
+        for condition in _conjuncts(on) if on is not None else ():
+            pair = self._pair(condition, left, right, both)
+            if pair is not None:
+                pairs.append(pair)
+            else:
+                rest.append(expression_from(condition, both.resolve))
+        return pairs, rest, visible
+
+    def _pair(
+        self, condition: exp.Expression, left: Relation, right: Relation, both: Relation
+    ) -> tuple[Expression, Expression] | None:
+        if not isinstance(condition, exp.EQ):
+            return None
+        first = expression_from(condition.this, both.resolve)
+        second = expression_from(condition.expression, both.resolve)
+        for a, b in ((first, second), (second, first)):
+            if _within(a, left) and _within(b, right):
+                expression_from(condition, both.resolve)  # refuses a clash of kinds
+                return a, b
+        return None
+
+    def _prefix(self, word: str) -> str:
+        self._made += 1
+        return f"{word}#{self._made}"
+
+
+def _renamed(made: Relation, alias: str) -> Relation:
+    return Relation(made.rows, tuple(replace(column, qualifier=alias) for column in made.columns))
+
+
+def _kind(join: exp.Join) -> JoinKind:
+    side, kind = (join.side or "").upper(), (join.kind or "").upper()
+    if join.args.get("method") or join.args.get("match_condition"):
+        raise unsupported(construct=f"{join.method} JOIN", remedy="Use JOIN ... ON or USING.")
+    if side == "LEFT" and kind in ("", "OUTER"):
+        return JoinKind.LEFT
+    if side == "" and kind in ("", "INNER"):
+        if join.args.get("on") is None and not join.args.get("using"):
+            raise unsupported(
+                construct="a join without ON", remedy="Say ON which columns the tables are joined."
+            )
+        return JoinKind.INNER
+    raise unsupported(construct=f"{side} {kind} JOIN".strip(), remedy="Use JOIN or LEFT JOIN.")
+
+
+def _conjuncts(node: exp.Expression) -> list[exp.Expression]:
+    if isinstance(node, exp.Paren):
+        return _conjuncts(node.this)
+    if isinstance(node, exp.And):
+        return [*_conjuncts(node.this), *_conjuncts(node.expression)]
+    return [node]
+
+
+def _within(expression: Expression, relation: Relation) -> bool:
+    used = columns(expression)
+    seen = frozenset().union(*(columns(column.expression) for column in relation.columns))
+    return bool(used) and used <= seen
+
+
+def _owners(left: Expression, right: Expression, a: Relation, b: Relation) -> bool:
+    """Whether two expressions are the identifiers of the two sides."""
+    return _identifies(left, a.rows) and _identifies(right, b.rows)
+
+
+def _identifies(expression: Expression, rows: Rows) -> bool:
+    if not isinstance(expression, Column):
+        return False
+    if isinstance(rows, Scan):
+        return (
+            rows.identifier is not None
+            and rows.route is None
+            and expression.name == rows.column(rows.identifier)
+        )
+    if isinstance(rows, Filtered | JoinedPublic | JoinedPeople):
+        return any(_identifies(expression, below) for below in rows.inputs)
+    return False
+
+
+def _equals(left: Expression, right: Expression) -> Expression:
+    return Call(EQUAL, (left, right))

@@ -1,0 +1,373 @@
+"""Running a question in the engine: exact whole numbers for every cell, nothing else.
+
+Rows of people are bounded first: at most G groups and R rows each (m rows in a group), chosen by
+a salted hash of their content. Keys that were not declared are dropped before that, so that they
+use up nobody's share.
+
+Source: contract, "Bounding inside the engine", "Numbers". Proof: ``proofs/relational.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.unit import Person
+from discreet.relational.compile import RAW, Compiler
+from discreet.relational.engine import Engine
+from discreet.relational.expression import Call, Column, Expression, Literal, columns
+from discreet.relational.facts import Facts
+from discreet.relational.functions.arithmetic import ADD, DIVIDE, SUBTRACT
+from discreet.relational.functions.casts import cast
+from discreet.relational.functions.rounding import FLOOR
+from discreet.relational.keys import Block
+from discreet.relational.kind import Kind
+from discreet.relational.measures import (
+    CountPeople,
+    CountRows,
+    CountValues,
+    Linear,
+    Measure,
+    Ranks,
+    Total,
+)
+from discreet.relational.plan import Field, Rows, Scan
+from discreet.relational.question import Question
+from discreet.relational.schema import Category, Number
+
+_HALF = 1 << 32
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Exact numbers by cell: one array per linear measure, one histogram per Ranks measure."""
+
+    linear: tuple[NDArray[Any], ...]
+    ranks: tuple[NDArray[np.int64], ...]
+
+
+def tally(
+    question: Question,
+    linear: Sequence[Linear],
+    ranks: Sequence[Ranks],
+    person: Person | None,
+    engine: Engine,
+    *,
+    salt: int,
+) -> Tally:
+    """Count and add up in the engine. ``person`` is given where rows have owners to bound."""
+    run = _Run(
+        question, (*linear, *ranks), person, engine, Compiler(engine.dialect, engine.place, salt)
+    )
+    sums = run.linear(len(linear)) if linear else ()
+    return Tally(sums, tuple(run.histogram(len(linear) + i) for i in range(len(ranks))))
+
+
+def statements(
+    question: Question, measures: Sequence[Measure], person: Person | None, engine: Engine
+) -> list[str]:
+    """The text that would run, with a salt of zero: for ``explain`` and for tests."""
+    run = _Run(question, tuple(measures), person, engine, Compiler(engine.dialect, engine.place, 0))
+    places = [i for i, measure in enumerate(measures) if isinstance(measure, Ranks)]
+    texts = [run.linear_text(len(measures) - len(places))] if len(places) < len(measures) else []
+    return [*texts, *(run.histogram_text(place) for place in places)]
+
+
+@dataclass(frozen=True)
+class _Run:
+    question: Question
+    measures: tuple[Measure, ...]
+    person: Person | None
+    engine: Engine
+    compiler: Compiler
+
+    def linear(self, size: int) -> tuple[NDArray[Any], ...]:
+        """Every linear measure, cell by cell."""
+        cell, *fetched = self.engine.numbers(self.linear_text(size))
+        parts = iter(fetched)
+        return tuple(
+            self._spread(cell, _joined(next(parts), next(parts)))
+            if isinstance(measure, Total)
+            else self._spread(cell, next(parts))
+            for measure in self.measures[:size]
+        )
+
+    def histogram(self, place: int) -> NDArray[np.int64]:
+        """Values nearest to each candidate, cell by cell."""
+        measure = self.measures[place]
+        assert isinstance(measure, Ranks)
+        counts = np.zeros((self.question.keys.cells, measure.size), dtype=np.int64)
+        cell, nearest, found = self.engine.numbers(self.histogram_text(place))
+        np.add.at(counts, (cell, nearest), found)
+        return counts
+
+    def linear_text(self, size: int) -> str:
+        """A SELECT of the cell's number and the linear measures."""
+        sums = [self._sum(number, m) for number, m in enumerate(self.measures[:size])]
+        outer = [
+            text
+            for number, measure in enumerate(self.measures[:size])
+            for text in (
+                self.engine.dialect.halves(f"m{number}")
+                if isinstance(measure, Total)
+                else (f"CAST(m{number} AS BIGINT)",)
+            )
+        ]
+        return self._grouped(sums, (), outer)
+
+    def histogram_text(self, place: int) -> str:
+        """A SELECT of the cell's number, the candidate's number and how many values are there."""
+        return self._grouped(
+            [f"COUNT(*) AS m{place}"], (f"c{place}",), (f"CAST(c{place} AS BIGINT)", f"m{place}")
+        )
+
+    def _grouped(self, sums: Sequence[str], more: Sequence[str], outer: Sequence[str]) -> str:
+        keys = [f"k{n}" for n in range(sum(len(b.expressions) for b in self.question.keys.blocks))]
+        wanted = "".join(f" AND {column} IS NOT NULL" for column in more)
+        if self.person is not None:
+            group = ["cell", *more]
+            return (
+                f"SELECT cell, {', '.join(outer)} FROM (SELECT {', '.join([*group, *sums])} "
+                f"FROM ({self._bounded()}) WHERE TRUE{wanted} GROUP BY {', '.join(group)})"
+            )
+        group = [*keys, *more]
+        by = f" GROUP BY {', '.join(group)}" if group else ""
+        inside = (
+            f"SELECT {', '.join([*group, *sums])} FROM ({self._contributions(frozenset())}) "
+            f"WHERE TRUE{wanted}{by}"
+        )
+        cell, joins, conditions = self._cells("a")
+        return (
+            f"SELECT {cell} AS cell, {', '.join(outer)} FROM ({inside}) AS a{joins} "
+            f"WHERE {' AND '.join(conditions) or 'TRUE'}"
+        )
+
+    def _bounded(self) -> str:
+        """Each person's rows in declared cells, cut down to what the unit allows."""
+        assert self.person is not None
+        contents = [f"c{n}" for n, m in enumerate(self.measures) if self._content(m) is not None]
+        cell, joins, conditions = self._cells("a")
+        rows = f"SELECT * FROM ({self._contributions(frozenset({'owner'}))})"
+        inside = (
+            f"SELECT o, {cell} AS cell{''.join(f', {c}' for c in contents)} FROM ({rows}) AS a"
+            f"{joins} WHERE {' AND '.join(conditions) or 'TRUE'}"
+        )
+        return bounded(
+            inside,
+            contents,
+            self.person,
+            cells=self.question.keys.cells,
+            compiler=self.compiler,
+            rows=self._rows(),
+        )
+
+    def _rows(self) -> int | None:
+        """The bound on a person's rows; none where only the presence of people is counted."""
+        assert self.person is not None
+        if all(isinstance(measure, CountPeople) for measure in self.measures):
+            return None
+        return self.person.rows()
+
+    def _contributions(self, extra: frozenset[str]) -> str:
+        """Keys and what each row contributes to each measure, before any grouping."""
+        dialect, rows = self.engine.dialect, self.question.rows
+        items, used = [], frozenset[str]()
+        number = 0
+        for block in self.question.keys.blocks:
+            for expression in block.expressions:
+                read = self._key(block, expression)
+                items.append(f"{dialect.render(read)} AS k{number}")
+                used |= columns(read)
+                number += 1
+        for place, measure in enumerate(self.measures):
+            content = self._content(measure)
+            if content is not None:
+                text, needed = content
+                items.append(f"{text} AS c{place}")
+                used |= needed
+        if extra and rows.owner is not None:
+            items.append(f"{dialect.identifier(rows.owner)} AS o")
+            used |= {rows.owner}
+        return f"SELECT {', '.join(items) or '1 AS one'} FROM ({self.compiler.text(rows, used)})"
+
+    def _key(self, block: Block, expression: Expression) -> Expression:
+        """A plain category is read as stored: other values have no key to meet."""
+        field = _field(expression, self.question.rows)
+        if (
+            field is not None
+            and isinstance(field.declaration, Category)
+            and None not in field.declaration.values
+            and self.engine.dialect.kind_of(field.stored) is field.facts.kind
+        ):
+            assert isinstance(expression, Column)
+            return Column(expression.name + RAW, expression.facts)
+        return expression
+
+    def _content(self, measure: Measure) -> tuple[str, frozenset[str]] | None:
+        """What a row brings to a measure, as text, and the columns it reads."""
+        dialect = self.engine.dialect
+        match measure:
+            case CountPeople() | CountRows(None):
+                return None
+            case CountRows(argument) if argument is not None:
+                text = dialect.render(argument)
+                return f"CASE WHEN {text} IS NULL THEN NULL ELSE 1 END", columns(argument)
+            case CountValues(argument):
+                return dialect.render(argument), columns(argument)
+            case Total():
+                return self._steps(measure)
+            case Ranks(argument, low, step, size):
+                facts = Facts(Kind.WHOLE, 0, size - 1, None, declared=True)
+                nearest: Expression = Call(SUBTRACT, (argument, Literal(low)))
+                if step != 1 or argument.facts.kind is not Kind.WHOLE:
+                    scaled = Call(DIVIDE, (nearest, Literal(step)))
+                    nearest = Call(FLOOR, (Call(ADD, (scaled, Literal(0.5))),))
+                text = dialect.render(Call(cast(Kind.WHOLE), (nearest,)))
+                return dialect.clean_number(text, facts), columns(argument)
+        raise TypeError(type(measure).__name__)
+
+    def _steps(self, total: Total) -> tuple[str, frozenset[str]]:
+        dialect, argument = self.engine.dialect, total.argument
+        if total.whole:
+            text = dialect.render(argument)
+            if not isinstance(argument, Column):
+                text = dialect.clean_number(text, total.facts)
+            used = columns(argument)
+        else:
+            read = argument
+            field = _field(argument, self.question.rows)
+            if (
+                field is not None
+                and isinstance(field.declaration, Number)
+                and dialect.kind_of(field.stored) is Kind.REAL
+            ):
+                assert isinstance(argument, Column)
+                read = Column(argument.name + RAW, argument.facts)
+            text = dialect.steps(dialect.render(read), total.facts, total.exponent)
+            used = columns(read)
+        centre = total.centre_steps()
+        return (f"({text}) - ({centre})" if centre else text), used
+
+    def _sum(self, number: int, measure: Measure) -> str:
+        match measure:
+            case CountRows(None):
+                text = "COUNT(*)"
+            case CountRows():
+                text = f"COUNT(c{number})"
+            case CountPeople():
+                text = "COUNT(DISTINCT o)"
+            case CountValues():
+                text = f"COUNT(DISTINCT c{number})"
+            case _:
+                text = f"COALESCE({self.engine.dialect.wide_sum(f'c{number}')}, 0)"
+        return f"{text} AS m{number}"
+
+    def _cells(self, rows: str) -> tuple[str, str, list[str]]:
+        """The number of a row's cell, with the joins and conditions that find it."""
+        number, terms, joins, conditions = 0, ["CAST(0 AS BIGINT)"], "", []
+        strides = self.question.keys.strides()
+        for place, (block, stride) in enumerate(
+            zip(self.question.keys.blocks, strides, strict=True)
+        ):
+            names = [f"{rows}.k{number + i}" for i in range(len(block.expressions))]
+            number += len(names)
+            first = _consecutive(block)
+            if first is not None:
+                last = first + len(block.entries) - 1
+                conditions.append(f"{names[0]} BETWEEN {first} AND {last}")
+                terms.append(f"(CAST({names[0]} AS BIGINT) - ({first})) * {stride}")
+                continue
+            table = self.engine.keys(block.entries)
+            equal = "IS NOT DISTINCT FROM" if _nulls(block) else "="
+            on = " AND ".join(f"{name} {equal} b{place}.v{i}" for i, name in enumerate(names))
+            joins += f" JOIN {table} AS b{place} ON {on}"
+            terms.append(f"b{place}.code * {stride}")
+        return " + ".join(terms), joins, conditions
+
+    def _spread(self, cell: NDArray[np.int64], found: NDArray[Any]) -> NDArray[Any]:
+        """Found values at their cells, zero elsewhere."""
+        cells: NDArray[Any] = np.zeros(self.question.keys.cells, dtype=found.dtype)
+        np.add.at(cells, cell, found)
+        return cells
+
+
+def bounded(
+    inside: str,
+    contents: Sequence[str],
+    person: Person,
+    *,
+    cells: int,
+    compiler: Compiler,
+    rows: int | None,
+) -> str:
+    """At most G cells, R rows and m rows in a cell for each person ``o``, by salted content.
+
+    One sort serves all windows: hash of the cell, the cell, hash of the content, the content.
+    """
+    dialect, salt = compiler.dialect, compiler.salt
+    inner = "*"
+    order_cells, order_rows = [], list(contents)
+    if cells > 1:
+        inner += f", {dialect.hash(['o', 'cell'], salt)} AS h"
+        order_cells = ["h", "cell"]
+    if contents:
+        inner += f", {dialect.hash(['o', *contents], salt)} AS hv"
+        order_rows = ["hv", *contents]
+    windows, kept = [], []
+    if cells > 1 and person.max_groups is not None and person.max_groups < cells:
+        windows.append(f"dense_rank() OVER (PARTITION BY o ORDER BY {', '.join(order_cells)}) AS g")
+        kept.append(f"g <= {person.max_groups}")
+    most = None if rows is None else min(person.max_rows_per_group or rows, rows)
+    if rows is not None and most is not None:
+        order = ", ".join([*order_cells, *order_rows]) or "1"
+        if cells > 1:
+            windows.append(f"row_number() OVER (PARTITION BY o ORDER BY {order}) AS k")
+            kept.append(f"k <= {rows}")
+        if cells == 1 or most < rows:
+            by = "o, cell" if cells > 1 else "o"
+            within = ", ".join(order_rows) or "1"
+            windows.append(f"row_number() OVER (PARTITION BY {by} ORDER BY {within}) AS j")
+            kept.append(f"j <= {most}")
+    if not windows:
+        return inside
+    return (
+        f"SELECT * FROM (SELECT *, {', '.join(windows)} FROM (SELECT {inner} FROM ({inside}))) "
+        f"WHERE {' AND '.join(kept)}"
+    )
+
+
+def _joined(high: NDArray[np.int64], low: NDArray[np.int64]) -> NDArray[Any]:
+    """Whole numbers from their halves: 64-bit while they fit with room to spare, else exact."""
+    if high.size == 0 or bool((np.abs(high) < 1 << 28).all()):
+        return (high << 32) + low
+    exact: NDArray[Any] = high.astype(object) * _HALF + low.astype(object)
+    return exact
+
+
+def _consecutive(block: Block) -> int | None:
+    """The first of whole keys without gaps, which need no table."""
+    values = [entry[0] for entry in block.entries]
+    if len(block.expressions) != 1 or any(type(value) is not int for value in values):
+        return None
+    first = values[0]
+    assert isinstance(first, int)
+    return first if values == list(range(first, first + len(values))) else None
+
+
+def _nulls(block: Block) -> bool:
+    return any(value is None for entry in block.entries for value in entry)
+
+
+def _field(expression: Expression, rows: Rows) -> Field | None:
+    if not isinstance(expression, Column):
+        return None
+    if isinstance(rows, Scan):
+        if rows.private and expression.name.startswith(f"{rows.prefix}."):
+            return rows.fields.get(expression.name.removeprefix(f"{rows.prefix}."))
+        return None
+    found = (_field(expression, below) for below in rows.inputs)
+    return next((field for field in found if field is not None), None)

@@ -1,0 +1,65 @@
+"""Writers are killed at any moment; no release and no spending is ever lost."""
+
+import random
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from discreet.curator.ledger import Kind, SQLite
+from tests.curator.ledger.writer import LIMIT, terms
+from tests.curator.ledger.writers import committed, writers
+
+
+def survive(folder: Path, *, crowd_size: int, kills: int) -> dict[str, int]:
+    """Kill writers one after another, watch the spending, and check what is left."""
+    chance = random.Random(20260314)
+    rolled_back = 0
+    with writers(folder, crowd_size, "for ever") as crowd, SQLite(crowd.place) as watched:
+        watched.open(terms())
+        crowd.start()
+        spent: tuple[int, ...] = (0,)
+        for _ in range(kills):
+            while not (busy := crowd.busy()):
+                time.sleep(0.002)
+            time.sleep(chance.uniform(0, 0.02))
+            crowd.kill(chance.choice(busy))
+            rolled_back += crowd.place.with_name(crowd.place.name + "-journal").exists()
+            seen = watched.spent()
+            assert spent <= seen <= LIMIT
+            spent = seen
+            watched.verify(watched.head())
+            crowd.launch()
+    released = crowd.released()
+    with SQLite(crowd.place) as ledger:
+        assert spent <= ledger.spent() <= LIMIT
+        ledger.verify(watched_head := ledger.head())
+        kept = committed(ledger)
+        assert released <= kept
+        kinds = [entry.kind for entry in ledger.entries()]
+        unfinished = kinds.count(Kind.RESERVED) - kinds.count(Kind.COMMITTED)
+        assert 0 <= unfinished <= kills + crowd_size
+        assert kinds.count(Kind.OPENED) == 1
+        return {
+            "kills": kills,
+            "entries": watched_head.number,
+            "spent": ledger.spent()[0],
+            "seen releases": len(released),
+            "kept releases": len(kept),
+            "unfinished reservations": unfinished,
+            "journals seen after a kill": rolled_back,
+        }
+
+
+def test_nothing_is_lost_when_writers_are_killed(tmp_path: Path) -> None:
+    figures = survive(tmp_path, crowd_size=4, kills=20)
+    assert figures["seen releases"] > 20
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_in_two_hundred_kills_of_eight_writers(tmp_path: Path) -> None:
+    figures = survive(tmp_path, crowd_size=8, kills=200)
+    sys.stdout.write(f"{figures}\n")
+    assert figures["seen releases"] > 1000
+    assert figures["spent"] == LIMIT[0]

@@ -1,0 +1,176 @@
+"""Any sequence of operations agrees with a few lines of arithmetic, in memory and in a file."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+
+from discreet.curator.ledger import Head, Ledger, Memory, SQLite
+from discreet.errors import Exhausted, InvalidParameter
+from tests.curator.ledger.examples import LIMIT, reserve, terms
+
+AMOUNT = st.integers(0, 6)
+CHARGE = st.tuples(AMOUNT, AMOUNT)
+ASKER = st.sampled_from(["ann", "bob"])
+QUESTION = st.sampled_from(["count", "sum", "ünïcode \ud800"])
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=5,
+)  # fmt: skip
+RELEASE = st.dictionaries(st.text(max_size=3), PLAIN, max_size=3)
+
+
+class Operations(RuleBasedStateMachine):
+    """The ledger beside its model: two totals, a set of open names, a table of releases."""
+
+    waiting = Bundle("waiting")
+    heads = Bundle("heads")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ledger = self.made()
+        self.ledger.open(terms())
+        self.spent, self.limit = (0, 0), LIMIT
+        self.asked: dict[str, tuple[str, str]] = {}
+        self.answers: dict[str, list[Any]] = {}
+        self.releases: dict[tuple[str, str], Any] = {}
+        self.snapshots: dict[str, str] = {}
+        self.entries = 1
+
+    def made(self) -> Ledger:
+        return Memory()
+
+    def reopen(self) -> None:
+        """Nothing to reopen in memory."""
+
+    @initialize(target=heads)
+    def start(self) -> Head:
+        return self.ledger.head()
+
+    @rule(target=waiting, charge=CHARGE, asker=ASKER, question=QUESTION)
+    def reserve(self, charge: tuple[int, int], asker: str, question: str) -> str:
+        total = (self.spent[0] + charge[0], self.spent[1] + charge[1])
+        if total[0] > self.limit[0] or total[1] > self.limit[1]:
+            with pytest.raises(Exhausted):
+                reserve(self.ledger, charge, asker, question)
+            return ""
+        name = reserve(self.ledger, charge, asker, question)
+        self.spent, self.asked[name], self.answers[name] = total, (asker, question), []
+        self.entries += 1
+        return name
+
+    @rule(name=waiting, release=RELEASE)
+    def answer(self, name: str, release: dict[str, Any]) -> None:
+        if name in self.asked:
+            self.ledger.answer(name, release)
+            self.answers[name].append(release)
+            self.entries += 1
+        else:
+            with pytest.raises(InvalidParameter):
+                self.ledger.answer(name, release)
+
+    @rule(name=waiting, release=RELEASE)
+    def commit(self, name: str, release: dict[str, Any]) -> None:
+        if name in self.asked:
+            self.ledger.commit(name, release)
+            self.releases[self.asked.pop(name)] = release
+            self.entries += 1
+        else:
+            with pytest.raises(InvalidParameter):
+                self.ledger.commit(name, release)
+
+    @rule(name=consumes(waiting))
+    def fail(self, name: str) -> None:
+        if name in self.asked:
+            self.ledger.fail(name, "engine_failed")
+            del self.asked[name]
+            self.entries += 1
+
+    @rule(limit=st.tuples(st.integers(0, 30), st.integers(0, 30)))
+    def amend(self, limit: tuple[int, int]) -> None:
+        if limit[0] < self.spent[0] or limit[1] < self.spent[1]:
+            with pytest.raises(InvalidParameter):
+                self.ledger.amend(limit=limit, budget={}, reason="less")
+        else:
+            self.ledger.amend(limit=limit, budget={}, reason="other")
+            self.limit = limit
+            self.entries += 1
+
+    @rule(tag=QUESTION)
+    def snapshot(self, tag: str) -> None:
+        found = self.ledger.snapshot(tag)
+        self.entries += tag not in self.snapshots
+        assert self.snapshots.setdefault(tag, found) == found
+        assert len(set(self.snapshots.values())) == len(self.snapshots)
+
+    @rule(target=heads)
+    def keep_head(self) -> Head:
+        return self.ledger.head()
+
+    @rule(head=heads)
+    def verify(self, head: Head) -> None:
+        self.ledger.verify(head)
+
+    @rule()
+    def close_and_open(self) -> None:
+        self.reopen()
+        in_force = self.ledger.open(terms())
+        assert in_force.limit == self.limit
+
+    @invariant()
+    def totals_agree(self) -> None:
+        assert self.ledger.spent() == self.spent
+        assert self.ledger.limit() == self.limit
+        assert self.ledger.head().number == self.entries
+
+    @invariant()
+    def releases_agree(self) -> None:
+        for asker in ("ann", "bob"):
+            for question in ("count", "sum"):
+                found = self.ledger.find(asker=asker, question=question)
+                assert found == self.releases.get((asker, question))
+        for name, answers in self.answers.items():
+            assert self.ledger.answers(name) == answers
+
+    def teardown(self) -> None:
+        self.ledger.verify()
+        self.ledger.close()
+
+
+class OperationsOnAFile(Operations):
+    """The same in a file, which is closed and opened at any moment."""
+
+    def made(self) -> Ledger:
+        self.folder = tempfile.TemporaryDirectory()
+        return SQLite(Path(self.folder.name) / "visits.ledger")
+
+    def reopen(self) -> None:
+        self.ledger.close()
+        self.ledger = SQLite(Path(self.folder.name) / "visits.ledger")
+
+    def teardown(self) -> None:
+        super().teardown()
+        self.folder.cleanup()
+
+
+@pytest.mark.parametrize(
+    ("operations", "examples"), [(Operations, 60), (OperationsOnAFile, 25)], ids=["memory", "file"]
+)
+def test_operations_agree_with_the_model(operations: type[Operations], examples: int) -> None:
+    run_state_machine_as_test(
+        operations, settings=settings(max_examples=examples, stateful_step_count=30)
+    )
