@@ -185,6 +185,25 @@ class TestAnInterruptedBeginning:
         beside(place, ".key.new").write_bytes(KEY)
         self.check(place)
 
+    def test_with_a_key_that_moves_to_its_place_while_it_is_looked_for(
+        self, place: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        crash_in(monkeypatch, keyring.KeyFile, "finish", SQLite(place))
+        look, looks = keyring._read, []
+
+        def moving(path: Path) -> bytes | None:
+            looks.append(path)
+            found = look(path)
+            if len(looks) == 1:
+                beside(place, ".key.new").rename(beside(place))
+            return found
+
+        with monkeypatch.context() as patch, SQLite(place) as ledger:
+            patch.setattr(keyring, "_read", moving)
+            assert ledger.spent() == (0, 0)
+        assert len(looks) == 3
+        self.check(place)
+
     def test_under_given_bytes(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         crash_in(monkeypatch, sqlite, "first", SQLite(place, key=KEY))
         with SQLite(place, key=KEY) as ledger:

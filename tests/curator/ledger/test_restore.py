@@ -85,6 +85,20 @@ class TestWithNothingInPlace:
         assert code_of(lambda: restore(copy, place, head=last)) == "ledger_rolled_back"
         assert not place.exists()
 
+    @pytest.mark.parametrize("ending", ["-journal", "-wal"])
+    def test_a_journal_of_the_lost_ledger_must_be_moved_aside_too(
+        self, kept: SQLite, place: Path, copy: Path, ending: str
+    ) -> None:
+        """It would be applied to the restored file, and take entries back."""
+        head = kept.backup(copy)
+        kept.close()
+        journal = place.with_name(place.name + ending)
+        place.rename(journal)
+        assert code_of(lambda: restore(copy, place, head=head)) == "restore_refused"
+        assert not place.exists()
+        journal.unlink()
+        restore(copy, place, head=head)
+
     def test_nothing_else_is_left_in_the_folder(
         self, kept: SQLite, place: Path, copy: Path
     ) -> None:

@@ -13,10 +13,11 @@ import time
 from pathlib import Path
 from uuid import uuid4
 
+from discreet.accounting.adaptive.steps import STEPS
 from discreet.curator.ledger import SQLite, Terms
 from discreet.errors import Exhausted
 
-LIMIT = (200,)
+LIMIT = (200 * STEPS,)
 
 
 def terms() -> Terms:
@@ -31,7 +32,7 @@ def main(place: Path, start: Path, transcript: Path, pace: str) -> None:
     ledger = SQLite(place)
     ledger.open(terms())
     notes = os.open(transcript, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    charge = 1
+    charge = STEPS
     while True:
         try:
             name = ledger.reserve(

@@ -28,6 +28,17 @@ def write_new(path: Path, content: bytes) -> None:
     sync_folder(path.parent)
 
 
+def give_name(file: Path, name: Path) -> None:
+    """Give a finished file a further name, unless that is taken: whole or not at all."""
+    try:
+        os.link(file, name)
+    except (FileExistsError, FileNotFoundError):
+        raise
+    except OSError as error:
+        raise unwritable(reason=f"{name.name}: {error.strerror}") from error
+    sync_folder(name.parent)
+
+
 def sync_file(path: Path) -> None:
     """Flush the content of a file."""
     _sync(path, os.O_RDWR)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from discreet.core.errors import InvalidParameter
-from discreet.curator.ledger.disk import exists, sync_folder, write_new
+from discreet.curator.ledger.disk import exists, give_name, sync_folder, write_new
 from discreet.curator.ledger.entry import random_id
 from discreet.curator.ledger.fault import key_missing, missing, unwritable
 from discreet.curator.ledger.key import OwnerKey, fresh_secret
@@ -49,7 +49,7 @@ class KeyFile:
 
     def existing(self) -> OwnerKey:
         """From its place, or from the file that was to be moved there."""
-        for place in (self._path, self._new):
+        for place in (self._path, self._new, self._path):  # it may move while we look
             secret = _read(place)
             if secret is not None:
                 return OwnerKey(secret)
@@ -65,10 +65,9 @@ class KeyFile:
         write_new(draft, fresh_secret())
         try:
             with suppress(FileExistsError):  # then somebody else's, complete, is there already
-                os.link(draft, self._new)
+                give_name(draft, self._new)
         finally:
             draft.unlink()
-        sync_folder(self._path.parent)
 
     def begun(self) -> bool:
         """Whether the key waits beside its place."""
@@ -81,7 +80,7 @@ class KeyFile:
             return
         if OwnerKey(secret).identity == identity:
             with suppress(FileExistsError, FileNotFoundError):
-                os.link(self._new, self._path)
+                give_name(self._new, self._path)
         if exists(self._path):
             self._new.unlink(missing_ok=True)
             sync_folder(self._path.parent)

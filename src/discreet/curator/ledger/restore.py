@@ -13,7 +13,7 @@ from pathlib import Path
 
 from discreet.core.errors import InvalidParameter
 from discreet.curator.ledger.chain import Chain
-from discreet.curator.ledger.disk import exists, sync_folder
+from discreet.curator.ledger.disk import exists, give_name
 from discreet.curator.ledger.entry import Entry, Kind, following, random_id
 from discreet.curator.ledger.fault import LedgerError, missing, restore_refused
 from discreet.curator.ledger.head import Head
@@ -60,12 +60,15 @@ def restore(
                     " spent after it; if you cannot, `record` what may have been."
                 ),
             )
+        _require_no_journal(place)
         draft = place.with_name(f"{place.name}.{random_id()}")
         try:
             copy.backup(draft)
             with SQLite(draft, key=owner) as ledger, ledger.chain.writing() as last:
                 found = _note(ledger.chain, last)
-            _settle(draft, place)
+            give_name(draft, place)
+        except FileExistsError:
+            raise restore_refused(what="a ledger that appeared meanwhile") from None
         finally:
             draft.unlink(missing_ok=True)
         return found
@@ -91,16 +94,15 @@ def _brought_up(ledger: SQLite, copy: SQLite) -> Head:
         return _note(ledger.chain, further[-1]) if further else last
 
 
+def _require_no_journal(place: Path) -> None:
+    """Refuse a journal of the lost ledger: SQLite would apply it to the restored one."""
+    for ending in ("-journal", "-wal"):
+        if exists(place.with_name(place.name + ending)):
+            what = f"{place.name}{ending}, left by the lost ledger; move it aside too"
+            raise restore_refused(what=what)
+
+
 def _note(chain: Chain, last: Entry) -> Head:
     """Add an entry that says that everything up to ``last`` came from a back-up."""
     text = compact({"from": str(last.head)})
     return chain.add(following(last, Kind.RESTORED, text=text)).head
-
-
-def _settle(draft: Path, place: Path) -> None:
-    """Give the finished file its name, unless something has taken it meanwhile."""
-    try:
-        os.link(draft, place)
-    except FileExistsError:
-        raise restore_refused(what="a ledger that appeared meanwhile") from None
-    sync_folder(place.parent)

@@ -165,7 +165,7 @@ def _starts(unit: str, kind: Kind, low: Any, high: Any) -> tuple[object, ...] | 
     return tuple(starts)
 
 
-_FEW = 100_000
+_FEW = 20_000
 
 
 def _next(unit: str, at: Any) -> Any:

@@ -1,0 +1,184 @@
+"""Expressions as values: facts, conversions, columns, substitution and canonical text."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+import pytest
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.expression import (
+    Call,
+    Case,
+    Column,
+    Literal,
+    canonical,
+    columns,
+    evaluate,
+    possible_values,
+    substitute,
+)
+from discreet.relational.facts import Facts, hull, require_bounds
+from discreet.relational.functions.arithmetic import ADD, DIVIDE, MULTIPLY
+from discreet.relational.functions.comparison import LESS
+from discreet.relational.functions.rounding import FLOOR
+from discreet.relational.kind import Kind, kind_of_value
+from tests.relational.expressions.engine import DIALECT, translated
+
+AGE = Column("age", Facts(Kind.WHOLE, 0, 120, declared=True))
+COST = Column("cost", Facts(Kind.REAL, 0, 50_000, declared=True))
+WARD = Column("ward", Facts(Kind.TEXT, values=("A", "B"), declared=True))
+WEIGHT = Column("weight", Facts(Kind.REAL))
+
+
+def test_whole_arithmetic_stays_whole_where_it_is_proved_to_fit() -> None:
+    assert Call(ADD, (AGE, Literal(1))).facts == Facts(
+        Kind.WHOLE, values=tuple(range(1, 122)), declared=True
+    )
+    large = Column("n", Facts(Kind.WHOLE, 0, 2**40))
+    assert Call(MULTIPLY, (large, Literal(2**21))).facts.kind is Kind.WHOLE
+    assert Call(MULTIPLY, (large, Literal(2**22))).facts.kind is Kind.REAL
+    assert Call(ADD, (Column("n", Facts(Kind.WHOLE)), Literal(1))).facts.kind is Kind.REAL
+
+
+def test_facts_are_declared_only_if_every_column_below_is() -> None:
+    assert Call(ADD, (AGE, COST)).facts.declared
+    assert not Call(ADD, (AGE, WEIGHT)).facts.declared
+    test = Call(LESS, (WEIGHT, Literal(1)))
+    assert not Case(((test, Literal(1)),), Literal(0)).facts.declared
+
+
+def test_conversions_become_nodes_and_constants_are_converted_on_the_spot() -> None:
+    total = Call(ADD, (COST, Literal(1)))
+    assert total.args == (COST, Literal(1.0))
+    mixed = Call(ADD, (AGE, COST))
+    assert DIALECT.render(mixed) == '(CAST("age" AS DOUBLE) + "cost")'
+    later = Call(LESS, (Column("m", Facts(Kind.MOMENT)), Literal(date(2020, 1, 1))))
+    assert later.args[1] == Literal(datetime(2020, 1, 1))
+
+
+def test_constants_of_different_kinds_are_different() -> None:
+    assert len({Literal(1), Literal(1.0), Literal(True)}) == 3
+    assert Literal(1) != Literal(True)
+    assert canonical(Literal(1)) != canonical(Literal(1.0))
+
+
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), 2**63, -(2**63), b"x", "a\0b", "\ud800", object(), 1j]
+)
+def test_values_of_no_universe_are_no_constants(value: object) -> None:
+    assert kind_of_value(value) is None
+    with pytest.raises(InvalidParameter) as refusal:
+        Literal(value)
+    assert refusal.value.code == "bad_literal"
+
+
+def test_quotients_are_bounded_only_away_from_zero() -> None:
+    assert Call(DIVIDE, (COST, Literal(100))).facts.high == 500
+    ratio = Call(DIVIDE, (COST, AGE))
+    assert not ratio.facts.bounded
+    with pytest.raises(InvalidParameter, match="least"):
+        require_bounds(ratio.facts, "cost / age")
+    with pytest.raises(InvalidParameter, match=r'columns=\{"weight": dp.Number\(0, 50_000\)\}'):
+        require_bounds(WEIGHT.facts, "weight")
+    require_bounds(COST.facts, "cost")
+
+
+def test_crossed_and_senseless_bounds_are_refused() -> None:
+    with pytest.raises(InvalidParameter, match="bounds_crossed"):
+        Facts(Kind.REAL, 2, 1)
+    with pytest.raises(InvalidParameter, match="bounds_not_ordered"):
+        Facts(Kind.TEXT, "a", "b")
+
+
+def test_bounds_take_the_type_of_their_kind() -> None:
+    assert Facts(Kind.WHOLE, 0.5, 9.5) == Facts(Kind.WHOLE, 1, 9)
+    assert type(Facts(Kind.REAL, 0, 1).low) is float
+    assert Facts(Kind.MOMENT, date(2020, 1, 1)).low == datetime(2020, 1, 1)
+
+
+def test_the_hull_of_nothing_but_null_is_null() -> None:
+    null = Literal(None).facts
+    assert hull(Kind.REAL, [null, null]).empty
+    assert hull(Kind.REAL, [null, COST.facts]).high == 50_000
+
+
+def test_columns_and_substitution() -> None:
+    expression = translated("case when x > 0 then floor(a / 10) else w end")
+    assert columns(expression) == {"x", "a", "w"}
+    simple = Call(ADD, (WEIGHT, Literal(1)))
+    replaced = substitute(simple, {"weight": COST})
+    assert replaced.facts.high == 50_001
+    assert replaced.facts.declared
+    assert substitute(simple, {}) == simple
+    assert evaluate(replaced, {"cost": 5.0}) == 6.0
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        *(("x + y", "y + x"), ("x < y", "y > x"), ("p and q", "q and p"), ("x = y", "y = x")),
+        *(("x <= 1", "1.0 >= x"), ("((x))", "x"), ("x is not null", "not (x is null)")),
+        *(("least(x, y)", "LEAST(y, x)"), ("s like 'a%%'", "s like 'a%'"), ("pow(x, 2)", "x ^ 2")),
+        *(("year(d)", "extract(year from d)"), ("ceil(x)", "ceiling(x)"), ("x*x", "x * x")),
+        *(("d > '2020-01-01'", "d > date '2020-01-01'"), ("dow(d)", "dayofweek(d)")),
+    ],
+)
+def test_the_same_question_has_one_canonical_text(one: str, other: str) -> None:
+    assert canonical(translated(one)) == canonical(translated(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        *(("x - y", "y - x"), ("x / y", "y / x"), ("s like 'a%'", "s like 'a!%' escape '!'")),
+        *(("s = '1'", "s = '2'"), ("round(x, 1)", "round(x, 2)"), ("x < y", "x <= y")),
+        *(("bin(x, 0, 10, 5)", "bin(x, 0, 10, 2)"), ("w = 1", "x = 1"), ("'a,b'", "'a'',''b'")),
+        *(("cast(s as date)", "cast(s as timestamp)"), ("case when p then 1 end", "p")),
+    ],
+)
+def test_different_questions_have_different_canonical_texts(one: str, other: str) -> None:
+    assert canonical(translated(one)) != canonical(translated(other))
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("j // 2 * 2", (0, 2, 4, 6)),
+        ("j - j % 2", (0, 2, 4, 6)),
+        ("floor(a / 100)", (-1, 0, 1)),
+        ("round(b, -1)", (0, 10, 20)),
+        ("sign(a)", (-1, 0, 1)),
+        ("year(e)", (2019, 2020, 2021, 2022, 2023, 2024)),
+        ("date_trunc('year', n)", tuple(datetime(year, 1, 1) for year in range(2019, 2025))),
+        ("quarter(m)", (1, 2, 3, 4)),
+        ("lower(c)", ("a", "b", "é")),
+        ("c || '!'", ("A!", "b!", "É!")),
+        ("case when x > 0 then 'up' else 'down' end", ("down", "up")),
+        ("coalesce(c, 'none')", ("A", "b", "none", "É")),
+        ("bin(b, 0, 20, 4)", (0, 5, 10, 15)),
+        ("width_bucket(b, 5, 10, 2)", (0, 1, 2, 3)),
+        ("if(p, j // 4, -1)", (-1, 0, 1)),
+        ("p", (False, True)),
+        ("c", ("A", "b", "É")),
+        ("x", None),
+        ("s", None),
+        ("exp(j)", None),
+    ],
+)
+def test_keys_have_a_finite_list_of_values(text: str, values: tuple[object, ...] | None) -> None:
+    assert possible_values(translated(text)) == values
+
+
+def test_wide_steps_have_long_lists() -> None:
+    tens = Call(MULTIPLY, (Call(FLOOR, (Call(DIVIDE, (COST, Literal(10))),)), Literal(10)))
+    assert possible_values(tens) == tuple(range(0, 50_001, 10))
+    assert possible_values(tens, limit=100) is None
+
+
+def test_names_are_quoted() -> None:
+    assert DIALECT.identifier('a"; DROP TABLE t; --') == '"a""; DROP TABLE t; --"'
+    for name in ("", "a\0b", "\ud800"):
+        with pytest.raises(InvalidParameter, match="bad_name"):
+            DIALECT.identifier(name)
+    assert DIALECT.literal("it's; --") == "'it''s; --'"
