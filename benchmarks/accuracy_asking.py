@@ -19,7 +19,7 @@ from timing import clock
 
 Noise = list[dict[str, Any]]
 AGREE = 0.01
-ALONE = 40
+ALONE = 15
 """How many answers there are of a question whose noise is another one when asked by copies."""
 
 

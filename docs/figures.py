@@ -1,28 +1,34 @@
 """Draw the figures of the documentation into ``docs/figures``.
 
 Every number comes from the library: its errors, its certified laws, its audit. Run it with the
-extra ``plots``: ``pip install -e '.[plots]'``, then ``python docs/figures.py``.
+extra ``plots``: ``pip install -e '.[plots]'``, then ``python docs/figures.py``. A folder and
+names after it draw some of them elsewhere.
 """
 
 from __future__ import annotations
 
 import math
 import sys
+from datetime import date
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import altair as alt
 import numpy as np
 from scipy.integrate import quad
 
+import discreet as dp
 from discreet import events
 from discreet.accounting import compare, plots
 from discreet.accounting.plots import styled
 from discreet.audit.testers import epsilon_lower_bound
+from discreet.curator.release import Answer, Linear, Measure
 from discreet.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace, PermuteAndFlip
-from discreet.noise import gaussian, laplace
+from discreet.mechanisms.intervals import law as noise_laws
+from discreet.noise import Noiseless, Seeded, gaussian, laplace
+from discreet.noise.randomness import Source
 from discreet.noise.table import Law
 
 Chart: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart
@@ -285,6 +291,105 @@ def accountants() -> Chart:
     return plots.accountants_side_by_side(events.Laplace(epsilon=0.1) * 100, deltas, among=among)
 
 
+def release() -> Chart:
+    """The mean ages of the release that the page about releases makes by hand."""
+    n = Measure("r1", "n", noise_laws.DiscreteLaplace(scale=2, step=1), (623, 1077, 114))
+    total = noise_laws.RoundedLaplace(scale=300, step=2**-20)
+    s = Measure("r1", "s", total, (-2250.5, 3310.25, -480.125))
+    age = Answer.quotient(
+        "age",
+        Linear(((1, s),)),
+        Linear(((1, n),), within=(0, math.inf)),
+        offset=60.0,
+        within=(0.0, 120.0),
+        confidence=CONFIDENCE,
+    )
+    return dp.Release(
+        id="r1",
+        question="",
+        keys={"ward": ("A", "B", "C")},
+        answers=(age,),
+        confidence=CONFIDENCE,
+        guarantee=dp.PureDP(epsilon=0.5, unit=dp.Row()),
+        event=events.DiscreteLaplace(epsilon=0.5, steps=1),
+        statement={},
+    ).plot()
+
+
+def visits() -> Chart:
+    """What the tutorial draws: visits by month and ward, with intervals."""
+    return (
+        hospital(max_rows=5, randomness=Seeded(1))
+        .sql(
+            "SELECT month(day) AS month, ward, COUNT(*) AS n FROM visits GROUP BY month, ward",
+            spend=dp.PureDP(epsilon=0.5),
+        )
+        .plot()
+    )
+
+
+def bounding() -> Chart:
+    """Rows that a bound drops, and the noise that it needs, for the tutorial's table."""
+    sql = "SELECT COUNT(*) AS n FROM visits"
+    dropped = "visits dropped"
+    noise = {epsilon: f"noise at epsilon {epsilon}" for epsilon in (0.1, 1)}
+    rows = len(hospital_rows()["patient"])
+    points = []
+    for most in range(1, 21):
+        curator = hospital(max_rows=most, randomness=Noiseless())
+        for epsilon, name in noise.items():
+            answer = curator.sql(sql, spend=dp.PureDP(epsilon=epsilon))
+            width = answer.cell("n").half_width(confidence=CONFIDENCE)
+            points.append({"most": most, "error": width, "what": name})
+        points.append({"most": most, "error": rows - int(answer), "what": dropped})
+    names = [dropped, *noise.values()]
+    return (
+        alt.Chart(alt.Data(values=points))
+        .mark_line(strokeWidth=2, point=True)
+        .encode(
+            x=alt.X("most:Q", title="max_rows", axis=alt.Axis(values=[1, 5, 10, 15, 20])),
+            y=alt.Y(
+                "error:Q",
+                title="error of a count of 19 983 visits",
+                scale=alt.Scale(type="symlog", constant=10),
+                axis=alt.Axis(values=[0, 10, 100, 1000, 10_000], format=",d"),
+            ),
+            color=colour("what", dict(zip(names, (BLACK, BLUE, ORANGE), strict=True))),
+            strokeDash=dashes("what", dict(zip(names, ([], [6, 3], [1, 2]), strict=True))),
+        )
+        .properties(width=420, height=220)
+    )
+
+
+def hospital(*, max_rows: int, randomness: Source) -> dp.Curator:
+    """The tutorial's table behind a curator in test mode, so that figures can be drawn again."""
+    return dp.Curator(
+        visits=dp.table(
+            hospital_rows(),
+            unit=dp.Person("patient", max_rows=max_rows),
+            columns={
+                "ward": dp.Category(["surgery", "medicine", "maternity"]),
+                "day": dp.Dates(date(2024, 1, 1), date(2024, 12, 31)),
+            },
+        ),
+        budget=dp.PureDP(epsilon=10),
+        ledger=dp.ledger.Memory(),
+        randomness=randomness,
+    )
+
+
+def hospital_rows() -> dict[str, Any]:
+    """The table of the tutorial, column by column, as far as the figures need it."""
+    rng = np.random.default_rng(7)
+    each = rng.geometric(0.4, 8_000)
+    rows = int(each.sum())
+    rng.integers(0, 100, 8_000)  # ages
+    wards = rng.choice(["surgery", "medicine", "maternity"], rows, p=[0.3, 0.5, 0.2])
+    rng.gamma(2, 400, rows)  # costs
+    days = np.datetime64("2024-01-01", "us") + rng.integers(0, 366, rows) * np.timedelta64(1, "D")
+    return {"patient": np.repeat(np.arange(8_000), each), "ward": wards, "day": days}
+
+
 def panels(chart: alt.Chart, order: list[str] | None = None) -> alt.FacetChart:
     """One panel beside the other, by the field ``panel``."""
     column = alt.Column("panel:N", title=None, sort=order or "ascending")
@@ -312,15 +417,18 @@ FIGURES = {
     "epsilon-steps": epsilon_steps,
     "tradeoff": tradeoff,
     "accountants": accountants,
+    "release": release,
+    "visits": visits,
+    "bounding": bounding,
 }
 
 
-def main(folder: Path) -> None:
-    """Draw all figures."""
+def main(folder: Path, names: list[str]) -> None:
+    """Draw the named figures, or all."""
     folder.mkdir(exist_ok=True)
-    for name, figure in FIGURES.items():
-        styled(figure()).save(folder / f"{name}.svg")
+    for name in names or FIGURES:
+        styled(FIGURES[name]()).save(folder / f"{name}.svg")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER, sys.argv[2:])

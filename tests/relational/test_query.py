@@ -56,11 +56,7 @@ def test_a_left_join_on_the_person_keeps_rows_without_partner() -> None:
         "ON v.patient_id = p.patient_id"
     )
     answer = two_tables().sql(text, spend=HALF)
-    assert (
-        (answer["n"].value, answer["s"].value) == (180, 90)
-        if hasattr(answer["n"], "value")
-        else (answer["n"].values, answer["s"].values) == ((180,), (90,))
-    )
+    assert (answer["n"].values, answer["s"].values) == ((180,), (90,))
 
 
 def test_private_tables_join_on_nothing_else() -> None:
@@ -117,7 +113,7 @@ def test_distinct_bounds_people_first_and_forgets_whose_rows_they_are() -> None:
     plan = by_person().explain(text)
     assert plan.measures[0].l1 == 3
     assert any("at most 3 rows per person" in step.label for step in plan.steps)
-    with pytest.raises(InvalidParameter, match="no_owner|not_grouped|unsupported_sql"):
+    with pytest.raises(InvalidParameter, match="column_not_declared"):
         by_person().sql(
             "SELECT COUNT(DISTINCT patient_id) AS n FROM "
             "(SELECT DISTINCT patient_id, ward FROM visits) d",
@@ -178,9 +174,11 @@ def test_quantiles_are_candidates_near_the_truth() -> None:
         spend=dp.PureDP(epsilon=50),
     )
     row = next(iter(answer))
-    assert abs(row["m"] - frame["age"].median()) <= 3  # type: ignore[operator]
+    middle: Any = frame["age"].median()
+    assert abs(row["m"] - middle) <= 3  # type: ignore[operator]
     assert row["lo"] < row["m"] < row["hi"]  # type: ignore[operator]
-    assert row["low"] <= 25 < 70 <= row["top"]  # type: ignore[operator]
+    assert row["low"] <= 25  # type: ignore[operator]
+    assert row["top"] >= 70  # type: ignore[operator]
     assert answer["m"].lower is None
     assert "rank" in answer["m"].note
 
@@ -194,7 +192,7 @@ def test_quantiles_are_candidates_near_the_truth() -> None:
         ("SELECT SUM(patient_id) FROM visits", "column_not_declared"),
         ("SELECT note, COUNT(*) FROM visits GROUP BY note", "key_not_declared"),
         ("SELECT cost, COUNT(*) FROM visits GROUP BY cost", "keys_not_finite"),
-        ("SELECT SUM(1 / age) FROM visits", "missing_bound"),
+        ("SELECT SUM(1 / cost) FROM visits", "missing_bound"),
         ("SELECT ward, COUNT(*) FROM visits", "not_grouped"),
         ("SELECT ward FROM visits GROUP BY ward", "no_aggregate"),
         ("SELECT COUNT(*) FROM visits; SELECT 1", "sql_syntax"),
