@@ -130,11 +130,13 @@ def _adult() -> list[Query]:
     gain = {"column": "capital_gain", "low": 0, "high": 100_000}
     loss = {"column": "capital_loss", "low": 0, "high": 5_000}
     rich = ("income", "=", ">50K")
+    other = ("race", "=", "Other")
+    cheap = {"epsilon": 0.1}
     asked: list[tuple[str, str, dict[str, Any]]] = [
         ("count", "count", {}),
-        ("count_cheap", "count", {"epsilon": 0.1}),
+        ("count_cheap", "count", cheap),
         ("count_by_education", "count", {"by": "education_years"}),
-        ("count_by_race", "count", {"by": "race", "epsilon": 0.1}),
+        ("count_by_race", "count", {"by": "race", **cheap}),
         ("count_old", "count", {"where": ("age", ">=", 65)}),
         ("sum_hours", "sum", hours),
         ("sum_gain", "sum", gain),
@@ -142,16 +144,16 @@ def _adult() -> list[Query]:
         ("sum_loss_women", "sum", {**loss, "where": ("sex", "=", "Female")}),
         ("mean_age", "mean", age),
         ("mean_hours", "mean", hours),
-        ("mean_schooling_cheap", "mean", {**schooling, "epsilon": 0.1}),
+        ("mean_schooling_cheap", "mean", {**schooling, **cheap}),
         ("mean_gain", "mean", {**gain, "epsilon": 0.5}),
         ("mean_age_by_education", "mean", {**age, "by": "education_years"}),
         ("mean_hours_rich_by_sex", "mean", {**hours, "by": "sex", "where": rich}),
         ("variance_age", "variance", age),
         ("variance_hours_by_sex", "variance", {**hours, "by": "sex"}),
-        ("median_age", "quantile", age),
-        ("median_hours_by_sex", "quantile", {**hours, "by": "sex", "epsilon": 0.1}),
+        ("median_age_by_education", "quantile", {**age, "by": "education_years", **cheap}),
+        ("median_age_other_by_sex", "quantile", {**age, "by": "sex", "where": other, **cheap}),
         ("ninth_decile_age", "quantile", {**age, "level": 0.9, "epsilon": 0.01}),
-        ("quartile_age_rich", "quantile", {**age, "level": 0.25, "where": rich, "epsilon": 0.05}),
+        ("quartile_age_rich", "quantile", {**age, "level": 0.25, "where": rich, "epsilon": 0.02}),
         ("zcdp_count_by_education", "count", {"by": "education_years", "rho": 0.1}),
         ("zcdp_mean_age_by_education", "mean", {**age, "by": "education_years", "rho": 0.1}),
     ]
@@ -172,8 +174,8 @@ def _cps() -> list[Query]:
         ("mean_earnings_by_education", "mean", {**earnings, "by": "education", "epsilon": 0.5}),
         ("variance_earnings", "variance", earnings),
         ("deviation_earnings_by_gender", "deviation", {**earnings, "by": "gender"}),
-        ("median_earnings", "quantile", {**earnings, "epsilon": 0.1}),
-        ("ninth_decile_earnings", "quantile", {**earnings, "level": 0.9, "epsilon": 0.1}),
+        ("median_earnings", "quantile", {**earnings, "epsilon": 0.01}),
+        ("ninth_decile_earnings", "quantile", {**earnings, "level": 0.9, "epsilon": 0.01}),
     ]
     return [Query(name=f"cps/{name}", table="cps", what=what, **more) for name, what, more in asked]
 

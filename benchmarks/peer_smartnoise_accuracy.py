@@ -23,14 +23,14 @@ CALLS = {
     "variance": "VAR({})",
     "deviation": "STDDEV({})",
 }
-RENAMED = f"{COPY}_number"
-"""SmartNoise's grammar does not read ``copy`` as a name."""
+RENAMED = {COPY: "copy_number", "year": "year_number"}
+"""Names that SmartNoise's grammar does not read."""
 
 
 @lru_cache(maxsize=8)
 def frame(path: str) -> Any:
     """The table, read once."""
-    return pd.read_parquet(path).rename(columns={COPY: RENAMED})
+    return pd.read_parquet(path).rename(columns=RENAMED)
 
 
 def metadata(query: Query, source: Any) -> dict[str, Any]:
@@ -61,8 +61,8 @@ def text(query: Query, copies: int) -> str:
     if query.what not in CALLS:
         message = f"no {query.what}"
         raise ValueError(message)
-    names = [RENAMED] if copies > 1 else []
-    names += [query.by] if query.by else []
+    names = [RENAMED[COPY]] if copies > 1 else []
+    names += [RENAMED.get(query.by, query.by)] if query.by else []
     where = f" WHERE {query.condition()}" if query.where else ""
     groups = f" GROUP BY {', '.join(names)}" if names else ""
     call = CALLS[query.what].format(query.column)

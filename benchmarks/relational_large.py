@@ -48,7 +48,8 @@ def figures() -> list[Figure]:
 
 def measured(unit: str, path: str) -> tuple[float, float]:
     """Seconds of one question, and the most memory this process has held, in gigabytes."""
-    seconds = private(Path(path), UNITS[unit], memory=MEMORY)()
+    engine = dp.DuckDB(memory_limit=MEMORY, temp_directory=Path(path).parent)
+    seconds = private(Path(path), UNITS[unit], engine=engine)()
     return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
 
 

@@ -30,20 +30,21 @@ SELECT grp, COUNT(*), SUM(v) FROM (
 """Bounding a person's rows inside the engine, in one sort and without noise."""
 
 
-def curator(source: Any, unit: Any, *, ledger: Any = None, **options: Any) -> Any:
+def curator(source: Any, unit: Any, *, ledger: Any = None, engine: Any = None) -> Any:
     """A curator of one table ``t`` whose groups and bounds are declared."""
+    stored = isinstance(source, Path) and source.suffix == ".duckdb"
     table = dp.table(
         source,
+        table="t" if stored else None,
         unit=unit,
         columns={
             "grp": dp.Category(range(GROUPS)),
             "v": dp.Number(0, MOST),
             "f": dp.Number(0, MOST),
         },
-        **options,
     )
-    chosen = dp.ledger.Memory() if ledger is None else ledger
-    return dp.Curator(t=table, budget=dp.PureDP(epsilon=BUDGET), ledger=chosen)
+    book = dp.ledger.Memory() if ledger is None else ledger
+    return dp.Curator(t=table, budget=dp.PureDP(epsilon=BUDGET), ledger=book, engine=engine)
 
 
 def asker(holder: Any, question: str) -> Callable[[], Any]:

@@ -10,6 +10,7 @@ from discreet.core.errors import (
     NotPrivate,
     Unpriced,
 )
+from discreet.curator.ledger.fault import LedgerError
 
 __all__ = [
     "DiscreetError",
@@ -17,6 +18,7 @@ __all__ = [
     "Exhausted",
     "InvalidData",
     "InvalidParameter",
+    "LedgerError",
     "Mismatch",
     "NotPrivate",
     "Unpriced",

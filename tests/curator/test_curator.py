@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,15 @@ import pytest
 
 import discreet as dp
 from discreet.core.measurement import Measurement
-from discreet.errors import EngineFailed, Exhausted, InvalidParameter, Mismatch, NotPrivate
+from discreet.curator.purse import as_written
+from discreet.errors import (
+    DiscreetError,
+    EngineFailed,
+    Exhausted,
+    InvalidParameter,
+    Mismatch,
+    NotPrivate,
+)
 from discreet.mechanisms import AboveThreshold, DiscreteLaplace
 from discreet.noise import Noiseless
 from tests.curator.tables import COLUMNS, by_person, by_row, private, visits
@@ -143,10 +153,11 @@ def test_every_notion_of_budget_pays_no_more_than_the_spend(budget: Any, spend: 
         "SELECT ward, COUNT(*) AS n, AVG(age) AS a, MEDIAN(age) AS m FROM visits GROUP BY ward",
         spend=spend,
     )
-    assert answer.guarantee == spend.per(curator.unit)
+    promised = as_written(spend).per(curator.unit)
+    assert answer.guarantee == promised
     left = curator.spent
     if type(left) is type(spend):
-        assert left.implies(spend.per(curator.unit))
+        assert left.implies(promised)
 
 
 @pytest.mark.parametrize(
@@ -372,3 +383,83 @@ def test_a_ledger_of_another_unit_is_refused(tmp_path: Path) -> None:
 def test_spend_or_accuracy_must_be_given() -> None:
     with pytest.raises(InvalidParameter, match="spend_or_accuracy"):
         private().sql(COUNT)
+
+
+def test_ten_questions_at_a_tenth_fit_into_one() -> None:
+    curator = private(budget=dp.PureDP(epsilon=1))
+    for number in range(10):
+        curator.sql(COUNT, spend=dp.PureDP(epsilon=0.1), asker=f"a{number}")
+    assert curator.remaining == dp.PureDP(epsilon=0, unit=dp.Row())
+
+
+def test_another_confidence_shows_the_same_numbers_for_nothing() -> None:
+    curator = private()
+    text = "SELECT ward, COUNT(*) AS n, AVG(age) AS a, MEDIAN(age) AS m FROM visits GROUP BY ward"
+    first = curator.sql(text, spend=HALF)
+    wider = curator.sql(text, spend=HALF, confidence=0.99)
+    assert curator.spent == dp.ApproxDP(epsilon=0.5, delta=0, unit=dp.Row())
+    assert [answer.values for answer in wider.answers] == [a.values for a in first.answers]
+    assert wider["n"].upper is not None
+    assert first["n"].upper is not None
+    assert wider["n"].upper[0] > first["n"].upper[0]
+
+
+def test_a_public_table_beside_it_does_not_make_a_question_new(tmp_path: Path) -> None:
+    path = tmp_path / "visits.ledger"
+    with private(ledger=path) as curator:
+        curator.sql(COUNT, spend=HALF)
+    with private(ledger=path, names=dp.public({"ward": ["A"], "floor": [1]})) as curator:
+        curator.sql(COUNT, spend=HALF)
+        assert curator.spent == dp.ApproxDP(epsilon=0.5, delta=0, unit=dp.Row())
+
+
+def test_a_finished_conversation_says_so_and_is_no_failure() -> None:
+    curator = private()
+    watch = curator.open(
+        AboveThreshold(epsilon=1, threshold=-1000, sensitivity=1), spend=dp.PureDP(epsilon=1)
+    )
+    assert watch.ask("SELECT COUNT(*) AS n FROM visits")
+    with pytest.raises(Exhausted):
+        watch.ask("SELECT COUNT(*) AS n FROM visits")
+    watch.close()
+    assert curator.history()[0].ended == "released"
+
+
+def test_an_amendment_enlarges_the_budget_and_is_on_record(tmp_path: Path) -> None:
+    path = tmp_path / "visits.ledger"
+    with private(ledger=path, budget=dp.PureDP(epsilon=1)) as curator:
+        curator.sql(COUNT, spend=dp.PureDP(epsilon=1))
+        curator.amend(budget=dp.PureDP(epsilon=2), reason="the board agreed")
+        assert curator.remaining == dp.PureDP(epsilon=1, unit=dp.Row())
+        with pytest.raises(Mismatch, match="notion_mismatch"):
+            curator.amend(budget=dp.ZCDP(rho=1), reason="no")
+    with private(ledger=path, budget=dp.PureDP(epsilon=2)) as curator:
+        assert curator.remaining == dp.PureDP(epsilon=1, unit=dp.Row())
+
+
+def test_preview_works_in_test_mode_too() -> None:
+    assert by_row().preview(COUNT, spend=HALF)["n"].half_width == 6
+
+
+def test_two_answers_to_one_question_combine_into_a_better_one() -> None:
+    curator = private()
+    older = curator.sql(COUNT, spend=HALF)
+    newer = curator.sql(COUNT, spend=dp.PureDP(epsilon=1))
+    both = newer.combine(older)
+    assert both.guarantee == dp.PureDP(epsilon=Fraction(3, 2), unit=dp.Row())
+    cell, single = both.cell("n", ward="A"), newer.cell("n", ward="A")
+    assert cell.std < single.std  # type: ignore[union-attr]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_curator_refuses_before_it_charges(tmp_path: Path) -> None:
+    curator = private(ledger=tmp_path / "visits.ledger")
+    child = os.fork()
+    if child == 0:
+        try:
+            curator.sql(COUNT, spend=HALF)
+        except DiscreetError as refusal:
+            os._exit(7 if refusal.code in ("curator_forked", "ledger_not_copied") else 8)
+        os._exit(9)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert curator.spent == dp.ApproxDP(epsilon=0, delta=0, unit=dp.Row())

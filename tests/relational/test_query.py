@@ -88,6 +88,8 @@ def test_a_table_reaches_the_person_through_a_foreign_key() -> None:
         randomness=Noiseless(),
     )
     assert values(curator, "SELECT COUNT(*) AS n FROM items") == (3,)
+    joined = "SELECT COUNT(*) AS n FROM items JOIN orders USING (order_id) WHERE price > 1"
+    assert values(curator, joined) == (3,)
 
 
 def test_common_table_expressions_and_subqueries_are_inlined() -> None:
@@ -175,7 +177,7 @@ def test_quantiles_are_candidates_near_the_truth() -> None:
     )
     row = next(iter(answer))
     middle: Any = frame["age"].median()
-    assert abs(row["m"] - middle) <= 3  # type: ignore[operator]
+    assert abs(row["m"] - middle) <= 3
     assert row["lo"] < row["m"] < row["hi"]  # type: ignore[operator]
     assert row["low"] <= 25  # type: ignore[operator]
     assert row["top"] >= 70  # type: ignore[operator]

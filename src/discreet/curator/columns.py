@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -68,7 +68,14 @@ class Columns:
         }
 
     def answers(self) -> tuple[Answer, ...]:
-        """The released columns, in the order of the SELECT."""
+        """The released columns, in the order of the SELECT, with what bounding may have cut."""
+        found = self._found()
+        if self.inquiry.person is None:
+            return found
+        beyond = "; rows beyond a person's bounds are not counted"
+        return tuple(replace(answer, note=answer.note + beyond) for answer in found)
+
+    def _found(self) -> tuple[Answer, ...]:
         found = []
         for output in self.inquiry.question.outputs:
             if isinstance(output, AggregateOutput):

@@ -12,8 +12,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from discreet.accounting.adaptive.steps import Amounts
 from discreet.core.errors import EngineFailed, InvalidParameter, NotPrivate
 from discreet.core.event import Event
 from discreet.core.guarantee import Guarantee
@@ -27,7 +28,7 @@ from discreet.curator.explanation import Explanation, explain
 from discreet.curator.history import History, history
 from discreet.curator.ledger import Ledger, ledger_at
 from discreet.curator.preview import Preview, preview
-from discreet.curator.purse import Purse
+from discreet.curator.purse import Purse, as_written
 from discreet.curator.release import Release
 from discreet.curator.statement import statement
 from discreet.curator.warn import warnings_of
@@ -37,7 +38,8 @@ from discreet.relational.database import Database, Databases, Units
 from discreet.relational.engine import Engine
 from discreet.relational.engines.duckdb import DuckDB
 from discreet.relational.identity import identity
-from discreet.relational.inquiry import Inquiry
+from discreet.relational.inquiry import Inquiry, Measured
+from discreet.relational.plan import scans
 from discreet.relational.question import Question
 from discreet.relational.sql.query import question_from
 from discreet.relational.table import MOST_ROWS, PublicTable, Table
@@ -96,9 +98,7 @@ class Curator:
         self._purse = Purse(budget, self._database.unit)
         self._ledger = book
         self._ledger.open(self._purse.terms)
-        version = self._database.version()
-        tag = f"{integer(SYSTEM, 128):x}" if version is None else version
-        self._snapshot = self._ledger.snapshot(tag)
+        self._snapshots: dict[frozenset[str], str] = {}
         self._rows_at_most = (
             sum(table.rows_at_most for table in tables.values() if isinstance(table, Table))
             or MOST_ROWS
@@ -151,44 +151,26 @@ class Curator:
         """
         question, inquiry = self._inquiry(text, spend, accuracy, rows_at_least)
         level = float(probability("confidence", confidence))
-        charge = (
-            self._purse.charge(
-                inquiry.spend, (inquiry.allocation.linear_event, *inquiry.choice_events)
-            )
-            if self._randomness.private
-            else self._purse.currency.zero
-        )
-        same = identity(question, inquiry.spend, self._snapshot, level, self.unit)
+        same = identity(question, inquiry.spend, self._snapshot(question), self.unit)
         stored = self._ledger.find(asker=asker, question=same)
         if stored is not None:
-            return Release.from_json(str(stored["release"]))
+            return self._stored(stored, inquiry, text, level)
         number = f"{integer(SYSTEM, 96):024x}"
 
-        def answer() -> Release:
+        def answer() -> tuple[Release, Measured]:
             measured = inquiry.measurement(self._database).release(self._database)
-            columns = Columns(inquiry, measured, number, level)
-            answers = columns.answers()
-            return Release(
-                id=number,
-                question=text,
-                keys=columns.keys(),
-                answers=answers,
-                confidence=level,
-                guarantee=inquiry.spend.per(self.unit),
-                event=inquiry.event,
-                warnings=warnings_of(inquiry, answers),
-                statement=statement(inquiry, self._purse),
-            )
+            return self._made(inquiry, measured, number, text, level), measured
 
-        return self._paid(
+        release, _ = self._paid(
             answer,
-            lambda release: {"release": release.to_json()},
+            lambda made: {"release": made[0].to_json(), "measured": made[1].plain()},
             asker=asker,
             question=same,
-            charge=charge,
+            charge=self._charge(inquiry),
             event=inquiry.event,
             detail={"sql": text, "spend": repr(inquiry.spend)},
         )
+        return release
 
     def preview(
         self,
@@ -201,11 +183,8 @@ class Curator:
     ) -> Preview:
         """Expected error of each column; touches no data and costs nothing."""
         _, inquiry = self._inquiry(text, spend, accuracy, rows_at_least)
-        charge = self._purse.charge(
-            inquiry.spend, (inquiry.allocation.linear_event, *inquiry.choice_events)
-        )
         left = self._ledger.remaining()
-        return preview(inquiry, self._purse, charge, left, confidence=confidence)
+        return preview(inquiry, self._purse, self._charge(inquiry), left, confidence=confidence)
 
     def explain(self, text: str, *, spend: Guarantee | None = None) -> Explanation:
         """The plan, with the stability and sensitivity of every step; costs nothing."""
@@ -252,6 +231,15 @@ class Curator:
             detail={"spend": repr(spend), "mechanism": type(mechanism).__name__},
         )
         return Watch(mechanism, self._database, self._ledger, reservation, self._guarded)
+
+    def amend(self, *, budget: Guarantee, reason: str) -> None:
+        """Change the budget, for a reason that stays on record; never below what is spent.
+
+        For the data owner: the ledger's key must be at hand. The notion cannot change.
+        """
+        purse = self._purse.amended(budget)
+        self._ledger.amend(limit=purse.limit, budget=purse.terms.budget, reason=reason)
+        self._purse = purse
 
     def close(self) -> None:
         """Let go of the engine and the ledger. What was written stays."""
@@ -300,7 +288,52 @@ class Curator:
                 remedy="Write spend=dp.PureDP(epsilon=0.5).",
             )
         self._purse.check(spend)
-        return Inquiry(question, spend, self._rows_at_most, self._randomness)
+        return Inquiry(question, as_written(spend), self._rows_at_most, self._randomness)
+
+    def _charge(self, inquiry: Inquiry) -> Amounts:
+        """The price of a question; nothing in test mode, whose releases are marked."""
+        if not self._randomness.private:
+            return self._purse.currency.zero
+        return self._purse.charge(
+            inquiry.spend, (inquiry.allocation.linear_event, *inquiry.choice_events)
+        )
+
+    def _snapshot(self, question: Question) -> str:
+        """A random id for the version of the tables that a question reads."""
+        names = frozenset(scan.table for scan in scans(question.rows))
+        if names not in self._snapshots:
+            version = self._database.version(names)
+            tag = f"{integer(SYSTEM, 128):x}" if version is None else version
+            self._snapshots[names] = self._ledger.snapshot(tag)
+        return self._snapshots[names]
+
+    def _made(
+        self, inquiry: Inquiry, measured: Measured, number: str, text: str, level: float
+    ) -> Release:
+        """The release of noisy values: post-processing only."""
+        columns = Columns(inquiry, measured, number, level)
+        answers = columns.answers()
+        return Release(
+            id=number,
+            question=text,
+            keys=columns.keys(),
+            answers=answers,
+            confidence=level,
+            guarantee=inquiry.spend.per(self.unit),
+            event=inquiry.event,
+            warnings=warnings_of(inquiry, answers),
+            statement=statement(inquiry, self._purse),
+        )
+
+    def _stored(
+        self, stored: Mapping[str, Any], inquiry: Inquiry, text: str, level: float
+    ) -> Release:
+        """The stored release byte for byte; at another confidence, from the same noisy values."""
+        release = Release.from_json(str(stored["release"]))
+        if release.confidence == level:
+            return release
+        measured = Measured.from_plain(stored["measured"])
+        return self._made(inquiry, measured, release.id, text, level)
 
     def _paid(
         self,

@@ -8,8 +8,10 @@ Source: contract, "Spending"; 004d:F12, F15.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
 from functools import reduce
+from typing import Any
 
 from discreet.accounting.adaptive import filter_for
 from discreet.accounting.adaptive.currency import (
@@ -46,7 +48,7 @@ class Purse:
                 received=type(self.budget).__name__,
                 remedy="Write budget=dp.ApproxDP(epsilon=3, delta=1e-6).",
             )
-        guard = filter_for(self.budget.per(self.unit))
+        guard = filter_for(as_written(self.budget).per(self.unit))
         object.__setattr__(self, "currency", guard.currency)
         object.__setattr__(self, "limit", guard.amounts)
 
@@ -120,6 +122,18 @@ class Purse:
         delta = spend.delta if isinstance(spend, ApproxDP) and spend.delta else None
         return filter_for(spend.per(self.unit)).admits(event, delta=delta)
 
+    def amended(self, budget: Guarantee) -> Purse:
+        """The purse after the owner changes the budget; its currency cannot change."""
+        other = Purse(budget, self.unit)
+        if other.name != self.name:
+            raise Mismatch(
+                code="notion_mismatch",
+                expectation=f"a budget that adds up in {self.name}",
+                received=type(budget).__name__,
+                remedy="A ledger's notion is fixed for ever; amend within it.",
+            )
+        return other
+
     def remaining(self, left: Amounts) -> Guarantee:
         """What may still be spent, rounded down."""
         return self.currency.left(left)
@@ -127,3 +141,20 @@ class Purse:
     def spent(self, amounts: Amounts) -> Guarantee:
         """What was spent, rounded up."""
         return self.currency.spent(amounts)
+
+
+def as_written(guarantee: Guarantee) -> Guarantee:
+    """Numbers as a person wrote them: 0.1 means one tenth, not the nearest binary fraction.
+
+    So ten questions at 0.1 fit into a budget of 1. Noise, price and promise all follow from the
+    number as written.
+
+    >>> as_written(PureDP(epsilon=0.1)).epsilon
+    Fraction(1, 10)
+    """
+    changed: dict[str, Any] = {
+        item.name: Fraction(repr(value))
+        for item in fields(guarantee)
+        if isinstance(value := getattr(guarantee, item.name), float)
+    }
+    return replace(guarantee, **changed)

@@ -12,6 +12,8 @@ from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.curator.release import Answer
 from discreet.relational.aggregates import Count
 from discreet.relational.inquiry import Inquiry
+from discreet.relational.measures import CountValues
+from discreet.relational.plan import Scan
 from discreet.relational.question import AggregateOutput
 
 _LARGE = 10
@@ -35,11 +37,13 @@ def _about_spend(spend: Guarantee) -> list[str]:
 def _about_counts(inquiry: Inquiry, answers: Sequence[Answer]) -> list[str]:
     """Few rows, cells drowned in noise, noise below sampling error: from noisy counts."""
     found: list[str] = []
+    cells = inquiry.question.keys.cells
     named = {answer.name: answer for answer in answers}
     for output in inquiry.question.outputs:
         if not isinstance(output, AggregateOutput) or output.name not in named:
             continue
-        if not isinstance(inquiry.question.aggregates[output.number], Count):
+        aggregate = inquiry.question.aggregates[output.number]
+        if not isinstance(aggregate, Count) or isinstance(aggregate.measure, CountValues):
             continue
         answer = named[output.name]
         values = [value for value in answer.values if value is not None]
@@ -47,13 +51,14 @@ def _about_counts(inquiry: Inquiry, answers: Sequence[Answer]) -> list[str]:
             continue
         width = max(high - value for high, value in zip(answer.upper, values, strict=True))
         total = sum(values)
-        if total + width * math.sqrt(len(values)) < _FEW:
+        everything = isinstance(inquiry.question.rows, Scan) and len(values) == cells
+        if everything and total + width * math.sqrt(len(values)) < _FEW:
             found.append(
                 f"{output.name}: about {max(total, 0):g} in all, fewer than a few hundred; "
                 "differential privacy is of little use for so few"
             )
         drowned = sum(1 for value in values if value < width)
-        if len(values) > 1 and drowned > len(values) / 2:
+        if len(values) > 1 and len(values) == cells and drowned > len(values) / 2:
             found.append(
                 f"{output.name}: {drowned} of {len(values)} cells are smaller than their own "
                 "noise; use coarser keys or a larger spend"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from discreet.core.errors import InvalidParameter
+from discreet.core.errors import Exhausted, InvalidParameter
 from discreet.core.event import Event
 from discreet.core.guarantee import PureDP
 from discreet.core.parameters import Number, exact
@@ -100,9 +100,14 @@ class Watch:
                 self._database.engine,
                 salt=integer(SYSTEM, 62),
             )
-            return self._session.ask(int(found.linear[0][0]))
+            try:
+                return self._session.ask(int(found.linear[0][0]))
+            except Exhausted as finished:  # told by earlier answers, so it is public
+                return finished
 
         answer = self._guarded(self._reservation, answered)
+        if isinstance(answer, Exhausted):
+            raise answer
         self._ledger.answer(self._reservation, {"sql": text, "answer": _plain(answer)})
         return answer
 

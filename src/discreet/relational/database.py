@@ -5,7 +5,8 @@ Source: contract, "Units and neighbours", "Spending" (snapshots); 004d:F9, F21.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
@@ -37,6 +38,7 @@ class Database:
 
     def __post_init__(self) -> None:
         """Attach every table, look at public ones, then lock the engine."""
+        self._process = os.getpid()
         self._unit = _common_unit(self.tables)
         for name, table in self.tables.items():
             self._versions[name] = fingerprint(table.source)
@@ -87,18 +89,26 @@ class Database:
 
     def unchanged(self) -> bool:
         """Whether every file is still the one that was attached."""
+        if self._process != os.getpid():
+            raise InvalidParameter(
+                code="curator_forked",
+                expectation="a curator in the process that opened it",
+                remedy="Open a curator of its own in each process; they may share the ledger.",
+            )
         return all(
             fingerprint(table.source) == self._versions[name] for name, table in self.tables.items()
         )
 
-    def version(self) -> str | None:
-        """Text that tells versions of the private data apart without reading it; None for frames.
+    def version(self, names: Collection[str]) -> str | None:
+        """Text that tells versions of some tables apart without reading them; None for frames.
 
         An owner's ``snapshot`` name stands for the table's version where it was given.
         """
         parts = []
         for name, table in sorted(self.tables.items()):
-            label = table.snapshot if isinstance(table, Table) else "public"
+            if name not in names:
+                continue
+            label = table.snapshot if isinstance(table, Table) else None
             version = self._versions[name]
             if label is None and version is None:
                 return None

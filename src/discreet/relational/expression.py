@@ -24,7 +24,7 @@ from discreet.relational.kind import Kind, kind_of_value
 
 MOST_NODES = 10_000
 MOST_NESTED = 150
-_FEW = 4_096
+_FEW = 1_024
 """Combinations of argument values that are tried out as soon as a node is built."""
 
 
@@ -213,7 +213,7 @@ def possible_values(expression: Expression, limit: int = MOST_VALUES) -> tuple[o
     >>> possible_values(Call(FLOOR, (Column("x", Facts(Kind.REAL, 0, 2.5)),)))
     (0, 1, 2)
     """
-    if isinstance(expression, Column | Literal):
+    if isinstance(expression, Column | Literal) or expression.facts.kind is Kind.TRUTH:
         return expression.facts.enumerated(limit)
     found = _tried(expression, limit)
     if found is None and isinstance(expression, Call):

@@ -28,7 +28,7 @@ from discreet.relational.aggregates import Aggregate, Maximum, Minimum, Quantile
 from discreet.relational.allocation import Allocation, Choice, Noised, Part, allocate
 from discreet.relational.database import Database, Databases, Units
 from discreet.relational.kind import Kind
-from discreet.relational.measures import CountPeople, CountRows, CountValues, Linear, Ranks, Total
+from discreet.relational.measures import CountPeople, CountValues, Linear, Ranks, Total
 from discreet.relational.question import Question
 from discreet.relational.reach import (
     Reach,
@@ -52,6 +52,21 @@ class Measured:
 
     linear: tuple[NDArray[Any], ...]
     chosen: tuple[NDArray[Any], ...]
+
+    def plain(self) -> dict[str, Any]:
+        """As plain JSON, to be kept."""
+        return {
+            "linear": [values.tolist() for values in self.linear],
+            "chosen": [values.tolist() for values in self.chosen],
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Measured:
+        """What :meth:`plain` wrote."""
+        return cls(
+            tuple(_whole_array(values) for values in plain["linear"]),
+            tuple(np.asarray(values) for values in plain["chosen"]),
+        )
 
 
 @dataclass(frozen=True)
@@ -251,6 +266,11 @@ class Inquiry:
         return self.event
 
 
+def _whole_array(values: list[int]) -> NDArray[Any]:
+    fits = all(abs(value) < 1 << 62 for value in values)
+    return np.array(values, dtype=np.int64 if fits else object)
+
+
 def whole(measure: Linear) -> bool:
     """Whether a measure is released as whole numbers."""
     return not isinstance(measure, Total) or measure.argument.facts.kind is Kind.WHOLE
@@ -261,9 +281,3 @@ def in_units(values: NDArray[Any], noised: Noised) -> NDArray[Any]:
     if whole(noised.measure):
         return values
     return values.astype(np.float64) * noised.step
-
-
-COUNTS = (CountRows, CountPeople, CountValues)
-"""Measures that cannot be negative."""
-
-Bounds = Mapping[str, Any]

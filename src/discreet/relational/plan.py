@@ -17,7 +17,6 @@ from enum import Enum
 
 from discreet.relational.expression import Expression
 from discreet.relational.facts import Facts
-from discreet.relational.kind import Kind
 from discreet.relational.schema import Declaration
 
 
@@ -298,5 +297,8 @@ class Distinct(Rows):
         return "distinct"
 
 
-ORDERED = (Kind.WHOLE, Kind.REAL, Kind.DATE, Kind.MOMENT)
-"""Kinds with a least and a greatest value."""
+def scans(rows: Rows) -> list[Scan]:
+    """The tables that a plan reads, from left to right."""
+    if isinstance(rows, Scan):
+        return [rows]
+    return [scan for below in rows.inputs for scan in scans(below)]

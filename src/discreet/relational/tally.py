@@ -153,10 +153,9 @@ class _Run:
         contents = [f"c{n}" for n, m in enumerate(self.measures) if self._content(m) is not None]
         cell, joins, conditions = self._cells("a")
         rows = f"SELECT * FROM ({self._contributions(frozenset({'owner'}))})"
-        inside = (
-            f"SELECT o, CAST({cell} AS INTEGER) AS cell{''.join(f', {c}' for c in contents)} FROM ({rows}) AS a"
-            f"{joins} WHERE {' AND '.join(conditions) or 'TRUE'}"
-        )
+        items = ", ".join(["o", f"CAST({cell} AS INTEGER) AS cell", *contents])
+        where = " AND ".join(conditions) or "TRUE"
+        inside = f"SELECT {items} FROM ({rows}) AS a{joins} WHERE {where}"
         return bounded(
             inside,
             contents,

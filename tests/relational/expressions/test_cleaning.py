@@ -81,6 +81,9 @@ def test_values_outside_a_category_become_null() -> None:
     assert scanned("VARCHAR", facts, ["'A'", "'it''s'", "'a'", "NULL"]) == ["A", "it's", None, None]
     assert scanned("ENUM('A', 'Z')", facts, ["'A'", "'Z'"]) == ["A", None]
     assert scanned("INTEGER", Facts(Kind.WHOLE, values=(1, 5)), ["1", "2", "5"]) == [1, None, 5]
+    assert scanned("HUGEINT", Facts(Kind.WHOLE, values=(3, 2)), ["1", "2", str(WIDE)]) == [
+        *(None, 2, None),
+    ]
     assert scanned("BOOLEAN", Facts(Kind.TRUTH), ["TRUE", "NULL"]) == [True, None]
     with_null = DIALECT.clean_category("v", [None, "A"])
     assert with_null == DIALECT.clean_category("v", ["A"])

@@ -58,8 +58,8 @@ def test_conversions_become_nodes_and_constants_are_converted_on_the_spot() -> N
 
 
 def test_constants_of_different_kinds_are_different() -> None:
-    assert len({Literal(1), Literal(1.0), Literal(True)}) == 3
-    assert Literal(1) != Literal(True)
+    one, real, true = (Literal(value) for value in (1, 1.0, True))
+    assert len({one, real, true}) == 3
     assert canonical(Literal(1)) != canonical(Literal(1.0))
 
 

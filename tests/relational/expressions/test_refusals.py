@@ -148,6 +148,6 @@ def test_aggregates_go_to_the_caller_where_they_are_allowed() -> None:
     select = parse_one("SELECT sum(a) / count(*) + max(b) filter (where b > 0)", read="duckdb")
     expression_from(select.expressions[0], resolve, aggregate)
     assert seen == ["SUM(a)", "COUNT(*)", "MAX(b) FILTER(WHERE b > 0)"]
+    window = parse_one("SELECT sum(a) OVER ()", read="duckdb").expressions[0]
     with pytest.raises(InvalidParameter, match="unsupported_sql"):
-        window = parse_one("SELECT sum(a) OVER ()", read="duckdb").expressions[0]
         expression_from(window, resolve, aggregate)

@@ -12,6 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from discreet.core.errors import InvalidParameter, Mismatch
+from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
+from discreet.core.parameters import exact
 from discreet.curator.release.answer import Answer
 from discreet.curator.release.estimate import Estimate, Range
 from discreet.curator.release.formula import Given, Linear, Quotient
@@ -72,9 +74,9 @@ def combine_answers(first: Answer, second: Answer, *, confidence: float) -> Answ
 def combine_releases(older: Release, newer: Release) -> Release:
     """The newer release, made better by an older one that answers the same question.
 
-    Contract: the noise of the two is independent, and both were paid for; the guarantee, event and
-    id are those of the newer one, whose charge this is. Rows follow the newer release: an order
-    by values must be made afresh. Each number still knows all the draws behind it.
+    Contract: the noise of the two is independent, and both were paid for; guarantee and event are
+    those of both together, the id is that of the newer one. Rows follow the newer release: an
+    order by values must be made afresh. Each number still knows all the draws behind it.
     """
     if list(older.keys) != list(newer.keys) or len(older) != len(newer):
         raise _differ(older.columns, newer.columns)
@@ -88,7 +90,33 @@ def combine_releases(older: Release, newer: Release) -> Release:
         )
     except KeyError:
         raise _differ(older.columns, newer.columns) from None
-    return replace(newer, answers=answers)
+    return replace(
+        newer,
+        answers=answers,
+        guarantee=_together(older.guarantee, newer.guarantee),
+        event=older.event + newer.event,
+    )
+
+
+def _together(one: Guarantee, two: Guarantee) -> Guarantee:
+    """What two releases promise together, in the notion they share."""
+    if one.unit != two.unit:
+        raise _differ(one, two)
+    match one, two:
+        case PureDP(), PureDP():
+            return replace(two, epsilon=exact(one.epsilon) + exact(two.epsilon))
+        case ZCDP(), ZCDP():
+            return replace(two, rho=exact(one.rho) + exact(two.rho))
+        case RenyiDP(), RenyiDP() if one.alpha == two.alpha:
+            return replace(two, epsilon=exact(one.epsilon) + exact(two.epsilon))
+        case ((PureDP() | ApproxDP()), (PureDP() | ApproxDP())):
+            pair = [g.approximate() if isinstance(g, PureDP) else g for g in (one, two)]
+            return ApproxDP(
+                epsilon=exact(pair[0].epsilon) + exact(pair[1].epsilon),
+                delta=exact(pair[0].delta) + exact(pair[1].delta),
+                unit=two.unit,
+            )
+    raise _differ(one, two)
 
 
 def _differ(first: object, second: object) -> Mismatch:

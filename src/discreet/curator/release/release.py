@@ -171,6 +171,12 @@ class Release:
 
         return take(self, rows)
 
+    def combine(self, older: Release) -> Release:
+        """This answer and an older one to the same question, weighted by inverse variance."""
+        from discreet.curator.release.combine import combine_releases
+
+        return combine_releases(older, self)
+
     @property
     def value(self) -> Released:
         """The number of a release that holds just one."""

@@ -1,5 +1,9 @@
 """Confidence intervals for noisy answers: exact laws of the noise, combined exactly."""
 
+from discreet.mechanisms.intervals.combine import Combined, inverse_variance
+from discreet.mechanisms.intervals.correlation import correlation_intervals
+from discreet.mechanisms.intervals.covariance import covariance_intervals
+from discreet.mechanisms.intervals.dispersion import stddev_intervals, variance_intervals
 from discreet.mechanisms.intervals.law import (
     DiscreteGaussian,
     DiscreteLaplace,
@@ -11,16 +15,25 @@ from discreet.mechanisms.intervals.law import (
 )
 from discreet.mechanisms.intervals.linear import half_width, half_widths
 from discreet.mechanisms.intervals.ratio import ratio_intervals
+from discreet.mechanisms.intervals.smooth import smooth_intervals, trusted
 
 __all__ = [
+    "Combined",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Law",
     "RoundedGaussian",
     "RoundedLaplace",
+    "correlation_intervals",
+    "covariance_intervals",
     "half_width",
     "half_widths",
+    "inverse_variance",
     "law_from_plain",
     "law_of",
     "ratio_intervals",
+    "smooth_intervals",
+    "stddev_intervals",
+    "trusted",
+    "variance_intervals",
 ]

@@ -12,7 +12,7 @@ Source: modern-data:C2 extended; Berger and Boos 1994. Proof: ``proofs/intervals
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -26,7 +26,8 @@ from discreet.mechanisms.intervals.inversion import (
     NUISANCE,
     Ends,
     Widths,
-    largest,
+    bounds,
+    envelope,
     means,
     tabulated,
     totals,
@@ -38,7 +39,7 @@ _NUISANCES = 2 * NUISANCE
 """The share of alpha for two means and two variances."""
 
 
-def correlation_intervals(
+def correlation_intervals(  # noqa: PLR0917
     n: ArrayLike,
     sx: ArrayLike,
     sy: ArrayLike,
@@ -78,16 +79,13 @@ def correlation_intervals(
     ]
     box = _Box(x, y, (quotient[0], quotient[1]))
     tested = 1 - (1 - _NUISANCES) * alpha
-    slope = largest(box.rows(np.ones_like(n)) - box.rows(np.zeros_like(n)), laws, tested)
+    slope = bounds(box.change(), laws, tested)
     small, large = box.norms(centred_squares(n, sx, sxx, x), centred_squares(n, sy, syy, y))
     known &= small > slope
     small, large = np.where(known, small, slope + 1), np.where(known, large, slope + 1)
-    least, most = centred_products(n, sx, sy, sxy, x, y)
-    left, right, at_left, at_right = tabulated(
-        box.rows, (least / large, most / small), small, laws, tested
-    )
-    missed = box.missed(laws, tested)
-    table = Widths(left, right, at_left + missed, at_right + missed, slope)
+    least, most = centred_products((n, sx, sy, sxy), x, y)
+    ends = (least / large, most / small)
+    table = Widths(*tabulated(box.rows, ends, small, laws, tested), slope)
     # The left end divides by the large norm above zero, by the small one below; the right end not.
     lower, upper = table.least(least, large), table.most(most, large)
     return within(
@@ -108,27 +106,35 @@ class _Box:
     quotient: Ends
 
     def rows(self, r: Floats) -> Floats:
-        """Coefficients of the six noises at the corners."""
-        return np.stack([np.stack(list(row), axis=-1) for row in self._rows(r)])
+        """The largest coefficients of the six noises, for a correlation r."""
+        corners = [
+            (m * k - r / 2 * (q * m * m + k * k / q), r * q * m - k, r * k / q - m, r * q / 2,
+             r / (2 * q), np.ones_like(r))
+            for m, k, q in product(self.x, self.y, self.quotient)
+        ]  # fmt: skip
+        return envelope(corners) + self._bend()
 
-    def _rows(self, r: Floats) -> Iterator[tuple[Floats, ...]]:
-        for m, k, q in product(self.x, self.y, self.quotient):
-            zero = m * k - r / 2 * (q * m * m + k * k / q)
-            yield zero, r * q * m - k, r * k / q - m, -r * q / 2, -r / (2 * q), np.ones_like(r)
+    def change(self) -> Floats:
+        """The largest derivatives of the coefficients with respect to r."""
+        corners = [
+            ((q * m * m + k * k / q) / 2, q * m, k / q, q / 2, 1 / (2 * q), np.zeros_like(q))
+            for m, k, q in product(self.x, self.y, self.quotient)
+        ]
+        return envelope(corners) + self._bend()
 
-    def missed(self, laws: Sequence[Law], confidence: float) -> Floats:
-        """How far beyond the corners half-widths may be, for |r| <= 1.
+    def _bend(self) -> Floats:
+        """How far coefficients may exceed those at the corners, for |r| <= 1.
 
-        Coefficients that hold m**2, k**2 or 1/q are not linear along the sides; between the ends
-        they are off the chord by a quarter of the squared length, or by ``bend``.
+        Those with m**2, k**2 or 1/q are not linear along the sides: between the ends they are off
+        the chord by up to a quarter of the squared length, or by ``bend``.
         """
         low, high = self.quotient
         bend = (1 / np.sqrt(low) - 1 / np.sqrt(high)) ** 2
         far = np.maximum(np.abs(self.y[0]), np.abs(self.y[1]))
         squares = high * (self.x[1] - self.x[0]) ** 2 + (self.y[1] - self.y[0]) ** 2 / low
-        zero, _, one, _, two, _ = (law.half_width(confidence) for law in laws)
-        off = bend * (two + 2 * far * one + far**2 * zero) + squares / 4 * zero
-        return np.asarray(off / 2)
+        none = np.zeros_like(bend)
+        off = ((far**2 * bend + squares / 4) / 2, none, far * bend, none, bend / 2, none)
+        return np.stack(off, axis=-1)
 
     def norms(self, squares_x: Ends, squares_y: Ends) -> Ends:
         """The range of (q X + Y/q) / 2 over the quotients and the centred squares X and Y."""

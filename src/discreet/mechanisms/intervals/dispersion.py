@@ -19,6 +19,7 @@ from discreet.mechanisms.intervals.inversion import (
     NUISANCE,
     Ends,
     Widths,
+    envelope,
     means,
     tabulated,
     totals,
@@ -51,7 +52,7 @@ def variance_intervals(
     >>> laws = [RoundedLaplace(b, 2.0**-30) for b in (3, 15, 75)]
     >>> ends = variance_intervals([1000], [0], [4000], laws, confidence=0.95, high=25)
     >>> [round(float(end[0]), 3) for end in ends]
-    [3.768, 4.233]
+    [3.769, 4.239]
     """
     alpha = 1 - float(probability("confidence", confidence))
     top = float(positive("high", high))
@@ -64,9 +65,8 @@ def variance_intervals(
     divisor = np.where(known, n - freedom, slope + 1)
 
     def rows(v: Floats) -> Floats:
-        one = np.ones_like(v)
         corners = ((low, low), (low, up), (up, up))
-        return np.stack([np.stack((a * b - v, -(a + b), one), axis=-1) for a, b in corners])
+        return envelope([(a * b - v, a + b, np.ones_like(v)) for a, b in corners])
 
     least, most = centred_squares(n, s1, s2, (low, up))
     ends = (least / divisor, most / divisor)

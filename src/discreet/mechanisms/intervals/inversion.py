@@ -41,14 +41,20 @@ def means(total: Floats, n: Floats, laws: tuple[Law, Law], alpha: float, high: f
     return ratio_intervals(total, n, *laws, confidence=1 - alpha, low=-most, high=most)
 
 
-def largest(rows: Floats, laws: Sequence[Law], confidence: float) -> Floats:
-    """The largest half-width over the corners of the box: ``rows`` are corners x cells x laws.
+def envelope(corners: Sequence[Sequence[Floats]]) -> Floats:
+    """Per cell and noise the largest coefficient, in magnitude, over the corners of a box.
 
-    Half-widths are a norm of the coefficients, so over a box in whose sides these are linear one
-    by one, the largest is at a corner.
+    Half-widths grow with each coefficient's magnitude, so that of the envelope is a bound for the
+    whole box, if coefficients are linear along its sides.
     """
+    most = [np.max(np.abs(column), axis=0) for column in zip(*corners, strict=True)]
+    return np.stack(np.broadcast_arrays(*most), axis=-1)
+
+
+def bounds(rows: Floats, laws: Sequence[Law], confidence: float) -> Floats:
+    """Half-widths for coefficients in the last axis, whatever the shape of the others."""
     found = half_widths(rows.reshape(-1, rows.shape[-1]), laws, confidence)
-    return np.asarray(found.reshape(rows.shape[:-1]).max(axis=0))
+    return found.reshape(rows.shape[:-1])
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,7 @@ class Widths:
     right: Floats
     at_left: Floats
     at_right: Floats
-    slope: Floats
+    slope: Floats | float
 
     def least(self, total: Floats, count: Floats) -> Floats:
         """Per cell the least v with H(v) + v * count >= total.
@@ -85,7 +91,9 @@ class Widths:
         return -mirrored.least(-total, count)
 
     @staticmethod
-    def _meet(total: Floats, count: Floats, at: Floats, height: Floats, slope: Floats) -> Floats:
+    def _meet(
+        total: Floats, count: Floats, at: Floats, height: Floats, slope: Floats | float
+    ) -> Floats:
         """Where height + slope (v - at) + v count = total."""
         return (total - height + slope * at) / (count + slope)
 
@@ -97,15 +105,11 @@ def tabulated(
     z = -float(ndtri((1 - confidence) / 2))
     variances = np.array([law.std**2 for law in laws])
     left, right = (
-        end + sign * z * np.sqrt(rows(end) ** 2 @ variances).max(axis=0) / divisor
+        end + sign * z * np.sqrt(rows(end) ** 2 @ variances) / divisor
         for end, sign in zip(ends, (-1, 1), strict=True)
     )
-    return (
-        left,
-        right,
-        largest(rows(left), laws, confidence),
-        largest(rows(right), laws, confidence),
-    )
+    both = bounds(np.stack((rows(left), rows(right))), laws, confidence)
+    return left, right, both[0], both[1]
 
 
 def within(
@@ -117,6 +121,7 @@ def within(
     to that end with its width.
     """
     width = upper - lower
-    lower = np.clip(lower, low, np.maximum(high - width, low))
-    upper = np.clip(upper, np.minimum(low + width, high), high)
+    below, above = upper < low, lower > high
+    lower = np.where(above, np.maximum(high - width, low), np.clip(lower, low, high))
+    upper = np.where(below, np.minimum(low + width, high), np.clip(upper, low, high))
     return np.where(known, lower, low), np.where(known, upper, high)

@@ -35,6 +35,7 @@ _CLOSE = 1e-3
 _ENUMERABLE = 4096
 _ENUMERABLE_IN_BULK = 64
 _MARGIN = 3
+_BROAD = 4
 _HARMONICS = np.arange(1.0, 9.0)
 
 
@@ -75,8 +76,9 @@ def half_widths(coefficients: Floats, laws: Sequence[Law], confidence: float) ->
     """``half_width`` for each row of ``coefficients`` (cells x terms), all at once.
 
     Guarantee: as for ``half_width`` where the steps are at most 1e-3 of the noise, at most 1e-3
-    wider. Where they are coarser, never below the level on average over positions of the grids,
-    and wider by at most half the finest of the c_i * step_i.
+    wider. Where they are coarser: for two noises, one of a scale of at most 64 steps, the same;
+    else wider by at most 1e-3 and the finest c_i * step_i, and never below (for ``confidence`` of at
+    least .5) by computation, not by proof.
     """
     confidence = float(probability("confidence", confidence))
     rows = np.abs(np.asarray(coefficients, dtype=np.float64))
@@ -179,8 +181,11 @@ def _ripple(rows: Floats, laws: Sequence[Law]) -> Floats:
 
     The grid of each term shows in the tail as a wave of its frequency and the multiples, damped by
     the characteristic functions of the other terms; undamped it is a saw tooth of half a step.
+    Where a term is broad beside every grid, it damps all waves but its own.
     """
     grids = rows * [law.step for law in laws]
+    broad = rows * [law.spread for law in laws] >= _BROAD * grids.max(axis=1, keepdims=True)
+    own = 0.5 * np.min(grids, axis=1, initial=np.inf, where=broad)
     coarse = (grids > _SHARP * grids.max(axis=1, keepdims=True)).any(axis=0)
     ripple: Floats = 0.5 * grids[:, ~coarse].sum(axis=1)
     for j in np.flatnonzero(coarse):
@@ -191,4 +196,4 @@ def _ripple(rows: Floats, laws: Sequence[Law]) -> Floats:
             if i != j and (rows[:, i] > 0).any():
                 damping *= np.abs(other.characteristic(rows[:, i, None] * t))
         ripple += grid * np.minimum(0.5, _MARGIN * (damping / (math.pi * _HARMONICS)).sum(axis=1))
-    return ripple
+    return np.asarray(np.minimum(ripple, own))

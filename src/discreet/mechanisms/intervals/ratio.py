@@ -50,7 +50,7 @@ def ratio_intervals(
     >>> five, three = RoundedLaplace(5, 2.0**-30), RoundedLaplace(3, 2.0**-30)
     >>> lower, upper = ratio_intervals([2000], [1000], five, three, confidence=0.95, low=0, high=9)
     >>> round(float(lower[0]), 4), round(float(upper[0]), 4)
-    (1.9774, 2.0228)
+    (1.9774, 2.0229)
     """
     confidence = float(probability("confidence", confidence))
     low, high = float(finite("low", low)), float(finite("high", high))

@@ -13,6 +13,7 @@ import csv
 import gzip
 import threading
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,8 @@ class DuckDB:
         view = f"source_{number}"
         match source:
             case Frame(frame):
-                self._connection.register(view, frame)
+                known = _arrays(frame) if isinstance(frame, dict) else frame
+                self._connection.register(view, known)
                 return view
             case DatabaseTable(path, table):
                 if path not in self._databases:
@@ -178,3 +180,23 @@ def _header(path: Path) -> tuple[str, list[str]]:
             remedy="Add a header line, or pass a frame.",
         )
     return separator, names
+
+
+def _arrays(columns: dict[str, Any]) -> dict[str, NDArray[Any]]:
+    """Columns given as lists or arrays, in types that DuckDB reads: days become moments."""
+    made = {}
+    for name, values in columns.items():
+        array = np.asarray(values)
+        given = (
+            [value for value in array.tolist() if value is not None]
+            if array.dtype == object
+            else []
+        )
+        if given and all(isinstance(value, date) for value in given):
+            array = np.array(values, dtype="datetime64[us]")
+        elif given and all(isinstance(value, int | float) for value in given):
+            array = np.array([np.nan if value is None else value for value in values], dtype=float)
+        elif array.dtype.kind == "M":
+            array = array.astype("datetime64[us]")
+        made[str(name)] = array
+    return made

@@ -84,30 +84,29 @@ class _Translation:
         if isinstance(node, exp.And | exp.Or):
             return Call(function, tuple(map(self.of, chain(node))))
         if isinstance(node, exp.Add | exp.Sub):
-            moved = self._shifted(node)
-            if moved is not None:
-                return moved
+            return self._sum(node, function)
         first, second = self.of(node.this), self.of(node.expression)
         if function is MULTIPLY and first == second and not isinstance(first, Literal):
             return Call(SQUARE, (first,))
         return _call(function, first, second)
 
-    def _shifted(self, node: exp.Expression) -> Expression | None:
-        """Days and moments plus or minus something; None where it is ordinary arithmetic."""
-        first, second = bare(node.this), bare(node.expression)
+    def _sum(self, node: exp.Add | exp.Sub, function: Function) -> Expression:
+        """A sum or difference of numbers, or a day or moment moved by an interval."""
+        left, right = bare(node.this), bare(node.expression)
         sign = -1 if isinstance(node, exp.Sub) else 1
-        if isinstance(first, exp.Interval) and sign == 1:
-            first, second = second, first
-        if isinstance(second, exp.Interval):
-            amount, unit = _interval(second)
-            return Call(shifted(sign * amount, unit), (self.of(first),))
-        left, right = self.of(first), self.of(second)
-        if not left.facts.kind.is_calendar or left.facts.empty:
-            return None
-        if sign == -1 and (left.facts.kind, right.facts.kind) == (Kind.DATE, Kind.DATE):
-            return Call(difference("day"), (right, left))
-        if left.facts.kind is Kind.DATE and isinstance(right, Literal) and type(right.value) is int:
-            return Call(shifted(sign * right.value, "day"), (left,))
+        if isinstance(left, exp.Interval) and sign == 1:
+            left, right = right, left
+        if isinstance(right, exp.Interval):
+            amount, unit = _interval(right)
+            return Call(shifted(sign * amount, unit), (self.of(left),))
+        first, second = self.of(left), self.of(right)
+        if not first.facts.kind.is_calendar or first.facts.empty:
+            return Call(function, (first, second))
+        if sign == -1 and (first.facts.kind, second.facts.kind) == (Kind.DATE, Kind.DATE):
+            return Call(difference("day"), (second, first))
+        days = second.value if isinstance(second, Literal) else None
+        if first.facts.kind is Kind.DATE and type(days) is int:
+            return Call(shifted(sign * days, "day"), (first,))
         raise refused(
             node, "Write d + INTERVAL 30 DAY, or date_diff('day', a, b) for a difference."
         )
@@ -308,17 +307,17 @@ def _calendar_kind(text: str) -> Kind:
 
 
 def _constant_of(kind: Kind, literal: Literal) -> Expression:
-    values = Call(cast(kind), (literal,)).facts.values
-    if values == () and literal.value is not None:
+    """A constant in another kind; one that cannot be is a mistake, not a NULL."""
+    call = Call(cast(kind), (literal,))
+    value = call.function.apply([literal.value], kind)
+    if value is None and literal.value is not None:
         raise InvalidParameter(
             code="bad_literal",
             expectation=f"a constant that is a {kind.value}",
             received=literal.value,
             remedy="Write 12, 1.5, '2024-12-31' or '2024-12-31 23:59:59'; TRY_CAST gives NULL.",
         )
-    if values is None:
-        return Call(cast(kind), (literal,))
-    return Literal(values[0] if values else None, kind)
+    return Literal(value, kind)
 
 
 def _interval(node: exp.Interval) -> tuple[int, str]:

@@ -14,7 +14,7 @@ from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.relational.expression import Column, Expression, possible_values
 from discreet.relational.facts import Facts
 from discreet.relational.keys import MOST_VALUES, Block, KeySet, not_finite
-from discreet.relational.plan import Rows, Scan
+from discreet.relational.plan import Rows, Scan, scans
 from discreet.relational.schema import Category
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
@@ -135,6 +135,16 @@ def _values(expression: Expression, name: str, rows: Rows) -> tuple[object, ...]
     if field is not None and isinstance(field, Category):
         return field.values
     if not expression.facts.declared:
+        if isinstance(expression, Column) and any(
+            scan.identifier is not None and expression.name == scan.column(scan.identifier)
+            for scan in scans(rows)
+        ):
+            raise InvalidParameter(
+                code="key_is_identifier",
+                expectation="keys that many people share",
+                received=name,
+                remedy="People are never listed; group by something else, or count them.",
+            )
         raise InvalidParameter(
             code="key_not_declared",
             expectation=f"a declared column to group by, for {name}",
@@ -150,7 +160,7 @@ def _values(expression: Expression, name: str, rows: Rows) -> tuple[object, ...]
 def _field(expression: Expression, rows: Rows) -> object:
     if not isinstance(expression, Column):
         return None
-    for scan in _scans(rows):
+    for scan in scans(rows):
         if expression.name.startswith(f"{scan.prefix}."):
             return scan.fields[expression.name.removeprefix(f"{scan.prefix}.")].declaration
     return None
@@ -159,7 +169,7 @@ def _field(expression: Expression, rows: Rows) -> object:
 def _public_scan(expression: Expression, rows: Rows) -> Scan | None:
     if not isinstance(expression, Column):
         return None
-    for scan in _scans(rows):
+    for scan in scans(rows):
         if not scan.private and expression.name.startswith(f"{scan.prefix}."):
             return scan
     return None
@@ -168,9 +178,3 @@ def _public_scan(expression: Expression, rows: Rows) -> Scan | None:
 def _stored(expression: Expression, scan: Scan) -> str:
     assert isinstance(expression, Column)
     return expression.name.removeprefix(f"{scan.prefix}.")
-
-
-def _scans(rows: Rows) -> list[Scan]:
-    if isinstance(rows, Scan):
-        return [rows]
-    return [scan for below in rows.inputs for scan in _scans(below)]

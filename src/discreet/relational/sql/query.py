@@ -274,7 +274,10 @@ class _Translation:
         self, item: exp.Expression, place: int, grouping: Grouping, released: Any
     ) -> Output:
         if isinstance(item, exp.Star):
-            raise unsupported(construct="* at the top", remedy="Name the keys and aggregates.")
+            raise unsupported(
+                construct="* at the top",
+                remedy="Rows are never released; name keys and aggregates.",
+            )
         node = item.this if isinstance(item, exp.Alias) else item
         name = item.alias_or_name or f"column_{place + 1}"
         if not isinstance(item, exp.Alias) and not isinstance(node, exp.Column):

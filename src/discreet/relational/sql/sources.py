@@ -239,7 +239,11 @@ class Sources:
         kind: JoinKind,
     ) -> Rows:
         if left.rows.owner and right.rows.owner:
-            owned = [pair for pair in pairs if _owners(*pair, left, right)]
+            owned = [
+                pair
+                for pair in pairs
+                if _owners(*pair, left, right) or _routed(*pair, left.rows, right.rows)
+            ]
             if owned and not (kind is JoinKind.LEFT and len(owned) < len(pairs)):
                 return JoinedPeople(left.rows, right.rows, kind)
         raise InvalidParameter(
@@ -343,6 +347,21 @@ def _within(expression: Expression, relation: Relation) -> bool:
 def _owners(left: Expression, right: Expression, a: Relation, b: Relation) -> bool:
     """Whether two expressions are the identifiers of the two sides."""
     return _identifies(left, a.rows) and _identifies(right, b.rows)
+
+
+def _routed(left: Expression, right: Expression, a: Rows, b: Rows) -> bool:
+    """Whether two columns are the key by which one side reaches the person through the other."""
+    for scan, other, own, met in ((a, b, left, right), (b, a, right, left)):
+        if (
+            isinstance(scan, Scan)
+            and isinstance(other, Scan)
+            and scan.route is not None
+            and scan.route.table.lower() == other.table.lower()
+            and own == Column(scan.column(scan.route.key), own.facts)
+            and met == Column(other.column(scan.route.key), met.facts)
+        ):
+            return True
+    return False
 
 
 def _identifies(expression: Expression, rows: Rows) -> bool:

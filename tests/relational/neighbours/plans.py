@@ -1,0 +1,200 @@
+"""Questions put together from parts: where rows come from, keys, conditions and aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A FROM clause with the expressions that may be used above it.
+
+    ``before`` stands before SELECT. ``owned`` says that rows still belong to one person each.
+    """
+
+    text: str
+    numbers: Sequence[str]
+    keys: Sequence[str]
+    conditions: Sequence[str]
+    before: str = ""
+    owned: bool = True
+
+
+_NUMBERS = (
+    *("t.x", "t.y", "t.x * 2 - 1", "t.x * t.x", "t.y / 2", "abs(t.x) + t.y", "t.x % 3"),
+    "CASE WHEN t.f THEN t.x ELSE -t.x END",
+    *("coalesce(t.y, 0.5)", "t.x // 2", "round(t.y, 1)", "least(t.x, 2)", "CAST(t.y AS BIGINT)"),
+    *("year(t.d) - 2023", "sqrt(abs(t.y))", "sign(t.y)"),
+)
+_KEYS = (
+    *("t.w", "t.c", "t.f", "t.x", "t.x > 1", "t.d", "bin(t.y, -1.5, 2.25, 3)", "t.x % 2"),
+    *("month(t.d)", "CASE WHEN t.x > 0 THEN t.w END", "t.y IS NULL", "lower(t.w)"),
+)
+_CONDITIONS = (
+    *("t.x > 0", "t.y < 1", "t.z > 0", "t.z <= 1e300 OR t.note = 'x'", "t.note LIKE '%x%'"),
+    *("t.w IN ('A', 'é')", "t.d >= DATE '2024-01-01'", "NOT t.f", "t.c IS NULL", "t.y = t.y"),
+    *("CAST(t.note AS BIGINT) > 0", "1 / t.x > 0.1", "ln(t.z) > 0", "t.z % t.x < 2", "t.x <> 1"),
+    *("CAST(t.note AS DATE) IS NOT NULL", "t.x * t.x * t.x > 3", "t.z IS DISTINCT FROM t.y"),
+)
+
+SCAN = Origin("t", _NUMBERS, _KEYS, _CONDITIONS)
+
+ROWS = (
+    SCAN,
+    Origin(
+        "t JOIN p ON t.w = p.w",
+        (*_NUMBERS[:6], "p.weight", "p.rate", "t.x * p.weight"),
+        (*_KEYS[:5], "p.region", "p.w", "p.weight"),
+        (*_CONDITIONS[:5], "p.weight > 1"),
+    ),
+    Origin(
+        "t LEFT JOIN p ON p.w = t.w",
+        (*_NUMBERS[:6], "p.weight", "coalesce(p.weight, -9)"),
+        (*_KEYS[:3], "p.region"),
+        (*_CONDITIONS[:5], "p.w IS NULL"),
+    ),
+    Origin(
+        "p JOIN t ON t.w = p.w AND t.x > p.weight",
+        ("t.x", "p.weight"),
+        ("p.region", "t.f"),
+        _CONDITIONS[:3],
+    ),
+    Origin(
+        "t JOIN bands ON t.x = bands.x LEFT JOIN p ON t.w = p.w",
+        ("t.x", "t.y", "p.weight", "bands.x"),
+        ("bands.band", "p.region", "t.f"),
+        _CONDITIONS[:4],
+    ),
+    Origin(
+        "(SELECT w, x AS v, y FROM t UNION ALL SELECT w, x, z FROM t WHERE f) AS s",
+        ("s.v", "s.v + 1"),
+        ("s.w", "s.v > 1", "s.v"),
+        ("s.y > 0", "s.v <> 0"),
+    ),
+    Origin(
+        "(SELECT w, x AS v FROM t UNION ALL SELECT w, weight FROM p) AS s",
+        ("s.v", "s.v * 2"),
+        ("s.v > 1", "s.v"),
+        ("s.v <> 0", "s.w = 'A'"),
+        owned=False,
+    ),
+    Origin(
+        "(SELECT DISTINCT w, x, y, note FROM t) AS s",
+        ("s.x", "s.y"),
+        ("s.w", "s.x"),
+        ("s.note = 'x'", "s.x > 0"),
+        owned=False,
+    ),
+    Origin(
+        "(SELECT x, f FROM t UNION SELECT x + 1, f FROM t WHERE w = 'A') AS s",
+        ("s.x",),
+        ("s.f", "s.x"),
+        ("s.x > 0",),
+        owned=False,
+    ),
+    Origin(
+        "(SELECT DISTINCT w, x FROM t WHERE z > 0) AS s JOIN p ON s.w = p.w",
+        ("s.x", "p.weight"),
+        ("s.w", "p.region"),
+        ("s.x > 0",),
+        owned=False,
+    ),
+    Origin(
+        "base AS s LEFT JOIN p ON s.w = p.w",
+        ("s.v", "p.weight"),
+        ("s.w", "p.region"),
+        ("s.v > 0", "s.note IS NULL"),
+        before="WITH raw AS (SELECT * FROM t), t AS (SELECT * FROM raw WHERE x > -2), "
+        "base AS (SELECT w, x * 2 AS v, note FROM t) ",
+    ),
+)
+"""Where rows of ``t`` come from, alone or with public tables."""
+
+PEOPLE = (
+    Origin(
+        "t JOIN u ON t.pid = u.pid",
+        ("t.x", "t.y", "u.v", "t.x - u.v"),
+        ("t.w", "u.k", "t.f", "u.v"),
+        ("t.note = u.note", "u.v > 1", "t.z > 0"),
+    ),
+    Origin(
+        "t LEFT JOIN u ON u.pid = t.pid",
+        ("t.x", "u.v", "coalesce(u.v, 4)"),
+        ("t.w", "u.k", "u.v IS NULL"),
+        ("u.note IS NULL", "t.x > 0"),
+    ),
+    Origin(
+        "t JOIN u USING (pid) JOIN p ON t.w = p.w",
+        ("t.x", "u.v", "p.weight"),
+        ("t.w", "p.region"),
+        ("u.v > p.weight", "t.x > 0"),
+    ),
+    Origin(
+        "(SELECT pid, w, x AS n FROM t UNION ALL SELECT pid, k, v FROM u) AS s",
+        ("s.n",),
+        ("s.w", "s.n"),
+        ("s.n > 0", "s.pid > 1"),
+    ),
+    Origin(
+        "(SELECT DISTINCT t.w, u.v FROM t JOIN u ON t.pid = u.pid) AS s",
+        ("s.v",),
+        ("s.w", "s.v"),
+        ("s.v > 0",),
+        owned=False,
+    ),
+)
+"""Rows of two tables of the same people."""
+
+
+ROUTED = (
+    Origin("items AS t", ("t.q", "t.q * t.q"), ("t.w", "t.q"), ("t.q > 1", "t.oid > 2")),
+    Origin(
+        "items AS t JOIN p ON t.w = p.w",
+        ("t.q", "p.weight"),
+        ("t.w", "p.region"),
+        ("t.q > 1",),
+    ),
+    Origin(
+        "(SELECT w, q FROM items UNION ALL SELECT w, 1 FROM orders) AS s",
+        ("s.q",),
+        ("s.w", "s.q"),
+        ("s.q > 1",),
+    ),
+    Origin("(SELECT DISTINCT w, q FROM items) AS s", ("s.q",), ("s.w",), ("s.q > 1",), owned=False),
+)
+"""Rows that reach their people through another table."""
+
+
+def _aggregates(origin: Origin) -> st.SearchStrategy[str]:
+    number = st.sampled_from(origin.numbers)
+    key = st.sampled_from(origin.keys)
+    condition = st.sampled_from(origin.conditions)
+    return st.one_of(
+        number.map("COUNT({})".format),
+        number.map("SUM({})".format),
+        number.map("AVG({})".format),
+        number.map("VARIANCE({})".format),
+        number.map("MEDIAN({})".format),
+        number.map("MAX({})".format),
+        key.map("COUNT(DISTINCT {})".format),
+        st.tuples(number, number).map(lambda two: f"CORR({two[0]}, {two[1]})"),
+        st.tuples(number, condition).map(lambda two: f"SUM({two[0]}) FILTER (WHERE {two[1]})"),
+        condition.map("COUNT(*) FILTER (WHERE {})".format),
+        condition.map("COUNT_IF({})".format),
+    )
+
+
+@st.composite
+def plans(draw: st.DrawFn, origins: Sequence[Origin]) -> str:
+    """A question over one of the origins; COUNT(*) is always among what it asks."""
+    origin = draw(st.sampled_from(origins))
+    keys = draw(st.lists(st.sampled_from(origin.keys), max_size=2, unique=True))
+    asked = ["COUNT(*)", *draw(st.lists(_aggregates(origin), max_size=3, unique=True))]
+    condition = draw(st.none() | st.sampled_from(origin.conditions))
+    named = [*keys, *(f"{text} AS a{place}" for place, text in enumerate(asked))]
+    where = f" WHERE {condition}" if condition else ""
+    group = f" GROUP BY {', '.join(keys)}" if keys else ""
+    return f"{origin.before}SELECT {', '.join(named)} FROM {origin.text}{where}{group}"
