@@ -62,16 +62,16 @@ def measured(query: Query, path: Path, *, answers: int = ANSWERS) -> Accuracy:
     arrays: dict[str, Array] = {key: np.array(column) for key, column in values.items()}
     rmse, spread = error_of(arrays, exact)
     laws = noise(once)
-    how = f"{COPIES * answers} releases"
+    how = sampled = f"{COPIES * answers} releases"
     if query.what in ("count", "people", "sum"):
-        rmse, spread, how = laws[0].variance ** 0.5, 0.0, f"variance of {laws[0]}"
+        rmse, spread, how = laws[0].std, 0.0, f"exact: {laws[0]}"
     return Accuracy(
         rmse=rmse,
         standard_error=spread,
         how=how,
         coverage=float(np.mean(held)) if held else float("nan"),
         releases=COPIES * answers,
-        whole=bool(laws) and all(law.step >= 1 for law in laws),
+        whole=how != sampled and laws[0].step == 1,
     )
 
 

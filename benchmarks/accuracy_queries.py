@@ -174,7 +174,10 @@ def _cps() -> list[Query]:
         ("mean_earnings_by_education", "mean", {**earnings, "by": "education", "epsilon": 0.5}),
         ("variance_earnings", "variance", earnings),
         ("deviation_earnings_by_gender", "deviation", {**earnings, "by": "gender"}),
-        ("median_earnings", "quantile", {**earnings, "epsilon": 0.01}),
+        (
+            *("median_earnings_by_education", "quantile"),
+            {**earnings, "by": "education", "epsilon": 0.05},
+        ),
         ("ninth_decile_earnings", "quantile", {**earnings, "level": 0.9, "epsilon": 0.01}),
     ]
     return [Query(name=f"cps/{name}", table="cps", what=what, **more) for name, what, more in asked]

@@ -6,11 +6,11 @@ from discreet.core.errors import (
     Exhausted,
     InvalidData,
     InvalidParameter,
+    LedgerError,
     Mismatch,
     NotPrivate,
     Unpriced,
 )
-from discreet.curator.ledger.fault import LedgerError
 
 __all__ = [
     "DiscreetError",

@@ -9,7 +9,8 @@ Tree::
     ├── Unpriced           no accountant knows this event, so nothing may be claimed
     ├── NotPrivate         test mode met something that must be private
     ├── Exhausted          a mechanism or a budget has already given all it may give
-    └── EngineFailed       private data could not be read; why is for the owner's log only
+    ├── EngineFailed       private data could not be read; why is for the owner's log only
+    └── LedgerError        the record of spending is missing, damaged or not the one expected
 
 Every error carries a ``code`` (stable, documented in ``docs/errors.md``), the
 ``expectation``, the public part of what was ``received`` and a ``remedy``.
@@ -76,3 +77,7 @@ class Exhausted(DiscreetError, RuntimeError):
 
 class EngineFailed(DiscreetError, RuntimeError):
     """Something went wrong after private data was opened; all such failures look alike."""
+
+
+class LedgerError(DiscreetError, RuntimeError):
+    """The record of spending is missing, damaged, unwritable or not the one expected."""

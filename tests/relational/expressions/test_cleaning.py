@@ -89,6 +89,15 @@ def test_values_outside_a_category_become_null() -> None:
     assert with_null == DIALECT.clean_category("v", ["A"])
 
 
+def test_collations_of_stored_columns_do_not_make_different_texts_equal() -> None:
+    clean = DIALECT.clean("v", "VARCHAR", Facts(Kind.TEXT, values=("A",)))
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t (v VARCHAR COLLATE NOCASE)")
+        connection.execute("INSERT INTO t VALUES ('A'), ('a')")
+        found = connection.execute(f"SELECT {clean} FROM t ORDER BY v COLLATE C").fetchall()
+    assert found == [("A",), (None,)]
+
+
 def test_days_and_moments_outside_their_bounds_become_null() -> None:
     facts = Facts(Kind.DATE, date(2020, 1, 1), date(2020, 12, 31))
     days = ["DATE '2019-12-31'", "DATE '2020-06-01'", "'infinity'", "'-infinity'", "NULL"]

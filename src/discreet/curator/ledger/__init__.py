@@ -1,8 +1,8 @@
 """The durable record of spending: append-only, sealed under the owner's key."""
 
+from discreet.core.errors import LedgerError
 from discreet.curator.ledger.book import Ledger
 from discreet.curator.ledger.entry import Entry, Kind
-from discreet.curator.ledger.fault import LedgerError
 from discreet.curator.ledger.head import Head
 from discreet.curator.ledger.memory import Memory
 from discreet.curator.ledger.resolve import ledger_at

@@ -6,13 +6,9 @@ question and no release is ever part of an error.
 
 from __future__ import annotations
 
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import LedgerError
 
 _KEEP = "Keep the file as it is; restore the last back-up with `discreet.curator.ledger.restore`."
-
-
-class LedgerError(DiscreetError, RuntimeError):
-    """The record of spending is missing, damaged, unwritable or not the one expected."""
 
 
 def damaged(*, what: str) -> LedgerError:

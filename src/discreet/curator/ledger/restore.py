@@ -11,11 +11,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from discreet.core.errors import InvalidParameter
+from discreet.core.errors import InvalidParameter, LedgerError
 from discreet.curator.ledger.chain import Chain
 from discreet.curator.ledger.disk import exists, give_name
 from discreet.curator.ledger.entry import Entry, Kind, following, random_id
-from discreet.curator.ledger.fault import LedgerError, missing, restore_refused
+from discreet.curator.ledger.fault import missing, restore_refused
 from discreet.curator.ledger.head import Head
 from discreet.curator.ledger.plain import compact
 from discreet.curator.ledger.sqlite import SQLite

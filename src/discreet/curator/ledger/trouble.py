@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from discreet.core.errors import LedgerError
 from discreet.curator.ledger.fault import (
-    LedgerError,
     busy,
     closed,
     damaged,

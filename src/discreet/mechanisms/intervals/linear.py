@@ -77,8 +77,8 @@ def half_widths(coefficients: Floats, laws: Sequence[Law], confidence: float) ->
 
     Guarantee: as for ``half_width`` where the steps are at most 1e-3 of the noise, at most 1e-3
     wider. Where they are coarser: for two noises, one of a scale of at most 64 steps, the same;
-    else wider by at most 1e-3 and the finest c_i * step_i, and never below (for ``confidence`` of at
-    least .5) by computation, not by proof.
+    else wider by at most 1e-3 and the finest c_i * step_i, and never below for ``confidence`` of
+    at least .5, as far as was computed; this one is not proven.
     """
     confidence = float(probability("confidence", confidence))
     rows = np.abs(np.asarray(coefficients, dtype=np.float64))

@@ -165,6 +165,9 @@ class DuckDBDialect(Dialect):
             text = f"({text} AT TIME ZONE 'UTC')"
         elif kind in (Kind.MOMENT, Kind.TEXT) and stored.upper() != self.types[kind]:
             text = f"TRY_CAST({text} AS {self.types[kind]})"
+        if kind is Kind.TEXT:
+            # A column may carry a collation under which different texts are equal.
+            text = f"({text} COLLATE C)"
         if kind is not facts.kind:
             if facts.kind is Kind.WHOLE and kind is Kind.REAL:
                 # Clamping before rounding keeps infinities and numbers too large.
