@@ -150,7 +150,9 @@ def require_bounds(facts: Facts, name: str) -> None:
         remedy = "Divide by what cannot be zero, or bound the result: least(greatest(x, 0), 100)."
     else:
         expectation = f"public bounds for {name}, without which one row could change any sum"
-        remedy = f'Declare them: columns={{"{name}": dp.Number(0, 50_000)}}.'
+        column = name if name.isidentifier() else "cost"
+        what = "it" if name.isidentifier() else "the columns it is computed from"
+        remedy = f'Declare {what}: columns={{"{column}": dp.Number(0, 50_000)}}.'
     raise InvalidParameter(code="missing_bound", expectation=expectation, remedy=remedy)
 
 

@@ -141,6 +141,7 @@ class _Translation:
     def column(self, node: exp.Expression) -> Expression:
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             raise refused(node, "Name the columns one by one.")
+        only(node, "this", "table", "db", "catalog")
         return self.resolve(node)
 
     def literal(self, node: exp.Expression) -> Expression:
@@ -275,6 +276,7 @@ class _Translation:
         return self._named(name, [node.expression], node)
 
     def anonymous(self, node: exp.Expression) -> Expression:
+        only(node, "this", "expressions")
         return self._named(str(node.this).lower(), list(node.expressions), node)
 
     def added(self, node: exp.Expression) -> Expression:
