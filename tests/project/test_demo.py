@@ -53,6 +53,6 @@ def test_the_picture_and_the_ledger_are_left(said: str, folder: Path) -> None:
     assert (folder / "ages.png").read_bytes().startswith(b"\x89PNG")
     assert str(folder / "ages.png") in said
     ledger = dp.ledger.SQLite(folder / "people.ledger")
-    assert len(list(ledger.entries())) == 2 + 2 * 11
+    assert len(list(ledger.entries())) == 3 + 2 * 11
     ledger.verify()
     ledger.close()

@@ -52,10 +52,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Choice:
-    """A quantile to be chosen by rank: how far one unit moves ranks, and how much it matters."""
+    """Quantiles to be chosen by rank: how far one unit moves ranks, and how much they matter.
+
+    Several levels of one column share their epsilon over ``rounds`` equal parts.
+    """
 
     reach: Reach
     weight: float
+    rounds: int = 1
 
 
 @dataclass(frozen=True)
@@ -228,11 +232,12 @@ def _concentrated_choice(choice: Choice, rho: Fraction) -> Fraction:
     """Epsilon in one group, rounded down, at the cheaper of two prices that hold.
 
     Either one exponential mechanism with all of a unit's rows in one group's share, or one for
-    each group the unit can be in; each costs its epsilon squared over eight.
+    each group the unit can be in; each costs its epsilon squared over eight, and r rounds with
+    a part of it each cost a part of that together.
     """
     reach = choice.reach
     price = min(Fraction(reach.rows, reach.most) ** 2, Fraction(reach.groups))
-    squared = 8 * rho / (reach.swaps**2 * price)
+    squared = 8 * rho * choice.rounds / (reach.swaps**2 * price)
     return 1 / sqrt_above(1 / squared)
 
 

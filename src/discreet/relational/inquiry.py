@@ -139,7 +139,8 @@ class Inquiry:
     def choices(self) -> tuple[Choice, ...]:
         """What each of them needs to know for the split."""
         return tuple(
-            Choice(self.reach(group[0].ranks), float(len(group))) for group in self.choosing
+            Choice(self.reach(group[0].ranks), float(len(group)), _rounds(group))
+            for group in self.choosing
         )
 
     @cached_property
@@ -264,6 +265,17 @@ class Inquiry:
                 remedy="Ask for the event of one unit; `Guarantee.group` speaks of several.",
             )
         return self.event
+
+
+def _rounds(group: tuple[Quantile, ...]) -> int:
+    """Into how many parts several levels of one column divide their epsilon."""
+    if len(group) == 1:
+        return 1
+    levels = [Fraction(str(aggregate.q)) for aggregate in group]
+    candidates = group[0].ranks.candidates
+    return quantiles.plan_quantiles(
+        levels=levels, candidates=candidates, rank_sensitivity=1, epsilon=1
+    ).rounds
 
 
 def _whole_array(values: list[int]) -> NDArray[Any]:

@@ -21,7 +21,7 @@ LEAVES = {
 GROWN = {
     "number": (
         *("({number} + {number})", "({number} - {number})", "({number} * {number})"),
-        *("({number} / {number})", "({number} % {number})", "(-{number})", "abs({number})"),
+        *("({number} / {number})", "({number} % {number})", "(- {number})", "abs({number})"),
         *("sign({number})", "floor({number})", "ceil({number})", "round({number})"),
         *("round({number}, 2)", "round({number}, -1)", "sqrt({number})", "trunc({number})"),
         *("least({number}, {number})", "greatest({number}, {number}, 3)", "length({text})"),

@@ -75,24 +75,14 @@ def test_using_fails_on_no_value() -> None:
     ("stored", "values", "declared", "private"),
     [
         ("BIGINT", [str(2**53), str(2**53 + 1)], dp.Number(0, 1e17), [2.0**53, 1.0]),
-        ("HUGEINT", [str(2**100), str(2**101)], dp.Number(0, 2**63 - 1), [2**63 - 1, 1]),
         ("DECIMAL(38,20)", ["1.5", "1.50000000000000000001"], dp.Number(0, 9.5), [1.5, 1.0]),
-        (
-            "DOUBLE",
-            ["1.7976931348623157e308", "'inf'"],
-            dp.Number(0, 1.7976931348623157e308),
-            [
-                1.7976931348623157e308,
-                1.0,
-            ],
-        ),
     ],
-    ids=["whole beside real", "clamped", "decimal", "infinite"],
+    ids=["whole beside real", "decimal"],
 )
 def test_partners_are_counted_as_the_join_compares_them(
     tmp_path: Path, stored: str, values: list[str], declared: dp.Number, private: list[Any]
 ) -> None:
-    path = tmp_path / "public.duckdb"
+    path = tmp_path / "p.duckdb"
     with duckdb.connect(path) as connection:
         connection.execute(f"CREATE TABLE p (z {stored})")
         for value in values:
