@@ -53,7 +53,10 @@ class Law:
         if kind in ("integer gaussian", "discrete_gaussian"):
             support, weights = discrete_gaussian(kind, scale)
             return math.sqrt(weights @ support**2)
-        return None if self.cuts else math.sqrt(2) * scale
+        if not self.cuts:
+            return math.sqrt(2) * scale
+        q, p = math.exp(-1 / scale), -math.expm1(-1 / scale)  # noise rounded down
+        return math.sqrt(q * (1 + q) / p**2 + q / p + 0.5)
 
     @property
     def cuts(self) -> bool:

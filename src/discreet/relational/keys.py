@@ -16,7 +16,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.expression import Expression
 from discreet.relational.facts import Facts
 
-MOST_VALUES = 1_000_000
+MOST_VALUES = 100_000
 MOST_CELLS = 10_000_000
 
 

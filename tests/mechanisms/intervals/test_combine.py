@@ -41,7 +41,6 @@ def test_the_combination_is_better_and_covered(laws: list[Law]) -> None:
     assert float(both.values.std()) == pytest.approx(both.std, rel=0.02)
     for confidence in (0.5, 0.95):
         assert not too_short(held(both.intervals(confidence), 7.0), trials, confidence)
-    # The twin that forgets one version is covered too often or not at all; the normal twin here:
     assert both.half_width(0.5) < both.half_width(0.95)
 
 

@@ -1,6 +1,7 @@
 """Variances, standard deviations, covariances and correlations hold their level for every group."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,8 +22,10 @@ from discreet.mechanisms.intervals import (
 )
 from tests.mechanisms.intervals.draws import FINE, Floats, draw, held, too_short
 
-TRIALS = 10_000
+TRIALS = 4000
+MANY = 40_000
 SIZES = [1, 3, 20, 100, 1000, 30_000]
+SOME = [3, 100, 1000]
 SHAPES = ["spread", "constant", "two", "edge"]
 CONTINUOUS = [RoundedLaplace, RoundedGaussian]
 
@@ -44,7 +47,7 @@ def noises(kind: type[Law], count: int, scale: float = 3.0) -> list[Law]:
     return [kind(scale, step) for step in steps]  # type: ignore[call-arg]
 
 
-def released(totals: list[float], laws: list[Law], seed: int, trials: int = TRIALS) -> list[Floats]:
+def released(totals: list[Any], laws: list[Law], seed: int, trials: int = TRIALS) -> Any:
     generator = np.random.default_rng(seed)
     return [total + draw(law, trials, generator) for total, law in zip(totals, laws, strict=True)]
 
@@ -54,18 +57,28 @@ class TestVariance:
         return [len(x), x.sum(), (x * x).sum()]
 
     @pytest.mark.parametrize("kind", CONTINUOUS)
+    @pytest.mark.parametrize("n", SOME)
+    @pytest.mark.parametrize("shape", ["spread", "constant"])
+    def test_coverage(self, kind: type[Law], n: int, shape: str) -> None:
+        self.check(kind, n, shape, TRIALS)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("kind", CONTINUOUS)
     @pytest.mark.parametrize("n", SIZES)
     @pytest.mark.parametrize("shape", SHAPES)
-    def test_coverage(self, kind: type[Law], n: int, shape: str) -> None:
+    def test_coverage_at_length(self, kind: type[Law], n: int, shape: str) -> None:
+        self.check(kind, n, shape, MANY)
+
+    def check(self, kind: type[Law], n: int, shape: str, trials: int) -> None:
         x = group(shape, n)
         laws = noises(kind, 3)
         for ddof in (0, 1):
             if n == ddof:
                 continue
-            drawn = released(self.totals(x), laws, seed=n)
+            drawn = released(self.totals(x), laws, seed=n, trials=trials)
             ends = variance_intervals(*drawn, laws, confidence=0.95, high=1, ddof=ddof)
             share = held(ends, float(x.var(ddof=ddof)))
-            assert not too_short(share, TRIALS, 0.95)
+            assert not too_short(share, trials, 0.95)
             if n >= 1000 and shape in {"spread", "two"}:
                 assert share < 0.97
             assert (ends[0] >= 0).all()
@@ -161,19 +174,28 @@ def pairs(n: int, slope: float) -> tuple[Floats, Floats]:
 
 class TestCovariance:
     @pytest.mark.parametrize("kind", CONTINUOUS)
+    @pytest.mark.parametrize("n", SOME)
+    def test_coverage(self, kind: type[Law], n: int) -> None:
+        self.check(kind, n, 0.9, TRIALS)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("kind", CONTINUOUS)
     @pytest.mark.parametrize("n", SIZES)
     @pytest.mark.parametrize("slope", [0.0, 0.9])
-    def test_coverage(self, kind: type[Law], n: int, slope: float) -> None:
+    def test_coverage_at_length(self, kind: type[Law], n: int, slope: float) -> None:
+        self.check(kind, n, slope, MANY)
+
+    def check(self, kind: type[Law], n: int, slope: float, trials: int) -> None:
         x, y = pairs(n, slope)
         laws = noises(kind, 4, scale=4.0)
-        drawn = released([n, x.sum(), y.sum(), x @ y], laws, seed=n)
+        drawn = released([n, x.sum(), y.sum(), x @ y], laws, seed=n, trials=trials)
         for ddof in (0, 1):
             if n == ddof:
                 continue
             ends = covariance_intervals(*drawn, laws, confidence=0.95, high=(1, 1), ddof=ddof)
             truth = float((x - x.mean()) @ (y - y.mean())) / (n - ddof)
             share = held(ends, truth)
-            assert not too_short(share, TRIALS, 0.95)
+            assert not too_short(share, trials, 0.95)
             if n >= 1000:
                 assert share < 0.97
 
@@ -190,16 +212,25 @@ class TestCovariance:
 
 class TestCorrelation:
     @pytest.mark.parametrize("kind", CONTINUOUS)
+    @pytest.mark.parametrize("n", [100, 2000])
+    def test_coverage(self, kind: type[Law], n: int) -> None:
+        self.check(kind, n, 0.5, TRIALS)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("kind", CONTINUOUS)
     @pytest.mark.parametrize("n", [3, 100, 400, 2000, 30_000])
     @pytest.mark.parametrize("slope", [0.0, 0.5, 1.0, -0.97])
-    def test_coverage(self, kind: type[Law], n: int, slope: float) -> None:
+    def test_coverage_at_length(self, kind: type[Law], n: int, slope: float) -> None:
+        self.check(kind, n, slope, MANY // 2)
+
+    def check(self, kind: type[Law], n: int, slope: float, trials: int) -> None:
         x, y = pairs(n, slope)
         laws = noises(kind, 6, scale=4.0)
         totals = [n, x.sum(), y.sum(), x @ x, y @ y, x @ y]
-        drawn = released(totals, laws, seed=n, trials=TRIALS // 2)
+        drawn = released(totals, laws, seed=n, trials=trials)
         ends = correlation_intervals(*drawn, laws, confidence=0.95, high=(1, 1))
         share = held(ends, float(np.corrcoef(x, y)[0, 1]))
-        assert not too_short(share, TRIALS // 2, 0.95)
+        assert not too_short(share, trials, 0.95)
         if n == 30_000 and slope in {0.0, 0.5}:
             assert share < 0.975
         assert (ends[0] >= -1).all()
@@ -227,7 +258,7 @@ class TestSmooth:
     def test_trusted_ratios_are_nearly_covered(self, kind: type[Law]) -> None:
         law_s, law_n = kind(5.0, FINE), kind(3.0, FINE)  # type: ignore[call-arg]
         n = math.ceil(11 * law_n.half_width(0.95))
-        s, count = released([2.0 * n, n], [law_s, law_n], seed=4, trials=100_000)
+        s, count = released([2.0 * n, n], [law_s, law_n], seed=4, trials=40_000)
         sure = trusted(count, law_n, confidence=0.95)
         gradient = np.stack((1 / count, -s / count**2), axis=1)
         lower, upper = smooth_intervals(s / count, gradient, [law_s, law_n], confidence=0.95)
@@ -237,8 +268,8 @@ class TestSmooth:
 
     def test_far_from_trusted_it_fails(self) -> None:
         law_s, law_n = RoundedLaplace(5, FINE), RoundedLaplace(3, FINE)
-        s, count = released([20.0, 10.0], [law_s, law_n], seed=4, trials=100_000)
+        s, count = released([20.0, 10.0], [law_s, law_n], seed=4, trials=20_000)
         assert not trusted(count, law_n, confidence=0.95).any()
         gradient = np.stack((1 / count, -s / count**2), axis=1)
         ends = smooth_intervals(s / count, gradient, [law_s, law_n], confidence=0.95)
-        assert too_short(held(ends, 2.0), 100_000, 0.95)
+        assert too_short(held(ends, 2.0), 20_000, 0.95)

@@ -126,9 +126,8 @@ class TestEnds:
         assert ends[1].tolist() == [3, 3, 3]
 
     def test_no_ratio_fits(self) -> None:
-        law = RoundedLaplace(1, FINE)
-        for kind in (RoundedLaplace, RoundedGaussian):
-            law = kind(1, FINE)
+        laws: list[Law] = [RoundedLaplace(1, FINE), RoundedGaussian(1, FINE)]
+        for law in laws:
             ends = ratio_intervals([500.0], [100.0], law, law, confidence=0.95, low=-1, high=3)
             assert (ends[0][0], ends[1][0]) == (-1, 3)
 
@@ -196,5 +195,5 @@ class TestRefusals:
         law = RoundedLaplace(1, 1)
         given = {"confidence": 0.9, "low": 0.0, "high": 1.0, **changed}
         with pytest.raises(InvalidParameter) as caught:
-            ratio_intervals([1], [2], law, law, **given)  # type: ignore[arg-type]
+            ratio_intervals([1], [2], law, law, **given)
         assert caught.value.code == code

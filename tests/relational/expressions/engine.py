@@ -78,7 +78,9 @@ def reference(expressions: Sequence[Expression], rows: Sequence[Row]) -> list[tu
     return results
 
 
-def computed(expressions: Sequence[Expression], rows: Sequence[Row]) -> list[tuple[object, ...]]:
+def computed(
+    expressions: Sequence[Expression], rows: Sequence[Row], dialect: DuckDBDialect = DIALECT
+) -> list[tuple[object, ...]]:
     """What DuckDB gives, row by row."""
     with duckdb.connect() as connection:
         lists = ", ".join(
@@ -89,11 +91,11 @@ def computed(expressions: Sequence[Expression], rows: Sequence[Row]) -> list[tup
             [list(range(len(rows))), *([row[name] for row in rows] for name in COLUMNS)],
         )
         scan = ", ".join(
-            f"{DIALECT.clean(f's.{name}', stored.type, stored.facts)} AS {DIALECT.identifier(name)}"
+            f"{dialect.clean(f's.{name}', stored.type, stored.facts)} AS {dialect.identifier(name)}"
             for name, stored in COLUMNS.items()
         )
         texts = ", ".join(
-            f"{DIALECT.render(expression)} AS r{place}"
+            f"{dialect.render(expression)} AS r{place}"
             for place, expression in enumerate(expressions)
         )
         return connection.execute(

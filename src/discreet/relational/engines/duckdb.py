@@ -40,6 +40,7 @@ class DuckDB:
         """Start an empty engine."""
         settings: dict[str, Any] = {
             "preserve_insertion_order": False,
+            "ieee_floating_point_ops": True,
             "pandas_analyze_sample": 0,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
