@@ -16,10 +16,10 @@ from functools import singledispatchmethod
 
 from discreet.relational.dialect import Dialect
 from discreet.relational.expression import Expression, columns
+from discreet.relational.kind import Kind
 from discreet.relational.plan import (
     Bounded,
     Distinct,
-    Field,
     Filtered,
     JoinedPeople,
     JoinedPublic,
@@ -29,9 +29,6 @@ from discreet.relational.plan import (
     Scan,
     Union,
 )
-
-RAW = "!raw"
-"""Marks a column as it is stored, for aggregates that clean it themselves."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +47,14 @@ class Compiler:
     @text.register
     def _scan(self, rows: Scan, needed: frozenset[str]) -> str:
         name = self.dialect.identifier
-        items = [
-            f"{self._cell(field, column.endswith(RAW))} AS {name(column)}"
-            for column in sorted(needed)
-            for field in [rows.fields.get(_field_name(rows, column))]
-            if field is not None
-        ]
+        items = []
+        for field in rows.fields.values():
+            stored = f"t.{name(field.name)}"
+            if rows.column(field.name) in needed:
+                clean = self.dialect.clean(stored, field.stored, field.facts)
+                items.append(f"{clean} AS {name(rows.column(field.name))}")
+            if rows.stored(field.name) in needed:
+                items.append(f"{stored} AS {name(rows.stored(field.name))}")
         source, conditions = f"{self.place(rows.table)} AS t", []
         if rows.identifier is not None:
             owner = f"t.{name(rows.identifier)}"
@@ -64,7 +63,9 @@ class Compiler:
                 owner = f"o.{name(rows.route.person)}"
                 source += f" JOIN {self.place(rows.route.table)} AS o ON t.{key} = o.{key}"
             if rows.owner in needed:
-                items.append(f"{owner} AS {name(rows.owner or '')}")
+                items.append(
+                    f"{self.dialect.identity(owner, rows.identity)} AS {name(rows.owner or '')}"
+                )
             conditions.append(f"{owner} IS NOT NULL")
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         return f"SELECT {', '.join(items) or '1'} FROM {source}{where}"
@@ -138,10 +139,13 @@ class Compiler:
         expressions: Sequence[Expression],
         needed: frozenset[str],
     ) -> str:
-        """A SELECT list that computes the needed outputs, and the owner if there is one."""
+        """A SELECT list that computes the needed outputs, and the owner if there is one.
+
+        Negative zero becomes zero: the two are equal, so nothing later may tell them apart.
+        """
         name = self.dialect.identifier
         listed = [
-            f"{self.dialect.render(expression)} AS {name(output.name)}"
+            f"{self._one_zero(expression)} AS {name(output.name)}"
             for output, expression in zip(outputs, expressions, strict=True)
             if output.name in needed
         ]
@@ -149,17 +153,12 @@ class Compiler:
             listed.append(f"{name(rows.owner)} AS {name(owner)}")
         return ", ".join(listed) or "1"
 
-    def _cell(self, field: Field, raw: bool) -> str:  # noqa: FBT001 -- one place, both spellings
-        text = f"t.{self.dialect.identifier(field.name)}"
-        if raw:
-            return text
-        return self.dialect.clean(text, field.stored, field.facts)
+    def _one_zero(self, expression: Expression) -> str:
+        text = self.dialect.render(expression)
+        real = expression.facts.kind is Kind.REAL
+        return f"({text}) + {self.dialect.real(0.0)}" if real else text
 
 
 def _used(expressions: Sequence[Expression], *owners: str | None) -> frozenset[str]:
     names = frozenset().union(*(columns(expression) for expression in expressions))
     return names | {owner for owner in owners if owner is not None}
-
-
-def _field_name(scan: Scan, column: str) -> str:
-    return column.removesuffix(RAW).removeprefix(f"{scan.prefix}.")

@@ -15,10 +15,12 @@ from discreet.core.domain import Domain
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.metric import Metric
 from discreet.core.unit import Person, PrivacyUnit, Replace
+from discreet.relational.compile import Compiler
 from discreet.relational.engine import Engine
+from discreet.relational.expression import Expression, columns
 from discreet.relational.facts import Facts
 from discreet.relational.kind import Kind
-from discreet.relational.plan import Field
+from discreet.relational.plan import Field, Scan
 from discreet.relational.schema import Category, Dates, Declaration, Number
 from discreet.relational.sources import Fingerprint, fingerprint
 from discreet.relational.sql.catalog import Entry
@@ -35,6 +37,7 @@ class Database:
     tables: Mapping[str, Table | PublicTable]
     _entries: dict[str, Entry] = field(init=False, default_factory=dict)
     _versions: dict[str, Fingerprint | None] = field(init=False, default_factory=dict)
+    _stored: dict[str, dict[str, str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         """Attach every table, look at public ones, then lock the engine."""
@@ -43,12 +46,14 @@ class Database:
         for name, table in self.tables.items():
             self._versions[name] = fingerprint(table.source)
             stored = self.engine.attach(name, table.source)
+            self._stored[name] = stored
             made = self._private(name, table, stored) if isinstance(table, Table) else {}
             self._entries[name.lower()] = Entry(name, table, made)
             if isinstance(table, PublicTable):
                 self._entries[name.lower()] = Entry(name, table, self._public(name, stored))
         for entry in self._entries.values():
-            _check_route(entry, self._entries)
+            self._check_route(entry)
+        self._check_identities()
         self.engine.lock()
 
     @property
@@ -64,16 +69,31 @@ class Database:
         """A table by its name, not case-sensitive."""
         return self._entries.get(name.lower())
 
-    def partners(self, table: str, columns: Sequence[str]) -> int:
-        """The most rows of a public table that share one value of ``columns``."""
-        name = self.engine.dialect.identifier
-        keys = ", ".join(name(column) for column in columns)
+    def partners(self, scan: Scan, expressions: Sequence[Expression]) -> int:
+        """The most rows of a public table that share their values of ``expressions``.
+
+        They are counted as the join compares them: cleaned and converted.
+        """
+        used = frozenset().union(*(columns(expression) for expression in expressions))
+        text = Compiler(self.engine.dialect, self.engine.place, salt=0).text(scan, used)
+        keys = ", ".join(self.engine.dialect.render(expression) for expression in expressions)
         group = f" GROUP BY {keys}" if keys else ""
-        text = (
-            f"SELECT COALESCE(MAX(n), 0) FROM (SELECT COUNT(*) AS n FROM "
-            f"{self.engine.place(table)}{group})"
+        found = self.engine.rows(
+            f"SELECT COALESCE(MAX(n), 0) FROM (SELECT COUNT(*) AS n FROM ({text}){group})"
         )
-        return int(str(self.engine.rows(text)[0][0]))
+        return int(str(found[0][0]))
+
+    def identity(self, entry: Entry) -> str:
+        """The type in which the identifier of a table's people is stored; empty without one."""
+        if not isinstance(entry.table, Table):
+            return ""
+        unit = entry.table.unit.unit if isinstance(entry.table.unit, Replace) else entry.table.unit
+        if not isinstance(unit, Person):
+            return ""
+        if unit.via is None:
+            return self._stored[entry.name][unit.id]
+        through, _, person = unit.via.rpartition(".")
+        return self._stored[self._entries[through.lower()].name][person]
 
     def combinations(self, table: str, columns: Sequence[str]) -> list[tuple[object, ...]]:
         """The combinations of values of ``columns`` in a public table, sorted."""
@@ -118,6 +138,31 @@ class Database:
     def close(self) -> None:
         """Let go of the engine."""
         self.engine.close()
+
+    def _check_route(self, entry: Entry) -> None:
+        """The table that ``via`` names must be there, with a key of the same type."""
+        if not isinstance(entry.table, Table):
+            return
+        unit = entry.table.unit.unit if isinstance(entry.table.unit, Replace) else entry.table.unit
+        if not isinstance(unit, Person) or unit.via is None:
+            return
+        name, _, column = unit.via.rpartition(".")
+        through = self._entries.get(name.lower())
+        if through is None or column not in through.fields or unit.id not in through.fields:
+            raise InvalidParameter(
+                code="route_unknown",
+                expectation=f"via to name a private table with {unit.id} and the person's column",
+                received=unit.via,
+                remedy='Write Person("order_id", via="orders.customer_id") beside orders=...',
+            )
+        if self._stored[through.name][unit.id] != self._stored[entry.name][unit.id]:
+            raise _types(column=unit.id)
+
+    def _check_identities(self) -> None:
+        """People are one space: their identifiers are stored in one type everywhere."""
+        found = {self.identity(entry) for entry in self._entries.values()} - {""}
+        if len(found) > 1:
+            raise _types(column="the person's identifier")
 
     def _private(self, name: str, table: Table, stored: Mapping[str, str]) -> dict[str, Field]:
         for column in table.columns:
@@ -226,21 +271,12 @@ def _bounds(unit: PrivacyUnit) -> object:
     return unit
 
 
-def _check_route(entry: Entry, entries: Mapping[str, Entry]) -> None:
-    if not isinstance(entry.table, Table):
-        return
-    unit = entry.table.unit.unit if isinstance(entry.table.unit, Replace) else entry.table.unit
-    if not isinstance(unit, Person) or unit.via is None:
-        return
-    name, _, column = unit.via.rpartition(".")
-    through = entries.get(name.lower())
-    if through is None or column not in through.fields or unit.id not in through.fields:
-        raise InvalidParameter(
-            code="route_unknown",
-            expectation=f"via to name a private table with the columns {unit.id} and the person",
-            received=unit.via,
-            remedy='Write Person("order_id", via="orders.customer_id") beside the table orders.',
-        )
+def _types(*, column: str) -> Mismatch:
+    return Mismatch(
+        code="identifier_types",
+        expectation=f"{column} to be stored in the same type in every table",
+        remedy="Convert it when the tables are written; conversions could merge two people.",
+    )
 
 
 def _require_column(column: str, table: str, stored: Mapping[str, str]) -> None:

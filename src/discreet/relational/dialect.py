@@ -77,6 +77,10 @@ class Dialect(ABC):
         """The exact sum of whole numbers, wide enough for any table; 0 where there are none."""
 
     @abstractmethod
+    def identity(self, text: str, stored: str) -> str:
+        """An identifier, told apart by its content alone and not by a collation."""
+
+    @abstractmethod
     def halves(self, text: str) -> tuple[str, str]:
         """A wide sum as two 64-bit columns: the part above 32 bits, and the 32 bits below."""
 

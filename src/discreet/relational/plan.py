@@ -72,7 +72,10 @@ class Rows(ABC):
 
 @dataclass(frozen=True)
 class Scan(Rows):
-    """A private or public table, cleaned as declared. ``identifier`` is set for people's rows."""
+    """A private or public table, cleaned as declared.
+
+    ``identifier`` is set for people's rows; ``identity`` is the type in which it is stored.
+    """
 
     table: str
     prefix: str
@@ -80,6 +83,7 @@ class Scan(Rows):
     private: bool
     identifier: str | None = None
     route: Route | None = None
+    identity: str = ""
 
     @property
     def changed(self) -> int | None:
@@ -91,7 +95,7 @@ class Scan(Rows):
     @property
     def owner(self) -> str | None:
         """The identifier's column."""
-        return f"{self.prefix}!owner" if self.identifier else None
+        return f"{self.prefix}!" if self.identifier else None
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
@@ -99,8 +103,17 @@ class Scan(Rows):
         return ()
 
     def column(self, name: str) -> str:
-        """The unique name of one of its columns."""
+        """The unique name of one of its columns, cleaned."""
         return f"{self.prefix}.{name}"
+
+    def stored(self, name: str) -> str:
+        """The unique name of one of its columns as it is stored, for those who clean it."""
+        return f"{self.prefix}:{name}"
+
+    def field(self, column: str) -> Field | None:
+        """The field behind a unique name, if it is one of this table's cleaned columns."""
+        known, mark = column[: len(self.prefix) + 1], f"{self.prefix}."
+        return self.fields.get(column[len(mark) :]) if known == mark else None
 
     def label(self) -> str:
         """The table's name."""
@@ -223,7 +236,7 @@ class Union(Rows):
     def owner(self) -> str | None:
         """Present where every branch has one."""
         owned = all(rows.owner for rows, _ in self.branches)
-        return f"{self.prefix}!owner" if owned else None
+        return f"{self.prefix}!" if owned else None
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
@@ -256,7 +269,7 @@ class Bounded(Rows):
     @property
     def owner(self) -> str | None:
         """The person still owns what is left."""
-        return f"{self.prefix}!owner"
+        return f"{self.prefix}!"
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
@@ -295,6 +308,15 @@ class Distinct(Rows):
     def label(self) -> str:
         """Its name."""
         return "distinct"
+
+
+def field_of(column: str, rows: Rows) -> tuple[Scan, Field] | None:
+    """The table and field that a unique name stands for; None for computed columns."""
+    for scan in scans(rows):
+        field = scan.field(column)
+        if field is not None:
+            return scan, field
+    return None
 
 
 def scans(rows: Rows) -> list[Scan]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.unit import Person
-from discreet.relational.compile import RAW, Compiler
+from discreet.relational.compile import Compiler
 from discreet.relational.engine import Engine
 from discreet.relational.expression import Call, Column, Expression, Literal, columns
 from discreet.relational.facts import Facts
@@ -35,7 +35,7 @@ from discreet.relational.measures import (
     Ranks,
     Total,
 )
-from discreet.relational.plan import Field, Rows, Scan
+from discreet.relational.plan import Field, Scan, field_of
 from discreet.relational.question import Question
 from discreet.relational.schema import Category, Number
 
@@ -163,7 +163,14 @@ class _Run:
             cells=self.question.keys.cells,
             compiler=self.compiler,
             rows=self._rows(),
+            groups=self._groups(),
         )
+
+    def _groups(self) -> int | None:
+        """The bound on a person's cells: also that on rows, where only presence is counted."""
+        assert self.person is not None
+        bounds = [self.person.max_groups, self.person.max_rows if self._rows() is None else None]
+        return min((bound for bound in bounds if bound is not None), default=None)
 
     def _rows(self) -> int | None:
         """The bound on a person's rows; none where only the presence of people is counted."""
@@ -196,16 +203,24 @@ class _Run:
 
     def _key(self, block: Block, expression: Expression) -> Expression:
         """A plain category is read as stored: other values have no key to meet."""
-        field = _field(expression, self.question.rows)
+        found = self._found(expression)
+        if found is None:
+            return expression
+        scan, field = found
         if (
-            field is not None
+            scan.private
             and isinstance(field.declaration, Category)
             and None not in field.declaration.values
             and self.engine.dialect.kind_of(field.stored) is field.facts.kind
         ):
-            assert isinstance(expression, Column)
-            return Column(expression.name + RAW, expression.facts)
+            return Column(scan.stored(field.name), expression.facts)
         return expression
+
+    def _found(self, expression: Expression) -> tuple[Scan, Field] | None:
+        """The table and field of a plain column."""
+        if not isinstance(expression, Column):
+            return None
+        return field_of(expression.name, self.question.rows)
 
     def _content(self, measure: Measure) -> tuple[str, frozenset[str]] | None:
         """What a row brings to a measure, as text, and the columns it reads."""
@@ -238,15 +253,13 @@ class _Run:
                 text = dialect.clean_number(text, total.facts)
             used = columns(argument)
         else:
-            read = argument
-            field = _field(argument, self.question.rows)
+            read, found = argument, self._found(argument)
             if (
-                field is not None
-                and isinstance(field.declaration, Number)
-                and dialect.kind_of(field.stored) is Kind.REAL
+                found is not None
+                and isinstance(found[1].declaration, Number)
+                and dialect.kind_of(found[1].stored) is Kind.REAL
             ):
-                assert isinstance(argument, Column)
-                read = Column(argument.name + RAW, argument.facts)
+                read = Column(found[0].stored(found[1].name), argument.facts)
             text = dialect.steps(dialect.render(read), total.facts, total.exponent)
             used = columns(read)
         centre = total.centre_steps()
@@ -307,6 +320,7 @@ def bounded(
     cells: int,
     compiler: Compiler,
     rows: int | None,
+    groups: int | None,
 ) -> str:
     """At most G cells, R rows and m rows in a cell for each person ``o``, by salted content.
 
@@ -322,9 +336,9 @@ def bounded(
         inner += f", {dialect.hash(['o', *contents], salt)} AS hv"
         order_rows = ["hv", *contents]
     windows, kept = [], []
-    if cells > 1 and person.max_groups is not None and person.max_groups < cells:
+    if cells > 1 and groups is not None and groups < cells:
         windows.append(f"dense_rank() OVER (PARTITION BY o ORDER BY {', '.join(order_cells)}) AS g")
-        kept.append(f"g <= {person.max_groups}")
+        kept.append(f"g <= {groups}")
     most = None if rows is None else min(person.max_rows_per_group or rows, rows)
     if rows is not None and most is not None:
         order = ", ".join([*order_cells, *order_rows]) or "1"
@@ -364,14 +378,3 @@ def _consecutive(block: Block) -> int | None:
 
 def _nulls(block: Block) -> bool:
     return any(value is None for entry in block.entries for value in entry)
-
-
-def _field(expression: Expression, rows: Rows) -> Field | None:
-    if not isinstance(expression, Column):
-        return None
-    if isinstance(rows, Scan):
-        if rows.private and expression.name.startswith(f"{rows.prefix}."):
-            return rows.fields.get(expression.name.removeprefix(f"{rows.prefix}."))
-        return None
-    found = (_field(expression, below) for below in rows.inputs)
-    return next((field for field in found if field is not None), None)

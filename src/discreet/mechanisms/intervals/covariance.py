@@ -21,6 +21,7 @@ from discreet.mechanisms.intervals.inversion import (
     Widths,
     envelope,
     means,
+    steepest,
     tabulated,
     totals,
     within,
@@ -61,7 +62,7 @@ def covariance_intervals(
     x = means(sx, n, (laws[1], laws[0]), NUISANCE * alpha / 2, tops[0])
     y = means(sy, n, (laws[2], laws[0]), NUISANCE * alpha / 2, tops[1])
     tested = 1 - (1 - NUISANCE) * alpha
-    slope = laws[0].half_width(tested)
+    slope = steepest(laws[0], tested)
     known = n - freedom > slope
     divisor = np.where(known, n - freedom, slope + 1)
 

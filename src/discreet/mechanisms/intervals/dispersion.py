@@ -21,6 +21,7 @@ from discreet.mechanisms.intervals.inversion import (
     Widths,
     envelope,
     means,
+    steepest,
     tabulated,
     totals,
     within,
@@ -60,7 +61,7 @@ def variance_intervals(
     n, s1, s2 = totals(n, s1, s2)
     low, up = means(s1, n, (laws[1], laws[0]), NUISANCE * alpha, top)
     tested = 1 - (1 - NUISANCE) * alpha
-    slope = laws[0].half_width(tested)
+    slope = steepest(laws[0], tested)
     known = n - freedom > slope
     divisor = np.where(known, n - freedom, slope + 1)
 

@@ -57,6 +57,15 @@ def bounds(rows: Floats, laws: Sequence[Law], confidence: float) -> Floats:
     return found.reshape(rows.shape[:-1])
 
 
+def steepest(law: Law, confidence: float) -> float:
+    """The most that a half-width can grow as the coefficient of this noise grows by one.
+
+    Half-widths are those of continuous variables and the distance from them, both at most
+    ``apart`` more than the law's own.
+    """
+    return law.half_width(confidence) + 2 * law.companion.apart
+
+
 @dataclass(frozen=True)
 class Widths:
     """H at two guesses per cell, and how fast it may change.

@@ -18,6 +18,7 @@ Terms = Sequence[tuple[float, Law]]
 _LARGEST = 1 << 21
 _GRID = 1 << 19
 _FORGOTTEN = 1e-7
+_ROUNDING = 1e-11
 _AT_ONCE = 1 << 17
 _TABULATED = 1 << 16
 
@@ -85,7 +86,7 @@ def common_half_width(terms: Terms, alpha: float, unit: float) -> float:
     product = np.ones(size // 2 + 1)
     for (c, law), power in _counted(terms):
         product *= law.characteristic(c * t) ** power
-    return _least(np.fft.irfft(product, size), alpha) * unit
+    return _least(np.fft.irfft(product, size), alpha, 1) * unit
 
 
 def gridded_half_width(terms: Terms, alpha: float) -> float:
@@ -105,16 +106,20 @@ def gridded_half_width(terms: Terms, alpha: float) -> float:
         mass[0] = 1 - 2 * above[1]
         mass[_GRID // 2 + 1 :] = mass[_GRID // 2 - 1 : 0 : -1]
         product *= np.fft.rfft(mass).real ** power
-    rounded = _least(np.fft.irfft(product, _GRID), alpha) * unit
+    rounded = _least(np.fft.irfft(product, _GRID), alpha, 1 + len(terms)) * unit
     return rounded + len(terms) * unit / 2
 
 
-def _least(mass: Floats, alpha: float) -> int:
-    """Least m such that at most alpha lies beyond m, of a symmetric law wrapped around."""
+def _least(mass: Floats, alpha: float, times: int) -> int:
+    """Least m such that at most alpha lies beyond m, of a symmetric law wrapped around.
+
+    What was wrapped or left out, ``times`` the forgotten share, and the rounding errors of the
+    transform count as beyond.
+    """
     half = len(mass) // 2
     both = 2 * np.maximum(mass[:half], 0.0)
-    beyond = np.append(both[:0:-1].cumsum()[::-1], 0.0) + _FORGOTTEN * alpha + 1e-13
-    return int(np.argmax(beyond <= alpha))
+    beyond = np.append(both[:0:-1].cumsum()[::-1], 0.0)
+    return int(np.argmax(beyond + times * _FORGOTTEN * alpha + _ROUNDING <= alpha))
 
 
 def _counted(terms: Terms) -> list[tuple[tuple[float, Law], int]]:
@@ -128,13 +133,13 @@ def _counted(terms: Terms) -> list[tuple[tuple[float, Law], int]]:
 def _radius(terms: Terms, alpha: float) -> float:
     """How far out at most the forgotten share of alpha lies.
 
-    A sum of log-concave noises is at least t deviations out with probability at most
-    exp(1 - t); and no further than all terms together.
+    A sum of log-concave variables is more than t deviations out with probability at most
+    exp(1 - t), and the noises are no further from those than they may be apart.
     """
-    beyond = _FORGOTTEN * alpha / len(terms)
-    together = math.fsum(abs(c) * law.half_width(1 - beyond) * n for (c, law), n in _counted(terms))
-    deviation = math.sqrt(math.fsum((c * law.std) ** 2 for c, law in terms))
-    return min(together, deviation * (1 - math.log(_FORGOTTEN * alpha)))
+    companions = [(c, law.companion) for c, law in terms]
+    variance = math.fsum(c * c * (2 * k.exponential**2 + k.normal**2) for c, k in companions)
+    apart = math.fsum(abs(c) * k.apart for c, k in companions)
+    return math.sqrt(variance) * (1 - math.log(_FORGOTTEN * alpha)) + apart
 
 
 def _steps_above(law: Law, alpha: float) -> Callable[[Floats], Floats]:
@@ -144,6 +149,7 @@ def _steps_above(law: Law, alpha: float) -> Callable[[Floats], Floats]:
         return lambda steps: law.above(steps * law.step)
     whole = np.arange(-reach, reach + 1)
     table = law.above(whole * law.step)
+    table[0] = 1.0
 
     def look_up(steps: Floats) -> Floats:
         places = np.clip(steps + reach, 0, 2 * reach).astype(np.intp)

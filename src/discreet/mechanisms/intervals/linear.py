@@ -35,6 +35,7 @@ _CLOSE = 1e-3
 _ENUMERABLE = 4096
 _ENUMERABLE_IN_BULK = 64
 _MARGIN = 3
+_AT_ONCE = 4096
 _BROAD = 4
 _HARMONICS = np.arange(1.0, 9.0)
 
@@ -44,7 +45,7 @@ def half_width(terms: Sequence[tuple[float, Law]], *, confidence: float) -> floa
 
     Guarantee: never below it; above it by at most 1e-6 relatively where the steps are at most
     1e-6 of the noise, or the c_i * step_i have a common measure, or there are two terms of which
-    one has a scale of at most 4096 steps; else by at most 1e-3.
+    one has a scale of at most 4096 steps; else by at most 1e-4 standard deviations per term.
 
     >>> from discreet.mechanisms.intervals.law import RoundedLaplace
     >>> one = RoundedLaplace(scale=1, step=2.0**-40)
@@ -96,8 +97,9 @@ def half_widths(coefficients: Floats, laws: Sequence[Law], confidence: float) ->
         if alone.any():
             widths[alone] = rows[alone, j] * law.half_width(confidence)
     several = np.flatnonzero(count > 1)
-    if several.size:
-        widths[several] = _several(rows[several], laws, confidence)
+    for start in range(0, len(several), _AT_ONCE):
+        block = several[start : start + _AT_ONCE]
+        widths[block] = _several(rows[block], laws, confidence)
     return widths
 
 

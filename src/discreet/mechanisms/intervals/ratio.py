@@ -113,7 +113,7 @@ def _meeting(s: Floats, n: Floats, r: Floats, h: Floats) -> Floats:
         behind = np.where(held | (gap <= 1), behind, middle)
     left = np.clip(behind, 0, len(r) - 2)
     slope = (h[left + 1] - h[left]) / (r[left + 1] - r[left])
-    met = (s - h[left] + slope * r[left]) / (n + slope)
+    met = (s - h[left] + slope * r[left]) / np.maximum(n + slope, _FINE * n)
     met = np.clip(met, r[left], r[left + 1])
     return np.where(ahead == 0, -np.inf, np.where(behind == len(r) - 1, np.inf, met))
 

@@ -176,7 +176,7 @@ class DuckDBDialect(Dialect):
             elif kind is not Kind.TEXT:
                 text = self.tidy(text, kind)
             text = self.cast(text, kind, facts.kind)
-        if facts.values is not None and facts.kind is not Kind.TRUTH:
+        if facts.values is not None and set(facts.values) != {False, True}:
             return self.clean_category(text, facts.values)
         if facts.kind.is_number:
             return self.clean_number(text, facts)
@@ -263,6 +263,10 @@ class DuckDBDialect(Dialect):
     def wide_sum(self, text: str) -> str:
         """128 bits hold 2**64 numbers of 2**62."""
         return f"COALESCE(SUM({text}), CAST(0 AS HUGEINT))"
+
+    def identity(self, text: str, stored: str) -> str:
+        """Text without its collation; other types as they are."""
+        return f"({text} COLLATE C)" if stored.upper().startswith("VARCHAR") else text
 
     def halves(self, text: str) -> tuple[str, str]:
         """Shifts and masks of a HUGEINT; the low half is never negative."""

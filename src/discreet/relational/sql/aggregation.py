@@ -32,7 +32,7 @@ from discreet.relational.functions.arithmetic import MULTIPLY, SQUARE, SUBTRACT
 from discreet.relational.functions.logic import AND, IS_NOT_NULL, NOT
 from discreet.relational.kind import Kind
 from discreet.relational.measures import CountPeople, CountRows, CountValues, Ranks, Total
-from discreet.relational.plan import Rows, Scan
+from discreet.relational.plan import Rows, Scan, field_of
 from discreet.relational.schema import Number
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
@@ -302,10 +302,5 @@ def _declared(value: Expression, name: str) -> None:
 
 
 def _declaration(value: Expression, rows: Rows) -> object:
-    if not isinstance(value, Column):
-        return None
-    if isinstance(rows, Scan):
-        found = rows.fields.get(value.name.removeprefix(f"{rows.prefix}."))
-        return None if found is None else found.declaration
-    declared = [_declaration(value, below) for below in rows.inputs]
-    return next((item for item in declared if item is not None), None)
+    found = field_of(value.name, rows) if isinstance(value, Column) else None
+    return None if found is None else found[1].declaration

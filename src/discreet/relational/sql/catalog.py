@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from discreet.core.unit import PrivacyUnit
-from discreet.relational.plan import Field
+from discreet.relational.expression import Expression
+from discreet.relational.plan import Field, Scan
 from discreet.relational.table import PublicTable, Table
 
 
@@ -33,8 +34,11 @@ class Catalog(Protocol):
     def find(self, name: str) -> Entry | None:
         """A table by its name, not case-sensitive."""
 
-    def partners(self, table: str, columns: Sequence[str]) -> int:
-        """The most rows of a public table that share one value of ``columns``."""
+    def partners(self, scan: Scan, expressions: Sequence[Expression]) -> int:
+        """The most rows of a public table that share their values of ``expressions``."""
+
+    def identity(self, entry: Entry) -> str:
+        """The type in which the identifier of a table's people is stored; empty without one."""
 
     def combinations(self, table: str, columns: Sequence[str]) -> list[tuple[object, ...]]:
         """The combinations of values of ``columns`` in a public table, sorted."""

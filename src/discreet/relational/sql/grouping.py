@@ -14,7 +14,7 @@ from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.relational.expression import Column, Expression, possible_values
 from discreet.relational.facts import Facts
 from discreet.relational.keys import MOST_VALUES, Block, KeySet, not_finite
-from discreet.relational.plan import Rows, Scan, scans
+from discreet.relational.plan import Rows, Scan, field_of, scans
 from discreet.relational.schema import Category
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
@@ -131,9 +131,9 @@ def _blocks(
 
 def _values(expression: Expression, name: str, rows: Rows) -> tuple[object, ...]:
     """The list of values, with NULL where the owner declared it as a key."""
-    field = _field(expression, rows)
-    if field is not None and isinstance(field, Category):
-        return field.values
+    found = field_of(expression.name, rows) if isinstance(expression, Column) else None
+    if found is not None and isinstance(found[1].declaration, Category):
+        return found[1].declaration.values
     if not expression.facts.declared:
         if isinstance(expression, Column) and any(
             scan.identifier is not None and expression.name == scan.column(scan.identifier)
@@ -157,22 +157,9 @@ def _values(expression: Expression, name: str, rows: Rows) -> tuple[object, ...]
     return values
 
 
-def _field(expression: Expression, rows: Rows) -> object:
-    if not isinstance(expression, Column):
-        return None
-    for scan in scans(rows):
-        if expression.name.startswith(f"{scan.prefix}."):
-            return scan.fields[expression.name.removeprefix(f"{scan.prefix}.")].declaration
-    return None
-
-
 def _public_scan(expression: Expression, rows: Rows) -> Scan | None:
-    if not isinstance(expression, Column):
-        return None
-    for scan in scans(rows):
-        if not scan.private and expression.name.startswith(f"{scan.prefix}."):
-            return scan
-    return None
+    found = field_of(expression.name, rows) if isinstance(expression, Column) else None
+    return None if found is None or found[0].private else found[0]
 
 
 def _stored(expression: Expression, scan: Scan) -> str:

@@ -87,8 +87,8 @@ class Sources:
         ]
         kinds = [common_kind("UNION ALL", [side.facts for side in pair]) for pair in pairs]
         outputs = tuple(
-            Output(f"{prefix}.{column.name}", hull(kind, [side.facts for side in pair]))
-            for column, kind, pair in zip(left.columns, kinds, pairs, strict=True)
+            Output(f"{prefix}.{place}", hull(kind, [side.facts for side in pair]))
+            for place, (kind, pair) in enumerate(zip(kinds, pairs, strict=True))
         )
         branches = tuple(
             (
@@ -133,7 +133,8 @@ class Sources:
     def _computed(self, made: Relation, word: str, step: Any) -> Relation:
         prefix = self._prefix(word)
         outputs = tuple(
-            Output(f"{prefix}.{column.name}", column.expression.facts) for column in made.columns
+            Output(f"{prefix}.{place}", column.expression.facts)
+            for place, column in enumerate(made.columns)
         )
         rows = step(prefix, made.rows, tuple(column.expression for column in made.columns), outputs)
         return Relation(
@@ -195,6 +196,7 @@ class Sources:
             private=isinstance(entry.table, Table),
             identifier=identifier,
             route=route,
+            identity=self.catalog.identity(entry),
         )
         return Relation(
             scan,
@@ -261,16 +263,13 @@ class Sources:
         kind: JoinKind,
     ) -> Rows:
         scan = public.rows
-        names = [b.name for _, b in pairs if isinstance(b, Column)]
-        if not isinstance(scan, Scan) or len(names) != len(pairs):
+        if not isinstance(scan, Scan):
             raise unsupported(
                 construct="a public side that is not a plain table",
-                remedy="Join the public table itself, on its own columns; prepare it beforehand.",
+                remedy="Join the public table itself; prepare it beforehand.",
             )
-        stored = [name.removeprefix(f"{scan.prefix}.") for name in names]
-        return JoinedPublic(
-            rows, scan, tuple(pairs), self.catalog.partners(scan.table, stored), kind
-        )
+        partners = self.catalog.partners(scan, tuple(b for _, b in pairs))
+        return JoinedPublic(rows, scan, tuple(pairs), partners, kind)
 
     def _conditions(
         self, left: Relation, right: Relation, both: Relation, join: exp.Join
@@ -281,7 +280,7 @@ class Sources:
         visible = both.columns
         for name in join.args.get("using") or ():
             column = exp.column(name.name)
-            pairs.append((left.resolve(column), right.resolve(column)))
+            pairs.append(_comparable(left.resolve(column), right.resolve(column)))
             hidden = right.resolve(column)
             visible = tuple(item for item in visible if item.expression != hidden)
         on = join.args.get("on")
@@ -302,13 +301,18 @@ class Sources:
         second = expression_from(condition.expression, both.resolve)
         for a, b in ((first, second), (second, first)):
             if _within(a, left) and _within(b, right):
-                expression_from(condition, both.resolve)  # refuses a clash of kinds
-                return a, b
+                return _comparable(a, b)
         return None
 
     def _prefix(self, word: str) -> str:
         self._made += 1
-        return f"{word}#{self._made}"
+        return f"{self._made}#{word}"
+
+
+def _comparable(left: Expression, right: Expression) -> tuple[Expression, Expression]:
+    """Both sides of an equality in the one kind in which they are compared."""
+    first, second = Call(EQUAL, (left, right)).args
+    return first, second
 
 
 def _renamed(made: Relation, alias: str) -> Relation:
