@@ -69,7 +69,7 @@ def copies(path: Path, times: int) -> Path:
     return repeated
 
 
-def thin(path: Path, rows: int = 300) -> Path:
+def thin(path: Path, rows: int = 1000) -> Path:
     """About that many rows of the table, with all rows of a person or none."""
     some = path.with_name(f"{path.stem}_thin.parquet")
     if not some.is_file():

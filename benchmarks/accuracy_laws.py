@@ -60,7 +60,7 @@ class Law:
 
     @property
     def cuts(self) -> bool:
-        """SmartNoise cuts off what follows the point in integers."""
+        """SmartNoise cuts off what follows the point where it shows integers."""
         return self.peer == "smartnoise" and (self.query.whole or not self.query.column)
 
     @property
@@ -72,8 +72,10 @@ class Law:
         return float(round(middle)) if self.peer == "tumult" and self.query.whole else middle
 
     def additive(self, generator: Generator, size: int) -> Array:
-        """Counts and sums."""
+        """Counts and sums; OpenDP's counts stop at zero."""
         answers = self.group.truth(self.query) + draw(self.noise[0], generator, size)
+        if self.peer == "opendp" and not self.query.column:
+            return np.maximum(answers, 0)
         return np.trunc(answers) if self.cuts else answers
 
     def mean(self, generator: Generator, size: int) -> Array:
@@ -83,8 +85,6 @@ class Law:
         count = count + self.group.size
         if self.peer in ("tumult", "pipelinedp"):
             count = np.maximum(count, 1)
-        if self.peer == "smartnoise":
-            total, count = np.trunc(total) if self.cuts else total, np.trunc(count)
         return np.asarray(total / count + self.centre)
 
     def variance(self, generator: Generator, size: int) -> Array:
@@ -97,10 +97,8 @@ class Law:
             return np.asarray((drawn[2] + group.total(query.middle, 2)) / count - first**2)
         if self.peer == "smartnoise":
             squares, total = drawn[0] + group.total(power=2), drawn[2] + group.total()
-            if self.cuts:
-                squares, total = np.trunc(squares), np.trunc(total)
-            count = np.trunc(drawn[1] + group.size)
-            return np.asarray(squares / count - (total / count) ** 2)
+            count = drawn[1] + group.size
+            return np.maximum(squares / count - (total / count) ** 2, 0)
         count = drawn[2] + group.size
         middle = (query.low**2 + query.high**2) / 2
         middle = float(round(middle)) if query.whole else middle
@@ -115,7 +113,7 @@ class Law:
         return np.asarray(np.sqrt(self.variance(generator, size)))
 
     def candidate(self, generator: Generator, size: int) -> Array:
-        """The best of public candidates, after exponential noise (OpenDP)."""
+        """The best of public candidates, each helped by exponential noise (OpenDP)."""
         query, values = self.query, self.group.values
         candidates = np.array(query.candidates, dtype=np.float64)
         less = np.searchsorted(values, candidates, side="left")
@@ -123,7 +121,7 @@ class Law:
         loss = np.abs(query.level * (self.group.size - equal) - less) * self.price
         near = loss - loss.min() < FAR
         chosen = [
-            np.argmin(loss[near] + generator.exponential(1, (part, near.sum())), axis=1)
+            np.argmin(loss[near] - generator.exponential(1, (part, near.sum())), axis=1)
             for part in parts(size)
         ]
         return np.asarray(candidates[near][np.concatenate(chosen)])

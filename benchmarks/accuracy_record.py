@@ -101,7 +101,7 @@ def compared(
         law = Law(peer, query, group, said["thin"])
         chances.append(float(ks_2samp(answers, law.draws(generator, COMPARED)).pvalue))
         sizes += len(answers)
-    least = min(1.0, len(chances) * min(chances))
+    least = min(1.0, len(chances) * min(chances)) if chances else float("nan")
     return {"answers_compared": sizes, "chance_of_such_answers": round(least, 5)}
 
 

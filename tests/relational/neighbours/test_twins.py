@@ -94,7 +94,6 @@ TWINS: dict[str, Twin] = {
     "rows chosen by LIMIT": _rewritten(
         lambda text: re.sub(r"WHERE (g|k|j) <= .*$", "LIMIT 24", text)
     ),
-    "groups are not bounded": _rewritten(lambda text: text.replace("g <= 2", "g <= 3")),
     "rows are not bounded": _rewritten(lambda text: re.sub(r"(k|j) <= 2", r"\1 <= 5", text)),
     "a rank over everybody": _rewritten(
         lambda text: text.replace(
@@ -110,6 +109,18 @@ def test_bounding_that_looks_at_others_is_caught(
 ) -> None:
     TWINS[name](monkeypatch)
     assert found(crowd(), GROUPED, ALONE) != []
+
+
+@pytest.mark.parametrize("forgotten", ["g <= 1", "j <= 2"])
+def test_a_bound_that_is_not_enforced_is_caught(
+    forgotten: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unit = dp.Person("pid", max_rows=5, max_groups=1, max_rows_per_group=2)
+    frame = crowd().frames["t"].with_columns(w=pl.Series(["A", "A", "A", "B", "C"] * 12))
+    setting = crowd(unit).with_frames({"t": frame})
+    assert found(setting, GROUPED) == []
+    _rewritten(lambda text: text.replace(forgotten, "TRUE"))(monkeypatch)
+    assert found(setting, GROUPED) != []
 
 
 def test_bounding_before_distinct_by_file_order_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
