@@ -155,6 +155,7 @@ class Curator:
         stored = self._ledger.find(asker=asker, question=same)
         if stored is not None:
             return self._stored(stored, inquiry, text, level)
+        inquiry.rehearse(self._database)
         number = f"{integer(SYSTEM, 96):024x}"
 
         def answer() -> tuple[Release, Measured]:
@@ -366,13 +367,15 @@ class Curator:
             self._require_unchanged()
         except Exception:
             OWNER.exception("reservation %s failed after data was opened", reservation)
-            self._ledger.fail(reservation, "engine_failed")
-            raise EngineFailed(
-                code="engine_failed",
-                expectation="an engine that answers",
-                remedy="The reservation is spent. The data owner's log says what happened.",
-            ) from None
-        return result
+        else:
+            return result
+        # Raised out here, where the engine's own error is no longer attached to it.
+        self._ledger.fail(reservation, "engine_failed")
+        raise EngineFailed(
+            code="engine_failed",
+            expectation="an engine that answers",
+            remedy="The reservation is spent. The data owner's log says what happened.",
+        )
 
     def _require_unchanged(self) -> None:
         if not self._database.unchanged():

@@ -37,13 +37,14 @@ from discreet.relational.reach import (
     reach_of_rows,
     reach_of_values,
 )
-from discreet.relational.tally import tally
+from discreet.relational.tally import statements, tally
 
 Selection: TypeAlias = (
     quantiles.Quantile | quantiles.Minimum | quantiles.Maximum | quantiles.Several
 )
 
 _LARGEST_TOTAL = 1 << 126
+_SMALL = 1 << 61
 
 
 @dataclass(frozen=True)
@@ -92,15 +93,12 @@ class Inquiry:
                 remedy="Public tables need no curator; read them directly.",
             )
         for noised in self.allocation.noised:
-            measure = noised.measure
-            if isinstance(measure, Total):
-                most = measure.steps() * self.rows_at_most * max(self.question.rows.changed or 1, 1)
-                if most >= _LARGEST_TOTAL:
-                    raise InvalidParameter(
-                        code="total_overflows",
-                        expectation=f"sums below 2**126 steps for {self.rows_at_most} rows",
-                        remedy="Declare narrower bounds, or rows_at_most= on the table.",
-                    )
+            if self._most(noised.measure) >= _LARGEST_TOTAL:
+                raise InvalidParameter(
+                    code="total_overflows",
+                    expectation=f"sums below 2**126 steps for {self.rows_at_most} rows",
+                    remedy="Declare narrower bounds, or rows_at_most= on the table.",
+                )
 
     @cached_property
     def person(self) -> Person | None:
@@ -239,10 +237,8 @@ class Inquiry:
             database.engine,
             salt=integer(SYSTEM, 62),
         )
-        # Noise is additive: the same for every value, so it is drawn for zeros and added in
-        # whole numbers of any size.
         linear = tuple(
-            values + item.mechanism.release(np.zeros(len(values), dtype=np.int64))
+            self._noisy(values, item)
             for values, item in zip(exact.linear, self.allocation.noised, strict=True)
         )
         chosen = tuple(
@@ -250,6 +246,32 @@ class Inquiry:
             for number, counts in enumerate(exact.ranks)
         )
         return Measured(linear, chosen)
+
+    def _noisy(self, values: NDArray[Any], item: Noised) -> NDArray[Any]:
+        """Exact numbers with noise, in steps.
+
+        Totals that are public to fit 61 bits are released by the mechanism itself. Larger ones
+        are added to its noise, drawn for zeros, in whole numbers of any size.
+        """
+        if self._most(item.measure) < _SMALL:
+            released: NDArray[Any] = item.mechanism.release(values.astype(np.int64))
+            return released
+        return values + item.mechanism.release(np.zeros(len(values), dtype=np.int64))
+
+    def _most(self, measure: Linear) -> int:
+        """The largest total there can be, in steps."""
+        bound = measure.steps() if isinstance(measure, Total) else 1
+        return bound * self.rows_at_most * max(self.question.rows.changed or 1, 1)
+
+    def rehearse(self, database: Database) -> None:
+        """Draw noise for nothing and write the text, so that what cannot be done is known now."""
+        for item in self.allocation.noised:
+            item.mechanism.release(0)
+        for number in range(len(self.choices)):
+            self.selection(number)
+        measures = [item.measure for item in self.allocation.noised]
+        ranks = [group[0].ranks for group in self.choosing]
+        statements(self.question, [*measures, *ranks], self.person, database.engine)
 
     def measurement(self, database: Database) -> Measurement[Database, Measured]:
         """The same as a measurement on databases at a distance of one unit."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
+from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import exact
 from discreet.relational.expression import Expression
 from discreet.relational.facts import Facts
@@ -81,8 +82,15 @@ class Total:
         if self.whole:
             return self
         wanted = _floor_log2(scale) - 40
-        # Contributions stay below 2**52 steps, where doubles hold every whole number.
-        least = _floor_log2(max(abs(exact(self.low)), abs(exact(self.high)), scale)) - 51
+        # Contributions fit 61 bits.
+        least = _floor_log2(max(abs(exact(self.low)), abs(exact(self.high)), scale)) - 60
+        if least > wanted + 10:
+            raise InvalidParameter(
+                code="bounds_too_far",
+                expectation="bounds that are not much farther from zero than from each other",
+                received=(self.low, self.high),
+                remedy="Subtract a constant first: SUM(x - 1000000).",
+            )
         return replace(self, exponent=max(wanted, least))
 
     def _rounded(self, value: int | float, direction: int) -> int:

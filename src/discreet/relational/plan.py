@@ -310,6 +310,16 @@ class Distinct(Rows):
         return "distinct"
 
 
+def owned_inputs(rows: Rows) -> tuple[Rows, ...]:
+    """The inputs whose identifier is that of every row: not the right side of a LEFT JOIN."""
+    match rows:
+        case Filtered() | JoinedPublic():
+            return rows.inputs[:1]
+        case JoinedPeople(kind=kind):
+            return rows.inputs if kind is JoinKind.INNER else rows.inputs[:1]
+    return ()
+
+
 def field_of(column: str, rows: Rows) -> tuple[Scan, Field] | None:
     """The table and field that a unique name stands for; None for computed columns."""
     for scan in scans(rows):

@@ -20,6 +20,8 @@ from discreet.core.parameters import finite, positive
 from discreet.relational.facts import Facts
 from discreet.relational.kind import Kind
 
+_FARTHEST = 1 << 400
+
 _KINDS: dict[type, Kind] = {
     bool: Kind.TRUTH,
     int: Kind.WHOLE,
@@ -83,6 +85,12 @@ class Number:
             object.__setattr__(self, name, _plain(finite(name, getattr(self, name))))
         if self.step is not None:
             object.__setattr__(self, "step", _plain(positive("step", self.step)))
+        if max(abs(self.low), abs(self.high)) > _FARTHEST:
+            raise InvalidParameter(
+                code="parameter_out_of_range",
+                expectation="bounds within 2**400 of zero",
+                remedy="Rescale the column to usual units.",
+            )
         if not self.low < self.high:
             raise InvalidParameter(
                 code="bounds_crossed",

@@ -84,6 +84,13 @@ def _file(path: Path, table: str | None) -> Source:
     absolute = path.absolute()
     if not absolute.is_file():
         raise _missing(path)
+    if set(str(absolute)) & set("*?[]{}"):
+        raise InvalidParameter(
+            code="unknown_file_kind",
+            expectation="a path without the signs of a pattern: * ? [ ] { }",
+            received=path.name,
+            remedy="Rename the file or its folder.",
+        )
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if ".parquet" in suffixes:
         return ParquetFile(absolute)

@@ -41,6 +41,10 @@ from discreet.relational.schema import Category, Number
 
 _HALF = 1 << 32
 _NARROW = 1 << 31
+_PLAIN = frozenset(
+    {"VARCHAR", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "DOUBLE", "DATE"}
+)
+"""Types that compare with public keys without a conversion that could fail."""
 
 
 @dataclass(frozen=True)
@@ -212,6 +216,7 @@ class _Run:
             and isinstance(field.declaration, Category)
             and None not in field.declaration.values
             and self.engine.dialect.kind_of(field.stored) is field.facts.kind
+            and field.stored.upper() in _PLAIN
         ):
             return Column(scan.stored(field.name), expression.facts)
         return expression
@@ -335,26 +340,28 @@ def bounded(
     if contents:
         inner += f", {dialect.hash(['o', *contents], salt)} AS hv"
         order_rows = ["hv", *contents]
+    source = f"SELECT {inner} FROM ({inside})"
+    most = None if rows is None else min(person.max_rows_per_group or rows, rows)
+    if rows is not None and most is not None and (cells == 1 or most < rows):
+        # First and by itself: equal rows may change places between two rankings, not within one.
+        by = "o, cell" if cells > 1 else "o"
+        order = ", ".join(order_rows) or "1"
+        source = (
+            f"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY {order}) AS j "
+            f"FROM ({source})) WHERE j <= {most}"
+        )
     windows, kept = [], []
     if cells > 1 and groups is not None and groups < cells:
         windows.append(f"dense_rank() OVER (PARTITION BY o ORDER BY {', '.join(order_cells)}) AS g")
         kept.append(f"g <= {groups}")
-    most = None if rows is None else min(person.max_rows_per_group or rows, rows)
-    if rows is not None and most is not None:
-        order = ", ".join([*order_cells, *order_rows]) or "1"
-        if cells > 1:
-            windows.append(f"row_number() OVER (PARTITION BY o ORDER BY {order}) AS k")
-            kept.append(f"k <= {rows}")
-        if cells == 1 or most < rows:
-            by = "o, cell" if cells > 1 else "o"
-            within = ", ".join(order_rows) or "1"
-            windows.append(f"row_number() OVER (PARTITION BY {by} ORDER BY {within}) AS j")
-            kept.append(f"j <= {most}")
+    if cells > 1 and rows is not None:
+        order = ", ".join([*order_cells, *order_rows])
+        windows.append(f"row_number() OVER (PARTITION BY o ORDER BY {order}) AS k")
+        kept.append(f"k <= {rows}")
     if not windows:
-        return inside
+        return source
     return (
-        f"SELECT * FROM (SELECT *, {', '.join(windows)} FROM (SELECT {inner} FROM ({inside}))) "
-        f"WHERE {' AND '.join(kept)}"
+        f"SELECT * FROM (SELECT *, {', '.join(windows)} FROM ({source})) WHERE {' AND '.join(kept)}"
     )
 
 

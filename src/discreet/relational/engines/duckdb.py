@@ -158,7 +158,7 @@ class DuckDB:
                     f"CREATE VIEW {view} AS SELECT * FROM read_csv({literal(str(path))}, "
                     f"auto_detect = false, header = true, delim = {literal(separator)}, "
                     f"quote = '\"', escape = '\"', columns = {{{types}}}, ignore_errors = true, "
-                    f"null_padding = true)"
+                    f"null_padding = true, parallel = false, strict_mode = false)"
                 )
                 return view
         raise TypeError(type(source).__name__)
@@ -169,7 +169,7 @@ def _header(path: Path) -> tuple[str, list[str]]:
     separator = "\t" if ".tsv" in path.suffixes else ","
     opener = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+        with opener(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as file:
             names = next(csv.reader(file, delimiter=separator), [])
     except (OSError, UnicodeDecodeError):
         names = []

@@ -37,7 +37,7 @@ _KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT"), Kind.WHOLE),
     **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"), Kind.WHOLE),
     # Sums of whole columns are stored so; what does not fit in 63 bits is clamped.
-    **dict.fromkeys(("HUGEINT", "UHUGEINT"), Kind.WHOLE),
+    "HUGEINT": Kind.WHOLE,
     **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), Kind.REAL),
     **dict.fromkeys(("VARCHAR", "ENUM", "UUID"), Kind.TEXT),
     "BOOLEAN": Kind.TRUTH,

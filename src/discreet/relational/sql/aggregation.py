@@ -32,7 +32,7 @@ from discreet.relational.functions.arithmetic import MULTIPLY, SQUARE, SUBTRACT
 from discreet.relational.functions.logic import AND, IS_NOT_NULL, NOT
 from discreet.relational.kind import Kind
 from discreet.relational.measures import CountPeople, CountRows, CountValues, Ranks, Total
-from discreet.relational.plan import Rows, Scan, field_of
+from discreet.relational.plan import Rows, Scan, field_of, owned_inputs
 from discreet.relational.schema import Number
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
@@ -110,6 +110,8 @@ class Aggregation:
         )
 
     def _count(self, node: exp.Count, condition: Expression | None) -> Count:
+        if node.expressions:
+            raise unsupported(construct="COUNT(a, b)", remedy="Count one column.")
         if isinstance(node.this, exp.Star) or node.this is None:
             return Count(CountRows(None if condition is None else _where(Literal(1), condition)))
         if not isinstance(node.this, exp.Distinct):
@@ -146,7 +148,7 @@ class Aggregation:
                 and rows.route is None
                 and expression.name == rows.column(rows.identifier)
             )
-        return any(self._identifies(expression, below) for below in rows.inputs)
+        return any(self._identifies(expression, below) for below in owned_inputs(rows))
 
     def _number(
         self, node: exp.Expression, outer: exp.Expression, condition: Expression | None

@@ -33,7 +33,7 @@ from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.grouping import Grouping
 from discreet.relational.sql.relation import Relation, Visible, unsupported
-from discreet.relational.sql.sources import Sources
+from discreet.relational.sql.sources import Sources, require_plain
 
 _LONGEST = 100_000
 
@@ -56,7 +56,11 @@ def question_from(text: str, catalog: Catalog) -> Question:
             construct=type(statement).__name__.upper(),
             remedy="Only SELECT is answered; nothing can be changed.",
         )
-    return _Translation(catalog).question(statement, {})
+    try:
+        return _Translation(catalog).question(statement, {})
+    except RecursionError:
+        pass
+    raise unsupported(construct="a question nested so deep", remedy="Ask something shorter.")
 
 
 def parse(text: str) -> exp.Expression:
@@ -106,6 +110,7 @@ class _Translation:
     def relation(self, select: exp.Expression, scope: Mapping[str, Any]) -> Relation:
         """A query without aggregates, as rows."""
         if isinstance(select, exp.Subquery):
+            require_plain(select)
             return self.relation(select.this, scope)
         if isinstance(select, exp.Union):
             return self.sources.union(select, self._with(select, scope))
@@ -131,6 +136,9 @@ class _Translation:
         for item in select.expressions:
             columns.extend(self._items(item, below))
         made = Relation(below.rows, tuple(columns))
+        distinct = select.args.get("distinct")
+        if distinct is not None and distinct.args.get("on"):
+            raise unsupported(construct="DISTINCT ON", remedy="It would choose among private rows.")
         return self.sources.distinct(made) if select.args.get("distinct") else made
 
     def question(self, select: exp.Select, scope: Mapping[str, Any]) -> Question:
@@ -334,7 +342,10 @@ def _whole(node: exp.Expression | None, name: str) -> int | None:
     if node is None:
         return None
     value = node.expression
-    if isinstance(value, exp.Literal) and value.is_int:
+    extra = [
+        name for name, part in node.args.items() if part and name not in ("expression", "this")
+    ]
+    if isinstance(value, exp.Literal) and value.is_int and not extra:
         return int(value.name)
     raise unsupported(
         construct=f"{name} that is not a whole number", remedy="Write a number of rows."

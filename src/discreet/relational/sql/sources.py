@@ -34,11 +34,14 @@ from discreet.relational.plan import (
     Rows,
     Scan,
     Union,
+    owned_inputs,
 )
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.relation import Relation, Visible, unsupported
 from discreet.relational.table import Table
+
+_MOST_STEPS = 200
 
 Inner = Callable[[exp.Expression, Mapping[str, Any]], Relation]
 
@@ -67,6 +70,12 @@ class Sources:
 
     def union(self, node: exp.Union, scope: Mapping[str, Any]) -> Relation:
         """UNION ALL by position; plain UNION is UNION ALL and then DISTINCT."""
+        for clause in ("order", "limit", "offset"):
+            if node.args.get(clause):
+                raise unsupported(
+                    construct=f"{clause.upper()} after UNION inside FROM (...)",
+                    remedy="It would choose among private rows; put it at the end.",
+                )
         if node.args.get("by_name"):
             raise unsupported(
                 construct="UNION BY NAME", remedy="List the columns in the same order."
@@ -146,6 +155,7 @@ class Sources:
         )
 
     def _one(self, node: exp.Expression, scope: Mapping[str, Any]) -> Relation:
+        require_plain(node)
         if isinstance(node, exp.Subquery):
             return _renamed(self.inner(node.this, scope), node.alias)
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
@@ -306,6 +316,11 @@ class Sources:
 
     def _prefix(self, word: str) -> str:
         self._made += 1
+        if self._made > _MOST_STEPS:
+            raise unsupported(
+                construct=f"more than {_MOST_STEPS} tables and inner queries",
+                remedy="Common tables count wherever they are named; ask something shorter.",
+            )
         return f"{self._made}#{word}"
 
 
@@ -313,6 +328,22 @@ def _comparable(left: Expression, right: Expression) -> tuple[Expression, Expres
     """Both sides of an equality in the one kind in which they are compared."""
     first, second = Call(EQUAL, (left, right)).args
     return first, second
+
+
+def require_plain(node: exp.Expression) -> None:
+    """Refuse what may be written after a table or inner query, apart from its alias."""
+    alias = node.args.get("alias")
+    if isinstance(alias, exp.TableAlias) and alias.columns:
+        raise unsupported(
+            construct="column names after an alias", remedy="Name the columns with AS inside."
+        )
+    if isinstance(node, exp.Subquery):
+        for name, value in node.args.items():
+            if value and name not in ("this", "alias"):
+                raise unsupported(
+                    construct=f"{name.strip('_').upper()} after (...)",
+                    remedy="Put it at the end of the question.",
+                )
 
 
 def _renamed(made: Relation, alias: str) -> Relation:
@@ -377,9 +408,7 @@ def _identifies(expression: Expression, rows: Rows) -> bool:
             and rows.route is None
             and expression.name == rows.column(rows.identifier)
         )
-    if isinstance(rows, Filtered | JoinedPublic | JoinedPeople):
-        return any(_identifies(expression, below) for below in rows.inputs)
-    return False
+    return any(_identifies(expression, below) for below in owned_inputs(rows))
 
 
 def _equals(left: Expression, right: Expression) -> Expression:
