@@ -83,8 +83,8 @@ class Law:
         total, count = (draw(row, generator, size) for row in self.noise)
         total = total + self.group.total(self.centre)
         count = count + self.group.size
-        if self.peer in ("tumult", "pipelinedp"):
-            count = np.maximum(count, 1)
+        if self.peer != "smartnoise":
+            count = np.maximum(count, 0 if self.peer == "opendp" else 1)
         return np.asarray(total / count + self.centre)
 
     def variance(self, generator: Generator, size: int) -> Array:

@@ -54,7 +54,8 @@ class Compiler:
                 clean = self.dialect.clean(stored, field.stored, field.facts)
                 items.append(f"{clean} AS {name(rows.column(field.name))}")
             if rows.stored(field.name) in needed:
-                items.append(f"{stored} AS {name(rows.stored(field.name))}")
+                plain = self.dialect.identity(stored, field.stored)
+                items.append(f"{plain} AS {name(rows.stored(field.name))}")
         source, conditions = f"{self.place(rows.table)} AS t", []
         if rows.identifier is not None:
             owner = f"t.{name(rows.identifier)}"

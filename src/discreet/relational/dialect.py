@@ -82,7 +82,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def halves(self, text: str) -> tuple[str, str]:
-        """A wide sum as two 64-bit columns: the part above 32 bits, and the 32 bits below."""
+        """A wide sum as two 64-bit columns: the part above 62 bits, and the 62 bits below."""
 
     @abstractmethod
     def hash(self, texts: Sequence[str], salt: int) -> str:

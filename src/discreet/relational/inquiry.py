@@ -43,7 +43,7 @@ Selection: TypeAlias = (
     quantiles.Quantile | quantiles.Minimum | quantiles.Maximum | quantiles.Several
 )
 
-_LARGEST_TOTAL = 1 << 126
+_LARGEST_TOTAL = 1 << 124
 _SMALL = 1 << 61
 
 
@@ -96,7 +96,7 @@ class Inquiry:
             if self._most(noised.measure) >= _LARGEST_TOTAL:
                 raise InvalidParameter(
                     code="total_overflows",
-                    expectation=f"sums below 2**126 steps for {self.rows_at_most} rows",
+                    expectation=f"sums below 2**124 steps for {self.rows_at_most} rows",
                     remedy="Declare narrower bounds, or rows_at_most= on the table.",
                 )
 
@@ -256,7 +256,8 @@ class Inquiry:
         if self._most(item.measure) < _SMALL:
             released: NDArray[Any] = item.mechanism.release(values.astype(np.int64))
             return released
-        return values + item.mechanism.release(np.zeros(len(values), dtype=np.int64))
+        noisy: NDArray[Any] = values + item.mechanism.release(np.zeros(len(values), dtype=np.int64))
+        return noisy
 
     def _most(self, measure: Linear) -> int:
         """The largest total there can be, in steps."""

@@ -75,7 +75,7 @@ def reach_of_values(person: Person, groups: int, values: int | None, unit: Priva
     rows = person.rows()
     most = min(person.max_rows_per_group or rows, rows)
     return _spread(
-        rows, _groups(person, groups), most if values is None else min(most, values), unit
+        rows, _groups(person, groups), most if values is None else max(1, min(most, values)), unit
     )
 
 

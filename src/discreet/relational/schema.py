@@ -85,7 +85,7 @@ class Number:
             object.__setattr__(self, name, _plain(finite(name, getattr(self, name))))
         if self.step is not None:
             object.__setattr__(self, "step", _plain(positive("step", self.step)))
-        if max(abs(self.low), abs(self.high)) > _FARTHEST:
+        if not (-_FARTHEST <= self.low <= _FARTHEST and -_FARTHEST <= self.high <= _FARTHEST):
             raise InvalidParameter(
                 code="parameter_out_of_range",
                 expectation="bounds within 2**400 of zero",

@@ -39,7 +39,7 @@ from discreet.relational.plan import Field, Scan, field_of
 from discreet.relational.question import Question
 from discreet.relational.schema import Category, Number
 
-_HALF = 1 << 32
+_HALF = 1 << 62
 _NARROW = 1 << 31
 _PLAIN = frozenset(
     {"VARCHAR", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "DOUBLE", "DATE"}
@@ -367,8 +367,8 @@ def bounded(
 
 def _joined(high: NDArray[np.int64], low: NDArray[np.int64]) -> NDArray[Any]:
     """Whole numbers from their halves: 64-bit while they fit with room to spare, else exact."""
-    if high.size == 0 or bool((np.abs(high) < 1 << 28).all()):
-        return (high << 32) + low
+    if high.size == 0 or bool(((high == 0) | (high == -1)).all()):
+        return (high << 62) + low
     exact: NDArray[Any] = high.astype(object) * _HALF + low.astype(object)
     return exact
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 class Origin:
     """A FROM clause with the expressions that may be used above it.
 
-    ``before`` stands before SELECT. ``owned`` says that rows still belong to one person each.
+    ``before`` stands before SELECT. ``person`` is the identifier, where it can be counted.
     """
 
     text: str
@@ -20,7 +20,7 @@ class Origin:
     keys: Sequence[str]
     conditions: Sequence[str]
     before: str = ""
-    owned: bool = True
+    person: str = ""
 
 
 _NUMBERS = (
@@ -40,7 +40,7 @@ _CONDITIONS = (
     *("CAST(t.note AS DATE) IS NOT NULL", "t.x * t.x * t.x > 3", "t.z IS DISTINCT FROM t.y"),
 )
 
-SCAN = Origin("t", _NUMBERS, _KEYS, _CONDITIONS)
+SCAN = Origin("t", _NUMBERS, _KEYS, _CONDITIONS, person="t.pid")
 
 ROWS = (
     SCAN,
@@ -49,12 +49,14 @@ ROWS = (
         (*_NUMBERS[:6], "p.weight", "p.rate", "t.x * p.weight"),
         (*_KEYS[:5], "p.region", "p.w", "p.weight"),
         (*_CONDITIONS[:5], "p.weight > 1"),
+        person="t.pid",
     ),
     Origin(
         "t LEFT JOIN p ON p.w = t.w",
         (*_NUMBERS[:6], "p.weight", "coalesce(p.weight, -9)"),
         (*_KEYS[:3], "p.region"),
         (*_CONDITIONS[:5], "p.w IS NULL"),
+        person="t.pid",
     ),
     Origin(
         "p JOIN t ON t.w = p.w AND t.x > p.weight",
@@ -79,28 +81,24 @@ ROWS = (
         ("s.v", "s.v * 2"),
         ("s.v > 1", "s.v"),
         ("s.v <> 0", "s.w = 'A'"),
-        owned=False,
     ),
     Origin(
         "(SELECT DISTINCT w, x, y, note FROM t) AS s",
         ("s.x", "s.y"),
         ("s.w", "s.x"),
         ("s.note = 'x'", "s.x > 0"),
-        owned=False,
     ),
     Origin(
         "(SELECT x, f FROM t UNION SELECT x + 1, f FROM t WHERE w = 'A') AS s",
         ("s.x",),
         ("s.f", "s.x"),
         ("s.x > 0",),
-        owned=False,
     ),
     Origin(
         "(SELECT DISTINCT w, x FROM t WHERE z > 0) AS s JOIN p ON s.w = p.w",
         ("s.x", "p.weight"),
         ("s.w", "p.region"),
         ("s.x > 0",),
-        owned=False,
     ),
     Origin(
         "base AS s LEFT JOIN p ON s.w = p.w",
@@ -119,12 +117,14 @@ PEOPLE = (
         ("t.x", "t.y", "u.v", "t.x - u.v"),
         ("t.w", "u.k", "t.f", "u.v"),
         ("t.note = u.note", "u.v > 1", "t.z > 0"),
+        person="t.pid",
     ),
     Origin(
         "t LEFT JOIN u ON u.pid = t.pid",
         ("t.x", "u.v", "coalesce(u.v, 4)"),
         ("t.w", "u.k", "u.v IS NULL"),
         ("u.note IS NULL", "t.x > 0"),
+        person="t.pid",
     ),
     Origin(
         "t JOIN u USING (pid) JOIN p ON t.w = p.w",
@@ -143,7 +143,6 @@ PEOPLE = (
         ("s.v",),
         ("s.w", "s.v"),
         ("s.v > 0",),
-        owned=False,
     ),
 )
 """Rows of two tables of the same people."""
@@ -163,16 +162,23 @@ ROUTED = (
         ("s.w", "s.q"),
         ("s.q > 1",),
     ),
-    Origin("(SELECT DISTINCT w, q FROM items) AS s", ("s.q",), ("s.w",), ("s.q > 1",), owned=False),
+    Origin(
+        "(SELECT DISTINCT w, q FROM items) AS s",
+        ("s.q",),
+        ("s.w",),
+        ("s.q > 1",),
+    ),
 )
 """Rows that reach their people through another table."""
 
 
-def _aggregates(origin: Origin) -> st.SearchStrategy[str]:
+def _aggregates(origin: Origin, *, people: bool) -> st.SearchStrategy[str]:
     number = st.sampled_from(origin.numbers)
     key = st.sampled_from(origin.keys)
     condition = st.sampled_from(origin.conditions)
+    counted = [f"COUNT(DISTINCT {origin.person})"] if people and origin.person else []
     return st.one_of(
+        *(st.just(text) for text in ("COUNT(*)", *counted)),
         number.map("COUNT({})".format),
         number.map("SUM({})".format),
         number.map("AVG({})".format),
@@ -188,11 +194,12 @@ def _aggregates(origin: Origin) -> st.SearchStrategy[str]:
 
 
 @st.composite
-def plans(draw: st.DrawFn, origins: Sequence[Origin]) -> str:
-    """A question over one of the origins; COUNT(*) is always among what it asks."""
+def plans(draw: st.DrawFn, origins: Sequence[Origin], *, people: bool = False) -> str:
+    """A question over one of the origins; people are counted where rows belong to them."""
     origin = draw(st.sampled_from(origins))
     keys = draw(st.lists(st.sampled_from(origin.keys), max_size=2, unique=True))
-    asked = ["COUNT(*)", *draw(st.lists(_aggregates(origin), max_size=3, unique=True))]
+    aggregates = _aggregates(origin, people=people)
+    asked = draw(st.lists(aggregates, min_size=1, max_size=4, unique=True))
     condition = draw(st.none() | st.sampled_from(origin.conditions))
     named = [*keys, *(f"{text} AS a{place}" for place, text in enumerate(asked))]
     where = f" WHERE {condition}" if condition else ""

@@ -6,16 +6,16 @@ and of every one of its neighbours, in the engine.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.core.guarantee import Guarantee
-from discreet.core.unit import PrivacyUnit
 from tests.relational.neighbours.plans import PEOPLE, ROUTED, ROWS, plans
 from tests.relational.neighbours.tables import (
-    Rows,
     both,
     item,
     order,
@@ -26,7 +26,24 @@ from tests.relational.neighbours.tables import (
     visit,
     visits,
 )
-from tests.relational.neighbours.worlds import breaches
+from tests.relational.neighbours.worlds import Setting, breaches
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A database and what is asked about it."""
+
+    setting: Setting
+    questions: list[str]
+    spend: Guarantee
+    salt: int
+
+    def breaches(self) -> list[str]:
+        """What the checker finds; refused questions are passed over."""
+        return breaches(
+            self.setting, *self.questions, spend=self.spend, salt=self.salt, refusals=[]
+        )
+
 
 spends = st.sampled_from(
     [
@@ -47,93 +64,71 @@ bounds = st.fixed_dictionaries(
     optional={"max_groups": st.integers(1, 2), "max_rows_per_group": st.integers(1, 2)},
 )
 
-_QUIET = settings(suppress_health_check=list(HealthCheck))
-by_row = given(any_visits, row_units, st.lists(plans(ROWS), min_size=3, max_size=3), spends, salts)
-by_person = given(
-    any_visits,
-    any_stays,
-    people_units,
-    st.lists(plans((*ROWS, *PEOPLE)), min_size=3, max_size=3),
+
+def three(plan: st.SearchStrategy[str]) -> st.SearchStrategy[list[str]]:
+    return st.lists(plan, min_size=3, max_size=3)
+
+
+by_row = st.builds(
+    Trial, st.builds(visits, any_visits, row_units), three(plans(ROWS)), spends, salts
+)
+by_person = st.builds(
+    Trial,
+    st.builds(both, any_visits, any_stays, people_units),
+    three(plans((*ROWS, *PEOPLE), people=True)),
     spends,
     salts,
 )
-by_route = given(
-    any_orders, any_items, bounds, st.lists(plans(ROUTED), min_size=3, max_size=3), spends, salts
+by_route = st.builds(
+    Trial,
+    st.builds(
+        lambda orders, items, limits: routed(orders, items, **limits),
+        any_orders,
+        any_items,
+        bounds,
+    ),
+    three(plans(ROUTED)),
+    spends,
+    salts,
 )
+
+_QUIET = settings(suppress_health_check=list(HealthCheck))
 
 
 @settings(_QUIET, max_examples=40)
-@by_row
-def test_each_row_a_unit(
-    rows: Rows, unit: PrivacyUnit, questions: list[str], spend: Guarantee, salt: int
-) -> None:
-    setting = visits(rows, unit)
-    assert breaches(setting, *questions, spend=spend, salt=salt, refusals=[]) == []
+@given(by_row)
+def test_each_row_a_unit(trial: Trial) -> None:
+    assert trial.breaches() == []
 
 
 @settings(_QUIET, max_examples=50)
-@by_person
-def test_people_with_bounds(
-    rows: Rows,
-    others: Rows,
-    unit: PrivacyUnit,
-    questions: list[str],
-    spend: Guarantee,
-    salt: int,
-) -> None:
-    setting = both(rows, others, unit)
-    assert breaches(setting, *questions, spend=spend, salt=salt, refusals=[]) == []
+@given(by_person)
+def test_people_with_bounds(trial: Trial) -> None:
+    assert trial.breaches() == []
 
 
 @settings(_QUIET, max_examples=15)
-@by_route
-def test_people_through_foreign_keys(
-    orders: Rows,
-    items: Rows,
-    limits: dict[str, int],
-    questions: list[str],
-    spend: Guarantee,
-    salt: int,
-) -> None:
-    setting = routed(orders, items, **limits)
-    assert breaches(setting, *questions, spend=spend, salt=salt, refusals=[]) == []
+@given(by_route)
+def test_people_through_foreign_keys(trial: Trial) -> None:
+    assert trial.breaches() == []
 
 
 @pytest.mark.slow
 @settings(_QUIET, max_examples=600)
-@by_row
-def test_each_row_a_unit_at_length(
-    rows: Rows, unit: PrivacyUnit, questions: list[str], spend: Guarantee, salt: int
-) -> None:
-    setting = visits(rows, unit)
-    assert breaches(setting, *questions, spend=spend, salt=salt, refusals=[]) == []
+@given(by_row)
+def test_each_row_a_unit_at_length(trial: Trial) -> None:
+    assert trial.breaches() == []
 
 
 @pytest.mark.slow
 @settings(_QUIET, max_examples=900)
-@by_person
-def test_people_with_bounds_at_length(
-    rows: Rows,
-    others: Rows,
-    unit: PrivacyUnit,
-    questions: list[str],
-    spend: Guarantee,
-    salt: int,
-) -> None:
-    setting = both(rows, others, unit)
-    assert breaches(setting, *questions, spend=spend, salt=salt, refusals=[]) == []
+@given(by_person)
+def test_people_with_bounds_at_length(trial: Trial) -> None:
+    assert trial.breaches() == []
 
 
 @pytest.mark.slow
 @settings(_QUIET, max_examples=200)
-@by_route
-def test_people_through_foreign_keys_at_length(
-    orders: Rows,
-    items: Rows,
-    limits: dict[str, int],
-    questions: list[str],
-    spend: Guarantee,
-    salt: int,
-) -> None:
-    setting = routed(orders, items, **limits)
-    assert breaches(setting, *questions, spend=spend, salt=salt, refusals=[]) == []
+@given(by_route)
+def test_people_through_foreign_keys_at_length(trial: Trial) -> None:
+    assert trial.breaches() == []

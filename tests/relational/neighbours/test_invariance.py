@@ -15,7 +15,6 @@ from discreet.relational.inquiry import Inquiry
 from discreet.relational.sql.query import question_from
 from discreet.relational.table import MOST_ROWS
 from discreet.relational.tally import tally
-from tests.relational.neighbours.marks import privacy_defect
 from tests.relational.neighbours.worlds import Exact
 
 ROWS = 30_000
@@ -31,8 +30,8 @@ QUESTIONS = (
     "COUNT(DISTINCT x) AS d, COUNT(DISTINCT pid) AS u FROM t GROUP BY w",
     "SELECT COUNT(*) AS n, SUM(x * 2) AS s, VARIANCE(y) AS v FROM t WHERE y > 0",
     "SELECT COUNT(*) AS n, SUM(x) AS s FROM (SELECT DISTINCT w, x, y FROM t) AS q",
-    "SELECT w, COUNT(*) AS n, SUM(x) AS s FROM (SELECT w, x FROM t UNION ALL SELECT w, x FROM t) AS q"
-    " GROUP BY w",
+    "SELECT w, COUNT(*) AS n, SUM(x) AS s "
+    "FROM (SELECT w, x FROM t UNION ALL SELECT w, x FROM t) AS q GROUP BY w",
     "SELECT COUNT(*) AS n, SUM(a.x) AS s FROM t AS a JOIN t AS b ON a.pid = b.pid WHERE a.x < b.x",
 )
 
@@ -95,9 +94,6 @@ def test_order_chunks_threads_and_files_change_nothing(
         assert agree(exact(source, threads, salt), wanted)
 
 
-@privacy_defect(
-    "row_number twice over equal rows: R and m may keep different ones of them, or none"
-)
 def test_rows_in_each_group_are_chosen_by_content_alone(rows: pl.DataFrame) -> None:
     shuffled = rows.sample(fraction=1, shuffle=True, seed=1)
     wanted = exact(rows, 1, 1, IN_EACH_GROUP)
@@ -105,7 +101,6 @@ def test_rows_in_each_group_are_chosen_by_content_alone(rows: pl.DataFrame) -> N
     assert agree(exact(shuffled, 2, 1, IN_EACH_GROUP), wanted)
 
 
-@privacy_defect("row_number twice over equal rows: one person who leaves moves the rows of others")
 def test_one_person_among_many_moves_no_more_than_their_own_rows(rows: pl.DataFrame) -> None:
     """Counts by ward: at most R rows of the one who left, whoever it was."""
     most = IN_EACH_GROUP.max_rows or 0

@@ -20,19 +20,21 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import exact
 from discreet.core.unit import PrivacyUnit
 from discreet.curator.purse import Purse
+from discreet.errors import InvalidParameter
 from discreet.mechanisms import DiscreteLaplace, Gaussian
 from discreet.relational.engines.duckdb_dialect import DuckDBDialect
 from discreet.relational.expression import Column
 from discreet.relational.facts import Facts
 from discreet.relational.kind import Kind
 from discreet.relational.measures import Total
-from tests.relational.neighbours.marks import privacy_defect
 from tests.relational.neighbours.plans import PEOPLE, ROWS, plans
 from tests.relational.neighbours.tables import both, people_units, row_units, visits
 from tests.relational.neighbours.worlds import Stand, bound, one
 
 _QUIET = settings(suppress_health_check=list(HealthCheck))
-epsilons = st.sampled_from([1e-3, 0.1, 1, Fraction(1, 3), 5])
+epsilons: st.SearchStrategy[float | Fraction] = st.sampled_from(
+    [1e-3, 0.1, 1.0, Fraction(1, 3), 5.0]
+)
 spends = st.one_of(
     epsilons.map(lambda e: dp.PureDP(epsilon=e)),
     epsilons.map(lambda e: dp.ZCDP(rho=e)),
@@ -53,7 +55,7 @@ def stand(unit: PrivacyUnit) -> Stand:
 
 
 questions = st.one_of(
-    st.tuples(row_units, plans(ROWS)), st.tuples(people_units, plans((*ROWS, *PEOPLE)))
+    st.tuples(row_units, plans(ROWS)), st.tuples(people_units, plans((*ROWS, *PEOPLE), people=True))
 )
 
 
@@ -115,12 +117,12 @@ def test_the_joint_gaussian_moves_by_at_most_one(
 @pytest.mark.parametrize("unit", [dp.Person("pid", max_rows=4, max_rows_per_group=1), dp.Row()])
 def test_many_parts_are_released_by_one_gaussian(unit: PrivacyUnit) -> None:
     """So that the test above is about something."""
-    sql = "SELECT c, f, VARIANCE(x) AS v, CORR(x, y) AS k, AVG(y) AS a, SUM(x) AS s FROM t GROUP BY c, f"
+    asked = "VARIANCE(x) AS v, CORR(x, y) AS k, AVG(y) AS a, SUM(x) AS s"
+    sql = f"SELECT c, f, {asked} FROM t GROUP BY c, f"
     inquiry = stand(unit).inquiry(sql, dp.ApproxDP(epsilon=0.5, delta=1e-3))
     assert all(isinstance(item.mechanism, Gaussian) for item in inquiry.allocation.noised)
 
 
-@privacy_defect("noise is cut off at 2**61 before it is added, so what is beyond shows the sum")
 def test_noise_cut_off_in_the_far_tail_hides_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chance at most exp(-64) per cell; but a pure price has no room for any."""
 
@@ -150,7 +152,10 @@ def test_steps_cover_everything_the_engine_rounds(*, centred: bool) -> None:
             facts = Facts(Kind.REAL, low, high, declared=True)
             centre = low + (high - low) / 2 if centred else 0
             for scale in (Fraction(high - low), Fraction(high - low) * 2**20, Fraction(1, 7)):
-                total = Total(Column("v", facts), low, high, centre).on_grid(scale)
+                try:
+                    total = Total(Column("v", facts), low, high, centre).on_grid(scale)
+                except InvalidParameter:
+                    continue  # far from zero beside the noise: refused
                 text = dialect.steps('"v"', total.facts, total.exponent)
                 step = math.ldexp(1.0, total.exponent)
                 tried = [low, high, math.nextafter(low, high), math.nextafter(high, low)]

@@ -270,11 +270,9 @@ class DuckDBDialect(Dialect):
 
     def halves(self, text: str) -> tuple[str, str]:
         """Shifts and masks of a HUGEINT; the low half is never negative."""
-        low = f"((({text}) % 4294967296 + 4294967296) % 4294967296)"
-        return (
-            f"CAST((({text}) - {low}) // 4294967296 AS BIGINT)",
-            f"CAST({low} AS BIGINT)",
-        )
+        half = f"CAST({1 << 62} AS HUGEINT)"
+        low = f"((({text}) % {half} + {half}) % {half})"
+        return f"CAST((({text}) - {low}) // {half} AS BIGINT)", f"CAST({low} AS BIGINT)"
 
     def hash(self, texts: Sequence[str], salt: int) -> str:
         """DuckDB's hash of the content, mixed with each 64-bit word of the salt and hashed again.

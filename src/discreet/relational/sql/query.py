@@ -342,9 +342,7 @@ def _whole(node: exp.Expression | None, name: str) -> int | None:
     if node is None:
         return None
     value = node.expression
-    extra = [
-        name for name, part in node.args.items() if part and name not in ("expression", "this")
-    ]
+    extra = [name for name, part in node.args.items() if part and name != "expression"]
     if isinstance(value, exp.Literal) and value.is_int and not extra:
         return int(value.name)
     raise unsupported(
