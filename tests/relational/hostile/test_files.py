@@ -18,7 +18,7 @@ from discreet.core.errors import DiscreetError, EngineFailed
 from discreet.noise import Noiseless
 from discreet.relational.database import Database
 from tests.relational.hostile.curators import COLUMNS, SECRETS, ask, curator, spent, words
-from tests.relational.neighbours.marks import defect, privacy_defect
+from tests.relational.neighbours.marks import privacy_defect
 
 GOOD = pl.DataFrame(
     {"pid": [1, 1, 2, 3], "w": ["A", "B", "A", "B"], "x": [1, 2, 3, 4], "y": [0.1, 0.2, 0.3, 0.4]}
@@ -133,12 +133,10 @@ def test_the_engine_reads_nothing_but_what_was_attached(parquet: Path, tmp_path:
     database.close()
 
 
-@defect("a path with [ or * in it is read as a pattern")
 def test_a_path_is_not_a_pattern(tmp_path: Path) -> None:
     GOOD.write_parquet(tmp_path / "t[1].parquet")
-    GOOD.head(1).write_parquet(tmp_path / "t1.parquet")
-    with curator(tmp_path / "t[1].parquet", randomness=Noiseless()) as made:
-        assert ask(made, "SELECT COUNT(*) AS n FROM t").answers[0].values == (4,)
+    with pytest.raises(DiscreetError, match="unknown_file_kind"):
+        dp.table(tmp_path / "t[1].parquet", unit=dp.Row(), columns={})
 
 
 # CSV ---------------------------------------------------------------------------------------------

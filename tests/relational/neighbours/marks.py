@@ -11,5 +11,4 @@ def privacy_defect(what: str) -> pytest.MarkDecorator:
 
 
 def defect(what: str) -> pytest.MarkDecorator:
-    """A test that shows a broken promise other than privacy."""
     return pytest.mark.xfail(reason=f"DEFECT: {what}", strict=True)

@@ -9,7 +9,6 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.relational.engines.duckdb_dialect import DuckDBDialect
-from tests.relational.neighbours.marks import defect
 from tests.relational.neighbours.worlds import Private, Setting, Stand, one
 
 
@@ -59,17 +58,15 @@ def test_bounds_too_far_from_zero_for_such_a_grid_are_refused(low: float) -> Non
     stand.close()
 
 
-@defect("plans below 2**126 steps are let through, but halves of 2**95 and more do not fit")
-@pytest.mark.parametrize("size", [95, 125])
+@pytest.mark.parametrize("size", [61, 95, 123])
 def test_every_total_that_is_let_through_arrives(size: int) -> None:
     dialect = DuckDBDialect()
     high, low = dialect.halves(f"CAST({2**size} AS HUGEINT)")
     with duckdb.connect() as connection:
         found = connection.execute(f"SELECT {high}, {low}").fetchall()
-    assert [a * 2**32 + b for a, b in found] == [2**size]
+    assert [a * 2**62 + b for a, b in found] == [2**size]
 
 
-@defect("a list of no values divides by zero")
 def test_values_that_are_always_null_can_be_counted() -> None:
     rows = pl.DataFrame({"pid": [1], "x": [1]})
     stand = Stand(one(rows, dp.Person("pid", max_rows=2), {"x": dp.Number(0, 1)}))
