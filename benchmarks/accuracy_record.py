@@ -98,6 +98,7 @@ def compared(
     sizes = 0
     for key, group in groups(query, some).items():
         answers: Array = np.array(said["values"][key])
+        answers = answers[np.isfinite(answers)]
         law = Law(peer, query, group, said["thin"])
         chances.append(float(ks_2samp(answers, law.draws(generator, COMPARED)).pvalue))
         sizes += len(answers)

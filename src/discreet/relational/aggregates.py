@@ -13,8 +13,11 @@ from typing import TypeAlias
 
 from discreet.relational.measures import CountPeople, CountRows, CountValues, Measure, Ranks, Total
 
-_PRESENCE = 0.25
-"""Weight of a count that only divides: a mean half-way between midpoint and bound."""
+_PRESENCE = 0.375
+"""Weight of a count that only divides: as if the mean lay well off the midpoint.
+
+At this weight a mean at its very bound is at most 4 % worse than with equal shares, and one in
+the middle a seventh better."""
 
 
 @dataclass(frozen=True)
