@@ -8,7 +8,3 @@ import pytest
 def privacy_defect(what: str) -> pytest.MarkDecorator:
     """A test that shows a breach of privacy and must pass before a release."""
     return pytest.mark.xfail(reason=f"PRIVACY DEFECT: {what}", strict=True)
-
-
-def defect(what: str) -> pytest.MarkDecorator:
-    return pytest.mark.xfail(reason=f"DEFECT: {what}", strict=True)
