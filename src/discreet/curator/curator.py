@@ -189,6 +189,7 @@ class Curator:
 
     def explain(self, text: str, *, spend: Guarantee | None = None) -> Explanation:
         """The plan, with the stability and sensitivity of every step; costs nothing."""
+        self._database.require_process()
         question = question_from(text, self._database)
         inquiry = None if spend is None else self._asked(question, spend)
         return explain(question, inquiry, self._database, self._rows_at_most)
@@ -267,6 +268,7 @@ class Curator:
         accuracy: Mapping[str, Within] | Within | None,
         rows_at_least: int | None,
     ) -> tuple[Question, Inquiry]:
+        self._database.require_process()
         if (spend is None) == (accuracy is None):
             raise InvalidParameter(
                 code="spend_or_accuracy",

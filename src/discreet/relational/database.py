@@ -107,14 +107,18 @@ class Database:
         text = f"SELECT DISTINCT {items} FROM {self.engine.place(table)} ORDER BY {places}"
         return self.engine.rows(text)
 
-    def unchanged(self) -> bool:
-        """Whether every file is still the one that was attached."""
+    def require_process(self) -> None:
+        """Refuse to work in a forked child, whose engine is not whole."""
         if self._process != os.getpid():
             raise InvalidParameter(
                 code="curator_forked",
                 expectation="a curator in the process that opened it",
                 remedy="Open a curator of its own in each process; they may share the ledger.",
             )
+
+    def unchanged(self) -> bool:
+        """Whether every file is still the one that was attached."""
+        self.require_process()
         return all(
             fingerprint(table.source) == self._versions[name] for name, table in self.tables.items()
         )

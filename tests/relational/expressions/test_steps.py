@@ -112,7 +112,7 @@ def test_sums_are_exact_beyond_64_bits_and_split_into_halves() -> None:
             found = connection.execute(f"SELECT m, {high}, {low} FROM ({inside})").fetchall()
         total, upper, lower = found[0]
         assert total == sign * sum(numbers)
-        assert upper * 2**32 + lower == total
+        assert upper * 2**62 + lower == total
 
 
 def test_the_sum_of_nothing_is_zero() -> None:
