@@ -62,7 +62,8 @@ class Compiler:
             if rows.route is not None:
                 key = name(rows.route.key)
                 owner = f"o.{name(rows.route.person)}"
-                source += f" JOIN {self.place(rows.route.table)} AS o ON t.{key} = o.{key}"
+                here, there = (self.dialect.identity(f"{side}.{key}", rows.key) for side in "to")
+                source += f" JOIN {self.place(rows.route.table)} AS o ON {here} = {there}"
             if rows.owner in needed:
                 items.append(
                     f"{self.dialect.identity(owner, rows.identity)} AS {name(rows.owner or '')}"

@@ -152,7 +152,7 @@ class Database:
             return
         name, _, column = unit.via.rpartition(".")
         through = self._entries.get(name.lower())
-        if through is None or column not in through.fields or unit.id not in through.fields:
+        if through is None or unit.id not in through.fields or not _identifies(through, column):
             raise InvalidParameter(
                 code="route_unknown",
                 expectation=f"via to name a private table with {unit.id} and the person's column",
@@ -273,6 +273,14 @@ def _bounds(unit: PrivacyUnit) -> object:
         bounds = (inside.max_rows, inside.max_groups, inside.max_rows_per_group)
         return (type(unit), Person, bounds)
     return unit
+
+
+def _identifies(entry: Entry, column: str) -> bool:
+    """Whether a column is the identifier of a private table's people."""
+    if not isinstance(entry.table, Table):
+        return False
+    unit = entry.table.unit.unit if isinstance(entry.table.unit, Replace) else entry.table.unit
+    return isinstance(unit, Person) and unit.via is None and unit.id == column
 
 
 def _types(*, column: str) -> Mismatch:

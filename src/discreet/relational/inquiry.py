@@ -262,7 +262,8 @@ class Inquiry:
     def _most(self, measure: Linear) -> int:
         """The largest total there can be, in steps."""
         bound = measure.steps() if isinstance(measure, Total) else 1
-        return bound * self.rows_at_most * max(self.question.rows.changed or 1, 1)
+        each = self.person.max_rows if self.person is not None else self.question.rows.changed
+        return bound * self.rows_at_most * max(each or 1, 1)
 
     def rehearse(self, database: Database) -> None:
         """Draw noise for nothing and write the text, so that what cannot be done is known now."""

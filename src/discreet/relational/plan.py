@@ -93,6 +93,12 @@ class Scan(Rows):
         return None if self.identifier else 1
 
     @property
+    def key(self) -> str:
+        """The type in which the key of the route is stored."""
+        field = self.fields.get(self.route.key) if self.route is not None else None
+        return "" if field is None else field.stored
+
+    @property
     def owner(self) -> str | None:
         """The identifier's column."""
         return f"{self.prefix}!" if self.identifier else None

@@ -8,7 +8,11 @@ import pytest
 
 import discreet as dp
 from discreet.core.errors import DiscreetError
+from discreet.relational.database import Database
 from discreet.relational.engines.duckdb_dialect import DuckDBDialect
+from discreet.relational.inquiry import Inquiry
+from discreet.relational.sql.query import question_from
+from discreet.relational.table import PublicTable, Table
 from tests.relational.neighbours.worlds import Private, Setting, Stand, one
 
 
@@ -72,3 +76,32 @@ def test_values_that_are_always_null_can_be_counted() -> None:
     stand = Stand(one(rows, dp.Person("pid", max_rows=2), {"x": dp.Number(0, 1)}))
     question = "SELECT COUNT(DISTINCT CASE WHEN x > 0 THEN NULL END) AS n FROM t"
     assert stand.exact(stand.inquiry(question)).linear[0].tolist() == [0]
+
+
+def test_a_total_after_a_join_of_people_fits_what_it_is_released_in() -> None:
+    """One person with a hundred rows in each of two tables; a total beyond 64 bits."""
+    rows = pl.DataFrame({"pid": [1] * 100, "x": [2**50] * 100})
+    unit, columns = dp.Person("pid", max_rows=10**4), {"x": dp.Number(0, 2**50)}
+    tables = {
+        name: dp.table(rows, unit=unit, columns=columns, rows_at_most=100) for name in ("a", "b")
+    }
+    database = Database(dp.DuckDB(), tables)
+    question = question_from("SELECT SUM(a.x) AS s FROM a JOIN b ON a.pid = b.pid", database)
+    released = Inquiry(question, dp.PureDP(epsilon=2000), 200).release(database)
+    assert len(released.linear[0]) == 1
+    database.close()
+
+
+@pytest.mark.parametrize("through", ["another column", "a public table"])
+def test_via_names_the_identifier_of_a_private_table(through: str) -> None:
+    orders = pl.DataFrame({"oid": [1, 2], "pid": [1, 2], "w": [5, 5]})
+    items = pl.DataFrame({"oid": [1, 2]})
+    named = "orders.w" if through == "another column" else "orders.pid"
+    owned = dp.table(orders, unit=dp.Person("pid", max_rows=2), columns={})
+    public = through == "a public table"
+    tables: dict[str, Table | PublicTable] = {
+        "orders": dp.public(orders) if public else owned,
+        "items": dp.table(items, unit=dp.Person("oid", max_rows=2, via=named), columns={}),
+    }
+    with pytest.raises(DiscreetError):
+        Database(dp.DuckDB(), tables)
