@@ -30,6 +30,7 @@ from discreet.mechanisms import (
     Sparse,
     TruncatedGeometric,
 )
+from discreet.mechanisms.quantiles import EXPONENTIAL, PERMUTE_AND_FLIP, Choice, Quantile
 from discreet.mechanisms.robust import StableMode
 
 CONFIDENCE = 1 - 1e-9
@@ -59,11 +60,23 @@ def transcript(open_: Callable[[], Any]) -> Many:
     return repeated(lambda values: tuple(open_().ask_all(list(values))))
 
 
+def medians(by: Choice) -> Callable[[float], Many]:
+    """One group for each trial, all with the same histogram."""
+
+    def at(epsilon: float) -> Many:
+        median = Quantile(q=0.5, candidates=range(3), rank_sensitivity=1, epsilon=epsilon, by=by)
+        return lambda counts, trials: median.release(np.tile(counts, (trials, 1))).tolist()
+
+    return at
+
+
 def numeric(mechanism: NumericSparse) -> Many:
     return repeated(lambda value: mechanism.open().ask(value))
 
 
 ATTACKS = [
+    Attack("Quantile", medians(PERMUTE_AND_FLIP), (20, 0, 20), (20, 0, 21)),
+    Attack("Quantile, exponential", medians(EXPONENTIAL), (20, 0, 20), (20, 0, 21)),
     Attack("Laplace", lambda e: many(Laplace(epsilon=e, sensitivity=1).release), 0, 1),
     Attack(
         "Laplace on reals",

@@ -121,6 +121,11 @@ class Replace:
             )
 
 
+def add_remove(unit: PrivacyUnit) -> AddRemoveUnit:
+    """Whose data it is about, whatever the relation: the unit inside ``Replace``, or itself."""
+    return unit.unit if isinstance(unit, Replace) else unit
+
+
 def _root_up(square: int) -> float:
     """The least float whose square is at least ``square``: sensitivities round upward."""
     root = math.sqrt(square)

@@ -14,7 +14,7 @@ from typing import Any
 from discreet.core.domain import Domain
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.metric import Metric
-from discreet.core.unit import Person, PrivacyUnit, Replace
+from discreet.core.unit import Person, PrivacyUnit, add_remove
 from discreet.relational.compile import Compiler
 from discreet.relational.engine import Engine
 from discreet.relational.expression import Expression, columns
@@ -87,7 +87,7 @@ class Database:
         """The type in which the identifier of a table's people is stored; empty without one."""
         if not isinstance(entry.table, Table):
             return ""
-        unit = entry.table.unit.unit if isinstance(entry.table.unit, Replace) else entry.table.unit
+        unit = add_remove(entry.table.unit)
         if not isinstance(unit, Person):
             return ""
         if unit.via is None:
@@ -147,7 +147,7 @@ class Database:
         """The table that ``via`` names must be there, with a key of the same type."""
         if not isinstance(entry.table, Table):
             return
-        unit = entry.table.unit.unit if isinstance(entry.table.unit, Replace) else entry.table.unit
+        unit = add_remove(entry.table.unit)
         if not isinstance(unit, Person) or unit.via is None:
             return
         name, _, column = unit.via.rpartition(".")
@@ -171,7 +171,7 @@ class Database:
     def _private(self, name: str, table: Table, stored: Mapping[str, str]) -> dict[str, Field]:
         for column in table.columns:
             _require_column(column, name, stored)
-        unit = table.unit.unit if isinstance(table.unit, Replace) else table.unit
+        unit = add_remove(table.unit)
         if isinstance(unit, Person):
             _require_column(unit.id, name, stored)
         fields = {}
@@ -268,7 +268,7 @@ def _common_unit(tables: Mapping[str, Table | PublicTable]) -> PrivacyUnit:
 
 def _bounds(unit: PrivacyUnit) -> object:
     """What units of several tables must agree on: all but the identifier's name."""
-    inside = unit.unit if isinstance(unit, Replace) else unit
+    inside = add_remove(unit)
     if isinstance(inside, Person):
         bounds = (inside.max_rows, inside.max_groups, inside.max_rows_per_group)
         return (type(unit), Person, bounds)
@@ -279,7 +279,7 @@ def _identifies(entry: Entry, column: str) -> bool:
     """Whether a column is the identifier of a private table's people."""
     if not isinstance(entry.table, Table):
         return False
-    unit = entry.table.unit.unit if isinstance(entry.table.unit, Replace) else entry.table.unit
+    unit = add_remove(entry.table.unit)
     return isinstance(unit, Person) and unit.via is None and unit.id == column
 
 

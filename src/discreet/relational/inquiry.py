@@ -21,7 +21,7 @@ from discreet.core.event import Event, compose
 from discreet.core.guarantee import ZCDP, Guarantee, RenyiDP
 from discreet.core.measurement import Measurement
 from discreet.core.space import Space
-from discreet.core.unit import Person, Replace
+from discreet.core.unit import Person, add_remove
 from discreet.mechanisms import quantiles
 from discreet.noise.randomness import SYSTEM, Source, integer
 from discreet.relational.aggregates import Aggregate, Maximum, Minimum, Quantile
@@ -103,11 +103,7 @@ class Inquiry:
     @cached_property
     def person(self) -> Person | None:
         """The person whose rows are bounded, where rows have owners."""
-        unit = (
-            self.question.unit.unit
-            if isinstance(self.question.unit, Replace)
-            else self.question.unit
-        )
+        unit = add_remove(self.question.unit)
         return unit if isinstance(unit, Person) and self.question.rows.owner else None
 
     @cached_property

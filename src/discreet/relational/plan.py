@@ -326,6 +326,14 @@ def owned_inputs(rows: Rows) -> tuple[Rows, ...]:
     return ()
 
 
+def identifies(column: str, rows: Rows) -> bool:
+    """Whether a column holds, in every row, the identifier of the person whose row it is."""
+    if isinstance(rows, Scan):
+        direct = rows.identifier is not None and rows.route is None
+        return direct and column == rows.column(rows.identifier or "")
+    return any(identifies(column, below) for below in owned_inputs(rows))
+
+
 def field_of(column: str, rows: Rows) -> tuple[Scan, Field] | None:
     """The table and field that a unique name stands for; None for computed columns."""
     for scan in scans(rows):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
-from discreet.core.unit import Person, PrivacyUnit, Replace, Row
+from discreet.core.unit import Person, PrivacyUnit, Row, add_remove
 from discreet.relational.schema import Category, Dates, Declaration, Number
 from discreet.relational.sources import Source, source_of
 
@@ -70,7 +70,7 @@ def public(source: object, *, table: str | None = None) -> PublicTable:
 
 
 def _unit(unit: PrivacyUnit) -> PrivacyUnit:
-    inside = unit.unit if isinstance(unit, Replace) else unit
+    inside = add_remove(unit)
     if not isinstance(inside, Row | Person):
         raise InvalidParameter(
             code="not_a_table_unit",

@@ -12,7 +12,6 @@ from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import exact
-from discreet.core.unit import Person, Replace
 from discreet.relational.aggregates import (
     Aggregate,
     Average,
@@ -32,7 +31,7 @@ from discreet.relational.functions.arithmetic import MULTIPLY, SQUARE, SUBTRACT
 from discreet.relational.functions.logic import AND, IS_NOT_NULL, NOT
 from discreet.relational.kind import Kind
 from discreet.relational.measures import CountPeople, CountRows, CountValues, Ranks, Total
-from discreet.relational.plan import Rows, Scan, field_of, owned_inputs
+from discreet.relational.plan import Rows, field_of, identifies
 from discreet.relational.schema import Number
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
@@ -125,7 +124,7 @@ class Aggregation:
                 remedy="Count one column, or DISTINCT in FROM (...).",
             )
         inside = expression_from(node.this.expressions[0], self.below.resolve)
-        if self._identifies(inside, self.below.rows):
+        if isinstance(inside, Column) and identifies(inside.name, self.below.rows):
             if condition is not None:
                 raise unsupported(
                     construct="FILTER with COUNT(DISTINCT person)",
@@ -134,21 +133,6 @@ class Aggregation:
             return Count(CountPeople())
         _declared(inside, node.this.expressions[0].sql())
         return Count(CountValues(_where(inside, condition)))
-
-    def _identifies(self, expression: Expression, rows: Rows) -> bool:
-        """Whether a column is the identifier of the person whose row it is."""
-        unit = (
-            self.catalog.unit.unit if isinstance(self.catalog.unit, Replace) else self.catalog.unit
-        )
-        if not isinstance(unit, Person) or rows.owner is None or not isinstance(expression, Column):
-            return False
-        if isinstance(rows, Scan):
-            return (
-                rows.identifier is not None
-                and rows.route is None
-                and expression.name == rows.column(rows.identifier)
-            )
-        return any(self._identifies(expression, below) for below in owned_inputs(rows))
 
     def _number(
         self, node: exp.Expression, outer: exp.Expression, condition: Expression | None

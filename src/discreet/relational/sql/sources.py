@@ -16,11 +16,10 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter, Mismatch
-from discreet.core.unit import Person, Replace
-from discreet.relational.expression import Call, Column, Expression, columns
+from discreet.core.unit import Person, add_remove
+from discreet.relational.expression import Call, Column, Expression
 from discreet.relational.facts import hull
 from discreet.relational.functions.casts import cast
-from discreet.relational.functions.comparison import EQUAL
 from discreet.relational.functions.signature import common_kind
 from discreet.relational.plan import (
     Bounded,
@@ -34,10 +33,18 @@ from discreet.relational.plan import (
     Rows,
     Scan,
     Union,
-    owned_inputs,
 )
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
+from discreet.relational.sql.joins import (
+    comparable,
+    conjuncts,
+    equals,
+    join_kind,
+    owners,
+    routed,
+    within,
+)
 from discreet.relational.sql.relation import Relation, Visible, unsupported
 from discreet.relational.table import Table
 
@@ -129,8 +136,7 @@ class Sources:
         """At most R rows of each person, so that what follows need not know whose they are."""
         if not made.rows.owner:
             return made
-        unit = self.catalog.unit
-        person = unit.unit if isinstance(unit, Replace) else unit
+        person = add_remove(self.catalog.unit)
         assert isinstance(person, Person)
         limit = person.rows()
 
@@ -191,9 +197,7 @@ class Sources:
         prefix = self._prefix(entry.name)
         identifier, route = None, None
         if isinstance(entry.table, Table):
-            unit = (
-                entry.table.unit.unit if isinstance(entry.table.unit, Replace) else entry.table.unit
-            )
+            unit = add_remove(entry.table.unit)
             if isinstance(unit, Person):
                 identifier = unit.id
                 if unit.via is not None:
@@ -217,14 +221,17 @@ class Sources:
         )
 
     def _joined(self, left: Relation, join: exp.Join, scope: Mapping[str, Any]) -> Relation:
-        kind = _kind(join)
+        kind = join_kind(join)
         right = self._one(join.this, scope)
         both = Relation(left.rows, (*left.columns, *right.columns))
         pairs, rest, visible = self._conditions(left, right, both, join)
         left_private, right_private = left.rows.changed != 0, right.rows.changed != 0
         if left_private and right_private:
             rows = self._people(left, right, pairs, kind)
-            rest = [*rest, *(_equals(a, b) for a, b in pairs if not _owners(a, b, left, right))]
+            rest = [
+                *rest,
+                *(equals(a, b) for a, b in pairs if not owners(a, b, left.rows, right.rows)),
+            ]
         elif right_private:
             if kind is JoinKind.LEFT:
                 raise unsupported(
@@ -254,7 +261,7 @@ class Sources:
             owned = [
                 pair
                 for pair in pairs
-                if _owners(*pair, left, right) or _routed(*pair, left.rows, right.rows)
+                if owners(*pair, left.rows, right.rows) or routed(*pair, left.rows, right.rows)
             ]
             if owned and not (kind is JoinKind.LEFT and len(owned) < len(pairs)):
                 return JoinedPeople(left.rows, right.rows, kind)
@@ -290,11 +297,11 @@ class Sources:
         visible = both.columns
         for name in join.args.get("using") or ():
             column = exp.column(name.name)
-            pairs.append(_comparable(left.resolve(column), right.resolve(column)))
+            pairs.append(comparable(left.resolve(column), right.resolve(column)))
             hidden = right.resolve(column)
             visible = tuple(item for item in visible if item.expression != hidden)
         on = join.args.get("on")
-        for condition in _conjuncts(on) if on is not None else ():
+        for condition in conjuncts(on) if on is not None else ():
             pair = self._pair(condition, left, right, both)
             if pair is not None:
                 pairs.append(pair)
@@ -310,8 +317,8 @@ class Sources:
         first = expression_from(condition.this, both.resolve)
         second = expression_from(condition.expression, both.resolve)
         for a, b in ((first, second), (second, first)):
-            if _within(a, left) and _within(b, right):
-                return _comparable(a, b)
+            if within(a, left) and within(b, right):
+                return comparable(a, b)
         return None
 
     def _prefix(self, word: str) -> str:
@@ -322,12 +329,6 @@ class Sources:
                 remedy="Common tables count wherever they are named; ask something shorter.",
             )
         return f"{self._made}#{word}"
-
-
-def _comparable(left: Expression, right: Expression) -> tuple[Expression, Expression]:
-    """Both sides of an equality in the one kind in which they are compared."""
-    first, second = Call(EQUAL, (left, right)).args
-    return first, second
 
 
 def require_plain(node: exp.Expression) -> None:
@@ -348,68 +349,3 @@ def require_plain(node: exp.Expression) -> None:
 
 def _renamed(made: Relation, alias: str) -> Relation:
     return Relation(made.rows, tuple(replace(column, qualifier=alias) for column in made.columns))
-
-
-def _kind(join: exp.Join) -> JoinKind:
-    side, kind = (join.side or "").upper(), (join.kind or "").upper()
-    if join.args.get("method") or join.args.get("match_condition"):
-        raise unsupported(construct=f"{join.method} JOIN", remedy="Use JOIN ... ON or USING.")
-    if side == "LEFT" and kind in ("", "OUTER"):
-        return JoinKind.LEFT
-    if side == "" and kind in ("", "INNER"):
-        if join.args.get("on") is None and not join.args.get("using"):
-            raise unsupported(
-                construct="a join without ON", remedy="Say ON which columns the tables are joined."
-            )
-        return JoinKind.INNER
-    raise unsupported(construct=f"{side} {kind} JOIN".strip(), remedy="Use JOIN or LEFT JOIN.")
-
-
-def _conjuncts(node: exp.Expression) -> list[exp.Expression]:
-    if isinstance(node, exp.Paren):
-        return _conjuncts(node.this)
-    if isinstance(node, exp.And):
-        return [*_conjuncts(node.this), *_conjuncts(node.expression)]
-    return [node]
-
-
-def _within(expression: Expression, relation: Relation) -> bool:
-    used = columns(expression)
-    seen = frozenset().union(*(columns(column.expression) for column in relation.columns))
-    return bool(used) and used <= seen
-
-
-def _owners(left: Expression, right: Expression, a: Relation, b: Relation) -> bool:
-    """Whether two expressions are the identifiers of the two sides."""
-    return _identifies(left, a.rows) and _identifies(right, b.rows)
-
-
-def _routed(left: Expression, right: Expression, a: Rows, b: Rows) -> bool:
-    """Whether two columns are the key by which one side reaches the person through the other."""
-    for scan, other, own, met in ((a, b, left, right), (b, a, right, left)):
-        if (
-            isinstance(scan, Scan)
-            and isinstance(other, Scan)
-            and scan.route is not None
-            and scan.route.table.lower() == other.table.lower()
-            and own == Column(scan.column(scan.route.key), own.facts)
-            and met == Column(other.column(scan.route.key), met.facts)
-        ):
-            return True
-    return False
-
-
-def _identifies(expression: Expression, rows: Rows) -> bool:
-    if not isinstance(expression, Column):
-        return False
-    if isinstance(rows, Scan):
-        return (
-            rows.identifier is not None
-            and rows.route is None
-            and expression.name == rows.column(rows.identifier)
-        )
-    return any(_identifies(expression, below) for below in owned_inputs(rows))
-
-
-def _equals(left: Expression, right: Expression) -> Expression:
-    return Call(EQUAL, (left, right))
