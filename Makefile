@@ -26,7 +26,7 @@ setup: .venv/ready  ## Build .venv with the library and its tools
 	@touch $@
 
 test: check  ## Check the source, then run the fast tests (args=... goes to pytest)
-	$(pytest) -n 2 --durations=10 $(args)
+	$(pytest) -n 2 --dist loadgroup --durations=10 $(args)
 
 test-slow: setup  ## Run the slow tests
 	$(pytest) -m slow --durations=10 $(args)

@@ -39,13 +39,14 @@ def figures() -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="accuracy-") as folder:
         paths = tables(Path(folder))
         for query in QUERIES:
-            print(query.name, file=sys.stderr, flush=True)
             best = best_peer(record, query)
             if query.table in paths:
-                found += of_query(query, best, measured(query, paths[query.table]))
+                made = of_query(query, best, measured(query, paths[query.table]))
             else:
-                remark = f"MISSING the table {query.table}"
-                found.append(ratio_figure(query, [], remark))
+                made = [ratio_figure(query, [], f"MISSING the table {query.table}")]
+            for each in made:
+                print(f"{each.name} {each.value:.4g} {each.remark}", file=sys.stderr, flush=True)
+            found += made
     return [*found, *summary(found)]
 
 

@@ -27,6 +27,7 @@ from discreet.audit.testers import epsilon_lower_bound
 from discreet.curator.release import Answer, Linear, Measure
 from discreet.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace, PermuteAndFlip
 from discreet.mechanisms.intervals import law as noise_laws
+from discreet.mechanisms.partition import GaussianThreshold, OptimalSelection
 from discreet.noise import Noiseless, Seeded, gaussian, laplace
 from discreet.noise.randomness import Source
 from discreet.noise.table import Law
@@ -390,6 +391,46 @@ def hospital_rows() -> dict[str, Any]:
     return {"patient": np.repeat(np.arange(8_000), each), "ward": wards, "day": days}
 
 
+def keys() -> Chart:
+    """How often a key is named, by how many people have it, for three rules of the same price."""
+    lines = {"optimal rule": BLUE, "Laplace noise": ORANGE, "Gaussian noise": GREEN}
+    points = []
+    for groups in (1, 5):
+        scale = groups / 1.0
+        share = -math.expm1(math.log1p(-1e-5) / groups)
+        threshold = 1 - scale * math.log(2 * share)
+        optimal = OptimalSelection(epsilon=1, delta=1e-5, groups=groups)
+        gaussian_rule = GaussianThreshold(epsilon=1, delta=1e-5, groups=groups)
+        for people in range(1, 31 if groups == 1 else 101):
+            over = threshold - people
+            tail = 0.5 * math.exp(-abs(over) / scale)
+            chances = (
+                optimal.keep_probability(people),
+                tail if over > 0 else 1 - tail,
+                gaussian_rule.keep_probability(people),
+            )
+            points += [
+                {"people": people, "named": chance, "rule": rule, "panel": _in_keys(groups)}
+                for rule, chance in zip(lines, chances, strict=True)
+            ]
+    return panels(
+        alt.Chart(alt.Data(values=points))
+        .mark_line()
+        .encode(
+            x=alt.X("people:Q", title="people who have the key"),
+            y=alt.Y("named:Q", title="probability that it is named"),
+            color=colour("rule", lines),
+            strokeDash=dashes("rule", dict(zip(lines, ([], [6, 3], [2, 2]), strict=True))),
+        )
+        .properties(width=270, height=200),
+        order=[_in_keys(1), _in_keys(5)],
+    ).resolve_scale(x="independent")
+
+
+def _in_keys(groups: int) -> str:
+    return f"each person in at most {groups} key{'s' if groups > 1 else ''}"
+
+
 def panels(chart: alt.Chart, order: list[str] | None = None) -> alt.FacetChart:
     """One panel beside the other, by the field ``panel``."""
     column = alt.Column("panel:N", title=None, sort=order or "ascending")
@@ -420,6 +461,7 @@ FIGURES = {
     "release": release,
     "visits": visits,
     "bounding": bounding,
+    "keys": keys,
 }
 
 

@@ -8,14 +8,35 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from discreet import accounting, audit, calculus, errors, events, mechanisms, noise
-    from discreet.core.guarantee import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
+    from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, GaussianDP, PureDP, RenyiDP
     from discreet.core.unit import Edge, Node, Person, Replace, Row
     from discreet.curator import ledger
     from discreet.curator.accuracy import Within
     from discreet.curator.curator import Curator
+    from discreet.curator.policy import Policy
+    from discreet.curator.project import Project
     from discreet.curator.release import Release
     from discreet.relational.engines.duckdb import DuckDB
-    from discreet.relational.schema import Category, Dates, Number
+    from discreet.relational.engines.postgres import Postgres
+    from discreet.relational.engines.spark import Spark
+    from discreet.relational.frame.functions import (
+        col,
+        corr,
+        count,
+        count_distinct,
+        expr,
+        first,
+        last,
+        max,
+        mean,
+        median,
+        min,
+        quantile,
+        std,
+        sum,
+        variance,
+    )
+    from discreet.relational.schema import Category, Dates, Discovered, Number
     from discreet.relational.table import public, table
 
 __version__ = "0.1.0.dev0"
@@ -23,32 +44,53 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "ZCDP",
     "ApproxDP",
+    "ApproxZCDP",
     "Category",
     "Curator",
     "Dates",
+    "Discovered",
     "DuckDB",
     "Edge",
     "GaussianDP",
     "Node",
     "Number",
     "Person",
+    "Policy",
+    "Postgres",
+    "Project",
     "PureDP",
     "Release",
     "RenyiDP",
     "Replace",
     "Row",
+    "Spark",
     "Within",
     "__version__",
     "accounting",
     "audit",
     "calculus",
+    "col",
+    "corr",
+    "count",
+    "count_distinct",
     "errors",
     "events",
+    "expr",
+    "first",
+    "last",
     "ledger",
+    "max",
+    "mean",
     "mechanisms",
+    "median",
+    "min",
     "noise",
     "public",
+    "quantile",
+    "std",
+    "sum",
     "table",
+    "variance",
 ]
 
 _MODULES = {
@@ -62,13 +104,28 @@ _MODULES = {
     "noise": "discreet.noise",
 }
 _NAMES = {
-    "discreet.core.guarantee": ("ApproxDP", "GaussianDP", "PureDP", "RenyiDP", "ZCDP"),
+    "discreet.core.guarantee": (
+        "ApproxDP",
+        "ApproxZCDP",
+        "GaussianDP",
+        "PureDP",
+        "RenyiDP",
+        "ZCDP",
+    ),
     "discreet.core.unit": ("Edge", "Node", "Person", "Replace", "Row"),
     "discreet.curator.accuracy": ("Within",),
     "discreet.curator.curator": ("Curator",),
+    "discreet.curator.policy": ("Policy",),
+    "discreet.curator.project": ("Project",),
     "discreet.curator.release": ("Release",),
     "discreet.relational.engines.duckdb": ("DuckDB",),
-    "discreet.relational.schema": ("Category", "Dates", "Number"),
+    "discreet.relational.engines.postgres": ("Postgres",),
+    "discreet.relational.engines.spark": ("Spark",),
+    "discreet.relational.frame.functions": (
+        *("col", "corr", "count", "count_distinct", "expr", "first", "last", "max", "mean"),
+        *("median", "min", "quantile", "std", "sum", "variance"),
+    ),
+    "discreet.relational.schema": ("Category", "Dates", "Discovered", "Number"),
     "discreet.relational.table": ("public", "table"),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

@@ -29,18 +29,28 @@ from discreet.core.mechanism_events import (
     SparseVector,
     Unprotected,
 )
+from discreet.core.partition_events import (
+    ConcentratedThreshold,
+    GaussianThreshold,
+    GeometricThreshold,
+    KeySelection,
+)
 from discreet.core.shuffled_event import Shuffled
 from discreet.core.tuned_event import PoissonRuns, TruncatedNegativeBinomial, Tuned
 
 __all__ = [
     "Approximate",
     "Composed",
+    "ConcentratedThreshold",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Event",
     "Exponential",
     "FixedSizeSampled",
     "Gaussian",
+    "GaussianThreshold",
+    "GeometricThreshold",
+    "KeySelection",
     "Laplace",
     "NoisyMax",
     "Nothing",

@@ -30,6 +30,7 @@ from discreet.mechanisms import (
     Sparse,
     TruncatedGeometric,
 )
+from discreet.mechanisms.partition import GeometricThreshold, OptimalSelection
 from discreet.mechanisms.quantiles import EXPONENTIAL, PERMUTE_AND_FLIP, Choice, Quantile
 from discreet.mechanisms.robust import StableMode
 
@@ -74,7 +75,25 @@ def numeric(mechanism: NumericSparse) -> Many:
     return repeated(lambda value: mechanism.open().ask(value))
 
 
+def named(kind: type[OptimalSelection] | type[GeometricThreshold]) -> Callable[[float], Many]:
+    """One key for each trial, all of the same number of people; None where it is not named."""
+
+    def at(epsilon: float) -> Many:
+        rule = kind(epsilon=epsilon, delta=0.01)
+
+        def release(people: Any, trials: int) -> list[Any]:
+            kept = rule.release(np.full(trials, people))
+            counts = np.ones(trials, dtype=np.int64) if kept.counts is None else kept.counts
+            return [int(n) if yes else None for yes, n in zip(kept.chosen, counts, strict=True)]
+
+        return release
+
+    return at
+
+
 ATTACKS = [
+    Attack("OptimalSelection", named(OptimalSelection), 1, 2, delta=0.01),
+    Attack("GeometricThreshold", named(GeometricThreshold), 5, 4, delta=0.01),
     Attack("Quantile", medians(PERMUTE_AND_FLIP), (20, 0, 20), (20, 0, 21)),
     Attack("Quantile, exponential", medians(EXPONENTIAL), (20, 0, 20), (20, 0, 21)),
     Attack("Laplace", lambda e: many(Laplace(epsilon=e, sensitivity=1).release), 0, 1),

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet import events
-from discreet.cli.expression import DEEPEST, KINDS, LONGEST, Misread, parse
+from discreet.cli.expression import DEEPEST, KINDS, LONGEST, parse
+from discreet.cli.misread import Misread
 from discreet.errors import DiscreetError, InvalidParameter
 
 LAPLACE = events.Laplace(epsilon=0.1)

@@ -99,6 +99,11 @@ def test_every_public_kind_is_written_and_read() -> None:
         *(e.DiscreteLaplace(epsilon=1, steps=2), e.Gaussian(1), e.DiscreteGaussian(1, 2)),
         *(e.Exponential(epsilon=1), e.PermuteAndFlip(epsilon=1), e.NoisyMax(epsilon=1)),
         *(e.RandomizedResponse(epsilon=1, categories=2), e.SparseVector(epsilon=1, cutoff=1)),
+        *(
+            kind(epsilon=1, delta=0.1, groups=2, swaps=1)
+            for kind in (e.KeySelection, e.GeometricThreshold, e.GaussianThreshold)
+        ),
+        e.ConcentratedThreshold(rho=1, delta=0.1, groups=2, swaps=1),
     ]
     laplace = e.Laplace(epsilon=1)
     one += [e.Composed((laplace, laplace)), e.Repeated(laplace, 3), laplace.subsample(rate=0.5)]

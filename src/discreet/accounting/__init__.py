@@ -1,11 +1,12 @@
 """Prices of events. Importing this package registers every price with ``core.pricing``."""
 
-from discreet.accounting import divergences, reports, tradeoff
+from discreet.accounting import divergences, partition, reports, tradeoff
 from discreet.accounting.adaptive import (
     Account,
     AcrossParts,
     ApproxFilter,
     ApproxOdometer,
+    ApproxZCDPFilter,
     Budget,
     ByPerson,
     ByRow,
@@ -117,6 +118,7 @@ __all__ = [
     "Apart",
     "ApproxFilter",
     "ApproxOdometer",
+    "ApproxZCDPFilter",
     "Budget",
     "ByPerson",
     "ByRow",
@@ -168,6 +170,7 @@ __all__ = [
     "open_parts",
     "optimal_delta",
     "optimal_epsilon",
+    "partition",
     "plan",
     "plan_errors",
     "printed_share",

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.accounting import calibrate, calibrate_count, compare, plots
-from discreet.cli import display, expression
+from discreet.cli import display
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
-from discreet.core.mechanism_events import Gaussian
 from discreet.core.unit import Relation
+
+if TYPE_CHECKING:
+    from discreet.accounting import plots
+    from discreet.core.event import Event
 
 app = typer.Typer(
     help="What releases cost together, and what may be done for a given price.",
@@ -97,6 +98,7 @@ def noise(
     discreet account noise --epsilon 2 --delta 1e-5 --rate 0.01 --steps 10000
     """
     with display.readable_errors(machine=machine):
+        from discreet.accounting import calibrate
 
         def step(multiplier: float) -> Event:
             return sampled(multiplier, rate=rate, batch_size=batch_size, people=people)
@@ -128,6 +130,8 @@ def steps(
     discreet account steps --epsilon 2 --delta 1e-5 --rate 0.01 --noise-multiplier 1
     """
     with display.readable_errors(machine=machine):
+        from discreet.accounting import calibrate_count
+
         step = sampled(noise_multiplier, rate=rate, batch_size=batch_size, people=people)
         found = calibrate_count(lambda number: step * number, epsilon=epsilon, delta=delta)
         headline, solved = f"{found} steps", {"steps": found}
@@ -148,6 +152,9 @@ def price(
     discreet account price 'Laplace(epsilon=0.1) * 1000 + Gaussian(noise_multiplier=5)' --delta 1e-6
     """
     with display.readable_errors(machine=machine):
+        from discreet.accounting import plots
+        from discreet.cli import expression
+
         told = expression.parse(event)
         answer(told, delta=delta, machine=machine)
         if plot is not None:
@@ -169,6 +176,9 @@ def tradeoff(
     discreet account tradeoff 'Laplace(epsilon=1)' 'Gaussian(noise_multiplier=1)'
     """
     with display.readable_errors(machine=machine):
+        from discreet.accounting import plots
+        from discreet.cli import expression
+
         told = {text: expression.parse(text) for text in event}
         curves = {text: each.tradeoff()(_ERRORS).tolist() for text, each in told.items()}
         if machine:
@@ -183,6 +193,8 @@ def sampled(
     noise_multiplier: float, *, rate: float | None, batch_size: int | None, people: int | None
 ) -> Event:
     """One step of training on a random sample."""
+    from discreet.core.mechanism_events import Gaussian
+
     event = Gaussian(noise_multiplier=noise_multiplier)
     if rate is not None and batch_size is None and people is None:
         return event.subsample(rate=rate)
@@ -205,6 +217,8 @@ def answer(
     headline: str = "",
 ) -> None:
     """Say what the event costs, under every accountant."""
+    from discreet.accounting import compare
+
     quotes = compare.quotes(event, delta=delta)
     lower, upper = event.epsilon_bounds(delta=delta)
     relation = event.relation()
@@ -215,7 +229,7 @@ def answer(
             "epsilon_lower": lower,
             "delta": delta,
             "neighbours": None if relation is None else relation.value,
-            "accountants": quotes,
+            "accountants": [display.quoted(quote) for quote in quotes],
             "event": event.to_json(),
         }
         display.as_json(values)
@@ -246,6 +260,8 @@ def draw_steps(step: Event, steps: int, *, delta: float, plot: Path | None) -> N
     """Draw epsilon against the number of steps up to ``steps``, if a plot is wanted."""
     if plot is None:
         return
+    from discreet.accounting import plots
+
     few = {1, *(math.ceil(steps * share / 20) for share in range(1, 21))}
     chart = plots.epsilon_against_steps(lambda number: step * number, sorted(few), delta=delta)
     save(chart, plot)
@@ -253,5 +269,7 @@ def draw_steps(step: Event, steps: int, *, delta: float, plot: Path | None) -> N
 
 def save(chart: plots.TopLevel, plot: Path) -> None:
     """Write the picture and say where it is."""
+    from discreet.accounting import plots
+
     plots.save(chart, plot)
     display.saved(plot)

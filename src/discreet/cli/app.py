@@ -1,21 +1,57 @@
-"""The Typer application: one group of commands for each part of the library."""
+"""The Typer application: one command for each thing that people do.
+
+Modules named here load Typer and Rich only; each command loads what it needs when it runs, so
+that ``--help`` is quick.
+"""
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
-from discreet.cli import account
+from discreet.cli import account, demo, init, ledger, profile, query
 
 app = typer.Typer(
     name="discreet",
-    help="A curator for private data.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command()(init.init)
+app.command()(query.preview)
+app.command()(query.query)
+app.command()(query.explain)
+app.command()(profile.profile)
+app.command()(demo.demo)
+app.add_typer(ledger.app, name="ledger")
 app.add_typer(account.app, name="account")
 
 
+def told_version(value: bool) -> None:  # noqa: FBT001
+    """Print the version and leave."""
+    if value:
+        from importlib.metadata import version
+
+        typer.echo(f"discreet {version('discreet')}")
+        raise typer.Exit
+
+
 @app.callback()
-def discreet() -> None:
-    """A curator for private data."""
+def discreet(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=told_version, help="Show the version."),
+    ] = False,
+) -> None:
+    """A curator for private data: private answers about your own table, in three steps.
+
+    discreet init visits.csv
+
+    discreet preview "SELECT COUNT(*) AS n FROM visits" --epsilon 0.1
+
+    discreet query "SELECT COUNT(*) AS n FROM visits" --epsilon 0.1
+
+    Each command has --help. Refusals cost nothing, leave with code 2 and say what to write.
+    """

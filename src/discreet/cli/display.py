@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich import box
@@ -21,9 +25,12 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from discreet.accounting.compare import Quote
-from discreet.cli.expression import Misread
+from discreet.cli.misread import Misread
 from discreet.core.errors import DiscreetError
+from discreet.core.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from discreet.accounting.compare import Quote
 
 DIGITS = 5
 
@@ -98,6 +105,34 @@ def saved(path: Path) -> None:
     Console(stderr=True, highlight=False).print(Text(f"drawn: {path}"), soft_wrap=True)
 
 
+def lines(text: str) -> None:
+    """Text as it stands, on standard output; long lines are left to the terminal."""
+    Console(highlight=False, markup=False, emoji=False).print(Text(text), soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """A line beside the answer."""
+    Console(highlight=False).print(Text(text, style="dim"), soft_wrap=True)
+
+
+def next_steps(project: Path, question: str, *, declared: bool) -> None:
+    """What to do with a project file that was just written."""
+    named = "" if str(project) == "discreet.toml" else f" --project {shlex.quote(str(project))}"
+    sign = "'" if '"' in question else '"'
+    asked = f"{sign}{question}{sign} --epsilon 0.1{named}"
+    told = [
+        f"written: {project}  (open it: every line says what it is for)",
+        "",
+        f"  discreet profile --not-private{named}    # for you alone: does the data fit this?",
+        f"  discreet preview {asked}    # how accurate? free",
+        f"  discreet query {asked}",
+        f"  discreet ledger show{named}    # what was asked and spent",
+    ]
+    if not declared:
+        told.append("No column is declared yet: only rows can be counted.")
+    lines("\n".join(told))
+
+
 def _reason(quote: Quote) -> str:
     if quote.refusal is not None:
         return _REASONS.get(quote.refusal.code, quote.refusal.code)
@@ -105,6 +140,16 @@ def _reason(quote: Quote) -> str:
 
 
 _REASONS = {"unpriced": "has no price for it", "delta_zero": "needs delta > 0"}
+
+
+def quoted(quote: Quote) -> dict[str, object]:
+    """What one accountant says, as plain JSON."""
+    return {
+        "accountant": quote.accountant,
+        "epsilon": plain(quote.epsilon),
+        "seconds": quote.seconds,
+        "refusal": None if quote.refusal is None else quote.refusal.code,
+    }
 
 
 def as_json(values: Mapping[str, object], *, console: Console | None = None) -> None:
@@ -121,20 +166,50 @@ def as_json(values: Mapping[str, object], *, console: Console | None = None) -> 
 
 def plain(value: object) -> object:
     """``value`` in what JSON knows."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(each) for each in value]
-    if isinstance(value, Quote):
-        return {
-            "accountant": value.accountant,
-            "epsilon": plain(value.epsilon),
-            "seconds": value.seconds,
-            "refusal": None if value.refusal is None else value.refusal.code,
-        }
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    known = value
+    match value:
+        case Mapping():
+            known = {str(key): plain(each) for key, each in value.items()}
+        case list() | tuple():
+            known = [plain(each) for each in value]
+        case Guarantee():
+            known = {"notion": type(value).__name__, **_numbers(value)}
+        case Fraction():
+            known = float(value)
+        case date():
+            known = value.isoformat()
+        case float() if not math.isfinite(value):
+            known = None
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            known = plain(members(value))
+    return known
+
+
+def members(value: Any) -> dict[str, object]:
+    """The fields of a frozen object, by name."""
+    return {each.name: getattr(value, each.name) for each in fields(value)}
+
+
+def left(remaining: Guarantee) -> str:
+    """What remains, in words, rounded down.
+
+    A float that lies below a short decimal by its own rounding alone is shown as that decimal.
+
+    >>> from discreet.core.guarantee import PureDP
+    >>> left(PureDP(epsilon=0.8999999999999999)), left(PureDP(epsilon=0.89999999))
+    ('epsilon 0.9', 'epsilon 0.89999')
+    """
+    return ", ".join(f"{name} {_short(value)}" for name, value in _numbers(remaining).items())
+
+
+def _short(value: float) -> str:
+    nearest = f"{value:.{DIGITS}g}"
+    return nearest if math.isclose(float(nearest), value, rel_tol=1e-12) else downward(value)
+
+
+def _numbers(guarantee: Guarantee) -> dict[str, float]:
+    names = ("alpha", "epsilon", "delta", "rho", "mu")
+    return {name: float(getattr(guarantee, name)) for name in names if hasattr(guarantee, name)}
 
 
 @contextmanager
@@ -152,7 +227,9 @@ def readable_errors(*, machine: bool) -> Iterator[None]:
         else:
             console.print(_panel(error))
         raise typer.Exit(2) from None
-    except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError) as fault:
+    except BrokenPipeError:  # the reader has seen enough
+        raise
+    except (ArithmeticError, LookupError, MemoryError, OSError, TypeError, ValueError) as fault:
         text = Text(
             f"{type(fault).__name__}: {fault}\nThis is a fault of discreet: please report it."
         )
@@ -160,12 +237,27 @@ def readable_errors(*, machine: bool) -> Iterator[None]:
         raise typer.Exit(1) from fault
 
 
+_HINTS = {  # how a shell says what a remedy says in Python
+    "sql_syntax": 'Names with spaces, and words of SQL, stand in double quotes: "date of birth".',
+    "accuracy_columns": "Here: --within n=5 --within total=1000, once for each aggregate.",
+    "accuracy_depends_on_data": "Here: --rows-at-least 100, or --epsilon.",
+    "spend_notion": "The part [budget] of the project file says which.",
+    "ledger_terms": "The project file was changed after the first question.",
+    "type_clash": "Columns of a CSV file are text until the project file declares them.",
+}
+
+
+def remedy(error: DiscreetError) -> str:
+    """What to do about it, also in words of the command line."""
+    return " ".join(filter(None, (error.remedy, _HINTS.get(error.code))))
+
+
 def _parts(error: DiscreetError) -> dict[str, object]:
     parts: dict[str, object] = {
         "code": error.code,
         "expectation": error.expectation,
         "received": None if error.received is None else str(error.received),
-        "remedy": error.remedy,
+        "remedy": remedy(error),
     }
     if isinstance(error, Misread):
         parts |= {"start": error.start, "end": error.end}
@@ -178,5 +270,5 @@ def _panel(error: DiscreetError) -> Panel:
         lines.insert(0, Text(error.pointer() + "\n", no_wrap=True, overflow="crop"))
     elif error.received is not None:
         lines.append(Text(f"Got {textwrap.shorten(repr(error.received), 200)}."))
-    lines.append(Text(error.remedy, style="bold"))
+    lines.append(Text(remedy(error), style="bold"))
     return Panel(Group(*lines), title=error.code, title_align="left", border_style="red")

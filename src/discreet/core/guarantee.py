@@ -1,4 +1,4 @@
-"""What is promised: pure, approximate, zero-concentrated, Rényi and Gaussian privacy.
+"""What is promised: pure, approximate, (approximate) zero-concentrated, Rényi, Gaussian privacy.
 
 A guarantee carries its unit. Used as a limit or a spend (``PureDP(epsilon=0.5)``) it has none
 yet; the curator, or ``per(unit)``, attaches it. Guarantees of different units never compare:
@@ -30,7 +30,7 @@ from discreet.core.unit import PrivacyUnit, Replace
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee(ABC):
-    """Base of the five notions. ``unit`` is None only for limits not yet attached to data."""
+    """Base of the notions. ``unit`` is None only for limits not yet attached to data."""
 
     unit: PrivacyUnit | None = None
 
@@ -106,6 +106,8 @@ class ApproxDP(Guarantee):
 
     As a budget it is spent by adding up pairs; ``by=ZCDP`` converts it to rho once, when the
     budget is opened, and adds up rho: better for many Gaussian answers, worse for few pure ones.
+    ``by=ApproxZCDP`` does the same with half of delta, and sets the other half apart for keys that
+    nobody listed.
     """
 
     epsilon: Number
@@ -114,10 +116,10 @@ class ApproxDP(Guarantee):
 
     def __post_init__(self) -> None:
         """Refuse epsilon < 0, delta outside [0, 1), and ways to add up that are not known."""
-        if self.by is not None and self.by is not ZCDP:
+        if self.by is not None and self.by is not ZCDP and self.by is not ApproxZCDP:
             raise InvalidParameter(
                 code="by_unknown",
-                expectation="by=ZCDP, or nothing",
+                expectation="by=ZCDP, by=ApproxZCDP, or nothing",
                 received=self.by,
                 remedy="Leave `by` out to add up pairs of epsilon and delta.",
             )
@@ -173,12 +175,47 @@ class ZCDP(Guarantee):
         """Stronger than every larger rho, and than the Rényi promises on its line."""
         self._check_same_unit(other)
         match other:
-            case ZCDP():
+            case ZCDP() | ApproxZCDP():
                 return self.rho <= other.rho
             case RenyiDP():
                 return exact(self.rho) * exact(other.alpha) <= other.epsilon
             case _:
                 return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApproxZCDP(Guarantee):
+    """rho-zCDP but for events of probability ``delta`` on either side.
+
+    Both laws are mixtures, with weight ``delta``, of something arbitrary and of rho-zCDP laws.
+    What names keys that nobody listed keeps this and no plain rho.
+    """
+
+    rho: Number
+    delta: Number
+
+    def __post_init__(self) -> None:
+        """Refuse a negative or infinite rho, and delta outside [0, 1)."""
+        object.__setattr__(self, "rho", nonnegative("rho", self.rho))
+        object.__setattr__(self, "delta", delta_parameter("delta", self.delta))
+
+    def group(self, size: int) -> ApproxZCDP:
+        """One unit only: along a chain of units the arbitrary parts do not line up."""
+        if count("size", size) == 1:
+            return self
+        raise InvalidParameter(
+            code="no_group_privacy",
+            expectation="a notion whose group privacy follows from its numbers",
+            received=f"ApproxZCDP, group of {size}",
+            remedy="Convert to ApproxDP first, or price the event for the group directly.",
+        )
+
+    def implies(self, other: Guarantee) -> bool:
+        """Stronger than every such promise with both numbers at least as large."""
+        self._check_same_unit(other)
+        if isinstance(other, ApproxZCDP):
+            return self.rho <= other.rho and self.delta <= other.delta
+        return isinstance(other, ZCDP) and self.delta == 0 and self.rho <= other.rho
 
 
 @dataclass(frozen=True, kw_only=True)

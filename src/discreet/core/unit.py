@@ -41,6 +41,8 @@ class Person:
     ``max_rows`` (R) rows per person in all, ``max_groups`` (G) groups per person, and
     ``max_rows_per_group`` (m) rows in each of them, which defaults to R. ``via`` names the
     foreign key, as ``"orders.customer_id"``, through which a table reaches the identifier.
+    ``of`` names the people, as ``"patients"``: the owner's word that data sets which name the
+    same ``of`` are about the same people, whatever their identifier columns are called.
     """
 
     id: str
@@ -48,9 +50,17 @@ class Person:
     max_groups: int | None = None
     max_rows_per_group: int | None = None
     via: str | None = None
+    of: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse bounds that are not whole numbers of at least one."""
+        if self.of is not None and (not isinstance(self.of, str) or not self.of):
+            raise InvalidParameter(
+                code="unit_without_identifier",
+                expectation="of= to name the people in words",
+                received=type(self.of).__name__,
+                remedy='Write Person("patient_id", max_rows=20, of="patients").',
+            )
         if not isinstance(self.id, str) or not self.id:
             raise InvalidParameter(
                 code="unit_without_identifier",

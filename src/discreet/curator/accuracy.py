@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from discreet.accounting.adaptive.currency import RenyiAt, Rhos
+from discreet.accounting.adaptive.currency import RenyiAt, Rhos, RhosAndDeltas
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import count, positive, probability
@@ -20,6 +20,7 @@ from discreet.curator.foresight import fixed_width, mean_width
 from discreet.curator.purse import Purse
 from discreet.relational.aggregates import Aggregate, Average, Count, Sum
 from discreet.relational.inquiry import Inquiry
+from discreet.relational.keys import KeySet
 from discreet.relational.question import AggregateOutput, Question
 
 _FINE = 1e-9
@@ -47,12 +48,18 @@ def cheapest(
     rows_at_least: int | None,
 ) -> Inquiry:
     """The question with the least spend, in the budget's notion, that keeps every wanted error."""
+    if not isinstance(question.keys, KeySet):
+        raise InvalidParameter(
+            code="accuracy_depends_on_data",
+            expectation="keys that are listed: which are discovered depends on data",
+            remedy="State spend=; `preview` says how many people a key needs to be found.",
+        )
     wanted = _wanted(question, accuracy)
     for name, (aggregate, _) in wanted.items():
         _require_foreseeable(name, aggregate, rows_at_least)
 
     def spend(amount: float) -> Guarantee:
-        if isinstance(purse.currency, Rhos):
+        if isinstance(purse.currency, Rhos | RhosAndDeltas):
             return ZCDP(rho=amount)
         if isinstance(purse.currency, RenyiAt):
             alpha = purse.currency.alpha
@@ -66,7 +73,7 @@ def cheapest(
             if only is None or name == only
         )
 
-    concentrated = isinstance(purse.currency, Rhos | RenyiAt)
+    concentrated = isinstance(purse.currency, Rhos | RhosAndDeltas | RenyiAt)
     base = asked(question, spend(1.0))
     if all(isinstance(aggregate, Count | Sum) for aggregate, _ in wanted.values()):
         needs: dict[object, float] = {}

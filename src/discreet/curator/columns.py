@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.curator.forms import linear_form, quotient_form
+from discreet.curator.found import LEANING
 from discreet.curator.release import Answer
 from discreet.curator.release.answer import Ends
 from discreet.curator.release.formula import Linear, Measure
@@ -31,12 +32,15 @@ from discreet.relational.aggregates import (
     Spread,
     Sum,
 )
+from discreet.relational.discovering import Discovering
 from discreet.relational.expression import Column, Expression, evaluate, substitute
 from discreet.relational.facts import Facts
 from discreet.relational.inquiry import Inquiry, Measured, Selection, in_units
+from discreet.relational.keys import KeySet
 from discreet.relational.kind import Kind
 from discreet.relational.measures import Linear as LinearMeasure
 from discreet.relational.question import AggregateOutput, DerivedOutput, KeyOutput
+from discreet.relational.truncation import cut_by
 
 _POSITIVE = (0, math.inf)
 
@@ -70,19 +74,29 @@ class Columns:
     def answers(self) -> tuple[Answer, ...]:
         """The released columns, in the order of the SELECT, with what bounding may have cut."""
         found = self._found()
-        if self.inquiry.person is None:
+        owned = self.inquiry.person is not None
+        whose = "a person's" if owned else cut_by(self.inquiry.question.rows)
+        if whose is None:
             return found
-        beyond = "; rows beyond a person's bounds are not counted"
+        beyond = f"; rows beyond {whose} bounds are not counted"
         return tuple(replace(answer, note=answer.note + beyond) for answer in found)
 
     def _found(self) -> tuple[Answer, ...]:
         found = []
         for output in self.inquiry.question.outputs:
             if isinstance(output, AggregateOutput):
-                found.append(self._aggregate(output.name, output.number, self.cells))
+                answer = self._aggregate(output.name, output.number, self.cells)
+                found.append(replace(answer, note=answer.note + self._leaning(output.number)))
             elif isinstance(output, DerivedOutput):
                 found.append(self._derived(output.name, output.expression))
         return tuple(found)
+
+    def _leaning(self, number: int) -> str:
+        """What to note beside counts that decided which keys are named."""
+        if not isinstance(self.inquiry, Discovering):
+            return ""
+        measures = self.inquiry.question.aggregates[number].measures
+        return LEANING if measures == (self.inquiry.counted,) else ""
 
     @cached_property
     def cells(self) -> tuple[int, ...]:
@@ -112,7 +126,9 @@ class Columns:
     def _key(self, number: int) -> list[object]:
         if number not in self._keys:
             block, place = self.inquiry.question.key_places[number]
-            self._keys[number] = self.inquiry.question.keys.column(block, place)
+            keys = self.inquiry.question.keys
+            assert isinstance(keys, KeySet)
+            self._keys[number] = keys.column(block, place)
         return self._keys[number]
 
     @cached_property
@@ -162,12 +178,13 @@ class Columns:
     def _measure(self, measure: LinearMeasure, cells: Sequence[int]) -> Measure:
         place, noised = self.inquiry.noised(measure)
         values: NDArray[Any] = in_units(self.measured.linear[place], noised)
+        name = self.inquiry.name(place)
         if len(cells) == len(values) and all(
             a == b for a, b in zip(cells, range(len(values)), strict=True)
         ):
-            return Measure(self.release, f"m{place}", noised.law, tuple(values.tolist()))
+            return Measure(self.release, name, noised.law, tuple(values.tolist()))
         picked = values[list(cells)] if len(cells) else values[:0]
-        return Measure(self.release, f"m{place}", noised.law, tuple(picked.tolist()), tuple(cells))
+        return Measure(self.release, name, noised.law, tuple(picked.tolist()), tuple(cells))
 
     def _derived(self, name: str, expression: Expression) -> Answer:
         """A column computed from others: exact forms where it is linear or a ratio."""
@@ -198,7 +215,7 @@ class Columns:
         """Interval arithmetic on intervals that all hold at once."""
         used = sorted(n for n in range(len(self._everywhere)) if f"agg{n}" in _names(expression))
         joint = 1 - (1 - self.confidence) / max(len(used), 1)
-        wide = Columns(self.inquiry, self.measured, self.release, joint)
+        wide = replace(self, confidence=joint)
         columns = {n: wide._aggregate(f"agg{n}", n, self.cells) for n in used}
         if any(column.lower is None for column in columns.values()):
             return None

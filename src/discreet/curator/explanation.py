@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.core.guarantee import PureDP
+from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.curator.statement import named
 from discreet.relational.database import Database
+from discreet.relational.discovering import Discovering, inquiry_for
 from discreet.relational.inquiry import Inquiry
+from discreet.relational.keys import KeySet
 from discreet.relational.measures import Total
 from discreet.relational.plan import Rows
 from discreet.relational.question import Question
-from discreet.relational.tally import statements
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,14 @@ class Explanation:
 
     steps: tuple[Step, ...]
     measures: tuple[Sensitivity, ...]
-    cells: int
+    cells: int | None
     bounding: str | None
     sql: tuple[str, ...]
 
     def __str__(self) -> str:
         """The tree, then the measures."""
-        lines = [f"answer: {self.cells} cells"]
+        keys = "keys to be discovered" if self.cells is None else f"{self.cells} cells"
+        lines = [f"answer: {keys}"]
         for item in self.measures:
             noise = "" if item.noise is None else f"; {item.noise}"
             lines.append(
@@ -67,7 +69,7 @@ def explain(
     question: Question, inquiry: Inquiry | None, database: Database, rows_at_most: int
 ) -> Explanation:
     """Everything public about how a question would be answered."""
-    made = inquiry or Inquiry(question, PureDP(epsilon=1), rows_at_most)
+    made = inquiry or inquiry_for(question, _usual(question), rows_at_most)
     measures = []
     for part, noised in zip(made.parts, made.allocation.noised, strict=True):
         bound = float(part.bound())
@@ -86,16 +88,20 @@ def explain(
     for choice in made.choices:
         reach = choice.reach
         measures.append(Sensitivity("rank", reach.l1(1), float(reach.l2(1)), reach.linf(1), None))
-    grids = [noised.measure for noised in made.allocation.noised]
-    text = statements(
-        question,
-        [*grids, *(group[0].ranks for group in made.choosing)],
-        made.person,
-        database.engine,
-    )
     return Explanation(
-        _steps(question.rows, 0), tuple(measures), question.keys.cells, _bounding(made), tuple(text)
+        _steps(question.rows, 0),
+        tuple(measures),
+        None if isinstance(made, Discovering) else made.cells,
+        _bounding(made),
+        tuple(made.texts(database)),
     )
+
+
+def _usual(question: Question) -> Guarantee:
+    """Some spend, where none is stated, that suits the question."""
+    if isinstance(question.keys, KeySet):
+        return PureDP(epsilon=1)
+    return ApproxDP(epsilon=1, delta=1e-6)
 
 
 def _steps(rows: Rows, depth: int) -> tuple[Step, ...]:

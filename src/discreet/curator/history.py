@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
-from discreet.accounting.adaptive.steps import minus
-from discreet.curator.ledger import Kind, Ledger
+from discreet.curator.ledger import Account, Kind
 from discreet.curator.purse import Purse
 from discreet.curator.release.promise import promised
 
@@ -21,6 +21,7 @@ class Asked:
     question: str
     price: str
     ended: str
+    purpose: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,16 @@ class History:
 
     def __str__(self) -> str:
         """A table."""
-        rows = [("#", "time", "asker", "price", "end", "question")]
+        rows: list[tuple[str, ...]] = [
+            ("#", "time", "asker", "price", "end", "purpose", "question")
+        ]
         rows += [
-            (str(a.number), a.time, a.asker, a.price, a.ended, " ".join(a.question.split())[:60])
+            (str(a.number), a.time, a.asker, a.price, a.ended, a.purpose, _short(a.question))
             for a in self.asked
         ]
-        widths = [max(len(row[place]) for row in rows) for place in range(6)]
+        if not any(a.purpose for a in self.asked):
+            rows = [(*row[:5], row[6]) for row in rows]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join(
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in rows
@@ -57,32 +62,47 @@ class History:
     __repr__ = __str__
 
 
+_ASKED = {Kind.RESERVED: "unfinished", Kind.RECORDED: "recorded", Kind.GRANTED: "set aside"}
 _ENDS = {Kind.COMMITTED: "released", Kind.FAILED: "failed"}
 
 
-def history(ledger: Ledger, purse: Purse) -> History:
-    """Read the questions from the ledger."""
+def history(account: Account, purse: Purse) -> History:
+    """Read the questions that an account paid for, and what it set aside, from the ledger."""
     asked: dict[str, Asked] = {}
     ends: dict[str, str] = {}
-    before = purse.currency.zero
-    for entry in ledger.entries():
-        price = promised(purse.spent(minus(entry.spent, before)))
-        before = entry.spent
-        if entry.kind in (Kind.RESERVED, Kind.RECORDED):
-            detail = entry.body.get("detail", {})
+    for entry in account.entries():
+        if entry.kind in _ASKED and entry.account == account.account:
+            body = entry.body
+            detail = body.get("detail", {})
             asked[entry.id] = Asked(
                 entry.number,
                 str(entry.time)[:19],
-                str(entry.body.get("asker", "elsewhere")),
-                str(detail.get("sql", detail.get("mechanism", "measurement"))),
-                price,
-                "unfinished" if entry.kind is Kind.RESERVED else "recorded",
+                str(body.get("asker", "owner" if entry.kind is Kind.GRANTED else "elsewhere")),
+                _question(body, detail),
+                promised(purse.spent(entry.amounts("charge"))),
+                _ASKED[entry.kind],
+                str(detail.get("purpose", "")),
             )
         elif entry.kind in _ENDS:
             ends[entry.subject] = _ENDS[entry.kind]
     return History(
-        tuple(
-            Asked(a.number, a.time, a.asker, a.question, a.price, ends.get(key, a.ended))
-            for key, a in asked.items()
-        )
+        tuple(replace(item, ended=ends.get(key, item.ended)) for key, item in asked.items())
     )
+
+
+def _question(body: Mapping[str, Any], detail: Mapping[str, Any]) -> str:
+    if "role" in body:
+        return f"{body['role']} {body['name']}"
+    if "batch" in detail:
+        return f"batch of {', '.join(detail['batch'])}"
+    if "reason" in detail:
+        return (
+            f"{detail['reason']} ({detail['spent_on']})"
+            if "spent_on" in detail
+            else str(detail["reason"])
+        )
+    return str(detail.get("sql", detail.get("mechanism", "measurement")))
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:60]

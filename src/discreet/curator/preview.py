@@ -10,9 +10,11 @@ from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import ApproxDP, Guarantee
 from discreet.core.parameters import exact, probability
 from discreet.curator.foresight import SIZES, fixed_width, mean_width, rank_statement
+from discreet.curator.found import keys_forecast
 from discreet.curator.purse import Purse
 from discreet.curator.release.promise import promised
 from discreet.relational.aggregates import Average, Count, Quantile, Sum
+from discreet.relational.discovering import Discovering
 from discreet.relational.inquiry import Inquiry
 from discreet.relational.question import AggregateOutput, DerivedOutput
 
@@ -29,14 +31,18 @@ class Expected:
 
 @dataclass(frozen=True)
 class Preview:
-    """Expected errors and the price. ``affordable`` is how many such questions are left."""
+    """Expected errors and the price. ``affordable`` is how many such questions are left.
+
+    ``cells`` is None, and ``keys`` says how many people a key needs, where keys are discovered.
+    """
 
     columns: tuple[Expected, ...]
     confidence: float
-    cells: int
+    cells: int | None
     price: Guarantee
     affordable: int
     affordable_by_zcdp: int | None
+    keys: str = ""
 
     def __getitem__(self, name: str) -> Expected:
         """The expected error of a column."""
@@ -44,7 +50,8 @@ class Preview:
 
     def __str__(self) -> str:
         """A few lines for people."""
-        lines = [f"{self.cells} cells; half-widths at {self.confidence:.0%} from noise alone"]
+        keys = self.keys or f"{self.cells} cells"
+        lines = [f"{keys}; half-widths at {self.confidence:.0%} from noise alone"]
         for column in self.columns:
             if column.half_width is not None:
                 lines.append(f"  {column.name}: ± {column.half_width:.4g}  ({column.note})")
@@ -75,7 +82,8 @@ def preview(
     return Preview(
         columns=tuple(columns),
         confidence=level,
-        cells=inquiry.question.keys.cells,
+        cells=None if isinstance(inquiry, Discovering) else inquiry.cells,
+        keys=keys_forecast(inquiry, level),
         price=purse.spent(charge),
         affordable=min(
             (have // price for have, price in zip(left, charge, strict=True) if price), default=0

@@ -1,7 +1,8 @@
 """The budget of a curator: its currency, and what a question costs in it.
 
 The notion of the budget is the filter: pure and (epsilon, delta) budgets add up pairs, zCDP adds
-rho, Rényi adds at its one order, and ``ApproxDP(..., by=ZCDP)`` converts once and adds rho.
+rho, ``ApproxZCDP`` adds rho and a delta set apart for keys, Rényi adds at its one order, and
+``ApproxDP(..., by=ZCDP)`` (or ``by=ApproxZCDP``) converts once and adds rho (and delta).
 
 Source: contract, "Spending"; 004d:F12, F15.
 """
@@ -20,13 +21,15 @@ from discreet.accounting.adaptive.currency import (
     EpsilonsAndDeltas,
     RenyiAt,
     Rhos,
+    RhosAndDeltas,
 )
 from discreet.accounting.adaptive.steps import Amounts, plus
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.event import Event, Nothing, compose
-from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
+from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.unit import PrivacyUnit
 from discreet.curator.ledger import Terms
+from discreet.curator.people import unit_text
 from discreet.curator.release.promise import plain_guarantee
 
 
@@ -44,7 +47,7 @@ class Purse:
         if not isinstance(self.budget, Guarantee):
             raise InvalidParameter(
                 code="not_a_budget",
-                expectation="a budget: PureDP, ApproxDP, ZCDP or RenyiDP",
+                expectation="a budget: PureDP, ApproxDP, ZCDP, ApproxZCDP or RenyiDP",
                 received=type(self.budget).__name__,
                 remedy="Write budget=dp.ApproxDP(epsilon=3, delta=1e-6).",
             )
@@ -58,7 +61,7 @@ class Purse:
         budget = plain_guarantee(self.budget)
         if isinstance(self.budget, ApproxDP) and self.budget.by is not None:
             budget["by"] = self.budget.by.__name__
-        return Terms(unit=repr(self.unit), budget=budget, filter=self.name, limit=self.limit)
+        return Terms(unit=unit_text(self.unit), budget=budget, filter=self.name, limit=self.limit)
 
     @property
     def name(self) -> str:
@@ -70,6 +73,8 @@ class Purse:
                 return "epsilon+delta"
             case Rhos():
                 return "rho"
+            case RhosAndDeltas():
+                return "rho+delta"
             case RenyiAt(alpha=alpha):
                 return f"renyi({alpha})"
         return type(self.currency).__name__
@@ -105,6 +110,8 @@ class Purse:
                 return
             case Rhos(), PureDP() | ApproxDP() | ZCDP():
                 return
+            case RhosAndDeltas(), PureDP() | ApproxDP() | ZCDP() | ApproxZCDP():
+                return
             case RenyiAt(alpha=alpha), PureDP() | ApproxDP() | ZCDP():
                 return
             case RenyiAt(alpha=alpha), RenyiDP(alpha=wanted) if alpha == wanted:
@@ -115,6 +122,18 @@ class Purse:
             received=type(spend).__name__,
             remedy="Spend PureDP or ApproxDP from an ApproxDP budget; open the budget with "
             "ApproxDP(..., by=ZCDP) or ZCDP to spend rho.",
+        )
+
+    def require_delta(self) -> None:
+        """Refuse keys that nobody listed where the budget sets no delta apart for them."""
+        if isinstance(self.currency, EpsilonsAndDeltas | RhosAndDeltas):
+            return
+        raise InvalidParameter(
+            code="keys_need_delta",
+            expectation="a budget with a delta that discovered keys can draw on",
+            received=self.name,
+            remedy="Open it with dp.ApproxDP(epsilon=..., delta=...), with "
+            "dp.ApproxZCDP(rho=..., delta=...), or with dp.ApproxDP(..., by=dp.ApproxZCDP).",
         )
 
     def covers(self, spend: Guarantee, event: Event) -> bool:

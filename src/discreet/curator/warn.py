@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.curator.release import Answer
 from discreet.relational.aggregates import Count
+from discreet.relational.discovering import Discovering
 from discreet.relational.inquiry import Inquiry
+from discreet.relational.kept import Kept
 from discreet.relational.measures import CountValues
-from discreet.relational.plan import Scan
+from discreet.relational.plan import Rows, Scan
 from discreet.relational.question import AggregateOutput
 
 _LARGE = 10
@@ -22,7 +24,19 @@ _FEW = 300
 
 def warnings_of(inquiry: Inquiry, answers: Sequence[Answer]) -> tuple[str, ...]:
     """What the asker should know; nothing but public facts and released numbers is read."""
-    return (*_about_spend(inquiry.spend), *_about_counts(inquiry, answers))
+    return (
+        *_about_part(inquiry.question.rows),
+        *_about_spend(inquiry.spend),
+        *_about_counts(inquiry, answers),
+    )
+
+
+def _about_part(rows: Rows) -> list[str]:
+    """That the answer is about a part of a table only; each part is named once."""
+    found = [f"about {rows.label()} of the table only"] if isinstance(rows, Kept) else []
+    for below in rows.inputs:
+        found += [note for note in _about_part(below) if note not in found]
+    return found
 
 
 def _about_spend(spend: Guarantee) -> list[str]:
@@ -51,7 +65,11 @@ def _about_counts(inquiry: Inquiry, answers: Sequence[Answer]) -> list[str]:
             continue
         width = max(high - value for high, value in zip(answer.upper, values, strict=True))
         total = sum(values)
-        everything = isinstance(inquiry.question.rows, Scan) and len(values) == cells
+        everything = (
+            isinstance(inquiry.question.rows, Scan)
+            and len(values) == cells
+            and not isinstance(inquiry, Discovering)
+        )
         if everything and total + width * math.sqrt(len(values)) < _FEW:
             found.append(
                 f"{output.name}: about {max(total, 0):g} in all, fewer than a few hundred; "

@@ -15,12 +15,11 @@ from discreet.core.errors import Exhausted, InvalidParameter
 from discreet.core.event import Event
 from discreet.core.guarantee import PureDP
 from discreet.core.parameters import Number, exact
-from discreet.curator.ledger import Ledger
+from discreet.curator.payment import Payment
 from discreet.noise.randomness import SYSTEM, integer
-from discreet.relational.database import Database
 from discreet.relational.inquiry import Inquiry
 from discreet.relational.measures import Total
-from discreet.relational.sql.query import question_from
+from discreet.relational.question import Question
 from discreet.relational.table import MOST_ROWS
 from discreet.relational.tally import tally
 
@@ -46,18 +45,16 @@ class Watch:
     def __init__(
         self,
         mechanism: Watchable,
-        database: Database,
-        ledger: Ledger,
+        question: Callable[[str], Question],
+        payment: Payment,
         reservation: str,
-        guarded: Callable[[str, Callable[[], Any]], Any],
     ) -> None:
-        """Start the conversation, which was paid for."""
+        """Start the conversation, which was paid for; ``question`` says what a text asks."""
         self._mechanism = mechanism
         self._session = mechanism.open()
-        self._database = database
-        self._ledger = ledger
+        self._question = question
+        self._payment = payment
         self._reservation = reservation
-        self._guarded = guarded
 
     @property
     def event(self) -> Event:
@@ -66,7 +63,7 @@ class Watch:
 
     def ask(self, text: str) -> Any:
         """Answer one question: a count or a sum of a whole column, without GROUP BY."""
-        question = question_from(text, self._database)
+        question = self._question(text)
         inquiry = Inquiry(question, PureDP(epsilon=1), MOST_ROWS)
         parts = inquiry.parts
         if question.keys.cells != 1 or len(parts) != 1 or inquiry.choices:
@@ -97,7 +94,7 @@ class Watch:
                 [measure],
                 [],
                 inquiry.person,
-                self._database.engine,
+                self._payment.database.engine,
                 salt=integer(SYSTEM, 62),
             )
             try:
@@ -105,15 +102,15 @@ class Watch:
             except Exhausted as finished:  # told by earlier answers, so it is public
                 return finished
 
-        answer = self._guarded(self._reservation, answered)
+        answer = self._payment.guarded(self._reservation, answered)
         if isinstance(answer, Exhausted):
             raise answer
-        self._ledger.answer(self._reservation, {"sql": text, "answer": _plain(answer)})
+        self._payment.account.answer(self._reservation, {"sql": text, "answer": _plain(answer)})
         return answer
 
     def close(self) -> None:
         """End the conversation."""
-        self._ledger.commit(self._reservation, {"closed": True})
+        self._payment.account.commit(self._reservation, {"closed": True})
 
 
 def _plain(answer: Any) -> object:

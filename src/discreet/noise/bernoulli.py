@@ -69,6 +69,25 @@ def bernoulli_exp(
     return heads
 
 
+def bernoulli_enclosed(
+    chances: NDArray[np.float64],
+    enclosed: Callable[[int, int], tuple[int, int]],
+    source: Source = SYSTEM,
+) -> NDArray[np.bool_]:
+    """One coin for each chance, heads with exactly the probability that ``enclosed`` closes in on.
+
+    ``chances`` are double-precision values off by less than 2**-41; ``enclosed(i, bits)`` gives
+    integers ``low <= 2**bits p <= high`` that are as close as any ``bits`` ask, and is called only
+    where bits leave doubt.
+    """
+    words = words64(source, len(chances))
+    gap = chances - words * 2.0**-64
+    heads: NDArray[np.bool_] = gap > 0
+    for i in np.flatnonzero(np.abs(gap) < MARGIN):
+        heads[i] = _enclosed_coin(enclosed, int(i), int(words[i]), source)
+    return heads
+
+
 def _rational_coin(p: Fraction, source: Source) -> bool:
     while True:
         word = integer(source, 64)
@@ -83,6 +102,20 @@ def _exp_coin(exponent: Fraction, word: int, source: Source) -> bool:
     while True:
         low, high = exp_minus(exponent, bits)
         if word < low:
+            return True
+        if word >= high:
+            return False
+        word = word << 64 | integer(source, 64)
+        bits += 64
+
+
+def _enclosed_coin(
+    enclosed: Callable[[int, int], tuple[int, int]], index: int, word: int, source: Source
+) -> bool:
+    bits = 64
+    while True:
+        low, high = enclosed(index, bits)
+        if word + 1 <= low:
             return True
         if word >= high:
             return False

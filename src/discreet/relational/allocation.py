@@ -7,7 +7,7 @@ Laplace and one joint Gaussian has the smaller expected error.
 
 The split minimises the sum of variances, each in units of its own bound and weighted by how much
 the asked-for columns depend on it: epsilon shares go with the cube root of the weights, rho
-shares with the square root.
+shares with the square root. Questions that are asked together may bring a split of their own.
 
 Source: 000a:C11; contract, "Spending", "Numbers". Proof: ``proofs/relational.md``.
 """
@@ -18,11 +18,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.event import Event, compose
-from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
+from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import exact
 from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from discreet.mechanisms.grid import sqrt_above
@@ -89,23 +89,64 @@ class Allocation:
     linear_event: Event
 
 
+class Split(Protocol):
+    """Shares of a spend for weighted parts; they add up to one. Public quantities only."""
+
+    def epsilons(self, weights: Sequence[float]) -> list[Fraction]:
+        """Shares of epsilon, where noise goes with one over the share."""
+
+    def rhos(self, weights: Sequence[float]) -> list[Fraction]:
+        """Shares of rho, where noise goes with one over the root of the share."""
+
+    def error(self, parts: Sequence[Part], noised: Sequence[Noised]) -> float:
+        """What the shares minimise, to choose between kinds of noise."""
+
+
+class Apart:
+    """Every part stands for itself: the least sum of weighted variances."""
+
+    def epsilons(self, weights: Sequence[float]) -> list[Fraction]:
+        """With the cube root of the weights."""
+        return shares(weights, 1 / 3)
+
+    def rhos(self, weights: Sequence[float]) -> list[Fraction]:
+        """With the square root of the weights."""
+        return shares(weights, 1 / 2)
+
+    def error(self, parts: Sequence[Part], noised: Sequence[Noised]) -> float:
+        """Weighted variances in units of each part's bound."""
+        return math.fsum(
+            part.weight * relative_variance(part, item)
+            for part, item in zip(parts, noised, strict=True)
+        )
+
+
+def relative_variance(part: Part, noised: Noised) -> float:
+    """The variance of one cell in units of the largest contribution of a row."""
+    return (noised.law.std / float(part.bound())) ** 2
+
+
+APART = Apart()
+
+
 def allocate(
     parts: Sequence[Part],
     choices: Sequence[Choice],
     spend: Guarantee,
     randomness: Source = SYSTEM,
+    split: Split = APART,
 ) -> Allocation:
-    """Split ``spend`` over parts and choices."""
+    """Divide ``spend`` over parts and choices."""
     match spend:
         case PureDP():
-            return _pure(parts, choices, exact(spend.epsilon), randomness)
+            return _pure(parts, choices, exact(spend.epsilon), randomness, split)
         case ApproxDP():
-            return _approximate(parts, choices, spend, randomness)
-        case ZCDP():
-            return _concentrated(parts, choices, exact(spend.rho), randomness)
+            return _approximate(parts, choices, spend, randomness, split)
+        case ZCDP() | ApproxZCDP():
+            return _concentrated(parts, choices, exact(spend.rho), randomness, split)
         case RenyiDP():
             rho = exact(spend.epsilon) / exact(spend.alpha)
-            return _concentrated(parts, choices, rho, randomness)
+            return _concentrated(parts, choices, rho, randomness, split)
     raise InvalidParameter(
         code="spend_notion",
         expectation="a spend in PureDP, ApproxDP, ZCDP or RenyiDP",
@@ -125,16 +166,20 @@ def shares(weights: Sequence[float], power: float) -> list[Fraction]:
 
 
 def _pure(
-    parts: Sequence[Part], choices: Sequence[Choice], epsilon: Fraction, randomness: Source
+    parts: Sequence[Part],
+    choices: Sequence[Choice],
+    epsilon: Fraction,
+    randomness: Source,
+    split: Split,
 ) -> Allocation:
-    split = shares(_weights(parts, choices), 1 / 3)
+    divided = split.epsilons(_weights(parts, choices))
     noised = tuple(
         _laplace(part, epsilon * share, randomness)
-        for part, share in zip(parts, split, strict=False)
+        for part, share in zip(parts, divided, strict=False)
     )
     chosen = tuple(
         _pure_choice(choice, epsilon * share)
-        for choice, share in zip(choices, split[len(parts) :], strict=True)
+        for choice, share in zip(choices, divided[len(parts) :], strict=True)
     )
     return Allocation(noised, chosen, compose(tuple(item.mechanism.event for item in noised)))
 
@@ -152,22 +197,26 @@ def _laplace(part: Part, epsilon: Fraction, randomness: Source) -> Noised:
 
 
 def _approximate(
-    parts: Sequence[Part], choices: Sequence[Choice], spend: ApproxDP, randomness: Source
+    parts: Sequence[Part],
+    choices: Sequence[Choice],
+    spend: ApproxDP,
+    randomness: Source,
+    split: Split,
 ) -> Allocation:
     epsilon = exact(spend.epsilon)
-    laplace = _pure(parts, choices, epsilon, randomness)
+    laplace = _pure(parts, choices, epsilon, randomness, split)
     if spend.delta == 0 or not parts:
         return laplace
-    split = shares(_weights(parts, choices), 1 / 3)
-    left = epsilon * sum(split[: len(parts)], Fraction(0))
-    gaussian = _joint(parts, left, spend.delta, randomness)  # type: ignore[arg-type]
-    if error(parts, laplace.noised) <= error(parts, gaussian):
+    divided = split.epsilons(_weights(parts, choices))
+    left = epsilon * sum(divided[: len(parts)], Fraction(0))
+    gaussian = _joint(parts, left, spend.delta, randomness, split)  # type: ignore[arg-type]
+    if split.error(parts, laplace.noised) <= split.error(parts, gaussian):
         return laplace
     return Allocation(gaussian, laplace.choices, gaussian[0].mechanism.event)
 
 
 def _joint(
-    parts: Sequence[Part], epsilon: Fraction, delta: float, randomness: Source
+    parts: Sequence[Part], epsilon: Fraction, delta: float, randomness: Source, split: Split
 ) -> tuple[Noised, ...]:
     """One Gaussian release of all parts together.
 
@@ -175,9 +224,8 @@ def _joint(
     the root of its share; shares add up to one, so the joint vector moves by at most one.
     """
     noised = []
-    split = shares([part.weight for part in parts], 1 / 2)
     first: Gaussian | None = None
-    for part, share in zip(parts, split, strict=True):
+    for part, share in zip(parts, split.rhos(_weights(parts, ())), strict=True):
         spread = sqrt_above(1 / share)
         measure = part.measure
         if isinstance(measure, Total) and not measure.whole:
@@ -195,11 +243,15 @@ def _joint(
 
 
 def _concentrated(
-    parts: Sequence[Part], choices: Sequence[Choice], rho: Fraction, randomness: Source
+    parts: Sequence[Part],
+    choices: Sequence[Choice],
+    rho: Fraction,
+    randomness: Source,
+    split: Split,
 ) -> Allocation:
-    split = shares(_weights(parts, choices), 1 / 2)
+    divided = split.rhos(_weights(parts, choices))
     noised = []
-    for part, share in zip(parts, split, strict=False):
+    for part, share in zip(parts, divided, strict=False):
         measure = part.measure
         if isinstance(measure, Total) and not measure.whole:
             width = part.reach.l2(1) * part.bound() * sqrt_above(1 / (2 * rho * share))
@@ -217,7 +269,7 @@ def _concentrated(
         )
     chosen = tuple(
         _concentrated_choice(choice, rho * share)
-        for choice, share in zip(choices, split[len(parts) :], strict=True)
+        for choice, share in zip(choices, divided[len(parts) :], strict=True)
     )
     return Allocation(tuple(noised), chosen, compose(tuple(n.mechanism.event for n in noised)))
 
@@ -239,14 +291,6 @@ def _concentrated_choice(choice: Choice, rho: Fraction) -> Fraction:
     price = min(Fraction(reach.rows, reach.most) ** 2, Fraction(reach.groups))
     squared = 8 * rho * choice.rounds / (reach.swaps**2 * price)
     return 1 / sqrt_above(1 / squared)
-
-
-def error(parts: Sequence[Part], noised: Sequence[Noised]) -> float:
-    """What the split minimises: weighted variances in units of each part's bound."""
-    return math.fsum(
-        part.weight * (item.law.std / float(part.bound())) ** 2
-        for part, item in zip(parts, noised, strict=True)
-    )
 
 
 def _whole_bound(measure: Linear) -> int:

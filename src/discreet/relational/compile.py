@@ -1,5 +1,6 @@
 """From a plan to the text an engine runs; nothing of the analyst's text is in it.
 
+Every derived table has an alias and every order says where NULL stands, since engines differ.
 Cleaning happens in the scan. Bounding orders each person's rows by a salted hash of their
 content, ties broken by the content itself, and keeps the first few: which rows stay is a function
 of that person's rows and the salt alone. Sums are sums of whole numbers.
@@ -16,6 +17,11 @@ from functools import singledispatchmethod
 
 from discreet.relational.dialect import Dialect
 from discreet.relational.expression import Expression, columns
+from discreet.relational.features import PerPerson
+from discreet.relational.gathering import joined_by_key, per_person, truncated
+from discreet.relational.hashing import Content
+from discreet.relational.keeping import kept
+from discreet.relational.kept import Kept
 from discreet.relational.kind import Kind
 from discreet.relational.plan import (
     Bounded,
@@ -28,7 +34,9 @@ from discreet.relational.plan import (
     Rows,
     Scan,
     Union,
+    scans,
 )
+from discreet.relational.truncation import JoinedByKey, Truncated
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,11 @@ class Compiler:
     @text.register
     def _filtered(self, rows: Filtered, needed: frozenset[str]) -> str:
         inside = self.text(rows.rows, needed | columns(rows.condition))
-        return f"SELECT * FROM ({inside}) WHERE {self.dialect.render(rows.condition)}"
+        return f"SELECT * FROM ({inside}) AS q WHERE {self.dialect.render(rows.condition)}"
+
+    @text.register
+    def _kept(self, rows: Kept, needed: frozenset[str]) -> str:
+        return kept(self, rows, needed)
 
     @text.register
     def _joined_public(self, rows: JoinedPublic, needed: frozenset[str]) -> str:
@@ -90,7 +102,10 @@ class Compiler:
     def _joined_people(self, rows: JoinedPeople, needed: frozenset[str]) -> str:
         left, right = rows.left.owner or "", rows.right.owner or ""
         on = f"{self.dialect.identifier(left)} = {self.dialect.identifier(right)}"
-        return self._join(rows.left, rows.right, rows.kind, on, needed | {left, right})
+        for a, b in rows.on:
+            on += f" AND ({self.dialect.render(a)}) = ({self.dialect.render(b)})"
+        keys = _used([side for pair in rows.on for side in pair], left, right)
+        return self._join(rows.left, rows.right, rows.kind, on, needed | keys)
 
     def _join(
         self, left: Rows, right: Rows, kind: JoinKind, on: str, needed: frozenset[str]
@@ -104,7 +119,7 @@ class Compiler:
     def _union(self, rows: Union, needed: frozenset[str]) -> str:
         parts = [
             f"SELECT {self.items(branch, rows.owner, rows.outputs, expressions, needed)}"
-            f" FROM ({self.text(branch, _used(expressions, branch.owner))})"
+            f" FROM ({self.text(branch, _used(expressions, branch.owner))}) AS q"
             for branch, expressions in rows.branches
         ]
         return " UNION ALL ".join(parts)
@@ -113,25 +128,50 @@ class Compiler:
     def _distinct(self, rows: Distinct, needed: frozenset[str]) -> str:
         every = frozenset(output.name for output in rows.outputs)
         items = self.items(rows.rows, None, rows.outputs, rows.expressions, every)
-        return f"SELECT DISTINCT {items} FROM ({self.text(rows.rows, _used(rows.expressions))})"
+        inside = self.text(rows.rows, _used(rows.expressions))
+        return f"SELECT DISTINCT {items} FROM ({inside}) AS q"
 
     @text.register
     def _bounded(self, rows: Bounded, needed: frozenset[str]) -> str:
-        every = frozenset(output.name for output in rows.outputs) | {rows.owner or ""}
-        items = self.items(rows.rows, rows.owner, rows.outputs, rows.expressions, every)
-        used = _used(rows.expressions, rows.rows.owner)
-        inside = f"SELECT {items} FROM ({self.text(rows.rows, used)})"
-        contents = [self.dialect.identifier(output.name) for output in rows.outputs]
-        owner = self.dialect.identifier(rows.owner or "")
+        pairs = zip(rows.outputs, rows.expressions, strict=True)
+        read = [expression for output, expression in pairs if output.name in needed]
+        items = self.items(rows.rows, rows.owner, rows.outputs, rows.expressions, needed)
+        used = _used(read, rows.rows.owner)
+        inside = f"SELECT {items} FROM ({self.text(rows.rows, used)}) AS q"
+        name = self.dialect.identifier
+        contents = [
+            Content(name(output.name), output.facts.kind)
+            for output in rows.outputs
+            if output.name in needed
+        ]
+        owner = Content(name(rows.owner or ""), self.owner_kind(rows))
         order = self.order(contents, owner)
         return (
-            f"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY {owner} ORDER BY {order})"
-            f" AS k FROM ({inside})) WHERE k <= {rows.limit}"
+            f"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY {owner.text} "
+            f"ORDER BY {order}) AS k FROM ({inside}) AS q) AS q WHERE k <= {rows.limit}"
         )
 
-    def order(self, contents: Sequence[str], owner: str) -> str:
+    @text.register
+    def _truncated(self, rows: Truncated, needed: frozenset[str]) -> str:
+        return truncated(self, rows, needed)
+
+    @text.register
+    def _joined_by_key(self, rows: JoinedByKey, needed: frozenset[str]) -> str:
+        return joined_by_key(self, rows, needed)
+
+    @text.register
+    def _per_person(self, rows: PerPerson, needed: frozenset[str]) -> str:
+        return per_person(self, rows, needed)
+
+    def order(self, contents: Sequence[Content], owner: Content) -> str:
         """Salted hash of the content, then the content: no tie is left that matters."""
-        return ", ".join([self.dialect.hash([owner, *contents], self.salt), *contents])
+        first = self.dialect.shuffle([owner, *contents], self.salt)
+        return ordered([first, *(content.text for content in contents)])
+
+    def owner_kind(self, rows: Rows) -> Kind | None:
+        """The kind of the person's identifier, which is stored alike in all tables."""
+        stored = next((scan.identity for scan in scans(rows) if scan.identity), "")
+        return self.dialect.kind_of(stored)
 
     def items(
         self,
@@ -164,3 +204,8 @@ class Compiler:
 def _used(expressions: Sequence[Expression], *owners: str | None) -> frozenset[str]:
     names = frozenset().union(*(columns(expression) for expression in expressions))
     return names | {owner for owner in owners if owner is not None}
+
+
+def ordered(texts: Sequence[str]) -> str:
+    """An ORDER BY list with NULL after everything else."""
+    return ", ".join(f"{text} NULLS LAST" for text in texts)

@@ -15,14 +15,14 @@ from discreet.core.domain import Domain
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.metric import Metric
 from discreet.core.unit import Person, PrivacyUnit, add_remove
-from discreet.relational.compile import Compiler
+from discreet.relational.compile import Compiler, ordered
 from discreet.relational.engine import Engine
 from discreet.relational.expression import Expression, columns
 from discreet.relational.facts import Facts
 from discreet.relational.kind import Kind
 from discreet.relational.plan import Field, Scan
-from discreet.relational.schema import Category, Dates, Declaration, Number
-from discreet.relational.sources import Fingerprint, fingerprint
+from discreet.relational.schema import Category, Dates, Declaration, Discovered, Number
+from discreet.relational.sources import EngineTable, fingerprint
 from discreet.relational.sql.catalog import Entry
 from discreet.relational.table import PublicTable, Table
 
@@ -36,7 +36,7 @@ class Database:
     engine: Engine
     tables: Mapping[str, Table | PublicTable]
     _entries: dict[str, Entry] = field(init=False, default_factory=dict)
-    _versions: dict[str, Fingerprint | None] = field(init=False, default_factory=dict)
+    _versions: dict[str, object] = field(init=False, default_factory=dict)
     _stored: dict[str, dict[str, str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -50,6 +50,7 @@ class Database:
             made = self._private(name, table, stored) if isinstance(table, Table) else {}
             self._entries[name.lower()] = Entry(name, table, made)
             if isinstance(table, PublicTable):
+                self._versions[name] = self._version(name)
                 self._entries[name.lower()] = Entry(name, table, self._public(name, stored))
         for entry in self._entries.values():
             self._check_route(entry)
@@ -79,7 +80,7 @@ class Database:
         keys = ", ".join(self.engine.dialect.render(expression) for expression in expressions)
         group = f" GROUP BY {keys}" if keys else ""
         found = self.engine.rows(
-            f"SELECT COALESCE(MAX(n), 0) FROM (SELECT COUNT(*) AS n FROM ({text}){group})"
+            f"SELECT COALESCE(MAX(n), 0) FROM (SELECT COUNT(*) AS n FROM ({text}) AS q{group}) AS q"
         )
         return int(str(found[0][0]))
 
@@ -103,7 +104,7 @@ class Database:
             dialect.clean(dialect.identifier(c), entry.fields[c].stored, entry.fields[c].facts)
             for c in columns
         )
-        places = ", ".join(str(place + 1) for place in range(len(columns)))
+        places = ordered([str(place + 1) for place in range(len(columns))])
         text = f"SELECT DISTINCT {items} FROM {self.engine.place(table)} ORDER BY {places}"
         return self.engine.rows(text)
 
@@ -117,11 +118,25 @@ class Database:
             )
 
     def unchanged(self) -> bool:
-        """Whether every file is still the one that was attached."""
+        """Whether every file is still the one that was attached.
+
+        A table in an engine must have its columns as they were, and its rows too if it is public.
+        """
         self.require_process()
         return all(
-            fingerprint(table.source) == self._versions[name] for name, table in self.tables.items()
+            self._version(name) == self._versions[name]
+            and not (
+                isinstance(table.source, EngineTable)
+                and self.engine.columns(name) != self._stored[name]
+            )
+            for name, table in self.tables.items()
         )
+
+    def _version(self, name: str) -> object:
+        table = self.tables[name]
+        if isinstance(table, PublicTable) and isinstance(table.source, EngineTable):
+            return self.engine.contents(name)
+        return fingerprint(table.source)
 
     def version(self, names: Collection[str]) -> str | None:
         """Text that tells versions of some tables apart without reading them; None for frames.
@@ -169,7 +184,7 @@ class Database:
             raise _types(column="the person's identifier")
 
     def _private(self, name: str, table: Table, stored: Mapping[str, str]) -> dict[str, Field]:
-        for column in table.columns:
+        for column in (*table.columns, *(part for key in table.max_rows_per for part in key)):
             _require_column(column, name, stored)
         unit = add_remove(table.unit)
         if isinstance(unit, Person):
@@ -198,7 +213,7 @@ class Database:
             text = dialect.clean(dialect.identifier(column), kind_name, Facts(kind))
             found = self.engine.rows(
                 f"SELECT DISTINCT {text} AS v FROM {self.engine.place(name)} "
-                f"ORDER BY v LIMIT {_LISTED + 1}"
+                f"ORDER BY v NULLS LAST LIMIT {_LISTED + 1}"
             )
             values = tuple(row[0] for row in found if row[0] is not None)
             if len(values) <= _LISTED:
@@ -260,8 +275,8 @@ def _common_unit(tables: Mapping[str, Table | PublicTable]) -> PrivacyUnit:
                 code="unit_mismatch",
                 expectation="private tables that protect the same people with the same bounds",
                 received=other,
-                remedy="Declare the same max_rows, max_groups and relation on every table; each "
-                "names its own identifier column.",
+                remedy="Declare the same max_rows, max_groups, of and relation on every table; "
+                "each names its own identifier column.",
             )
     return first
 
@@ -271,7 +286,7 @@ def _bounds(unit: PrivacyUnit) -> object:
     inside = add_remove(unit)
     if isinstance(inside, Person):
         bounds = (inside.max_rows, inside.max_groups, inside.max_rows_per_group)
-        return (type(unit), Person, bounds)
+        return (type(unit), Person, bounds, inside.of)
     return unit
 
 
@@ -313,6 +328,9 @@ def _declared(table: str, column: str, kind: Kind | None, declaration: Declarati
                 return declaration.facts(kind)
             if kind is Kind.TEXT:
                 return declaration.facts(Kind.REAL)
+        case Discovered():
+            if kind in (Kind.TEXT, Kind.WHOLE, Kind.DATE):
+                return declaration.facts(kind)
         case Dates():
             wanted = Kind.MOMENT if isinstance(declaration.first, datetime) else Kind.DATE
             if kind in (Kind.DATE, Kind.MOMENT):
@@ -323,7 +341,8 @@ def _declared(table: str, column: str, kind: Kind | None, declaration: Declarati
         code="type_clash",
         expectation=f"a declaration that suits the column {table}.{column}",
         received=(type(declaration).__name__, "unreadable" if kind is None else kind.value),
-        remedy="Number is for numbers, Dates for days and moments, Category for lists of values.",
+        remedy="Number is for numbers, Dates for days and moments, Category for lists of values, "
+        "Discovered for text, whole numbers and days.",
     )
 
 

@@ -11,18 +11,22 @@ the end; one guard there turns it into NULL. Where bounds prove that it cannot, 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from fractions import Fraction
 from typing import ClassVar
 
 from discreet.core.errors import InvalidParameter
 from discreet.relational.expression import Call, Case, Column, Expression, Literal
-from discreet.relational.facts import Facts
+from discreet.relational.facts import Facts, limits
 from discreet.relational.functions.standard import STANDARD, Template
-from discreet.relational.kind import LARGEST_REAL, Kind, kind_of_value
+from discreet.relational.hashing import NATIVE, Content, Hashing
+from discreet.relational.kind import LARGEST_REAL, SAFE_WHOLE, Kind, kind_of_value
 
 MOST_TEXT = 500_000
+_FARTHEST_GRID = 1000
 
 
 class Dialect(ABC):
@@ -41,44 +45,44 @@ class Dialect(ABC):
         Kind.MOMENT: "TIMESTAMP",
     }
 
+    def __init__(self, hashing: Hashing = NATIVE) -> None:
+        """``hashing`` decides which rows bounding keeps, not how many."""
+        self.hashing = hashing
+
     @abstractmethod
     def kind_of(self, stored: str) -> Kind | None:
         """The kind of a column stored with this type; None if it cannot be used."""
 
     @abstractmethod
-    def clean(self, text: str, stored: str, facts: Facts) -> str:
-        """A stored column in the universe of its kind and within what was declared: the scan.
-
-        Not for identifiers: two large numbers may be clamped to one.
-        """
+    def opened(self, text: str, stored: str) -> str:
+        """A stored value as a plain one of its kind: not yet within its universe, zones in UTC."""
 
     @abstractmethod
-    def tidy(self, text: str, kind: Kind) -> str:
-        """An undeclared value in the universe of its kind."""
+    def compares(self, stored: str) -> bool:
+        """Whether values so stored compare with public keys as they are, and cannot fail."""
 
     @abstractmethod
-    def clean_number(self, text: str, facts: Facts) -> str:
-        """A number clamped to its bounds, infinities included; NaN becomes NULL."""
-
-    @abstractmethod
-    def clean_category(self, text: str, values: Sequence[object]) -> str:
-        """A value of the list, or NULL."""
-
-    @abstractmethod
-    def cast(self, text: str, source: Kind, kind: Kind) -> str:
-        """A value of the universe of ``source`` in another kind, NULL where it cannot be."""
-
-    @abstractmethod
-    def steps(self, text: str, facts: Facts, exponent: int) -> str:
-        """A bounded number, clamped, in whole steps of 2**exponent, halves to even."""
-
-    @abstractmethod
-    def wide_sum(self, text: str) -> str:
-        """The exact sum of whole numbers, wide enough for any table; 0 where there are none."""
+    def adds(self, stored: str) -> bool:
+        """Whether reals so stored can be clamped as they are, and cannot fail."""
 
     @abstractmethod
     def identity(self, text: str, stored: str) -> str:
         """An identifier, told apart by its content alone and not by a collation."""
+
+    @abstractmethod
+    def cast(self, text: str, source: Kind, kind: Kind) -> str:
+        """A value of the universe of ``source`` in another kind, NULL where it cannot be.
+
+        To TEXT, values of any type can be cast.
+        """
+
+    @abstractmethod
+    def infinity(self) -> str:
+        """The infinite double."""
+
+    @abstractmethod
+    def wide_sum(self, text: str) -> str:
+        """The exact sum of whole numbers, wide enough for any table; 0 where there are none."""
 
     @abstractmethod
     def halves(self, text: str) -> tuple[str, str]:
@@ -87,6 +91,111 @@ class Dialect(ABC):
     @abstractmethod
     def hash(self, texts: Sequence[str], salt: int) -> str:
         """A whole number that depends on the content of all texts and on the salt."""
+
+    @abstractmethod
+    def digest(self, text: str) -> str:
+        """The SHA-256 of a text's UTF-8, in an order like that of its hexadecimal digits."""
+
+    def shuffle(self, contents: Sequence[Content], salt: int) -> str:
+        """What a person's rows are ordered by, first."""
+        return self.hashing.write(self, contents, salt)
+
+    def same(self, left: str, right: str, kind: Kind) -> str:
+        """Whether two values of a kind are equal or both NULL, as a join can use it."""
+        return f"{left} IS NOT DISTINCT FROM {right}"
+
+    def clean(self, text: str, stored: str, facts: Facts) -> str:
+        """A stored column in the universe of its kind and within what was declared: the scan.
+
+        Not for identifiers: two large numbers may be clamped to one.
+        """
+        kind = self.kind_of(stored)
+        if kind is None:
+            raise InvalidParameter(
+                code="unusable_type",
+                expectation="a column of numbers, text, truth values, dates or moments",
+                received=stored,
+                remedy="Convert the column when the table is written.",
+            )
+        text = self.opened(text, stored)
+        if kind is not facts.kind:
+            if facts.kind is Kind.WHOLE and kind is Kind.REAL:
+                # Clamping before rounding keeps infinities and numbers too large.
+                low, high = map(_doubled, limits(facts))
+                text = self.clean_number(text, Facts(Kind.REAL, low, high))
+            elif kind is not Kind.TEXT:
+                text = self.tidy(text, kind)
+            text = self.cast(text, kind, facts.kind)
+        if facts.empty:
+            return f"CAST(NULL AS {self.types[facts.kind]})"
+        if facts.values is not None and set(facts.values) != {False, True}:
+            return self.clean_category(text, facts.values)
+        if facts.kind.is_number:
+            return self.clean_number(text, facts)
+        return self._within(text, facts) if facts.kind.is_calendar else text
+
+    def tidy(self, text: str, kind: Kind) -> str:
+        """An undeclared value in the universe of its kind."""
+        if kind.is_number:
+            return self.clean_number(text, Facts(kind))
+        if kind.is_calendar:
+            return self._within(text, Facts(kind))
+        return f"CAST({text} AS {self.types[kind]})"
+
+    def clean_number(self, text: str, facts: Facts) -> str:
+        """A number clamped by CASE, infinities included; NaN becomes NULL.
+
+        What is in bounds, the most common case, comes first.
+        """
+        low, high = (self.literal(end) for end in limits(facts))
+        top = f"{text} > {high}" if facts.kind is Kind.WHOLE else f"{text} <= {self.infinity()}"
+        clamped = (
+            f"CASE WHEN {text} BETWEEN {low} AND {high} THEN {text} "
+            f"WHEN {text} < {low} THEN {low} WHEN {top} THEN {high} END"
+        )
+        return f"CAST({clamped} AS {self.types[facts.kind]})"
+
+    def clean_category(self, text: str, values: Sequence[object]) -> str:
+        """A value of the list, or NULL; NULL itself need not be listed."""
+        listed = [value for value in values if value is not None]
+        kind = kind_of_value(listed[0]) if listed else None
+        if kind is None:
+            return "NULL"
+        if not kind.is_number:
+            # An ENUM has no value outside its own list to compare with.
+            text = f"CAST({text} AS {self.types[kind]})"
+        known = Facts(kind, values=tuple(listed))
+        if kind is Kind.WHOLE and known.high - known.low == len(listed) - 1:
+            # Without gaps, two comparisons do the work of a hash table.
+            test = f"BETWEEN {self.literal(known.low)} AND {self.literal(known.high)}"
+        else:
+            test = f"IN ({', '.join(map(self.literal, listed))})"
+        return f"CAST(CASE WHEN {text} {test} THEN {text} END AS {self.types[kind]})"
+
+    def steps(self, text: str, facts: Facts, exponent: int) -> str:
+        """A bounded number, clamped, in whole steps of 2**exponent, halves to even.
+
+        Numerics: multiplying a double by a power of two is exact unless the result is subnormal,
+        where it is nowhere near half a step; so this is the nearest whole number of steps.
+        """
+        if facts.kind is Kind.WHOLE and exponent == 0:
+            return self.clean_number(text, facts)
+        low, high = limits(facts)
+        most = max(abs(Fraction(end)) for end in (low, high)) / Fraction(2) ** exponent
+        if not facts.bounded or abs(exponent) > _FARTHEST_GRID or most >= SAFE_WHOLE:
+            raise InvalidParameter(
+                code="grid_out_of_range",
+                expectation="bounds of fewer than 2**62 steps of the grid",
+                received=(facts.low, facts.high, exponent),
+                remedy="Choose a coarser grid or narrower bounds.",
+            )
+        clamped = self.clean_number(text, Facts(Kind.REAL, facts.low, facts.high))
+        return self.scaled(clamped, exponent)
+
+    def scaled(self, text: str, exponent: int) -> str:
+        """The nearest whole number of steps of 2**exponent, halves to even, of a small double."""
+        factor = self.real(math.ldexp(1.0, -exponent))
+        return f"CAST({text} * {factor} AS {self.types[Kind.WHOLE]})"
 
     def identifier(self, name: str) -> str:
         """A quoted name."""
@@ -133,12 +242,24 @@ class Dialect(ABC):
         """The quotient of two whole numbers, cut towards zero; the second is not zero."""
         return f"({first} / {second})"
 
+    def quotient(self, first: str, second: str) -> str:
+        """The quotient of two doubles; the second is not zero."""
+        return f"{first} / {second}"
+
+    def whole_part(self, first: str, second: str) -> str:
+        """The whole part of a quotient of doubles that are not negative; the second is not zero."""
+        return f"FLOOR({first} / {second})"
+
     def finite(self, text: str) -> str:
         """A double, or NULL where it is NaN or infinite."""
         return (
             f"CASE WHEN {text} BETWEEN {self.real(-LARGEST_REAL)} AND {self.real(LARGEST_REAL)} "
             f"THEN {text} END"
         )
+
+    def _within(self, text: str, facts: Facts) -> str:
+        low, high = (self.literal(end) for end in limits(facts))
+        return f"CASE WHEN {text} BETWEEN {low} AND {high} THEN {text} END"
 
     def render(self, expression: Expression) -> str:
         """The text of an expression; doubles are finite."""
@@ -186,6 +307,12 @@ def scientific(value: float) -> str:
     """The shortest text that reads back as the same double."""
     mantissa, _, exponent = repr(value).partition("e")
     return f"{mantissa}E{exponent or 0}"
+
+
+def _doubled(end: int) -> float:
+    """The double next to a whole bound, not beyond it."""
+    near = float(end)
+    return math.nextafter(near, 0.0) if abs(Fraction(near)) > abs(end) else near
 
 
 def _limited(text: str) -> str:

@@ -19,30 +19,42 @@ from discreet.relational.question import Question
 from discreet.relational.schema import Category
 
 
-def identity(question: Question, *more: object) -> str:
+def identity(question: Question | tuple[Question, ...], *more: object) -> str:
     """A digest that is equal for identical questions; ``more`` is what else must be equal."""
-    text = "\n".join([_text(question), *(repr(item) for item in more)])
+    text = "\n".join([canonical_text(question), *(repr(item) for item in more)])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _text(value: object) -> str:  # noqa: PLR0911 -- one line for each kind of part
+def described(expression: Expression) -> str:
+    """An expression with what is known of each column in it: equal texts, equal values."""
+    parts, waiting = [canonical_text(expression)], [expression]
+    while waiting:
+        node = waiting.pop()
+        waiting.extend(node.args)
+        if isinstance(node, Column):
+            parts.append(f"{node.name}:{canonical_text(node.facts)}")
+    return "\n".join(dict.fromkeys(parts))
+
+
+def canonical_text(value: object) -> str:  # noqa: PLR0911 -- one line for each kind of part
+    """Text that is equal for equal public parts of a question."""
     if isinstance(value, Column | Literal | Call | Case):
         return f"{canonical(value)}{_bounds(value)}"
     if isinstance(value, Facts):
         return f"{value.kind.name}[{value.low!r},{value.high!r}]{value.values!r}"
     if isinstance(value, Block):
-        return f"{_text(value.expressions)}{value.entries!r}"
+        return f"{canonical_text(value.expressions)}{value.entries!r}"
     if isinstance(value, Category):
         return f"Category{value.values!r}"
     if isinstance(value, Enum):
         return value.name
     if is_dataclass(value) and not isinstance(value, type):
-        inside = ",".join(_text(getattr(value, item.name)) for item in fields(value))
+        inside = ",".join(canonical_text(getattr(value, item.name)) for item in fields(value))
         return f"{type(value).__name__}({inside})"
     if isinstance(value, tuple | list):
-        return f"({','.join(map(_text, value))})"
+        return f"({','.join(map(canonical_text, value))})"
     if isinstance(value, Mapping):
-        return f"{{{','.join(f'{key!r}:{_text(item)}' for key, item in value.items())}}}"
+        return f"{{{','.join(f'{key!r}:{canonical_text(item)}' for key, item in value.items())}}}"
     return repr(value)
 
 

@@ -8,7 +8,7 @@ Source: contract, "Spending", "Numbers"; 004d:F22. Proof: ``proofs/relational.md
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.event import Event, compose
-from discreet.core.guarantee import ZCDP, Guarantee, RenyiDP
+from discreet.core.guarantee import ZCDP, ApproxZCDP, Guarantee, RenyiDP
 from discreet.core.measurement import Measurement
 from discreet.core.space import Space
 from discreet.core.unit import Person, add_remove
@@ -27,6 +27,7 @@ from discreet.noise.randomness import SYSTEM, Source, integer
 from discreet.relational.aggregates import Aggregate, Maximum, Minimum, Quantile
 from discreet.relational.allocation import Allocation, Choice, Noised, Part, allocate
 from discreet.relational.database import Database, Databases, Units
+from discreet.relational.discovery import keys_from_plain, plain_keys
 from discreet.relational.kind import Kind
 from discreet.relational.measures import CountPeople, CountValues, Linear, Ranks, Total
 from discreet.relational.question import Question
@@ -37,7 +38,7 @@ from discreet.relational.reach import (
     reach_of_rows,
     reach_of_values,
 )
-from discreet.relational.tally import statements, tally
+from discreet.relational.tally import Tally, statements, tally
 
 Selection: TypeAlias = (
     quantiles.Quantile | quantiles.Minimum | quantiles.Maximum | quantiles.Several
@@ -49,25 +50,39 @@ _SMALL = 1 << 61
 
 @dataclass(frozen=True)
 class Measured:
-    """Noisy values by cell, in steps of each measure's grid, and chosen quantiles."""
+    """Noisy values by cell, in steps of each measure's grid, and chosen quantiles.
+
+    ``keys`` holds the combinations of keys that were discovered; None where they were listed.
+    """
 
     linear: tuple[NDArray[Any], ...]
     chosen: tuple[NDArray[Any], ...]
+    keys: tuple[tuple[object, ...], ...] | None = None
 
     def plain(self) -> dict[str, Any]:
         """As plain JSON, to be kept."""
         return {
             "linear": [values.tolist() for values in self.linear],
             "chosen": [values.tolist() for values in self.chosen],
+            **({} if self.keys is None else {"keys": plain_keys(self.keys)}),
         }
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Measured:
         """What :meth:`plain` wrote."""
         return cls(
-            tuple(_whole_array(values) for values in plain["linear"]),
+            tuple(whole_array(values) for values in plain["linear"]),
             tuple(np.asarray(values) for values in plain["chosen"]),
+            keys_from_plain(plain["keys"]) if "keys" in plain else None,
         )
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Noise decided elsewhere, with the name of each measure there."""
+
+    allocation: Allocation
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -75,7 +90,8 @@ class Inquiry:
     """A question with its spend.
 
     ``rows_at_most`` bounds the private rows, for overflow. ``emphasis`` replaces the weights of
-    the linear measures, where a wanted accuracy decides the split.
+    the linear measures, where a wanted accuracy decides the split. ``settled`` is the part of an
+    allocation that several questions share, where this is one of them.
     """
 
     question: Question
@@ -83,6 +99,7 @@ class Inquiry:
     rows_at_most: int
     randomness: Source = SYSTEM
     emphasis: tuple[float, ...] | None = None
+    settled: Settled | None = None
 
     def __post_init__(self) -> None:
         """Refuse questions about public tables alone, and totals that could overflow."""
@@ -102,9 +119,21 @@ class Inquiry:
 
     @cached_property
     def person(self) -> Person | None:
-        """The person whose rows are bounded, where rows have owners."""
-        unit = add_remove(self.question.unit)
-        return unit if isinstance(unit, Person) and self.question.rows.owner else None
+        """The person whose rows are bounded, where rows have owners.
+
+        Where steps below leave a person fewer rows than the unit allows, these are the bound.
+        """
+        unit, changed = add_remove(self.question.unit), self.question.rows.changed
+        if not isinstance(unit, Person) or not self.question.rows.owner:
+            return None
+        if changed is None:
+            return unit
+        return replace(unit, max_rows=min(changed, unit.max_rows or changed))
+
+    @property
+    def cells(self) -> int:
+        """How many groups there are, as far as that is known beforehand."""
+        return self.question.keys.cells
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
@@ -140,17 +169,19 @@ class Inquiry:
     @cached_property
     def allocation(self) -> Allocation:
         """The split and the noise."""
+        if self.settled is not None:
+            return self.settled.allocation
         return allocate(self.parts, self.choices, self.spend, self.randomness)
 
     def reach(self, measure: Linear | Ranks) -> Reach:
         """How many rows of a measure one unit can change."""
-        question, cells = self.question, self.question.keys.cells
+        question, cells = self.question, self.cells
         if self.person is None:
             if isinstance(measure, CountPeople):
                 raise InvalidParameter(
                     code="no_owner",
                     expectation="rows that still belong to one person each",
-                    remedy="Count people before DISTINCT or UNION with other rows.",
+                    remedy="Count people before DISTINCT, UNION or a join on another key.",
                 )
             changed = question.rows.changed
             assert changed is not None
@@ -198,17 +229,31 @@ class Inquiry:
 
     @property
     def _concentrated(self) -> bool:
-        return isinstance(self.spend, ZCDP | RenyiDP)
+        return isinstance(self.spend, ZCDP | ApproxZCDP | RenyiDP)
 
     @cached_property
     def choice_events(self) -> tuple[Event, ...]:
         """The events of all quantiles."""
         return tuple(self.choice_event(number) for number in range(len(self.choices)))
 
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The parts of the event, each with a price of its own."""
+        return (self.allocation.linear_event, *self.choice_events)
+
     @cached_property
     def event(self) -> Event:
         """What the whole answer costs."""
-        return compose((self.allocation.linear_event, *self.choice_events))
+        return compose(self.events)
+
+    @property
+    def charges(self) -> tuple[tuple[Guarantee, tuple[Event, ...]], ...]:
+        """Parts of the spend, and the events that each of them pays for."""
+        return ((self.spend, self.events),)
+
+    def answered(self, measured: Measured) -> Inquiry:
+        """The question with every key known, as it stands after the release."""
+        return self
 
     def noised(self, measure: Linear) -> tuple[int, Noised]:
         """Place and noise of a measure."""
@@ -222,28 +267,38 @@ class Inquiry:
                 return number, group.index(aggregate)
         raise LookupError(type(aggregate).__name__)
 
+    def name(self, place: int) -> str:
+        """The name of a measure's noise within its release."""
+        return f"m{place}" if self.settled is None else self.settled.names[place]
+
     def release(self, database: Database) -> Measured:
         """Run it: exact numbers from the engine, then noise. The only thing that reads data."""
-        grids = [item.measure for item in self.allocation.noised]
-        exact = tally(
+        exact = self.exact(database)
+        linear = tuple(
+            self.noisy(values, item)
+            for values, item in zip(exact.linear, self.allocation.noised, strict=True)
+        )
+        return Measured(linear, self.chosen(exact))
+
+    def exact(self, database: Database) -> Tally:
+        """What the engine counts and adds up. Private: only noise may follow."""
+        return tally(
             self.question,
-            grids,
+            [item.measure for item in self.allocation.noised],
             [group[0].ranks for group in self.choosing],
             self.person,
             database.engine,
             salt=integer(SYSTEM, 62),
         )
-        linear = tuple(
-            self._noisy(values, item)
-            for values, item in zip(exact.linear, self.allocation.noised, strict=True)
-        )
-        chosen = tuple(
+
+    def chosen(self, exact: Tally) -> tuple[NDArray[Any], ...]:
+        """The quantiles, chosen by noisy ranks."""
+        return tuple(
             np.asarray(self.selection(number).release(counts)).reshape(len(counts), -1)
             for number, counts in enumerate(exact.ranks)
         )
-        return Measured(linear, chosen)
 
-    def _noisy(self, values: NDArray[Any], item: Noised) -> NDArray[Any]:
+    def noisy(self, values: NDArray[Any], item: Noised) -> NDArray[Any]:
         """Exact numbers with noise, in steps.
 
         Totals that are public to fit 61 bits are released by the mechanism itself. Larger ones
@@ -267,9 +322,13 @@ class Inquiry:
             item.mechanism.release(0)
         for number in range(len(self.choices)):
             self.selection(number)
+        self.texts(database)
+
+    def texts(self, database: Database) -> list[str]:
+        """What the engine would run, with a salt of zero."""
         measures = [item.measure for item in self.allocation.noised]
         ranks = [group[0].ranks for group in self.choosing]
-        statements(self.question, [*measures, *ranks], self.person, database.engine)
+        return statements(self.question, [*measures, *ranks], self.person, database.engine)
 
     def measurement(self, database: Database) -> Measurement[Database, Measured]:
         """The same as a measurement on databases at a distance of one unit."""
@@ -298,7 +357,8 @@ def _rounds(group: tuple[Quantile, ...]) -> int:
     ).rounds
 
 
-def _whole_array(values: list[int]) -> NDArray[Any]:
+def whole_array(values: list[int]) -> NDArray[Any]:
+    """Whole numbers as they were kept: 64-bit if they fit, else of any size."""
     fits = all(abs(value) < 1 << 62 for value in values)
     return np.array(values, dtype=np.int64 if fits else object)
 

@@ -1,4 +1,4 @@
-"""The public keys of an answer: every declared combination, and no other.
+"""The keys of an answer: every declared combination and no other, or keys to be discovered.
 
 Keys come in blocks. A block is one key expression with its finite list of values, or several
 columns of one public table with the combinations that occur there. An answer has one cell for
@@ -66,6 +66,46 @@ class KeySet:
         return cycle * (self.cells // max(len(cycle), 1))
 
 
+@dataclass(frozen=True)
+class DiscoveredKeys:
+    """Key expressions whose combinations are found privately, by how many people have each.
+
+    Rows in which a key is NULL are left out, except where ``listed`` says that the owner listed
+    NULL among the values of that key. A combination of fewer than ``least`` people is never named.
+    """
+
+    expressions: tuple[Expression, ...]
+    listed: tuple[bool, ...]
+    least: int
+
+    @property
+    def cells(self) -> int:
+        """Refused: nobody knows before it is paid for."""
+        raise _unknown(self)
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Refused as well."""
+        raise _unknown(self)
+
+    def strides(self) -> tuple[int, ...]:
+        """Refused as well."""
+        raise _unknown(self)
+
+    def found(self, entries: tuple[tuple[object, ...], ...]) -> KeySet:
+        """The keys that were named, as public ones."""
+        return KeySet((Block(self.expressions, entries),))
+
+
+def _unknown(keys: DiscoveredKeys) -> InvalidParameter:
+    return InvalidParameter(
+        code="keys_not_known",
+        expectation="keys that are known beforehand",
+        received=f"{len(keys.expressions)} to be discovered",
+        remedy="Keys are discovered by `sql`, one question at a time; declare dp.Category here.",
+    )
+
+
 def not_finite(name: str, facts: Facts) -> InvalidParameter:
     """The refusal of a key without a finite list of values."""
     return InvalidParameter(
@@ -73,5 +113,5 @@ def not_finite(name: str, facts: Facts) -> InvalidParameter:
         expectation=f"a finite public list of keys for {name}",
         received=facts.kind.value,
         remedy="Group by a Category, by bin(x, low, high, n), by year(day), or by a column of a "
-        "public table.",
+        "public table; or declare dp.Discovered() and spend some delta.",
     )

@@ -1,7 +1,8 @@
 """The relational plan: rows built from scans by a few steps, each with a known stability.
 
-``changed`` is the number of rows of a step's output that one unit can add or remove; None means
-that a person may own any number until bounding cuts them down. ``owner`` is the column that says
+``changed`` is the number of rows of a step's output that one unit can add or remove; where rows
+have owners, it is how many each person owns. None means that a person may own any number until
+bounding cuts them down. ``owner`` is the column that says
 whose row it is, where rows still have one owner each. Column names are unique in a plan.
 
 Source: 004d:F5, F9, F22; 004b:A21; contract, "Units and neighbours". Proof:
@@ -59,6 +60,11 @@ class Rows(ABC):
     @abstractmethod
     def owner(self) -> str | None:
         """Column that identifies the person, where each row has one."""
+
+    @property
+    def person(self) -> str | None:
+        """A column made by this step that holds the owner's identifier in every row, if any."""
+        return None
 
     @property
     @abstractmethod
@@ -189,16 +195,21 @@ class JoinedPublic(Rows):
 
 @dataclass(frozen=True)
 class JoinedPeople(Rows):
-    """Rows of two private tables that belong to the same person. The person stays the unit."""
+    """Rows of two private tables that belong to the same person and agree on the pairs ``on``.
+
+    The person stays the unit.
+    """
 
     left: Rows
     right: Rows
     kind: JoinKind
+    on: tuple[tuple[Expression, Expression], ...] = ()
 
     @property
     def changed(self) -> int | None:
-        """Not bounded before bounding."""
-        return None
+        """The product of what a person owns on both sides, where that is bounded."""
+        left, right = self.left.changed, self.right.changed
+        return None if left is None or right is None else left * max(right, 1)
 
     @property
     def owner(self) -> str | None:
@@ -212,7 +223,8 @@ class JoinedPeople(Rows):
 
     def label(self) -> str:
         """That it keeps the unit."""
-        return f"{self.kind.value.lower()} on the person"
+        more = f" and {len(self.on)} more columns" if self.on else ""
+        return f"{self.kind.value.lower()} on the person{more}"
 
 
 @dataclass(frozen=True)
@@ -318,12 +330,9 @@ class Distinct(Rows):
 
 def owned_inputs(rows: Rows) -> tuple[Rows, ...]:
     """The inputs whose identifier is that of every row: not the right side of a LEFT JOIN."""
-    match rows:
-        case Filtered() | JoinedPublic():
-            return rows.inputs[:1]
-        case JoinedPeople(kind=kind):
-            return rows.inputs if kind is JoinKind.INNER else rows.inputs[:1]
-    return ()
+    if isinstance(rows, JoinedPeople):
+        return rows.inputs if rows.kind is JoinKind.INNER else rows.inputs[:1]
+    return tuple(below for below in rows.inputs if rows.owner and below.owner == rows.owner)
 
 
 def identifies(column: str, rows: Rows) -> bool:
@@ -331,6 +340,8 @@ def identifies(column: str, rows: Rows) -> bool:
     if isinstance(rows, Scan):
         direct = rows.identifier is not None and rows.route is None
         return direct and column == rows.column(rows.identifier or "")
+    if column == rows.person:
+        return True
     return any(identifies(column, below) for below in owned_inputs(rows))
 
 

@@ -11,13 +11,13 @@ from typing import TypeAlias
 from discreet.core.unit import PrivacyUnit
 from discreet.relational.aggregates import Aggregate
 from discreet.relational.expression import Expression
-from discreet.relational.keys import KeySet
+from discreet.relational.keys import DiscoveredKeys, KeySet
 from discreet.relational.plan import Rows
 
 
 @dataclass(frozen=True)
 class KeyOutput:
-    """A column of the answer that is one of the public keys."""
+    """A column of the answer that is one of the keys."""
 
     name: str
     number: int
@@ -56,7 +56,7 @@ class Question:
 
     rows: Rows
     unit: PrivacyUnit
-    keys: KeySet
+    keys: KeySet | DiscoveredKeys
     key_places: tuple[tuple[int, int], ...]
     aggregates: tuple[Aggregate, ...]
     outputs: tuple[Output, ...]

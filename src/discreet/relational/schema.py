@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number as RealNumber
-from discreet.core.parameters import finite, positive
+from discreet.core.parameters import count, finite, positive
 from discreet.relational.facts import Facts
 from discreet.relational.kind import Kind
 
@@ -151,7 +151,29 @@ class Dates:
         return Facts(kind, first, last, None, declared=True)
 
 
-Declaration: TypeAlias = Category | Number | Dates
+@dataclass(frozen=True)
+class Discovered:
+    """Values that nobody listed: text, whole numbers or days, named where enough people have them.
+
+    A key is found privately, by how many people have it, which needs delta > 0. ``least`` is a
+    public minimum of people below which no key is ever named; it costs nothing. NULL is no key.
+
+    >>> Discovered(least=20).facts(Kind.TEXT).declared
+    True
+    """
+
+    least: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse a minimum that is not a whole number of at least one."""
+        object.__setattr__(self, "least", count("least", self.least))
+
+    def facts(self, kind: Kind) -> Facts:
+        """Of any value of its kind; no list and no bounds."""
+        return Facts(kind, declared=True)
+
+
+Declaration: TypeAlias = Category | Number | Dates | Discovered
 
 
 def _unequal(value: object) -> bool:

@@ -1,12 +1,15 @@
-"""Where a table lies: a file, a table in a DuckDB file, or a frame in memory."""
+"""Where a table lies: a file, a table in a DuckDB file, a frame in memory, or in an engine."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.core.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from discreet.relational.engine import Engine
 
 
 @dataclass(frozen=True)
@@ -48,14 +51,22 @@ class Frame:
     frame: Any = field(repr=False, hash=False, compare=False)
 
 
-Source: TypeAlias = ParquetFile | CSVFile | DatabaseTable | Frame
+@dataclass(frozen=True)
+class EngineTable:
+    """A table or view that lies in an engine already: ``postgres.table("clinic.visits")``."""
+
+    engine: Engine
+    name: str
+
+
+Source: TypeAlias = ParquetFile | CSVFile | DatabaseTable | Frame | EngineTable
 
 _FRAMES = {"polars", "pandas", "pyarrow"}
 
 
 def source_of(value: object, table: str | None = None) -> Source:
     """The source a user means by a path or an object in memory."""
-    if isinstance(value, ParquetFile | CSVFile | DatabaseTable | Frame):
+    if isinstance(value, ParquetFile | CSVFile | DatabaseTable | Frame | EngineTable):
         return value
     if isinstance(value, str | Path):
         return _file(Path(value), table)
@@ -70,8 +81,8 @@ def source_of(value: object, table: str | None = None) -> Source:
 
 
 def fingerprint(source: Source) -> Fingerprint | None:
-    """The version of a file as its directory entry tells it; None for frames."""
-    if isinstance(source, Frame):
+    """The version of a file as its directory entry tells it; None for other tables."""
+    if isinstance(source, Frame | EngineTable):
         return None
     try:
         status = source.path.stat()
@@ -103,6 +114,16 @@ def _file(path: Path, table: str | None) -> Source:
         expectation="a file name that ends in .parquet, .csv or .duckdb",
         received=path.name,
         remedy="Rename the file, or load it into a frame and pass that.",
+    )
+
+
+def cannot_read(*, engine: str, source: Source, remedy: str) -> InvalidParameter:
+    """The refusal of a source by an engine that has no way to it."""
+    return InvalidParameter(
+        code="engine_cannot_read",
+        expectation=f"tables that {engine} can read",
+        received=type(source).__name__,
+        remedy=remedy,
     )
 
 

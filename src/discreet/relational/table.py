@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
 from discreet.core.unit import Person, PrivacyUnit, Row, add_remove
-from discreet.relational.schema import Category, Dates, Declaration, Number
+from discreet.relational.schema import Category, Dates, Declaration, Discovered, Number
 from discreet.relational.sources import Source, source_of
 
 MOST_ROWS = 1 << 40
@@ -29,6 +30,7 @@ class Table:
     columns: Mapping[str, Declaration]
     rows_at_most: int = MOST_ROWS
     snapshot: str | None = field(default=None)
+    max_rows_per: Mapping[tuple[str, ...], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ def table(
     table: str | None = None,
     rows_at_most: int = MOST_ROWS,
     snapshot: str | None = None,
+    max_rows_per: Mapping[str, int] | Mapping[Any, int] | None = None,
 ) -> Table:
     """Declare a private table.
 
@@ -53,7 +56,9 @@ def table(
     table. ``unit`` says whose privacy is protected. ``columns`` declares the public bounds,
     categories and days of the columns that may be aggregated or grouped by. ``snapshot`` is a
     public name for this version of the data: with it, identical questions are recognised after
-    a restart even for tables in memory.
+    a restart even for tables in memory. ``max_rows_per`` says, for columns by which this table
+    may be joined with other private rows, how many rows share a value: ``{"city": 3}``. More
+    rows than that are cut, never counted, so the noise of a join follows from it.
     """
     return Table(
         source_of(source, table),
@@ -61,6 +66,7 @@ def table(
         _declared(columns),
         count("rows_at_most", rows_at_most),
         snapshot,
+        _limits(max_rows_per or {}),
     )
 
 
@@ -83,11 +89,28 @@ def _unit(unit: PrivacyUnit) -> PrivacyUnit:
 
 def _declared(columns: Mapping[str, Declaration]) -> Mapping[str, Declaration]:
     for name, declaration in columns.items():
-        if not isinstance(name, str) or not isinstance(declaration, Category | Number | Dates):
+        if not isinstance(name, str) or not isinstance(
+            declaration, Category | Number | Dates | Discovered
+        ):
             raise InvalidParameter(
                 code="not_a_declaration",
-                expectation="Category, Number or Dates for every declared column",
+                expectation="Category, Number, Dates or Discovered for every declared column",
                 received=(name, type(declaration).__name__),
                 remedy='Write columns={"age": dp.Number(0, 120)}.',
             )
     return dict(columns)
+
+
+def _limits(limits: Mapping[Any, int]) -> dict[tuple[str, ...], int]:
+    found = {}
+    for key, most in limits.items():
+        names = (key,) if isinstance(key, str) else key
+        if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
+            raise InvalidParameter(
+                code="not_a_key",
+                expectation="a column, or a tuple of columns, for each bound of max_rows_per",
+                received=type(key).__name__,
+                remedy='Write max_rows_per={"city": 3}, or {("city", "day"): 1}.',
+            )
+        found[names] = count("max_rows_per", most)
+    return found

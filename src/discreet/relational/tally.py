@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.unit import Person
-from discreet.relational.compile import Compiler
+from discreet.relational.compile import Compiler, ordered
 from discreet.relational.engine import Engine
 from discreet.relational.expression import Call, Column, Expression, Literal, columns
 from discreet.relational.facts import Facts
 from discreet.relational.functions.arithmetic import ADD, DIVIDE, SUBTRACT
 from discreet.relational.functions.casts import cast
 from discreet.relational.functions.rounding import FLOOR
+from discreet.relational.hashing import Content
 from discreet.relational.keys import Block
 from discreet.relational.kind import Kind
 from discreet.relational.measures import (
@@ -41,10 +42,6 @@ from discreet.relational.schema import Category, Number
 
 _HALF = 1 << 62
 _NARROW = 1 << 31
-_PLAIN = frozenset(
-    {"VARCHAR", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "DOUBLE", "DATE"}
-)
-"""Types that compare with public keys without a conversion that could fail."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +65,10 @@ def tally(
     run = _Run(
         question, (*linear, *ranks), person, engine, Compiler(engine.dialect, engine.place, salt)
     )
-    sums = run.linear(len(linear)) if linear else ()
-    return Tally(sums, tuple(run.histogram(len(linear) + i) for i in range(len(ranks))))
+    with engine.snapshot():
+        sums = run.linear(len(linear)) if linear else ()
+        histograms = tuple(run.histogram(len(linear) + i) for i in range(len(ranks)))
+    return Tally(sums, histograms)
 
 
 def statements(
@@ -135,15 +134,14 @@ class _Run:
         wanted = "".join(f" AND {column} IS NOT NULL" for column in more)
         if self.person is not None:
             group = ["cell", *more]
-            return (
-                f"SELECT cell, {', '.join(outer)} FROM (SELECT {', '.join([*group, *sums])} "
-                f"FROM ({self._bounded()}) WHERE TRUE{wanted} GROUP BY {', '.join(group)})"
-            )
+            inside = f"SELECT {', '.join([*group, *sums])} FROM ({self._bounded()}) AS q"
+            inside += f" WHERE TRUE{wanted} GROUP BY {', '.join(group)}"
+            return f"SELECT cell, {', '.join(outer)} FROM ({inside}) AS q"
         group = [*keys, *more]
         by = f" GROUP BY {', '.join(group)}" if group else ""
         inside = (
             f"SELECT {', '.join([*group, *sums])} FROM ({self._contributions(frozenset())}) "
-            f"WHERE TRUE{wanted}{by}"
+            f"AS q WHERE TRUE{wanted}{by}"
         )
         cell, joins, conditions = self._cells("a")
         return (
@@ -154,16 +152,22 @@ class _Run:
     def _bounded(self) -> str:
         """Each person's rows in declared cells, cut down to what the unit allows."""
         assert self.person is not None
-        contents = [f"c{n}" for n, m in enumerate(self.measures) if self._content(m) is not None]
+        contents = [
+            Content(f"c{n}", m.argument.facts.kind if isinstance(m, CountValues) else Kind.WHOLE)
+            for n, m in enumerate(self.measures)
+            if self._content(m) is not None
+        ]
         cell, joins, conditions = self._cells("a")
-        rows = f"SELECT * FROM ({self._contributions(frozenset({'owner'}))})"
-        items = ", ".join(["o", f"CAST({cell} AS INTEGER) AS cell", *contents])
+        rows = self._contributions(frozenset({"owner"}))
+        named = [content.text for content in contents]
+        items = ", ".join(["o", f"CAST({cell} AS INTEGER) AS cell", *named])
         where = " AND ".join(conditions) or "TRUE"
         inside = f"SELECT {items} FROM ({rows}) AS a{joins} WHERE {where}"
         return bounded(
             inside,
             contents,
             self.person,
+            owner=self.compiler.owner_kind(self.question.rows),
             cells=self.question.keys.cells,
             compiler=self.compiler,
             rows=self._rows(),
@@ -203,7 +207,8 @@ class _Run:
         if extra and rows.owner is not None:
             items.append(f"{dialect.identifier(rows.owner)} AS o")
             used |= {rows.owner}
-        return f"SELECT {', '.join(items) or '1 AS one'} FROM ({self.compiler.text(rows, used)})"
+        inside = self.compiler.text(rows, used)
+        return f"SELECT {', '.join(items) or '1 AS one'} FROM ({inside}) AS q"
 
     def _key(self, block: Block, expression: Expression) -> Expression:
         """A plain category is read as stored: other values have no key to meet."""
@@ -214,9 +219,9 @@ class _Run:
         if (
             scan.private
             and isinstance(field.declaration, Category)
-            and None not in field.declaration.values
+            and not _nulls(block)
             and self.engine.dialect.kind_of(field.stored) is field.facts.kind
-            and field.stored.upper() in _PLAIN
+            and self.engine.dialect.compares(field.stored)
         ):
             return Column(scan.stored(field.name), expression.facts)
         return expression
@@ -262,7 +267,7 @@ class _Run:
             if (
                 found is not None
                 and isinstance(found[1].declaration, Number)
-                and dialect.kind_of(found[1].stored) is Kind.REAL
+                and dialect.adds(found[1].stored)
             ):
                 read = Column(found[0].stored(found[1].name), argument.facts)
             text = dialect.steps(dialect.render(read), total.facts, total.exponent)
@@ -303,9 +308,13 @@ class _Run:
                 conditions.append(f"{names[0]} BETWEEN {first} AND {last}")
                 terms.append(f"(CAST({names[0]} AS BIGINT) - ({first})) * {stride}")
                 continue
-            table = self.engine.keys(block.entries)
-            equal = "IS NOT DISTINCT FROM" if _nulls(block) else "="
-            on = " AND ".join(f"{name} {equal} b{place}.v{i}" for i, name in enumerate(names))
+            kinds = [expression.facts.kind for expression in block.expressions]
+            table = self.engine.keys(block.entries, kinds)
+            nulls, same = _nulls(block), self.engine.dialect.same
+            on = " AND ".join(
+                same(name, f"b{place}.v{i}", kind) if nulls else f"{name} = b{place}.v{i}"
+                for i, (name, kind) in enumerate(zip(names, kinds, strict=True))
+            )
             joins += f" JOIN {table} AS b{place} ON {on}"
             terms.append(f"b{place}.code * {stride}")
         return " + ".join(terms), joins, conditions
@@ -319,9 +328,10 @@ class _Run:
 
 def bounded(
     inside: str,
-    contents: Sequence[str],
+    contents: Sequence[Content],
     person: Person,
     *,
+    owner: Kind | None,
     cells: int,
     compiler: Compiler,
     rows: int | None,
@@ -333,35 +343,37 @@ def bounded(
     """
     dialect, salt = compiler.dialect, compiler.salt
     inner = "*"
-    order_cells, order_rows = [], list(contents)
+    who = Content("o", owner)
+    order_cells, order_rows = [], [content.text for content in contents]
     if cells > 1:
-        inner += f", {dialect.hash(['o', 'cell'], salt)} AS h"
+        inner += f", {dialect.shuffle([who, Content('cell', Kind.WHOLE)], salt)} AS h"
         order_cells = ["h", "cell"]
     if contents:
-        inner += f", {dialect.hash(['o', *contents], salt)} AS hv"
-        order_rows = ["hv", *contents]
-    source = f"SELECT {inner} FROM ({inside})"
+        inner += f", {dialect.shuffle([who, *contents], salt)} AS hv"
+        order_rows = ["hv", *order_rows]
+    source = f"SELECT {inner} FROM ({inside}) AS q"
     most = None if rows is None else min(person.max_rows_per_group or rows, rows)
     if rows is not None and most is not None and (cells == 1 or most < rows):
         # First and by itself: equal rows may change places between two rankings, not within one.
         by = "o, cell" if cells > 1 else "o"
-        order = ", ".join(order_rows) or "1"
+        order = ordered(order_rows) or "1"
         source = (
             f"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY {order}) AS j "
-            f"FROM ({source})) WHERE j <= {most}"
+            f"FROM ({source}) AS q) AS q WHERE j <= {most}"
         )
     windows, kept = [], []
     if cells > 1 and groups is not None and groups < cells:
-        windows.append(f"dense_rank() OVER (PARTITION BY o ORDER BY {', '.join(order_cells)}) AS g")
+        windows.append(f"dense_rank() OVER (PARTITION BY o ORDER BY {ordered(order_cells)}) AS g")
         kept.append(f"g <= {groups}")
     if cells > 1 and rows is not None:
-        order = ", ".join([*order_cells, *order_rows])
+        order = ordered([*order_cells, *order_rows])
         windows.append(f"row_number() OVER (PARTITION BY o ORDER BY {order}) AS k")
         kept.append(f"k <= {rows}")
     if not windows:
         return source
     return (
-        f"SELECT * FROM (SELECT *, {', '.join(windows)} FROM ({source})) WHERE {' AND '.join(kept)}"
+        f"SELECT * FROM (SELECT *, {', '.join(windows)} FROM ({source}) AS q) AS q "
+        f"WHERE {' AND '.join(kept)}"
     )
 
 

@@ -1,8 +1,9 @@
-"""Any sequence of operations agrees with a few lines of arithmetic, in memory and in a file."""
+"""Any sequence of operations agrees with a few lines of arithmetic, wherever entries lie."""
 
 import tempfile
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import hypothesis.strategies as st
 import pytest
@@ -17,9 +18,11 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from discreet.curator.ledger import Head, Ledger, Memory, SQLite
+from discreet.curator.ledger import Head, Ledger, Memory, Postgres, SQLite
 from discreet.errors import Exhausted, InvalidParameter
-from tests.curator.ledger.examples import LIMIT, reserve, terms
+from tests import postgres_server
+from tests.curator.ledger.conftest import shared_database
+from tests.curator.ledger.examples import KEY, LIMIT, reserve, terms
 
 AMOUNT = st.integers(0, 6)
 CHARGE = st.tuples(AMOUNT, AMOUNT)
@@ -167,8 +170,41 @@ class OperationsOnAFile(Operations):
         self.folder.cleanup()
 
 
+class OperationsOnAServer(Operations):
+    """The same on a server, whose connection is closed or cut at any moment."""
+
+    def made(self) -> Ledger:
+        self.name = f"model-{uuid4().hex}"
+        return self.connected()
+
+    def connected(self) -> Ledger:
+        return Postgres(shared_database(), name=self.name, key=KEY)
+
+    def reopen(self) -> None:
+        self.ledger.close()
+        self.ledger = self.connected()
+
+    @rule()
+    def cut(self) -> None:
+        assert isinstance(self.ledger, Postgres)
+        connection = self.ledger.server.session._connection
+        if connection is not None:
+            pid = connection.info.backend_pid
+            postgres_server.shared().execute(f"SELECT pg_terminate_backend({pid})")
+
+
 @pytest.mark.parametrize(
-    ("operations", "examples"), [(Operations, 60), (OperationsOnAFile, 25)], ids=["memory", "file"]
+    ("operations", "examples"),
+    [
+        pytest.param(Operations, 60, id="memory"),
+        pytest.param(OperationsOnAFile, 25, id="file"),
+        pytest.param(OperationsOnAServer, 3, id="server", marks=postgres_server.needed),
+        pytest.param(
+            *(OperationsOnAServer, 30),
+            id="server, for longer",
+            marks=[postgres_server.needed, pytest.mark.slow],
+        ),
+    ],
 )
 def test_operations_agree_with_the_model(operations: type[Operations], examples: int) -> None:
     run_state_machine_as_test(

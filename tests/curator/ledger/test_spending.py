@@ -9,6 +9,7 @@ from discreet.accounting.adaptive.steps import STEPS
 from discreet.curator.ledger import Kind, Ledger, LedgerError, Memory
 from discreet.errors import Exhausted, InvalidParameter
 from tests.curator.ledger.examples import LIMIT, released, reserve, terms
+from tests.curator.ledger.test_allotments import draw, granted
 
 
 def kinds(ledger: Ledger) -> list[str]:
@@ -165,6 +166,7 @@ def test_every_operation_leaves_a_ledger_that_verifies(ledger: Ledger) -> None:
     ledger.record(charge=(1, 1), event="{}", detail={})
     ledger.snapshot("today")
     ledger.amend(limit=(20, 4), budget={"epsilon": "2"}, reason="approved")
+    draw(granted(ledger))
     ledger.verify()
     ledger.verify(ledger.head())
     assert set(kinds(ledger)) == {kind.value for kind in Kind} - {"restored"}

@@ -2,7 +2,8 @@
 
     python writer.py LEDGER START TRANSCRIPT PACE
 
-It opens the ledger when the file START appears, and then reserves, answers and commits until it is
+LEDGER is a path, or a connection string of a server; then the key lies beside START. The program
+opens the ledger when the file START appears, and then reserves, answers and commits until it is
 killed or, at pace ``once``, until the budget is used up. A line of the transcript is the
 reservation and the value released; it is written, and flushed, after ``commit`` has returned.
 """
@@ -14,7 +15,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from discreet.accounting.adaptive.steps import STEPS
-from discreet.curator.ledger import SQLite, Terms
+from discreet.curator.ledger import Ledger, LedgerError, Postgres, SQLite, Terms
 from discreet.errors import Exhausted
 
 LIMIT = (200 * STEPS,)
@@ -25,12 +26,23 @@ def terms() -> Terms:
     return Terms(unit="Row()", budget={"epsilon": "1"}, filter="epsilon", limit=LIMIT)
 
 
-def main(place: Path, start: Path, transcript: Path, pace: str) -> None:
+def ledger_of(place: str, key: Path) -> Ledger:
+    """A file, or a ledger on a server."""
+    return Postgres(place, name="visits", key=key) if "host=" in place else SQLite(place)
+
+
+def main(place: str, start: Path, transcript: Path, pace: str) -> None:
     """Write until the end."""
     while not start.exists():
         time.sleep(0.001)
-    ledger = SQLite(place)
-    ledger.open(terms())
+    ledger = ledger_of(place, start.with_name("visits.key"))
+    while True:
+        try:
+            ledger.open(terms())
+            break
+        except LedgerError as error:
+            if error.code != "ledger_unreachable":
+                raise
     notes = os.open(transcript, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     charge = STEPS
     while True:
@@ -52,4 +64,4 @@ def main(place: Path, start: Path, transcript: Path, pace: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4])
+    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from discreet.curator.ledger import Kind, SQLite
+from discreet.curator.ledger import Kind, Ledger
 
 PROGRAM = Path(__file__).with_name("writer.py")
 
@@ -14,8 +14,9 @@ PROGRAM = Path(__file__).with_name("writer.py")
 class Writers:
     """Processes running `writer.py`, each with a transcript of its own."""
 
-    def __init__(self, folder: Path, pace: str) -> None:
+    def __init__(self, folder: Path, pace: str, place: str | None = None) -> None:
         self.place = folder / "visits.ledger"
+        self._ledger = str(self.place) if place is None else place
         self._folder, self._pace = folder, pace
         self._start = folder / "start"
         self.running: dict[subprocess.Popen[bytes], Path] = {}
@@ -26,7 +27,7 @@ class Writers:
         self.transcripts.append(transcript)
         process = subprocess.Popen(
             [
-                *(sys.executable, str(PROGRAM), str(self.place), str(self._start)),
+                *(sys.executable, str(PROGRAM), self._ledger, str(self._start)),
                 *(str(transcript), self._pace),
             ],
             stderr=subprocess.PIPE,
@@ -74,9 +75,9 @@ class Writers:
 
 
 @contextmanager
-def writers(folder: Path, number: int, pace: str) -> Iterator[Writers]:
+def writers(folder: Path, number: int, pace: str, place: str | None = None) -> Iterator[Writers]:
     """Some writers, ready to start; whatever still runs at the end is killed."""
-    crowd = Writers(folder, pace)
+    crowd = Writers(folder, pace, place)
     try:
         for _ in range(number):
             crowd.launch()
@@ -87,7 +88,7 @@ def writers(folder: Path, number: int, pace: str) -> Iterator[Writers]:
             crowd._reap(process)
 
 
-def committed(ledger: SQLite) -> set[tuple[str, str]]:
+def committed(ledger: Ledger) -> set[tuple[str, str]]:
     """Reservation and value of every release in the ledger."""
     return {
         (entry.subject, entry.body["value"])

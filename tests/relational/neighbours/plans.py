@@ -172,6 +172,99 @@ ROUTED = (
 """Rows that reach their people through another table."""
 
 
+KEYED = (
+    Origin(
+        "t JOIN u ON t.w = u.k",
+        ("t.x", "t.y", "u.v", "t.x - u.v"),
+        ("t.w", "t.f", "u.v"),
+        ("t.note = u.note", "u.v > 1", "t.pid <> u.pid"),
+    ),
+    Origin(
+        "t LEFT JOIN u ON t.note = u.note",
+        ("t.x", "u.v", "coalesce(u.v, 4)"),
+        ("t.w", "u.k", "u.v IS NULL"),
+        ("u.note IS NULL", "t.x > 0"),
+    ),
+    Origin(
+        "t JOIN u ON t.w = u.k AND t.note = u.note AND t.x > u.v",
+        ("t.x", "u.v"),
+        ("t.w", "t.f"),
+        ("t.x > 0",),
+    ),
+    Origin(
+        "t AS t JOIN t AS s ON t.w = s.w",
+        ("t.x", "s.y", "t.x + s.x"),
+        ("t.w", "s.f", "t.x > s.x"),
+        ("t.x > 0", "s.note IS NULL", "t.pid <> s.pid"),
+    ),
+    Origin(
+        "t AS t LEFT JOIN t AS s ON t.x = s.x LEFT JOIN p ON t.w = p.w",
+        ("t.x", "s.x", "p.weight"),
+        ("p.region", "s.f"),
+        ("t.x > 0", "s.y > 0"),
+    ),
+    Origin(
+        "t JOIN u ON t.w = u.k JOIN u AS r ON u.note = r.note",
+        ("t.x", "r.v"),
+        ("t.w", "r.k"),
+        ("r.v > 0",),
+    ),
+    Origin(
+        "(SELECT DISTINCT t.w, u.v FROM t JOIN u ON t.note = u.note) AS s",
+        ("s.v",),
+        ("s.w", "s.v"),
+        ("s.v > 0",),
+    ),
+)
+"""Private tables joined on another key than the person."""
+
+_FEATURES = (
+    "SELECT pid, COUNT(*) AS n, COUNT(y) AS m, COUNT(DISTINCT w) AS k, SUM(x) AS sx, SUM(y) AS sy, "
+    "AVG(y) AS ay, MIN(x) AS lo, MAX(d) AS hi, FIRST(w ORDER BY d) AS fw, LAST(f ORDER BY x) AS lf,"
+    " LAST(x ORDER BY y DESC) FILTER (WHERE f) AS lx FROM t"
+)
+
+FEATURES = (
+    Origin(
+        f"({_FEATURES} GROUP BY pid) AS s",
+        ("s.n", "s.m", "s.sx", "s.sy", "s.ay", "s.lo", "s.lx", "s.sx / greatest(s.n, 1)"),
+        ("s.n", "s.k", "s.fw", "s.lf", "s.lo", "s.hi", "bin(s.sy, -6, 9, 3)"),
+        ("s.n > 1", "s.lf", "s.pid > 1", "s.sy > 0", "s.fw IS NULL"),
+        person="s.pid",
+    ),
+    Origin(
+        f"({_FEATURES} WHERE z > 0 OR note = 'x' GROUP BY pid HAVING COUNT(*) > 1) AS s "
+        "JOIN p ON s.fw = p.w",
+        ("s.n", "p.weight", "s.sy * p.weight"),
+        ("p.region", "s.lf"),
+        ("s.n > 1",),
+        person="s.pid",
+    ),
+    Origin(
+        f"({_FEATURES} GROUP BY pid) AS s LEFT JOIN "
+        "(SELECT pid, SUM(v) AS sv, COUNT(*) AS c FROM u GROUP BY pid) AS r ON s.pid = r.pid",
+        ("s.n", "r.sv", "coalesce(r.c, 0)", "s.sx - r.sv"),
+        ("s.fw", "r.c", "r.sv IS NULL"),
+        ("r.c > 1", "s.n > 1"),
+        person="s.pid",
+    ),
+    Origin(
+        f"({_FEATURES} GROUP BY pid) AS s JOIN t ON s.pid = t.pid",
+        ("s.n", "t.x", "t.x - s.lo"),
+        ("s.fw", "t.w"),
+        ("t.x > s.lo",),
+        person="t.pid",
+    ),
+    Origin(
+        f"(SELECT DISTINCT n, fw FROM ({_FEATURES} GROUP BY pid) AS r) AS s",
+        ("s.n",),
+        ("s.fw",),
+        ("s.n > 1",),
+    ),
+)
+"""Features of each person's rows, asked about."""
+
+
 def _aggregates(origin: Origin, *, people: bool) -> st.SearchStrategy[str]:
     number = st.sampled_from(origin.numbers)
     key = st.sampled_from(origin.keys)

@@ -38,9 +38,11 @@ def differences(setting: Setting, *questions: str, spend: Guarantee = PURE) -> l
 def _compared(stand: Stand, inquiry: Inquiry) -> Iterator[tuple[Linear, list[int], list[int]]]:
     rows = list(scanned(inquiry.question.rows, stand.setting.frames))
     engine = stand.exact(inquiry).linear
+    keys = inquiry.question.keys
+    assert isinstance(keys, KeySet)
     for item, found in zip(inquiry.allocation.noised, engine, strict=True):
         measure = item.measure
-        wanted = [_measured(measure, cell) for cell in _cells(inquiry.question.keys, rows)]
+        wanted = [_measured(measure, cell) for cell in _cells(keys, rows)]
         yield measure, [int(value) for value in found.tolist()], wanted
 
 

@@ -105,6 +105,18 @@ def both(rows: Rows, others: Rows, unit: PrivacyUnit) -> Setting:
     )
 
 
+def keyed(rows: Rows, others: Rows, unit: PrivacyUnit, left: int, right: int) -> Setting:
+    """The same two tables, which may be joined on other keys than the person."""
+    cuts = {"w": left, "x": left, "note": left}
+    return Setting(
+        {
+            "t": Private(frame(VISITS, rows), unit, VISIT_COLUMNS, cuts),
+            "u": Private(frame(STAYS, others), unit, STAY_COLUMNS, {"k": right, "note": right}),
+        },
+        PUBLIC,
+    )
+
+
 def routed(orders: Rows, items: Rows, **bounds: Any) -> Setting:
     """Orders of people, and items that reach the people through their orders."""
     words = {"w": dp.Category(["A", "B", "é"])}

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.core.guarantee import Guarantee
-from tests.relational.neighbours.plans import PEOPLE, ROUTED, ROWS, plans
+from tests.relational.neighbours.plans import FEATURES, KEYED, PEOPLE, ROUTED, ROWS, plans
 from tests.relational.neighbours.tables import (
     both,
     item,
+    keyed,
     order,
     people_units,
     routed,
@@ -92,6 +93,23 @@ by_route = st.builds(
     salts,
 )
 
+by_key = st.builds(
+    Trial,
+    st.builds(
+        keyed, any_visits, any_stays, people_units | row_units, st.integers(1, 3), st.integers(1, 3)
+    ),
+    three(plans(KEYED)),
+    spends,
+    salts,
+)
+by_feature = st.builds(
+    Trial,
+    st.builds(both, any_visits, any_stays, people_units),
+    three(plans(FEATURES, people=True)),
+    spends,
+    salts,
+)
+
 _QUIET = settings(suppress_health_check=list(HealthCheck))
 
 
@@ -110,6 +128,32 @@ def test_people_with_bounds(trial: Trial) -> None:
 @settings(_QUIET, max_examples=15)
 @given(by_route)
 def test_people_through_foreign_keys(trial: Trial) -> None:
+    assert trial.breaches() == []
+
+
+@settings(_QUIET, max_examples=12)
+@given(by_key)
+def test_private_tables_joined_on_another_key(trial: Trial) -> None:
+    assert trial.breaches() == []
+
+
+@settings(_QUIET, max_examples=10)
+@given(by_feature)
+def test_features_of_people(trial: Trial) -> None:
+    assert trial.breaches() == []
+
+
+@pytest.mark.slow
+@settings(_QUIET, max_examples=300)
+@given(by_key)
+def test_private_tables_joined_on_another_key_at_length(trial: Trial) -> None:
+    assert trial.breaches() == []
+
+
+@pytest.mark.slow
+@settings(_QUIET, max_examples=300)
+@given(by_feature)
+def test_features_of_people_at_length(trial: Trial) -> None:
     assert trial.breaches() == []
 
 

@@ -57,8 +57,11 @@ def curator() -> Iterator[dp.Curator]:
             "y": dp.Number(0.0, 8.0),
             "d": dp.Dates(date(2024, 1, 1), date(2024, 6, 30)),
         },
+        max_rows_per={"x": 100, "w": 100, "note": 100},
     )
-    stays = dp.table(FRAMES["u"], unit=UNIT, columns={"v": dp.Number(0, 6)})
+    stays = dp.table(
+        FRAMES["u"], unit=UNIT, columns={"v": dp.Number(0, 6)}, max_rows_per={"v": 100}
+    )
     with dp.Curator(
         t=visits,
         u=stays,
@@ -126,6 +129,26 @@ QUESTIONS = [
     "SELECT COUNT(*) + 1 AS n, SUM(x) / COUNT(*) AS a, 2 * SUM(x) - COUNT(y) AS b FROM t",
     "SELECT COUNT(*) AS n FROM t WHERE TRY_CAST(note AS BIGINT) IS NULL AND sqrt(x) > 2",
     "SELECT COUNT(*) AS n FROM t WHERE d >= DATE '2024-03-01' AND d < '2024-05-01'",
+    "SELECT COUNT(*) AS n, SUM(t.y) AS s FROM t JOIN u ON t.x = u.v",
+    "SELECT COUNT(*) AS n, COUNT(v) AS m, SUM(v) AS s FROM t LEFT JOIN u ON t.x = u.v",
+    "SELECT a.w, COUNT(*) AS n, SUM(a.x - b.x) AS s FROM t a JOIN t b ON a.w = b.w AND a.x < b.x "
+    "GROUP BY a.w ORDER BY a.w",
+    "SELECT COUNT(*) AS n FROM t a JOIN t b ON a.note = b.note AND a.x = b.x JOIN u ON b.x = u.v",
+    "SELECT COUNT(*) AS n, SUM(t.x) AS s FROM t JOIN u ON t.pid = u.pid AND t.x = u.v",
+    "SELECT COUNT(*) AS k, SUM(n) AS a, SUM(s) AS b, SUM(r) AS c, SUM(lo) AS d, AVG(m) AS e FROM "
+    "(SELECT pid, COUNT(y) AS n, SUM(x) AS s, SUM(y) AS r, MIN(y) AS lo, AVG(x) AS m FROM t "
+    "GROUP BY pid) AS q",
+    "SELECT f, l, COUNT(*) AS k, SUM(y) AS s FROM (SELECT pid, FIRST(w ORDER BY x) AS f, "
+    "LAST(w ORDER BY x) AS l, FIRST(y ORDER BY x DESC) AS y FROM t GROUP BY pid) AS q "
+    "GROUP BY f, l HAVING k > 0 ORDER BY f, l",
+    "SELECT g, COUNT(*) AS k FROM (SELECT pid, LAST(f ORDER BY x) AS g, MAX(d) AS d FROM t "
+    "WHERE x > 3 GROUP BY pid HAVING COUNT(*) > 1) AS q WHERE d > DATE '2024-02-01' "
+    "GROUP BY g ORDER BY g",
+    "SELECT COUNT(*) AS k, SUM(a.n * b.s) AS s FROM (SELECT pid, COUNT(*) AS n FROM t GROUP BY pid)"
+    " a LEFT JOIN (SELECT pid, SUM(v) AS s FROM u GROUP BY pid) b ON a.pid = b.pid",
+    "WITH per AS (SELECT pid, COUNT(DISTINCT w) AS k, COUNT_IF(f) AS c, COUNT(*) FILTER (WHERE "
+    "x > 9) AS z FROM t GROUP BY pid) SELECT k, SUM(c) AS s, SUM(z) AS t FROM per WHERE k > 2 "
+    "GROUP BY k HAVING s > 0 ORDER BY k",
 ]
 
 

@@ -4,6 +4,7 @@ from discreet.accounting.adaptive.account import Account, Budget
 from discreet.accounting.adaptive.allocation import allocate
 from discreet.accounting.adaptive.filter import (
     ApproxFilter,
+    ApproxZCDPFilter,
     Filter,
     PureFilter,
     RenyiFilter,
@@ -34,6 +35,7 @@ __all__ = [
     "AcrossParts",
     "ApproxFilter",
     "ApproxOdometer",
+    "ApproxZCDPFilter",
     "Budget",
     "ByPerson",
     "ByRow",

@@ -1,8 +1,9 @@
 """Currencies: what is added up when events are chosen one by one, in view of earlier answers.
 
-Only sums for which adaptive choice is proved are here: epsilon; (epsilon, delta); rho; and Rényi
-divergence of orders fixed in advance. Privacy loss distributions and whole (epsilon, delta) curves
-are not, because the best point of a curve depends on when the adversary stops.
+Only sums for which adaptive choice is proved are here: epsilon; (epsilon, delta); rho; rho with a
+delta set apart; and Rényi divergence of orders fixed in advance. Privacy loss distributions and
+whole (epsilon, delta) curves are not, because the best point of a curve depends on when the
+adversary stops.
 
 Proof: ``proofs/filters.md``. Source: 004d:F12, F15; modern-learn:13; contract, "Spending".
 """
@@ -18,12 +19,13 @@ from fractions import Fraction
 from discreet.accounting.adaptive.orders import renyi_price
 from discreet.accounting.adaptive.steps import Amounts, number_down, number_up, steps_up
 from discreet.accounting.approx import APPROX
+from discreet.accounting.approx_zcdp import APPROXIMATELY_CONCENTRATED
 from discreet.accounting.pure import PURE
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
 from discreet.core import pricing
 from discreet.core.errors import InvalidParameter, Mismatch, Unpriced
 from discreet.core.event import Event
-from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
+from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import Number, delta_parameter, exact, rounded_down
 from discreet.core.unit import PrivacyUnit
 
@@ -130,6 +132,38 @@ class Rhos(Currency):
     def write(self, amounts: Amounts, number: Callable[[int], float]) -> ZCDP:
         """As :class:`ZCDP`."""
         return ZCDP(rho=number(amounts[0]), unit=self.unit)
+
+
+@dataclass(frozen=True)
+class RhosAndDeltas(Currency):
+    """Zero-concentrated rho, and the delta set apart, each added up.
+
+    Proof: ``proofs/partition.md``.
+    """
+
+    def price(self, event: Event, delta: Number | None) -> Amounts:
+        """The approximately concentrated price; most events set nothing apart."""
+        _no_delta(delta)
+        apart = APPROXIMATELY_CONCENTRATED.price(event)
+        return (steps_up(apart.rho), steps_up(apart.delta))
+
+    def read(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
+        """Of an :class:`ApproxZCDP`, or of a :class:`ZCDP`, which sets nothing apart."""
+        match guarantee:
+            case ApproxZCDP() if guarantee.unit == self.unit:
+                return (steps(exact(guarantee.rho)), steps(exact(guarantee.delta)))
+            case ZCDP() if guarantee.unit == self.unit:
+                return (steps(exact(guarantee.rho)), 0)
+        raise _foreign(guarantee, "ApproxZCDP", self.unit)
+
+    def write(self, amounts: Amounts, number: Callable[[int], float]) -> ApproxZCDP:
+        """As :class:`ApproxZCDP`."""
+        return ApproxZCDP(rho=number(amounts[0]), delta=number(amounts[1]), unit=self.unit)
+
+    @property
+    def zero(self) -> Amounts:
+        """Nothing spent."""
+        return (0, 0)
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,13 @@ from discreet.accounting.adaptive.currency import (
     RenyiAt,
     RenyiAtEach,
     Rhos,
+    RhosAndDeltas,
 )
 from discreet.accounting.adaptive.orders import renyi_budget
 from discreet.accounting.adaptive.steps import Amounts, minus, number_up, plus, steps_down
 from discreet.accounting.zcdp import zcdp_rho
 from discreet.core.errors import InvalidParameter
-from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
+from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import Number, exact, rounded_down
 
 
@@ -133,6 +134,37 @@ class ZCDPFilter(Filter):
         return made
 
 
+class ApproxZCDPFilter(Filter):
+    """Rho, and the delta set apart, add up to the limit at most, component by component.
+
+    Guarantee: the whole conversation is ``limit``-private, whatever is chosen adaptively.
+    Proof: ``proofs/partition.md``.
+
+    >>> from discreet import events
+    >>> budget = ApproxZCDPFilter(limit=ApproxZCDP(rho=0.5, delta=1e-6))
+    >>> budget.record(events.ConcentratedThreshold(rho=0.1, delta=1e-6, groups=1, swaps=1))
+    >>> budget.remaining().delta
+    0.0
+    """
+
+    def __init__(self, *, limit: ApproxZCDP) -> None:
+        """Fix the limit."""
+        currency = RhosAndDeltas(limit.unit)
+        super().__init__(currency, currency.read(limit, steps_down), limit)
+
+    @classmethod
+    def converted(cls, *, limit: ApproxDP) -> Self:
+        """Convert epsilon and half of delta to rho once, now; set the other half apart.
+
+        Guarantee: the whole conversation is ``limit``-private; ``promise`` says so.
+        """
+        half = exact(_positive_delta(limit)) / 2
+        rho = zcdp_rho(limit.epsilon, rounded_down(half))
+        made = cls(limit=ApproxZCDP(rho=rho, delta=half, unit=limit.unit))
+        made._promise = limit
+        return made
+
+
 class RenyiFilter(Filter):
     """Rényi divergence of the limit's one order adds up to the limit at most.
 
@@ -198,7 +230,7 @@ class SplitRenyiFilter(Filter):
         return any(spent <= most for spent, most in zip(total, self._amounts, strict=True))
 
 
-def filter_for(limit: Guarantee) -> Filter:
+def filter_for(limit: Guarantee) -> Filter:  # noqa: PLR0911 -- one line for each notion
     """The filter in the limit's own notion; ``ApproxDP(..., by=ZCDP)`` converts once, now.
 
     >>> filter_for(ZCDP(rho=0.5)).remaining()
@@ -209,15 +241,19 @@ def filter_for(limit: Guarantee) -> Filter:
             return PureFilter(limit=limit)
         case ApproxDP(by=by) if by is ZCDP:
             return ZCDPFilter.converted(limit=limit)
+        case ApproxDP(by=by) if by is ApproxZCDP:
+            return ApproxZCDPFilter.converted(limit=limit)
         case ApproxDP():
             return ApproxFilter(limit=limit)
         case ZCDP():
             return ZCDPFilter(limit=limit)
+        case ApproxZCDP():
+            return ApproxZCDPFilter(limit=limit)
         case RenyiDP():
             return RenyiFilter(limit=limit)
     raise InvalidParameter(
         code="no_filter",
-        expectation="PureDP, ApproxDP, ZCDP or RenyiDP: notions that add up adaptively here",
+        expectation="PureDP, ApproxDP, ZCDP, ApproxZCDP or RenyiDP, which add up adaptively",
         received=type(limit).__name__,
         remedy="Use ZCDP(rho=mu**2/2) in place of GaussianDP(mu=mu).",
     )

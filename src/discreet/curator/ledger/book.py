@@ -37,6 +37,9 @@ class Ledger(ABC):
     durable: bool
     """Whether entries outlive the process."""
 
+    account = ""
+    """Not an allotment, but the whole."""
+
     def __init__(self, chain: Chain) -> None:
         """Look at nothing yet."""
         self.chain = chain
@@ -87,12 +90,12 @@ class Ledger(ABC):
         charge counts as spent, whether or not a release follows.
         """
         subject = self._subject(asker, question)
-        body = {"asker": asker, "question": question, **_spending(charge, event, detail)}
+        body = {"asker": asker, "question": question, **spending(charge, event, detail)}
         return self._spend(Kind.RESERVED, charge, compact(body), subject)
 
     def record(self, *, charge: Amounts, event: str, detail: Mapping[str, object]) -> str:
         """Enter spending that happened elsewhere; where the limit is too small, amend it first."""
-        return self._spend(Kind.RECORDED, charge, compact(_spending(charge, event, detail)), "")
+        return self._spend(Kind.RECORDED, charge, compact(spending(charge, event, detail)), "")
 
     def commit(self, reservation: str, release: Mapping[str, object]) -> None:
         """Keep the release that a reservation paid for, once. Durable on return."""
@@ -222,7 +225,8 @@ class Ledger(ABC):
         raise not_copied()
 
 
-def _spending(charge: Amounts, event: str, detail: Mapping[str, object]) -> dict[str, object]:
+def spending(charge: Amounts, event: str, detail: Mapping[str, object]) -> dict[str, object]:
+    """What an entry that charges says about the charge."""
     return {
         "charge": written(require_amounts("charge", charge)),
         "event": require_text("event", event),

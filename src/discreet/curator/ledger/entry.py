@@ -40,6 +40,8 @@ class Kind(StrEnum):
     AMENDED = "amended"
     RECORDED = "recorded"
     SNAPSHOT = "snapshot"
+    GRANTED = "granted"
+    DRAWN = "drawn"
     RESTORED = "restored"
 
 
@@ -89,13 +91,27 @@ class Entry:
 
     @property
     def charge(self) -> Amounts:
-        """What this entry adds to the spending, as its body says."""
-        if self.kind not in (Kind.RESERVED, Kind.RECORDED):
-            return (0,) * len(self.spent)
+        """What this entry adds to the spending, as its body says.
+
+        Nothing where a sub-account pays, which was itself paid for when it was granted.
+        """
+        charging = self.kind in (Kind.RESERVED, Kind.RECORDED, Kind.GRANTED)
+        return self.amounts("charge") if charging and not self.account else (0,) * len(self.spent)
+
+    @property
+    def account(self) -> str:
+        """The sub-account that the entry is about, or the one that pays; empty for the whole."""
+        if self.kind is Kind.DRAWN:
+            return self.subject
+        within = self.kind in (Kind.RESERVED, Kind.GRANTED)
+        return str(self.body.get("account", "")) if within else ""
+
+    def amounts(self, part: str) -> Amounts:
+        """Amounts that the body names."""
         try:
-            return read(self.body.get("charge"))
+            return read(self.body.get(part))
         except ValueError:
-            raise damaged(what=f"the charge of entry {self.number}") from None
+            raise damaged(what=f"the {part} of entry {self.number}") from None
 
     def sealed(self, key: OwnerKey) -> Entry:
         """The same entry with its seal."""

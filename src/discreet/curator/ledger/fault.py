@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from discreet.core.errors import LedgerError
 
-_KEEP = "Keep the file as it is; restore the last back-up with `discreet.curator.ledger.restore`."
+_KEEP = "Keep it as it is; restore the last back-up with `discreet.curator.ledger.restore`."
 
 
 def damaged(*, what: str) -> LedgerError:
@@ -45,11 +45,11 @@ def missing(name: str) -> LedgerError:
     """There is a key, or somebody reads, but there is no ledger."""
     return LedgerError(
         code="ledger_missing",
-        expectation="the ledger file at its place",
+        expectation="the ledger at its place",
         received=name,
         remedy=(
             "It may have been deleted or moved; starting afresh would forget what was spent."
-            " Restore a back-up. For another ledger, choose another path and another key file."
+            " Restore a back-up. Another ledger has another path or name, and another key file."
         ),
     )
 
@@ -88,7 +88,7 @@ def busy(seconds: float) -> LedgerError:
     return LedgerError(
         code="ledger_busy",
         expectation=f"the ledger to be free within {seconds:g} seconds",
-        remedy="Try again. If nobody writes, look for a program that keeps the file locked.",
+        remedy="Try again. If nobody writes, look for a program that keeps it locked.",
     )
 
 
@@ -146,4 +146,37 @@ def restore_refused(*, what: str) -> LedgerError:
         expectation="a back-up that goes further than whatever is in its place",
         received=what,
         remedy="Use a newer back-up. Spending that happened is never forgotten.",
+    )
+
+
+def unreachable(where: str, *, reason: str) -> LedgerError:
+    """The server cannot be asked; what was under way has left no trace."""
+    return LedgerError(
+        code="ledger_unreachable",
+        expectation="the server that holds the ledger",
+        received=f"{where}: {reason}",
+        remedy="Nothing was written. Mend the connection or the credentials, then repeat.",
+    )
+
+
+def outcome_unknown(where: str) -> LedgerError:
+    """The connection broke while an entry was made final, and the server stays silent."""
+    return LedgerError(
+        code="ledger_outcome_unknown",
+        expectation="the server's word on whether the last entry was written",
+        received=where,
+        remedy=(
+            "Take the charge as spent; no answer is shown. Once the server is back, `history` and"
+            " `remaining` say how it ended."
+        ),
+    )
+
+
+def not_flushed(*, setting: str) -> LedgerError:
+    """The server acknowledges what a crash could take back."""
+    return LedgerError(
+        code="ledger_not_flushed",
+        expectation="a server that acknowledges only what would survive a crash",
+        received=setting,
+        remedy="Let its administrator switch that on; a ledger on this server could forget.",
     )

@@ -11,21 +11,18 @@ Proof: ``proofs/ledger.md``. Source: sqlite.org, "Atomic Commit", "PRAGMA synchr
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from discreet.curator.ledger import forks, schema, trouble
-from discreet.curator.ledger.amounts import read, written
 from discreet.curator.ledger.disk import exists, size, sync_file, sync_folder
 from discreet.curator.ledger.entry import Entry, Kind
 from discreet.curator.ledger.fault import closed, damaged, missing, replaced, unwritable
 from discreet.curator.ledger.head import Head
-from discreet.curator.ledger.plain import compact
+from discreet.curator.ledger.rows import COLUMNS, entry_of, row_of
 
 _SETTINGS = (
     "PRAGMA synchronous = EXTRA",
@@ -33,7 +30,7 @@ _SETTINGS = (
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
 )
-_SELECT = f"SELECT {schema.COLUMNS} FROM entries"
+_SELECT = f"SELECT {COLUMNS} FROM entries"
 _RELEASED = (
     "SELECT released.number FROM entries AS paid JOIN entries AS released"
     " ON released.kind = 'committed' AND released.subject = paid.id"
@@ -95,14 +92,10 @@ class File:
 
     def append(self, entry: Entry) -> None:
         """Insert the entry, and note it as the last."""
-        row = (
-            *(entry.number, entry.id, entry.kind.value, entry.time, entry.subject, entry.text),
-            *(compact(written(entry.spent)), compact(written(entry.limit))),
-            *(entry.previous, entry.mac),
-        )
+        row = row_of(entry)
         connection = self._connected()
         marks = ", ".join("?" * len(row))
-        connection.execute(f"INSERT INTO entries ({schema.COLUMNS}) VALUES ({marks})", row)
+        connection.execute(f"INSERT INTO entries ({COLUMNS}) VALUES ({marks})", row)
         note = "INSERT OR REPLACE INTO head (one, number, mac) VALUES (1, ?, ?)"
         connection.execute(note, (entry.number, entry.mac))
 
@@ -223,10 +216,10 @@ class File:
 
     def _one(self, query: str, *values: object) -> Entry | None:
         row = self._connected().execute(query, values).fetchone()
-        return None if row is None else _entry(row)
+        return None if row is None else entry_of(row)
 
     def _all(self, query: str, *values: object) -> list[Entry]:
-        return [_entry(row) for row in self._connected().execute(query, values)]
+        return [entry_of(row) for row in self._connected().execute(query, values)]
 
     def __del__(self) -> None:
         with suppress(AttributeError):
@@ -239,25 +232,3 @@ def _set_up(connection: sqlite3.Connection) -> str:
         connection.execute(setting)
     (journal,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
     return str(journal)
-
-
-def _entry(row: tuple[Any, ...]) -> Entry:
-    """Read a row; whatever could not have been written is damage."""
-    number, name, kind, time, subject, text, spent, limit, previous, mac = row
-    if not all(isinstance(part, str) for part in row[1:]):
-        raise damaged(what=f"entry {number}")
-    try:
-        return Entry(
-            number=number,
-            id=name,
-            kind=Kind(kind),
-            time=time,
-            subject=subject,
-            text=text,
-            spent=read(json.loads(spent)),
-            limit=read(json.loads(limit)),
-            previous=previous,
-            mac=mac,
-        )
-    except ValueError:
-        raise damaged(what=f"entry {number}") from None

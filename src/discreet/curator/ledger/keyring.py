@@ -11,6 +11,7 @@ Proof: ``proofs/ledger.md``.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
@@ -41,11 +42,12 @@ class Keyring(Protocol):
 class KeyFile:
     """A key in a file that is made for one ledger, and never for a second."""
 
-    def __init__(self, path: Path, ledger: Path) -> None:
-        """Read nothing yet."""
+    def __init__(self, path: Path, ledger: str, there: Callable[[], bool]) -> None:
+        """Read nothing yet; ``there`` says whether the ledger of that name exists."""
         self._path = path
         self._new = path.with_name(path.name + ".new")
         self._ledger = ledger
+        self._there = there
 
     def existing(self) -> OwnerKey:
         """From its place, or from the file that was to be moved there."""
@@ -58,9 +60,9 @@ class KeyFile:
     def begin(self) -> None:
         """Make a key, unless an interrupted or concurrent beginning has made one."""
         if exists(self._path):
-            if exists(self._ledger):
+            if self._there():
                 return
-            raise missing(self._ledger.name)
+            raise missing(self._ledger)
         draft = self._path.with_name(f"{self._path.name}.{random_id()}")
         write_new(draft, fresh_secret())
         try:
@@ -86,17 +88,35 @@ class KeyFile:
             sync_folder(self._path.parent)
 
 
-class KeyGiven:
+class KeyHeld:
     """A key that the owner passes; whether a ledger was begun before, only the owner knows."""
 
-    def __init__(self, secret: bytes, ledger: Path) -> None:
+    def __init__(self, secret: bytes) -> None:
         """Hold the key."""
         self._key = OwnerKey(secret)
-        self._mark = ledger.with_name(ledger.name + ".new")
 
     def existing(self) -> OwnerKey:
         """As passed."""
         return self._key
+
+    def begin(self) -> None:
+        """Nothing to prepare."""
+
+    def begun(self) -> bool:
+        """As far as anybody can tell."""
+        return True
+
+    def finish(self, identity: str) -> None:
+        """Nothing to settle."""
+
+
+class KeyGiven(KeyHeld):
+    """A key that the owner passes for a file, which is empty while it is being begun."""
+
+    def __init__(self, secret: bytes, ledger: Path) -> None:
+        """Hold the key."""
+        super().__init__(secret)
+        self._mark = ledger.with_name(ledger.name + ".new")
 
     def begin(self) -> None:
         """Leave an empty mark, which says that a beginning is under way."""
@@ -113,20 +133,39 @@ class KeyGiven:
             self._mark.unlink(missing_ok=True)
 
 
-def keyring(key: bytes | str | os.PathLike[str] | None, ledger: Path) -> Keyring:
+def keyring(key: bytes | str | os.PathLike[str] | Keyring | None, ledger: Path) -> Keyring:
     """By default the file beside the ledger with ``.key`` after its name."""
     match key:
+        case KeyFile() | KeyHeld():
+            return key
         case None:
-            return KeyFile(ledger.with_name(ledger.name + ".key"), ledger)
+            return keyring(ledger.with_name(ledger.name + ".key"), ledger)
         case bytes():
             return KeyGiven(key, ledger)
         case str() | os.PathLike():
-            return KeyFile(Path(key).resolve(), ledger)
-    raise InvalidParameter(
+            return KeyFile(Path(key).resolve(), ledger.name, lambda: exists(ledger))
+    raise not_a_key(key)
+
+
+def server_keyring(
+    key: bytes | str | os.PathLike[str], ledger: str, there: Callable[[], bool]
+) -> Keyring:
+    """For a ledger on a server, which begins as a whole or not at all."""
+    match key:
+        case bytes():
+            return KeyHeld(key)
+        case str() | os.PathLike():
+            return KeyFile(Path(key).resolve(), ledger, there)
+    raise not_a_key(key)
+
+
+def not_a_key(key: object) -> InvalidParameter:
+    """What was passed cannot be a key."""
+    return InvalidParameter(
         code="not_a_key",
         expectation="an owner's key: 32 bytes or more, or the path of its file",
         received=type(key).__name__,
-        remedy="Leave `key=` out to have one made beside the ledger.",
+        remedy="Pass the path of a file; it is made with the ledger if it is not there.",
     )
 
 

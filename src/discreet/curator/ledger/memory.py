@@ -80,7 +80,7 @@ class _Lists:
                 raise closed()
             yield
 
-    writing = reading  # one append, the last act of a block, needs no way back
+    writing = reading  # appends, the last acts of a block, need no way back: the charge comes first
 
     def append(self, entry: Entry) -> None:
         """At the end, and into the indices."""

@@ -8,6 +8,8 @@ from discreet.core.errors import InvalidParameter
 from discreet.curator.ledger.book import Ledger
 from discreet.curator.ledger.sqlite import SQLite
 
+_SERVERS = ("postgresql:", "postgres:")  # as a path it would be a file named after a password
+
 
 def ledger_at(value: Ledger | str | os.PathLike[str]) -> Ledger:
     """A ledger as it is, or the file at a path.
@@ -17,6 +19,13 @@ def ledger_at(value: Ledger | str | os.PathLike[str]) -> Ledger:
     """
     if isinstance(value, Ledger):
         return value
+    if isinstance(value, str) and value.startswith(_SERVERS):
+        raise InvalidParameter(
+            code="ledger_key_needed",
+            expectation="a ledger on a server together with the place of its key",
+            received="postgresql://...",
+            remedy='Write ledger=dp.ledger.Postgres(url, name="visits", key="vault/visits.key").',
+        )
     if isinstance(value, (str, os.PathLike)) and str(value):
         return SQLite(value)
     raise InvalidParameter(

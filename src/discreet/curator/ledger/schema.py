@@ -10,8 +10,6 @@ from discreet.curator.ledger.fault import damaged, foreign, too_new
 APPLICATION = 0x44504C47  # "DPLG"
 VERSION = 1
 
-COLUMNS = "number, id, kind, time, subject, body, spent, ceiling, previous, mac"
-
 STATEMENTS = (
     "CREATE TABLE entries (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
     " kind TEXT NOT NULL, time TEXT NOT NULL, subject TEXT NOT NULL, body TEXT NOT NULL,"

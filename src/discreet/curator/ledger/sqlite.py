@@ -6,15 +6,15 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from discreet.core.errors import InvalidParameter
 from discreet.curator.ledger.book import Ledger
 from discreet.curator.ledger.chain import Chain
+from discreet.curator.ledger.copies import new_file
 from discreet.curator.ledger.disk import exists, write_new
 from discreet.curator.ledger.entry import first
 from discreet.curator.ledger.fault import damaged, missing
 from discreet.curator.ledger.file import File
 from discreet.curator.ledger.head import Head
-from discreet.curator.ledger.keyring import keyring
+from discreet.curator.ledger.keyring import Keyring, keyring
 from discreet.curator.ledger.terms import Terms
 
 
@@ -34,7 +34,10 @@ class SQLite(Ledger):
     durable = True
 
     def __init__(
-        self, path: str | os.PathLike[str], *, key: bytes | str | os.PathLike[str] | None = None
+        self,
+        path: str | os.PathLike[str],
+        *,
+        key: bytes | str | os.PathLike[str] | Keyring | None = None,
     ) -> None:
         """Touch nothing yet."""
         self._path = Path(path).resolve()
@@ -78,21 +81,8 @@ class SQLite(Ledger):
         target = Path(path).resolve()
         if not exists(self._path):
             raise missing(self._path.name)
-        with self.chain.reading() as last:
-            try:
-                write_new(target, b"")
-            except FileExistsError:
-                raise InvalidParameter(
-                    code="backup_exists",
-                    expectation="a place for the back-up where nothing is yet",
-                    received=target.name,
-                    remedy="Choose another name; a back-up never overwrites anything.",
-                ) from None
-            try:
-                self._file.copy_to(target)
-            except BaseException:
-                target.unlink(missing_ok=True)
-                raise
+        with self.chain.reading() as last, new_file(target):
+            self._file.copy_to(target)
         return last.head
 
     def __repr__(self) -> str:

@@ -72,6 +72,11 @@ class Terms:
 
 def _differs(*, part: str, was: object, now: object) -> Mismatch:
     remedy = "Open it as it was begun, or begin another ledger for other terms."
+    if part == "unit":
+        remedy += (
+            " Data sets about the same people share a ledger if each declares the same bounds and"
+            " the same name for them: Person(..., of='patients')."
+        )
     if part == "budget":
         remedy = "Open it with the budget in force; an owner changes it with `amend`."
     return Mismatch(

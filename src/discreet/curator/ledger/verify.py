@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from discreet.accounting.adaptive.steps import plus
+from discreet.curator.ledger.allotment_rules import AllotmentRules
 from discreet.curator.ledger.amounts import within
 from discreet.curator.ledger.entry import Entry, Kind
 from discreet.curator.ledger.fault import damaged
@@ -44,6 +45,7 @@ class _Rules:
         self._names: set[str] = set()
         self._open: set[str] = set()
         self._snapshots: set[str] = set()
+        self._allotments = AllotmentRules(key)
 
     def admit(self, entry: Entry) -> None:
         """Take the next entry, or refuse the ledger."""
@@ -77,6 +79,10 @@ class _Rules:
 
     def _tells_the_truth(self, entry: Entry) -> bool:
         """Whether what the entry is about exists; notes what it begins or concludes."""
+        if entry.account or entry.kind is Kind.GRANTED:
+            if entry.kind is Kind.RESERVED:
+                self._open.add(entry.id)
+            return self._allotments.admit(self._last, entry)
         if entry.kind is Kind.RESERVED:
             asked = (str(entry.body.get(part)) for part in ("asker", "question"))
             self._open.add(entry.id)

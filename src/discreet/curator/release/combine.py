@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from discreet.core.errors import InvalidParameter, Mismatch
-from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
+from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import exact
 from discreet.curator.release.answer import Answer
 from discreet.curator.release.estimate import Estimate, Range
@@ -107,6 +107,9 @@ def _together(one: Guarantee, two: Guarantee) -> Guarantee:
             return replace(two, epsilon=exact(one.epsilon) + exact(two.epsilon))
         case ZCDP(), ZCDP():
             return replace(two, rho=exact(one.rho) + exact(two.rho))
+        case ApproxZCDP(), ApproxZCDP():
+            rho, delta = exact(one.rho) + exact(two.rho), exact(one.delta) + exact(two.delta)
+            return replace(two, rho=rho, delta=delta)
         case RenyiDP(), RenyiDP() if one.alpha == two.alpha:
             return replace(two, epsilon=exact(one.epsilon) + exact(two.epsilon))
         case ((PureDP() | ApproxDP()), (PureDP() | ApproxDP())):

@@ -7,13 +7,24 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from discreet.core.guarantee import (
+    ZCDP,
+    ApproxDP,
+    ApproxZCDP,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    RenyiDP,
+)
 from discreet.core.unit import Edge, Node, Person, PrivacyUnit, Replace, Row
 from discreet.curator.release.numerals import at_most
 
 _KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
-    for kind in (PureDP, ApproxDP, ZCDP, RenyiDP, GaussianDP, Row, Person, Edge, Node, Replace)
+    for kind in (
+        *(PureDP, ApproxDP, ZCDP, ApproxZCDP, RenyiDP, GaussianDP),
+        *(Row, Person, Edge, Node, Replace),
+    )
 }
 
 
@@ -40,7 +51,7 @@ def guarantee_from_plain(plain: Any) -> Guarantee:
     return guarantee
 
 
-def promised(guarantee: Guarantee) -> str:
+def promised(guarantee: Guarantee) -> str:  # noqa: PLR0911 -- one line for each notion
     """The numbers of a guarantee in words; losses are rounded up.
 
     >>> promised(ApproxDP(epsilon=0.5, delta=1e-6))
@@ -53,6 +64,8 @@ def promised(guarantee: Guarantee) -> str:
             return f"epsilon {at_most(epsilon)}, delta {at_most(delta)}"
         case ZCDP(rho=rho):
             return f"rho {at_most(rho)} (zero-concentrated)"
+        case ApproxZCDP(rho=rho, delta=delta):
+            return f"rho {at_most(rho)} (zero-concentrated), delta {at_most(delta)} apart"
         case RenyiDP(alpha=alpha, epsilon=epsilon):
             return f"epsilon {at_most(epsilon)} at Rényi order {float(alpha):g}"
         case GaussianDP(mu=mu):

@@ -49,7 +49,7 @@ def to_json(release: Release) -> str:
         "guarantee": plain_guarantee(release.guarantee),
         "event": json.loads(release.event.to_json()),
         "warnings": release.warnings,
-        "statement": release.statement,
+        "statement": dict(release.statement),
     }
     return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
 

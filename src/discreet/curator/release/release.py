@@ -7,7 +7,7 @@ through the estimates of its cells, and comes back from JSON byte for byte.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
+    from discreet.curator.statement.document import Statement
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Release:
@@ -46,7 +48,7 @@ class Release:
         guarantee: What was promised, and charged, with its unit.
         event: What the mechanisms did; any accountant can price it again.
         warnings: For the analyst, from public facts.
-        statement: Public facts for the privacy statement, as plain JSON.
+        statement: The privacy statement: prints in full, and is a mapping of its facts.
     """
 
     id: str
@@ -66,8 +68,8 @@ class Release:
         keep(self, "answers", tuple(self.answers))
         keep(self, "warnings", tuple(self.warnings))
         keep(self, "confidence", float(probability("confidence", self.confidence)))
-        keep(self, "statement", _plain(self.statement))
         require_event(self.event)
+        keep(self, "statement", self._stated())
         if self.guarantee.unit is None:
             raise InvalidParameter(
                 code="guarantee_without_unit",
@@ -83,7 +85,7 @@ class Release:
                 **{answer.name: len(answer) for answer in self.answers},
             }
         )
-        _require_names(self.columns, self.answers)
+        _require_names(self.columns, (*self.answers, *self.statement.get("keys", ())))
         if not self.keys and self.answers and len(self) != 1:
             raise InvalidParameter(
                 code="rows_without_keys",
@@ -93,9 +95,21 @@ class Release:
             )
         self.measures()
 
+    def _stated(self) -> Statement:
+        from discreet.curator.statement.document import Statement
+
+        return Statement(
+            _plain(self.statement),
+            question=self.question,
+            guarantee=self.guarantee,
+            event=self.event,
+            confidence=self.confidence,
+        )
+
     def __len__(self) -> int:
         """The number of rows."""
-        return len(self.answers[0]) if self.answers else 0
+        columns: list[Sized] = [*self.answers, *self.keys.values()]
+        return len(columns[0]) if columns else 0
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -309,9 +323,10 @@ def _plain(statement: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _require_names(columns: tuple[str, ...], answers: tuple[Answer, ...]) -> None:
+def _require_names(columns: tuple[str, ...], released: Sequence[object]) -> None:
+    """Names of their own; and something released: answers, or keys that were chosen privately."""
     names = [*columns]
-    if len(set(names)) < len(names) or not all(names) or not answers:
+    if len(set(names)) < len(names) or not all(names) or not released:
         raise InvalidParameter(
             code="columns_not_distinct",
             expectation="an answer at least, and a name of its own for every column and end",

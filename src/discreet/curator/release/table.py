@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from discreet.core.event import Event
 from discreet.core.mechanism_events import Unprotected
 from discreet.curator.release.answer import Answer, Even
-from discreet.curator.release.numerals import above, below, decimals, shown
+from discreet.curator.release.numerals import above, at_most, below, decimals, shown
 from discreet.curator.release.promise import promised, protected
 
 if TYPE_CHECKING:
@@ -136,6 +136,18 @@ def _footer(release: Release) -> list[str]:
         if answer.note:
             notes.setdefault(answer.note, []).append(answer.name)
     lines = [f"{', '.join(names)}: {note}" for note, names in notes.items()]
+    keys = release.statement.get("keys")
+    if isinstance(keys, dict) and keys.get("ranked"):
+        lines.append(
+            f"keys: the first {keys['picks']}, chosen one by one at epsilon "
+            f"{at_most(keys['epsilon_of_each'])} each; their counts are not released"
+        )
+    if isinstance(keys, dict) and keys.get("discovered"):
+        lines.append(
+            f"keys: {release.statement['cells']:,} discovered for {keys['price']}; a key of "
+            f"{keys['kept_half_at']:,} people is named with probability 1/2, of "
+            f"{keys['kept_95_at']:,} with 95 %"
+        )
     price = promised(release.guarantee)
     lines.append(f"guarantee: {price} for {protected(release.guarantee.unit)}")
     if _is_unprotected(release.event):

@@ -37,15 +37,19 @@ _ENUMERABLE_IN_BULK = 64
 _MARGIN = 3
 _AT_ONCE = 4096
 _BROAD = 4
+_MANY = 16
 _HARMONICS = np.arange(1.0, 9.0)
 
 
-def half_width(terms: Sequence[tuple[float, Law]], *, confidence: float) -> float:
+def half_width(  # noqa: PLR0911 -- one way for each kind of sum
+    terms: Sequence[tuple[float, Law]], *, confidence: float
+) -> float:
     """The least h with P(|sum of c_i Z_i| <= h) >= ``confidence``, for independent noises Z_i.
 
     Guarantee: never below it; above it by at most 1e-6 relatively where the steps are at most
     1e-6 of the noise, or the c_i * step_i have a common measure, or there are two terms of which
-    one has a scale of at most 4096 steps; else by at most 1e-4 standard deviations per term.
+    one has a scale of at most 4096 steps; else by at most 1e-4 standard deviations per term. More
+    than sixteen terms on coarse grids without one are treated as :func:`half_widths` treats them.
 
     >>> from discreet.mechanisms.intervals.law import RoundedLaplace
     >>> one = RoundedLaplace(scale=1, step=2.0**-40)
@@ -67,6 +71,8 @@ def half_width(terms: Sequence[tuple[float, Law]], *, confidence: float) -> floa
     unit = common_step(terms)
     if unit is not None:
         return common_half_width(terms, alpha, unit) * _UPWARD
+    if len(terms) > _MANY:
+        return float(_coarse(row, laws, alpha)[0])
     if len(terms) == 2 and min(law.spread / law.step for law in laws) <= _ENUMERABLE:
         bracket = (np.array([max(0.0, continuous - apart)]), np.array([continuous + apart]))
         return float(pair_half_widths(row, (laws[0], laws[1]), alpha, bracket, tolerance=_SHARP)[0])

@@ -13,6 +13,7 @@ import csv
 import gzip
 import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,30 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.relational.dialect import Dialect
 from discreet.relational.engines.duckdb_dialect import DuckDBDialect
-from discreet.relational.sources import CSVFile, DatabaseTable, Frame, ParquetFile, Source
+from discreet.relational.hashing import NATIVE, Hashing
+from discreet.relational.kind import Kind
+from discreet.relational.sources import (
+    CSVFile,
+    DatabaseTable,
+    EngineTable,
+    Frame,
+    ParquetFile,
+    Source,
+    cannot_read,
+)
+
+_LONGEST_HEADER = 1 << 20
+
+
+_MANY_KEYS = 1000
+_ARRAYS: dict[Kind, Any] = {
+    Kind.TEXT: object,
+    Kind.WHOLE: np.int64,
+    Kind.REAL: np.float64,
+    Kind.TRUTH: np.bool_,
+    Kind.DATE: "datetime64[us]",
+    Kind.MOMENT: "datetime64[us]",
+}
 
 
 class DuckDB:
@@ -36,8 +60,9 @@ class DuckDB:
         memory_limit: str | None = None,
         temp_directory: str | Path | None = None,
         threads: int | None = None,
+        hashing: Hashing = NATIVE,
     ) -> None:
-        """Start an empty engine."""
+        """Start an empty engine; ``hashing`` says how the rows to keep are chosen."""
         settings: dict[str, Any] = {
             "preserve_insertion_order": False,
             "ieee_floating_point_ops": True,
@@ -56,8 +81,8 @@ class DuckDB:
         self._places: dict[str, str] = {}
         self._databases: dict[Path, str] = {}
         self._paths: list[str] = []
-        self._keys: dict[tuple[tuple[object, ...], ...], str] = {}
-        self._dialect = DuckDBDialect()
+        self._keys: dict[tuple[object, ...], str] = {}
+        self._dialect = DuckDBDialect(hashing)
 
     @property
     def dialect(self) -> Dialect:
@@ -66,10 +91,16 @@ class DuckDB:
 
     def attach(self, name: str, source: Source) -> dict[str, str]:
         """Make rows available under ``name``; the stored type of each column."""
+        if isinstance(source, EngineTable):
+            raise cannot_read(
+                engine="DuckDB",
+                source=source,
+                remedy='Pass a path or a frame; a table of a DuckDB file is table("file.duckdb").',
+            )
         with self._alone:
             try:
                 self._places[name] = self._attached(len(self._places), source)
-                described = self._run(f"DESCRIBE SELECT * FROM {self._places[name]}").fetchall()
+                return self.columns(name)
             except duckdb.Error:
                 raise InvalidParameter(
                     code="source_unreadable",
@@ -77,7 +108,6 @@ class DuckDB:
                     received=type(source).__name__,
                     remedy="Check that the file is whole and of the kind its name says.",
                 ) from None
-        return {str(row[0]): str(row[1]) for row in described}
 
     def lock(self) -> None:
         """Close every way out."""
@@ -91,23 +121,43 @@ class DuckDB:
         """How an attached table is written in a FROM clause."""
         return self._places[name]
 
-    def keys(self, entries: Sequence[tuple[object, ...]]) -> str:
+    def columns(self, name: str) -> dict[str, str]:
+        """Names and types, as DuckDB describes them."""
+        with self._alone:
+            described = self._run(f"DESCRIBE SELECT * FROM {self._places[name]}").fetchall()
+        return {str(row[0]): str(row[1]) for row in described}
+
+    def contents(self, name: str) -> object:
+        """Nothing: files are told apart by their directory entry."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Nothing to do: files are compared before and after, and frames do not change."""
+        return nullcontext()
+
+    def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[Kind]) -> str:
         """A table of public keys, built once."""
-        wanted = tuple(entries)
+        wanted = (tuple(entries), tuple(kinds))
         with self._alone:
             known = self._keys.get(wanted)
             if known is None:
                 known = f"keys_{len(self._keys)}"
-                literal = self._dialect.literal
-                rows = ", ".join(
-                    f"({code}, {', '.join(map(literal, entry))})"
-                    for code, entry in enumerate(wanted)
+                names = [f"v{place}" for place in range(len(kinds))]
+                typed = ", ".join(
+                    f"CAST({name} AS {self._dialect.types[kind]}) AS {name}"
+                    for name, kind in zip(names, kinds, strict=True)
                 )
-                names = ", ".join(f"v{place}" for place in range(len(wanted[0])))
-                self._run(
-                    f"CREATE TEMP TABLE {known} AS SELECT code::BIGINT AS code, {names} "
-                    f"FROM (VALUES {rows}) AS entries(code, {names})"
-                )
+                made = f"CREATE TEMP TABLE {known} AS SELECT code::BIGINT AS code, {typed} FROM"
+                columns = _columns(entries, kinds)
+                if columns is not None:
+                    self._connection.register("entries", columns)
+                    self._run(f"{made} entries")
+                    self._connection.unregister("entries")
+                else:
+                    rows = ", ".join(
+                        f"({code}, {', '.join(map(self._dialect.literal, entry))})"
+                        for code, entry in enumerate(entries)
+                    )
+                    self._run(f"{made} (VALUES {rows}) AS entries(code, {', '.join(names)})")
                 self._keys[wanted] = known
         return known
 
@@ -116,6 +166,12 @@ class DuckDB:
         with self._alone:
             fetched = self._run(text).fetchnumpy()
         return [np.asarray(column, dtype=np.int64) for column in fetched.values()]
+
+    def keyed(self, text: str) -> list[NDArray[Any]]:
+        """Run a SELECT of candidate keys and, last, their numbers of people."""
+        with self._alone:
+            fetched = self._run(text).fetchnumpy()
+        return list(fetched.values())
 
     def rows(self, text: str) -> list[tuple[object, ...]]:
         """Run a SELECT over public tables and fetch its rows."""
@@ -164,16 +220,56 @@ class DuckDB:
         raise TypeError(type(source).__name__)
 
 
+def _columns(
+    entries: Sequence[tuple[object, ...]], kinds: Sequence[Kind]
+) -> dict[str, NDArray[Any]] | None:
+    """Keys as arrays: many of them, which are slow to read as text, and text that ends a statement.
+
+    None where they are few, or of kinds with NULL in them that an array has no room for.
+    """
+    hidden = any(isinstance(value, str) and "\0" in value for entry in entries for value in entry)
+    if len(entries) <= _MANY_KEYS and not hidden:
+        return None
+    columns: dict[str, NDArray[Any]] = {"code": np.arange(len(entries))}
+    for place, kind in enumerate(kinds):
+        values = [entry[place] for entry in entries]
+        if kind is not Kind.TEXT and None in values:
+            return None
+        columns[f"v{place}"] = np.array(values, dtype=_ARRAYS[kind])
+    return columns
+
+
 def _header(path: Path) -> tuple[str, list[str]]:
-    """Separator by the file's name, and the names in its first line."""
-    separator = "\t" if ".tsv" in path.suffixes else ","
+    """The separator, and the names in the first line; no other line is looked at.
+
+    The separator is the one that makes the most names; spaces around a name are no part of it,
+    and a column without a name is called after its place.
+    """
     opener = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as file:
-            names = next(csv.reader(file, delimiter=separator), [])
+            lines = [file.readline(_LONGEST_HEADER)]
+            while lines[0].count('"') % 2 and (further := file.readline(_LONGEST_HEADER)):
+                lines = ["".join((*lines, further))]
     except (OSError, UnicodeDecodeError):
-        names = []
-    if not names or len(set(names)) != len(names):
+        lines = []
+    usual = "\t" if ".tsv" in path.suffixes else ","
+    found = {
+        separator: next(csv.reader(lines, delimiter=separator), [])
+        for separator in (usual, ",", ";", "\t", "|")
+    }
+    separator = max(found, key=lambda each: len(found[each]))
+    names = [
+        name.strip() or f"column{place}" for place, name in enumerate(found[separator], start=1)
+    ]
+    if "\ufffd" in "".join(names) or "\0" in "".join(names):
+        raise InvalidParameter(
+            code="csv_not_utf8",
+            expectation="a CSV file in UTF-8",
+            received=path.name,
+            remedy="Save it as UTF-8, for instance: iconv -f latin1 -t utf-8 old.csv > new.csv.",
+        )
+    if not any(found[separator]) or len(set(names)) != len(names):
         raise InvalidParameter(
             code="csv_without_header",
             expectation="a first line that names each column once",

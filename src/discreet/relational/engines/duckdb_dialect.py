@@ -8,12 +8,9 @@ and ``//`` of doubles are not what their names say; none of these is used.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from discreet.core.errors import InvalidParameter
 from discreet.relational.dialect import Dialect, scientific
 from discreet.relational.facts import Facts, limits
 from discreet.relational.functions.casts import (
@@ -28,7 +25,7 @@ from discreet.relational.functions.standard import (
     nonzero,
     truth_of_text,
 )
-from discreet.relational.kind import SAFE_WHOLE, Kind, kind_of_value
+from discreet.relational.kind import Kind
 
 if TYPE_CHECKING:
     from discreet.relational.expression import Call
@@ -51,8 +48,9 @@ _FORMS = {
     Kind.DATE: DATE_FORM,
     Kind.MOMENT: MOMENT_FORM,
 }
-_INFINITY = "CAST('Infinity' AS DOUBLE)"
-_FARTHEST_GRID = 1000
+_PLAIN = frozenset(
+    {"VARCHAR", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "DOUBLE", "DATE"}
+)
 
 
 def _remainder(_: Dialect, call: Call, first: str, second: str) -> str:
@@ -151,71 +149,27 @@ class DuckDBDialect(Dialect):
         """``/`` is the division of doubles here."""
         return f"({first} // {second})"
 
-    def clean(self, text: str, stored: str, facts: Facts) -> str:
-        """The scan of one column."""
+    def opened(self, text: str, stored: str) -> str:
+        """Zones taken in UTC, and text without its collation."""
         kind = self.kind_of(stored)
-        if kind is None:
-            raise InvalidParameter(
-                code="unusable_type",
-                expectation="a column of numbers, text, truth values, dates or moments",
-                received=stored,
-                remedy="Convert the column when the table is written.",
-            )
         if "TIME ZONE" in stored.upper():
             text = f"({text} AT TIME ZONE 'UTC')"
         elif kind in (Kind.MOMENT, Kind.TEXT) and stored.upper() != self.types[kind]:
             text = f"TRY_CAST({text} AS {self.types[kind]})"
-        if kind is Kind.TEXT:
-            # A column may carry a collation under which different texts are equal.
-            text = f"({text} COLLATE C)"
-        if kind is not facts.kind:
-            if facts.kind is Kind.WHOLE and kind is Kind.REAL:
-                # Clamping before rounding keeps infinities and numbers too large.
-                low, high = map(_doubled, limits(facts))
-                text = self.clean_number(text, Facts(Kind.REAL, low, high))
-            elif kind is not Kind.TEXT:
-                text = self.tidy(text, kind)
-            text = self.cast(text, kind, facts.kind)
-        if facts.values is not None and set(facts.values) != {False, True}:
-            return self.clean_category(text, facts.values)
-        if facts.kind.is_number:
-            return self.clean_number(text, facts)
-        return self._within(text, facts) if facts.kind.is_calendar else text
+        # A column may carry a collation under which different texts are equal.
+        return f"({text} COLLATE C)" if kind is Kind.TEXT else text
 
-    def tidy(self, text: str, kind: Kind) -> str:
-        """An undeclared value in the universe of its kind."""
-        if kind.is_number:
-            return self.clean_number(text, Facts(kind))
-        if kind.is_calendar:
-            return self._within(text, Facts(kind))
-        return f"CAST({text} AS {self.types[kind]})"
+    def compares(self, stored: str) -> bool:
+        """The types whose comparison with a key needs no conversion."""
+        return stored.upper() in _PLAIN
 
-    def clean_number(self, text: str, facts: Facts) -> str:
-        """A number clamped by CASE; what is in bounds, the most common case, comes first."""
-        low, high = (self.literal(end) for end in limits(facts))
-        top = f"{text} > {high}" if facts.kind is Kind.WHOLE else f"{text} <= {_INFINITY}"
-        clamped = (
-            f"CASE WHEN {text} BETWEEN {low} AND {high} THEN {text} "
-            f"WHEN {text} < {low} THEN {low} WHEN {top} THEN {high} END"
-        )
-        return f"CAST({clamped} AS {self.types[facts.kind]})"
+    def adds(self, stored: str) -> bool:
+        """Every real type: comparisons convert it to a double."""
+        return self.kind_of(stored) is Kind.REAL
 
-    def clean_category(self, text: str, values: Sequence[object]) -> str:
-        """A value of the list, or NULL; NULL itself need not be listed."""
-        listed = [value for value in values if value is not None]
-        kind = kind_of_value(listed[0]) if listed else None
-        if kind is None:
-            return "NULL"
-        if not kind.is_number:
-            # An ENUM has no value outside its own list to compare with.
-            text = f"CAST({text} AS {self.types[kind]})"
-        known = Facts(kind, values=tuple(listed))
-        if kind is Kind.WHOLE and known.high - known.low == len(listed) - 1:
-            # Without gaps, two comparisons do the work of a hash table.
-            test = f"BETWEEN {self.literal(known.low)} AND {self.literal(known.high)}"
-        else:
-            test = f"IN ({', '.join(map(self.literal, listed))})"
-        return f"CAST(CASE WHEN {text} {test} THEN {text} END AS {self.types[kind]})"
+    def infinity(self) -> str:
+        """Spelled out."""
+        return "CAST('Infinity' AS DOUBLE)"
 
     def cast(self, text: str, source: Kind, kind: Kind) -> str:
         """Total conversions; text is held to our own forms before DuckDB reads it."""
@@ -238,27 +192,6 @@ class DuckDBDialect(Dialect):
             case Kind.WHOLE, Kind.TRUTH:
                 return f"({text} <> 0)"
         return f"CAST({text} AS {target})"
-
-    def steps(self, text: str, facts: Facts, exponent: int) -> str:
-        """A bounded number in whole steps of 2**exponent, halves to even.
-
-        Numerics: multiplying a double by a power of two is exact unless the result is subnormal,
-        where it is nowhere near half a step; so this is the nearest whole number of steps.
-        """
-        if facts.kind is Kind.WHOLE and exponent == 0:
-            return self.clean_number(text, facts)
-        low, high = limits(facts)
-        most = max(abs(Fraction(end)) for end in (low, high)) / Fraction(2) ** exponent
-        if not facts.bounded or abs(exponent) > _FARTHEST_GRID or most >= SAFE_WHOLE:
-            raise InvalidParameter(
-                code="grid_out_of_range",
-                expectation="bounds of fewer than 2**62 steps of the grid",
-                received=(facts.low, facts.high, exponent),
-                remedy="Choose a coarser grid or narrower bounds.",
-            )
-        clamped = self.clean_number(text, Facts(Kind.REAL, facts.low, facts.high))
-        factor = self.real(math.ldexp(1.0, -exponent))
-        return f"CAST({clamped} * {factor} AS BIGINT)"
 
     def wide_sum(self, text: str) -> str:
         """128 bits hold 2**64 numbers of 2**62."""
@@ -286,12 +219,6 @@ class DuckDBDialect(Dialect):
             mixed = f"hash(xor({mixed}, CAST({word} AS UBIGINT)))"
         return mixed
 
-    def _within(self, text: str, facts: Facts) -> str:
-        low, high = (self.literal(end) for end in limits(facts))
-        return f"CASE WHEN {text} BETWEEN {low} AND {high} THEN {text} END"
-
-
-def _doubled(end: int) -> float:
-    """The double next to a whole bound, not beyond it."""
-    near = float(end)
-    return math.nextafter(near, 0.0) if abs(Fraction(near)) > abs(end) else near
+    def digest(self, text: str) -> str:
+        """Hexadecimal digits."""
+        return f"sha256({text})"

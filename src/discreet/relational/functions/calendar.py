@@ -159,7 +159,7 @@ def _starts(unit: str, kind: Kind, low: Any, high: Any) -> tuple[object, ...] | 
     starts, at = [], low
     while at <= high:
         starts.append(at)
-        at = _next(unit, at)
+        at = next_start(unit, at)
         if at is None:
             break
     return tuple(starts)
@@ -168,7 +168,8 @@ def _starts(unit: str, kind: Kind, low: Any, high: Any) -> tuple[object, ...] | 
 _FEW = 20_000
 
 
-def _next(unit: str, at: Any) -> Any:
+def next_start(unit: str, at: Any) -> Any:
+    """The start of the unit after the one that starts at ``at``; None beyond the calendar."""
     months = {"year": 12, "quarter": 3, "month": 1}.get(unit)
     try:
         if months is not None:

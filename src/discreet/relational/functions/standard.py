@@ -151,7 +151,7 @@ class _Bins:
         start, end, bins = (dialect.real(float(part)) for part in (low, high, count))
         inside = f"CASE WHEN {text} BETWEEN {start} AND {end} THEN {text} END"
         span = dialect.real(float(high) - float(low))
-        place = f"FLOOR(({inside} - {start}) * {bins} / {span})"
+        place = dialect.whole_part(f"({inside} - {start}) * {bins}", span)
         last = dialect.real(float(count - 1))
         # The upper end belongs to the last bin, and rounding may carry others that far.
         place = f"CASE WHEN {place} < {bins} THEN {place} WHEN {place} >= {bins} THEN {last} END"
@@ -166,7 +166,8 @@ def _bin(dialect: Dialect, call: Call, text: str) -> str:
         place = f"CAST({bins.place} AS {dialect.types[Kind.WHOLE]})"
         return f"({dialect.literal(low)} + {place} * {width})"
     span = dialect.real(float(str(high)) - float(str(low)))
-    return f"({bins.low} + {bins.place} * {span} / {dialect.real(float(str(count)))})"
+    edge = dialect.quotient(f"{bins.place} * {span}", dialect.real(float(str(count))))
+    return f"({bins.low} + {edge})"
 
 
 def _bucket(dialect: Dialect, call: Call, text: str) -> str:

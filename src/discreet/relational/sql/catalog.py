@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Protocol
 
+from discreet.core.errors import InvalidParameter
 from discreet.core.unit import PrivacyUnit
 from discreet.relational.expression import Expression
 from discreet.relational.plan import Field, Scan
@@ -42,3 +44,18 @@ class Catalog(Protocol):
 
     def combinations(self, table: str, columns: Sequence[str]) -> list[tuple[object, ...]]:
         """The combinations of values of ``columns`` in a public table, sorted."""
+
+
+def require_table(name: str, catalog: Catalog) -> Entry:
+    """A table by its name, or a refusal that lists those there are."""
+    entry = catalog.find(name)
+    if entry is not None:
+        return entry
+    known = catalog.names()
+    close = get_close_matches(name, known, n=1)
+    raise InvalidParameter(
+        code="unknown_table",
+        expectation=f"one of the tables {known}",
+        received=name,
+        remedy=f"Did you mean {close[0]}?" if close else "Check the spelling.",
+    )

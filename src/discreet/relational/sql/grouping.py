@@ -1,4 +1,4 @@
-"""GROUP BY: key expressions with their finite public lists of values.
+"""GROUP BY: key expressions with their finite public lists of values, or to be discovered.
 
 Source: contract, "Columns" (public keys).
 """
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from discreet.core.errors import DiscreetError, InvalidParameter
-from discreet.relational.expression import Column, Expression, possible_values
+from discreet.relational.expression import Column, Expression, columns, possible_values
 from discreet.relational.facts import Facts
-from discreet.relational.keys import MOST_VALUES, Block, KeySet, not_finite
+from discreet.relational.keys import MOST_VALUES, Block, DiscoveredKeys, KeySet, not_finite
 from discreet.relational.plan import Rows, Scan, field_of, scans
-from discreet.relational.schema import Category
+from discreet.relational.schema import Category, Discovered
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.relation import Relation, unsupported
@@ -27,7 +27,7 @@ class Grouping:
 
     below: Relation
     expressions: tuple[Expression, ...]
-    keys: KeySet
+    keys: KeySet | DiscoveredKeys
     places: tuple[tuple[int, int], ...]
 
     @classmethod
@@ -47,7 +47,11 @@ class Grouping:
                 raise unsupported(construct=f"GROUP BY {name.upper()}", remedy="List the keys.")
         nodes = [_meant(node, select, below, aliases) for node in group.expressions]
         expressions = tuple(expression_from(node, below.resolve) for node in nodes)
-        keys, places = _blocks(expressions, [node.sql() for node in nodes], below.rows, catalog)
+        names = [node.sql() for node in nodes]
+        sought = _discovered(expressions, names, below.rows)
+        if sought is not None:
+            return cls(below, expressions, sought, tuple((0, n) for n in range(len(expressions))))
+        keys, places = _blocks(expressions, names, below.rows, catalog)
         return cls(below, expressions, keys, places)
 
     def match(self, node: exp.Expression) -> Expression | None:
@@ -88,6 +92,35 @@ def _meant(
             return node
         return aliases[node.name.lower()]
     return node
+
+
+def _discovered(
+    expressions: tuple[Expression, ...], names: list[str], rows: Rows
+) -> DiscoveredKeys | None:
+    """The keys to be discovered, where one of them has no list and comes from such a column.
+
+    Its combinations with the others are then discovered as well.
+    """
+    least: list[int] = []
+    for expression in expressions:
+        found = [field_of(name, rows) for name in columns(expression)]
+        sought = [
+            field.declaration
+            for _, field in filter(None, found)
+            if isinstance(field.declaration, Discovered)
+        ]
+        if sought and possible_values(expression, MOST_VALUES) is None:
+            least += [declaration.least for declaration in sought]
+    if not least:
+        return None
+    listed = []
+    for expression, name in zip(expressions, names, strict=True):
+        if not expression.facts.declared:
+            _values(expression, name, rows)  # refuses it by name
+        found_here = field_of(expression.name, rows) if isinstance(expression, Column) else None
+        declaration = None if found_here is None else found_here[1].declaration
+        listed.append(isinstance(declaration, Category) and None in declaration.values)
+    return DiscoveredKeys(expressions, tuple(listed), max(least))
 
 
 def _blocks(
@@ -149,7 +182,8 @@ def _values(expression: Expression, name: str, rows: Rows) -> tuple[object, ...]
             code="key_not_declared",
             expectation=f"a declared column to group by, for {name}",
             received=name,
-            remedy=f'Declare it: columns={{"{name}": dp.Category([...])}}, with a public list.',
+            remedy=f'Declare it: columns={{"{name}": dp.Category([...])}}, with a public list, or '
+            "dp.Discovered() to find its values privately.",
         )
     values = possible_values(expression, MOST_VALUES)
     if values is None:

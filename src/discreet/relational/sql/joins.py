@@ -74,8 +74,3 @@ def routed(left: Expression, right: Expression, a: Rows, b: Rows) -> bool:
         ):
             return True
     return False
-
-
-def equals(left: Expression, right: Expression) -> Expression:
-    """That two expressions are equal."""
-    return Call(EQUAL, (left, right))

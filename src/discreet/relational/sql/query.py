@@ -18,6 +18,7 @@ from sqlglot import exp
 from discreet.core.errors import InvalidParameter
 from discreet.relational.expression import Column, Expression, Literal
 from discreet.relational.facts import Facts
+from discreet.relational.keys import KeySet
 from discreet.relational.kind import Kind
 from discreet.relational.plan import Filtered, Rows
 from discreet.relational.question import (
@@ -31,9 +32,12 @@ from discreet.relational.question import (
 from discreet.relational.sql.aggregation import Aggregation
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
+from discreet.relational.sql.features import features_from
 from discreet.relational.sql.grouping import Grouping
 from discreet.relational.sql.relation import Relation, Visible, unsupported
+from discreet.relational.sql.released import flattened
 from discreet.relational.sql.sources import Sources, require_plain
+from discreet.relational.sql.top import written_out
 
 _LONGEST = 100_000
 
@@ -45,7 +49,7 @@ _SELECT_CLAUSES = {
 
 def question_from(text: str, catalog: Catalog) -> Question:
     """Translate one SELECT into a question about the tables of ``catalog``."""
-    statement = parse(text)
+    statement = flattened(parse(text))
     if isinstance(statement, exp.Union):
         raise unsupported(
             construct="UNION of released answers",
@@ -108,7 +112,7 @@ class _Translation:
         self.sources = Sources(self.catalog, self.relation)
 
     def relation(self, select: exp.Expression, scope: Mapping[str, Any]) -> Relation:
-        """A query without aggregates, as rows."""
+        """A query whose rows are asked about: without aggregates, or grouped by the person."""
         if isinstance(select, exp.Subquery):
             require_plain(select)
             return self.relation(select.this, scope)
@@ -120,17 +124,14 @@ class _Translation:
             )
         _only(select)
         inner = self._with(select, scope)
-        if select.args.get("group") or _aggregates(select):
-            raise unsupported(
-                construct="aggregates inside FROM (...)",
-                remedy="Aggregate once, at the top; inner queries select, filter, join and unite.",
-            )
-        for clause in ("having", "order", "limit", "offset"):
+        for clause in ("order", "limit", "offset"):
             if select.args.get(clause):
                 raise unsupported(
                     construct=f"{clause.upper()} inside FROM (...)",
                     remedy="It would choose among private rows; put it at the end of the question.",
                 )
+        if select.args.get("group") or select.args.get("having") or _aggregates(select):
+            return self._features(select, inner)
         below = self._from(select, inner)
         columns: list[Visible] = []
         for item in select.expressions:
@@ -141,9 +142,19 @@ class _Translation:
             raise unsupported(construct="DISTINCT ON", remedy="It would choose among private rows.")
         return self.sources.distinct(made) if select.args.get("distinct") else made
 
+    def _features(self, select: exp.Select, scope: Mapping[str, Any]) -> Relation:
+        """An inner query grouped by the person."""
+        if select.args.get("distinct"):
+            raise unsupported(
+                construct="DISTINCT beside GROUP BY", remedy="There is one row per person anyway."
+            )
+        below = self._from(select, scope)
+        return features_from(select, below, self.catalog, self.sources.prefix)
+
     def question(self, select: exp.Select, scope: Mapping[str, Any]) -> Question:
         """The outermost query."""
         _only(select)
+        select = written_out(select)
         if select.args.get("distinct"):
             raise unsupported(
                 construct="DISTINCT at the top", remedy="Keys are distinct anyway; leave it out."
@@ -171,7 +182,7 @@ class _Translation:
             Order(self._ordered(term, outputs, released), -1 if term.args.get("desc") else 1)
             for term in (select.args["order"].expressions if select.args.get("order") else ())
         )
-        if not aggregation.found:
+        if not aggregation.found and isinstance(grouping.keys, KeySet):
             raise InvalidParameter(
                 code="no_aggregate",
                 expectation="at least one aggregate: rows themselves are never released",

@@ -1,7 +1,7 @@
 """FROM: tables, inner queries, joins, unions and DISTINCT, as rows with their stability.
 
-A private table joins a public one on any columns, and another private one on the person. Other
-joins of private tables are refused: they would need truncation.
+A private table joins a public one on any columns, another private one on the person, and on
+another key where its owner said how many rows a key may have.
 
 Source: contract, "Units and neighbours"; 004b:A21, 004d:F5, F9.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import Any
 
 from sqlglot import exp
@@ -34,19 +33,20 @@ from discreet.relational.plan import (
     Scan,
     Union,
 )
-from discreet.relational.sql.catalog import Catalog
+from discreet.relational.sql.catalog import Catalog, require_table
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.joins import (
     comparable,
     conjuncts,
-    equals,
     join_kind,
     owners,
     routed,
     within,
 )
 from discreet.relational.sql.relation import Relation, Visible, unsupported
+from discreet.relational.sql.truncated import limit_of, no_equality
 from discreet.relational.table import Table
+from discreet.relational.truncation import JoinedByKey, Truncated
 
 _MOST_STEPS = 200
 
@@ -97,7 +97,7 @@ class Sources:
             )
         if bool(left.rows.owner) != bool(right.rows.owner):
             left, right = self._disowned(left), self._disowned(right)
-        prefix = self._prefix("union")
+        prefix = self.prefix("union")
         pairs = [
             [a.expression, b.expression] for a, b in zip(left.columns, right.columns, strict=True)
         ]
@@ -146,7 +146,7 @@ class Sources:
         return self._computed(made, "bounded", bounded)
 
     def _computed(self, made: Relation, word: str, step: Any) -> Relation:
-        prefix = self._prefix(word)
+        prefix = self.prefix(word)
         outputs = tuple(
             Output(f"{prefix}.{place}", column.expression.facts)
             for place, column in enumerate(made.columns)
@@ -184,17 +184,8 @@ class Sources:
         return self._scan(node.name, node.alias or node.name)
 
     def _scan(self, name: str, alias: str) -> Relation:
-        entry = self.catalog.find(name)
-        if entry is None:
-            known = self.catalog.names()
-            close = get_close_matches(name, known, n=1)
-            raise InvalidParameter(
-                code="unknown_table",
-                expectation=f"one of the tables {known}",
-                received=name,
-                remedy=f"Did you mean {close[0]}?" if close else "Check the spelling.",
-            )
-        prefix = self._prefix(entry.name)
+        entry = require_table(name, self.catalog)
+        prefix = self.prefix(entry.name)
         identifier, route = None, None
         if isinstance(entry.table, Table):
             unit = add_remove(entry.table.unit)
@@ -227,11 +218,15 @@ class Sources:
         pairs, rest, visible = self._conditions(left, right, both, join)
         left_private, right_private = left.rows.changed != 0, right.rows.changed != 0
         if left_private and right_private:
-            rows = self._people(left, right, pairs, kind)
-            rest = [
-                *rest,
-                *(equals(a, b) for a, b in pairs if not owners(a, b, left.rows, right.rows)),
-            ]
+            if not _same_people(left, right, pairs):
+                return self._by_key(left, right, join, kind)
+            if kind is JoinKind.LEFT and not all(_people(left, right, pair) for pair in pairs):
+                raise unsupported(
+                    construct="LEFT JOIN on the person and more",
+                    remedy="Write JOIN, or compute features of the right side per person first.",
+                )
+            more = tuple(pair for pair in pairs if not owners(*pair, left.rows, right.rows))
+            rows: Rows = JoinedPeople(left.rows, right.rows, kind, more)
         elif right_private:
             if kind is JoinKind.LEFT:
                 raise unsupported(
@@ -241,36 +236,31 @@ class Sources:
             rows = self._public(right.rows, left, [(b, a) for a, b in pairs], kind)
         else:
             rows = self._public(left.rows, right, pairs, kind)
-        if rest and kind is JoinKind.LEFT:
-            raise unsupported(
-                construct="LEFT JOIN on more than equalities",
-                remedy="Filter the joined table in FROM (...) first.",
-            )
-        for condition in rest:
-            rows = Filtered(rows, condition)
-        return Relation(rows, visible)
+        return Relation(_filtered(rows, rest, kind), visible)
 
-    def _people(
-        self,
-        left: Relation,
-        right: Relation,
-        pairs: list[tuple[Expression, Expression]],
-        kind: JoinKind,
-    ) -> Rows:
-        if left.rows.owner and right.rows.owner:
-            owned = [
-                pair
-                for pair in pairs
-                if owners(*pair, left.rows, right.rows) or routed(*pair, left.rows, right.rows)
-            ]
-            if owned and not (kind is JoinKind.LEFT and len(owned) < len(pairs)):
-                return JoinedPeople(left.rows, right.rows, kind)
-        raise InvalidParameter(
-            code="private_join",
-            expectation="private tables joined on the person's identifier",
-            received="a join of private tables on something else",
-            remedy="Join on the identifier of both tables; other joins need truncation.",
-        )
+    def _by_key(self, left: Relation, right: Relation, join: exp.Join, kind: JoinKind) -> Relation:
+        """Private rows joined on another key: both sides bounded by person, then cut by key."""
+        left, right = self._disowned(left), self._disowned(right)
+        both = Relation(left.rows, (*left.columns, *right.columns))
+        pairs, _, _ = self._conditions(left, right, both, join)
+        if not pairs:
+            raise no_equality()
+        left = self._truncated(left, tuple(a for a, _ in pairs), kind)
+        right = self._truncated(right, tuple(b for _, b in pairs), JoinKind.INNER)
+        assert isinstance(left.rows, Truncated)
+        assert isinstance(right.rows, Truncated)
+        both = Relation(left.rows, (*left.columns, *right.columns))
+        _, rest, visible = self._conditions(left, right, both, join)
+        rows: Rows = JoinedByKey(left.rows, right.rows, kind)
+        return Relation(_filtered(rows, rest, kind), visible)
+
+    def _truncated(self, made: Relation, keys: tuple[Expression, ...], kind: JoinKind) -> Relation:
+        limit = limit_of(keys, made, self.catalog)
+
+        def truncated(prefix: str, rows: Rows, expressions: Any, outputs: Any) -> Truncated:
+            return Truncated(prefix, rows, keys, limit, kind, expressions, outputs)
+
+        return self._computed(made, "truncated", truncated)
 
     def _public(
         self,
@@ -321,7 +311,8 @@ class Sources:
                 return comparable(a, b)
         return None
 
-    def _prefix(self, word: str) -> str:
+    def prefix(self, word: str) -> str:
+        """A prefix that no other step of the question has."""
         self._made += 1
         if self._made > _MOST_STEPS:
             raise unsupported(
@@ -345,6 +336,30 @@ def require_plain(node: exp.Expression) -> None:
                     construct=f"{name.strip('_').upper()} after (...)",
                     remedy="Put it at the end of the question.",
                 )
+
+
+def _same_people(
+    left: Relation, right: Relation, pairs: list[tuple[Expression, Expression]]
+) -> bool:
+    """Whether a join compares the people of both sides, or the key that leads to them."""
+    owned = bool(left.rows.owner and right.rows.owner)
+    return owned and any(_people(left, right, pair) for pair in pairs)
+
+
+def _people(left: Relation, right: Relation, pair: tuple[Expression, Expression]) -> bool:
+    return owners(*pair, left.rows, right.rows) or routed(*pair, left.rows, right.rows)
+
+
+def _filtered(rows: Rows, conditions: list[Expression], kind: JoinKind) -> Rows:
+    """Rows of a join that satisfy what else ON says."""
+    if conditions and kind is JoinKind.LEFT:
+        raise unsupported(
+            construct="LEFT JOIN on more than equalities",
+            remedy="Filter the joined table in FROM (...) first.",
+        )
+    for condition in conditions:
+        rows = Filtered(rows, condition)
+    return rows
 
 
 def _renamed(made: Relation, alias: str) -> Relation:

@@ -1,0 +1,110 @@
+"""Declarations of columns as short text: ``number:0:120``, ``category:A,B``, ``dates:...``."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
+
+from discreet.core.errors import DiscreetError, InvalidParameter
+from discreet.relational.kind import Kind
+from discreet.relational.schema import Category, Dates, Declaration, Discovered, Number
+
+FORMS = (
+    "number:LOW:HIGH or number:LOW:HIGH:STEP, category:VALUE,VALUE,..., "
+    "dates:FIRST:LAST with days such as 2024-01-31, discovered, or skip"
+)
+_EXAMPLE = "For instance age=number:0:120, ward=category:A,B,C, day=dates:2024-01-01:2024-12-31."
+
+
+def declaration(column: str, text: str, kind: Kind | None) -> Declaration | None:
+    """What ``text`` declares about a column stored as ``kind``; None where it is skipped.
+
+    >>> declaration("age", "number:0:120", Kind.TEXT)
+    Number(low=0, high=120, step=None)
+    >>> declaration("ward", 'category:A,"B, C"', Kind.TEXT)
+    Category(values=('A', 'B, C'))
+    """
+    word, _, rest = text.strip().partition(":")
+    try:
+        match word.strip().lower():
+            case "skip" | "":
+                return None
+            case "number":
+                return Number(*map(_number, rest.split(":")))
+            case "category":
+                return Category(_values(rest, kind))
+            case "discovered":
+                return Discovered(int(rest or 1))
+            case "dates" | "date":
+                return Dates(*_days(rest))
+    except DiscreetError as refusal:
+        raise type(refusal)(
+            code=refusal.code,
+            expectation=f"{refusal.expectation}, for the column {column}",
+            received=refusal.received,
+            remedy=f"{refusal.remedy} {_EXAMPLE}",
+        ) from None
+    except (KeyError, TypeError, ValueError):
+        pass
+    raise InvalidParameter(
+        code="declaration_misread",
+        expectation=f"for the column {column} one of: {FORMS}",
+        received=text,
+        remedy=_EXAMPLE,
+    )
+
+
+def split(text: str, columns: Sequence[str]) -> tuple[str, str]:
+    """Column and declaration of ``column=declaration``; names of columns may hold ``=``."""
+    for name in sorted(columns, key=len, reverse=True):
+        if text.startswith(f"{name}="):
+            return name, text[len(name) + 1 :]
+    name, sign, rest = text.partition("=")
+    if not sign:
+        raise InvalidParameter(
+            code="declaration_misread",
+            expectation="COLUMN=DECLARATION",
+            received=text,
+            remedy=_EXAMPLE,
+        )
+    return name, rest
+
+
+def _number(text: str) -> int | float:
+    plain = text.strip().replace("_", "")
+    try:
+        return int(plain)
+    except ValueError:
+        return float(plain)
+
+
+def _values(text: str, kind: Kind | None) -> list[object]:
+    """The listed values, in the kind that the column is stored in."""
+    listed = next(csv.reader([text], skipinitialspace=True), [])
+    read = _VALUES.get(kind or Kind.TEXT, str)
+    return [read(value.strip()) for value in listed]
+
+
+def _truth(text: str) -> bool:
+    return {"true": True, "false": False, "1": True, "0": False}[text.lower()]
+
+
+_VALUES: Mapping[Kind, Callable[[str], object]] = {
+    Kind.WHOLE: int,
+    Kind.REAL: float,
+    Kind.TRUTH: _truth,
+    Kind.DATE: date.fromisoformat,
+    Kind.MOMENT: datetime.fromisoformat,
+}
+
+
+def _days(text: str) -> tuple[date, date]:
+    """Two days, or two moments, with a colon between them; moments hold colons themselves."""
+    parts = text.split(":")
+    first, last = (
+        ":".join(half).strip() for half in (parts[: len(parts) // 2], parts[len(parts) // 2 :])
+    )
+    if len(first) > len("2024-01-31"):
+        return datetime.fromisoformat(first), datetime.fromisoformat(last)
+    return date.fromisoformat(first), date.fromisoformat(last)

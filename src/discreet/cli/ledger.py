@@ -1,0 +1,204 @@
+"""``discreet ledger``: what was asked and spent, and looking after the record of it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from discreet.cli import display
+from discreet.cli.options import Machine, ProjectFile
+
+if TYPE_CHECKING:
+    from discreet.curator.ledger import Entry
+    from discreet.curator.project import Books
+
+app = typer.Typer(
+    help="What was asked and spent; verify, export, amend and back up the record of it.",
+    no_args_is_help=True,
+)
+_COLUMNS = ("number", "time", "kind", "id", "subject", "spent", "limit", "body", "previous", "mac")
+
+
+@app.command()
+def show(*, machine: Machine = False, project: ProjectFile = Path("discreet.toml")) -> None:
+    """Show the questions that were asked, what is spent and what remains.
+
+    discreet ledger show
+    """
+    with display.readable_errors(machine=machine):
+        from discreet.cli import opening
+
+        with opening.books(project) as books:
+            if machine:
+                display.as_json(
+                    {
+                        "asked": [display.members(asked) for asked in books.history()],
+                        "spent": books.spent,
+                        "remaining": books.remaining,
+                        "head": str(books.ledger.head()),
+                    }
+                )
+            else:
+                show_history(books)
+
+
+@app.command()
+def verify(
+    *,
+    head: Annotated[
+        str | None,
+        typer.Option("--head", help="A head that you kept elsewhere; @FILE reads it from a file."),
+    ] = None,
+    machine: Machine = False,
+    project: ProjectFile = Path("discreet.toml"),
+) -> None:
+    """Check every seal and every sum; with a head kept elsewhere, that nothing was cut off.
+
+    discreet ledger verify --head @kept-elsewhere.txt
+    """
+    with display.readable_errors(machine=machine):
+        from discreet.cli import opening, spending
+        from discreet.curator.ledger import Head
+
+        kept = None if head is None else Head.parse(spending.sql_of(head))
+        with opening.books(project) as books, opening.busy("verifying"):
+            found = books.verify(kept)
+        if machine:
+            display.as_json({"verified": True, "head": str(found)})
+            return
+        display.lines(f"verified: {found.number} entries, each sealed, each answer paid for")
+        display.lines(f"head: {found}")
+        if kept is None:
+            display.note("Keep the head elsewhere; without one an old copy looks whole.")
+
+
+@app.command()
+def export(
+    *,
+    table: Annotated[
+        bool, typer.Option("--csv", help="Comma-separated values instead of lines of JSON.")
+    ] = False,
+    project: ProjectFile = Path("discreet.toml"),
+) -> None:
+    """Write every entry to standard output, as lines of JSON.
+
+    discreet ledger export > visits.jsonl
+    """
+    with display.readable_errors(machine=False):
+        from discreet.cli import opening
+
+        with opening.books(project) as books:
+            rows = map(exported, books.entries())
+            if table:
+                write_csv(rows)
+            else:
+                for row in rows:
+                    sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+@app.command()
+def amend(
+    *,
+    reason: Annotated[str, typer.Option("--reason", help="Why; it stays on record.")],
+    epsilon: Annotated[
+        float | None, typer.Option("--epsilon", help="The new total, not an addition.")
+    ] = None,
+    delta: Annotated[float | None, typer.Option("--delta", help="The new total.")] = None,
+    rho: Annotated[float | None, typer.Option("--rho", help="The new total.")] = None,
+    project: ProjectFile = Path("discreet.toml"),
+) -> None:
+    """Change the budget, for a reason that stays on record. For the owner: it needs the key.
+
+    discreet ledger amend --epsilon 4 --delta 1e-6 --reason "Ethics board, 3 May"
+    """
+    with display.readable_errors(machine=False):
+        from discreet.cli import opening
+        from discreet.curator.release.promise import promised
+
+        given = {"epsilon": epsilon, "delta": delta, "rho": rho}
+        numbers = {name: value for name, value in given.items() if value is not None}
+        with opening.books(project) as books:
+            budget = books.amend(numbers, reason=reason)
+            remaining = books.remaining
+        display.lines(f"amended: the budget is {promised(budget)}")
+        display.note(f"remaining: {display.left(remaining)}")
+
+
+@app.command()
+def backup(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A new file; never overwritten.")],
+    *,
+    project: ProjectFile = Path("discreet.toml"),
+) -> None:
+    """Write a consistent copy of the ledger, without its key.
+
+    discreet ledger backup backups/monday.ledger
+    """
+    with display.readable_errors(machine=False):
+        from discreet.cli import opening
+
+        with opening.books(project) as books:
+            head = books.backup(path)
+        display.lines(f"written: {path}\nhead: {head}")
+        display.note("Keep the head: restoring needs the last one you kept.")
+
+
+def show_history(books: Books) -> None:
+    """The questions as a table, then the sums."""
+    from discreet.curator.release.promise import promised
+
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    table.add_column("#", justify="right", no_wrap=True)
+    table.add_column("question", ratio=1, min_width=24)
+    for name in ("price", "end", "asker"):
+        table.add_column(name)
+    table.add_column("time (UTC)", width=10)
+    for asked in books.history():
+        question = " ".join(asked.question.split())
+        time = asked.time[:16].replace("T", " ")
+        cells = (str(asked.number), question, asked.price, asked.ended, asked.asker, time)
+        table.add_row(*map(Text, cells))
+    Console(highlight=False).print(table)
+    display.lines(f"spent:     {promised(books.spent)}")
+    display.lines(f"remaining: {display.left(books.remaining)}")
+    display.note(f"head: {books.ledger.head()}")
+
+
+def write_csv(rows: Iterable[dict[str, object]]) -> None:
+    """Entries on standard output; what is neither text nor a number as JSON."""
+    writer = csv.DictWriter(sys.stdout, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        plain = {
+            name: value if isinstance(value, str | int) else json.dumps(value)
+            for name, value in row.items()
+        }
+        writer.writerow(plain)
+
+
+def exported(entry: Entry) -> dict[str, object]:
+    """One entry as plain JSON."""
+    from discreet.curator.ledger.amounts import written
+
+    return {
+        "number": entry.number,
+        "time": entry.time,
+        "kind": entry.kind.value,
+        "id": entry.id,
+        "subject": entry.subject,
+        "spent": written(entry.spent),
+        "limit": written(entry.limit),
+        "body": entry.body,
+        "previous": entry.previous,
+        "mac": entry.mac,
+    }

@@ -1,0 +1,104 @@
+"""Opening a project's curator for one command, with a sign of life while it works."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from rich.console import Console
+
+from discreet.core.errors import InvalidParameter
+from discreet.curator.curator import OWNER, Curator
+from discreet.curator.project import Books, Look, Project
+
+Opened = TypeVar("Opened", Curator, Look)
+
+
+@contextmanager
+def curator(project: Path) -> Iterator[Curator]:
+    """The curator of a project file, which begins its ledger; closed at the end."""
+    read = Project.read(project)
+    with _owner_log(read.owner_log), _closing(read.curator) as opened:
+        yield opened
+
+
+@contextmanager
+def look(project: Path) -> Iterator[Look]:
+    """Previews and plans of a project file; closed at the end."""
+    with _closing(Project.read(project).look) as opened:
+        yield opened
+
+
+@contextmanager
+def _closing(open_tables: Callable[[], Opened]) -> Iterator[Opened]:
+    with busy("opening the tables"):
+        opened = open_tables()
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+@contextmanager
+def books(project: Path) -> Iterator[Books]:
+    """The ledger of a project file alone; closed at the end."""
+    opened = Project.read(project).books()
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """Show on a terminal that work is under way; elsewhere show nothing."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(f"{what} …"):
+        yield
+
+
+@contextmanager
+def busy_with() -> Iterator[Callable[[str], None]]:
+    """Show on a terminal what is being done; the function says what comes next."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    with console.status("reading …") as status:
+        yield lambda what: status.update(f"{what} …")
+
+
+@contextmanager
+def _owner_log(path: Path | None) -> Iterator[None]:
+    if path is None:
+        yield
+        return
+    try:
+        handler = _OwnerLog(path, encoding="utf-8")
+    except OSError as error:
+        raise InvalidParameter(
+            code="owner_log_unwritable",
+            expectation="an owner's log that can be written to",
+            received=path.name,
+            remedy=f"Mend owner_log in the project file: {error.strerror}.",
+        ) from None
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    OWNER.addHandler(handler)
+    try:
+        yield
+    finally:
+        OWNER.removeHandler(handler)
+        handler.close()
+
+
+class _OwnerLog(logging.FileHandler):
+    """A log that is silent about its own troubles: they would quote what was to be logged."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Say nothing."""

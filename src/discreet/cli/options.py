@@ -1,0 +1,43 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ProjectFile = Annotated[
+    Path,
+    typer.Option("--project", metavar="FILE", help="The project file, written by `init`."),
+]
+Question = Annotated[
+    str,
+    typer.Argument(metavar="SQL", help="In quotes; @question.sql reads a file, - standard input."),
+]
+Epsilon = Annotated[
+    float | None,
+    typer.Option("--epsilon", help="The most this may cost. There is no default."),
+]
+Delta = Annotated[
+    float | None,
+    typer.Option("--delta", help="With --epsilon: allows Gaussian noise, at this delta."),
+]
+Rho = Annotated[
+    float | None,
+    typer.Option("--rho", help="The price in zero-concentrated privacy, instead of epsilon."),
+]
+Within = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--within",
+        metavar="COLUMN=ERROR",
+        help="Instead of a price: pay what this accuracy costs, such as n=5; repeat for more.",
+    ),
+]
+RowsAtLeast = Annotated[
+    int | None,
+    typer.Option("--rows-at-least", help="With --within for means: a public size of groups."),
+]
+Confidence = Annotated[float, typer.Option("--confidence", help="Of the intervals.")]
+Machine = Annotated[bool, typer.Option("--json", help="One line of JSON, numbers in full.")]

@@ -1,0 +1,86 @@
+"""What a question may cost, or how accurate it must be, from the options of the command line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.curator.accuracy import Within
+
+
+def spend_of(epsilon: float | None, delta: float | None, rho: float | None) -> Guarantee | None:
+    """The spend that the numbers state; None without any.
+
+    >>> spend_of(0.5, None, None)
+    PureDP(unit=None, epsilon=0.5)
+    """
+    if epsilon is not None and rho is None:
+        return ApproxDP(epsilon=epsilon, delta=delta) if delta else PureDP(epsilon=epsilon)
+    if rho is not None and epsilon is None and delta is None:
+        return ZCDP(rho=rho)
+    if epsilon is None and delta is None and rho is None:
+        return None
+    raise InvalidParameter(
+        code="spend_unclear",
+        expectation="--epsilon, --epsilon and --delta, or --rho",
+        received=" ".join(
+            f"--{name}"
+            for name, value in (("epsilon", epsilon), ("delta", delta), ("rho", rho))
+            if value is not None
+        ),
+        remedy="Write for instance --epsilon 0.5.",
+    )
+
+
+def accuracy_of(within: list[str], confidence: float) -> dict[str, Within] | Within | None:
+    """The wanted accuracy; a number alone is for a question with one column."""
+    if not within:
+        return None
+    found: dict[str, Within] = {}
+    for text in within:
+        name, _, error = text.rpartition("=")
+        try:
+            wanted = Within(float(error), confidence=confidence)
+        except ValueError as fault:
+            if isinstance(fault, InvalidParameter):
+                raise
+            raise InvalidParameter(
+                code="accuracy_misread",
+                expectation="--within COLUMN=ERROR",
+                received=text,
+                remedy="Write for instance --within n=5.",
+            ) from None
+        if not name and len(within) == 1:
+            return wanted
+        found[name] = wanted
+    return found
+
+
+def require_price(sql: str, spend: Guarantee | None, accuracy: object) -> None:
+    """Refuse a question without a price, or with two; its own text may state one."""
+    stated = spend is None and accuracy is None and "differential_privacy" in sql.lower()
+    if (spend is None) == (accuracy is None) and not stated:
+        raise InvalidParameter(
+            code="spend_or_accuracy",
+            expectation="either a price or an accuracy; there is no default",
+            remedy="Add --epsilon 0.5, or --within n=5 to pay what that accuracy costs.",
+        )
+
+
+def sql_of(argument: str) -> str:
+    """The question: as it stands, from a file after ``@``, or from standard input for ``-``."""
+    if argument == "-":
+        return sys.stdin.read()
+    if not argument.startswith("@"):
+        return argument
+    try:
+        return Path(argument[1:]).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidParameter(
+            code="question_unreadable",
+            expectation="a file with one question in SQL",
+            received=argument[1:],
+            remedy=f"Check the path: {getattr(error, 'strerror', None) or 'it is not UTF-8'}.",
+        ) from None

@@ -1,0 +1,181 @@
+"""Access to the tables of a curator: what everything is paid from, and the two verbs for data.
+
+:meth:`Access.release` runs one measurement and :meth:`Access.open` begins a conversation. Both
+reserve durably, then compute, then commit before anybody sees an answer; an unfinished
+reservation counts as spent.
+
+Source: contract, "Spending", "What may be seen"; 004d:F15, F16.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from discreet.accounting.adaptive.steps import Amounts
+from discreet.core.errors import InvalidParameter
+from discreet.core.event import Event
+from discreet.core.guarantee import Guarantee
+from discreet.core.measurement import Measurement
+from discreet.core.space import Space
+from discreet.core.unit import PrivacyUnit
+from discreet.curator.history import History, history
+from discreet.curator.holdings import Holdings
+from discreet.curator.ledger import Account, Ledger
+from discreet.curator.payment import Payment
+from discreet.curator.policies import Policies
+from discreet.curator.purse import Purse
+from discreet.curator.watch import Watch, Watchable
+from discreet.noise.randomness import SYSTEM, integer
+from discreet.relational.asking import Asked, text_of
+from discreet.relational.database import Database, Databases, Units
+from discreet.relational.parts import Scope
+from discreet.relational.question import Question
+
+Result = TypeVar("Result")
+
+ANALYST = "analyst"
+"""Who asks, where nobody is named."""
+
+
+class Access:
+    """Sees the tables within ``scope`` and pays from ``account``.
+
+    Guarantee: whatever is asked, in whatever order and by however many processes that share the
+    ledger, everything released together keeps the budget for each unit.
+    """
+
+    def __init__(
+        self,
+        *,
+        holdings: Holdings,
+        purse: Purse,
+        account: Account,
+        scope: Scope,
+        policies: Policies,
+    ) -> None:
+        """Hold what was opened elsewhere."""
+        self._holdings = holdings
+        self._purse = purse
+        self._account = account
+        self._scope = scope
+        self._policies = policies
+        self._payment = Payment(account, holdings.database)
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Whose privacy is protected."""
+        return self._database.unit
+
+    @property
+    def ledger(self) -> Ledger:
+        """The record of all spending."""
+        return self._holdings.ledger
+
+    @property
+    def space(self) -> Space:
+        """The space on which measurements for :meth:`release` are declared."""
+        return Space(Databases(tuple(self._database.names())), Units(self.unit))
+
+    @property
+    def budget(self) -> Guarantee:
+        """What everything released here together keeps."""
+        return self._purse.budget
+
+    @property
+    def remaining(self) -> Guarantee:
+        """What may still be spent, rounded down."""
+        return self._purse.remaining(self._account.remaining())
+
+    @property
+    def spent(self) -> Guarantee:
+        """What has been spent, unfinished reservations included, rounded up."""
+        return self._purse.spent(self._account.spent())
+
+    def history(self) -> History:
+        """What was asked here, by whom and at what price."""
+        return history(self._account, self._purse)
+
+    def release(
+        self,
+        measurement: Measurement[Database, Result],
+        *,
+        spend: Guarantee,
+        asker: str = ANALYST,
+        purpose: str | None = None,
+    ) -> Result:
+        """Run one measurement on the data and pay for its event.
+
+        ``spend`` is the most the event may cost, in its own notion. What is returned must be
+        plain JSON, since it is kept in the ledger.
+        """
+        self._scope.require_whole()
+        allowed = self._policies.admit_measurement(spend, asker=asker, purpose=purpose)
+        measurement.input.require(self.space)
+        event = measurement.event(1)
+        charge = self._purse.charge(spend, (event,))
+        if not self._purse.covers(spend, event):
+            raise _too_small(spend)
+        return self._payment.paid(
+            lambda: measurement.release(self._database),
+            lambda value: {"value": value},
+            asker=asker,
+            question=f"measurement {integer(SYSTEM, 96):024x}",
+            charge=charge,
+            event=event,
+            detail={"spend": repr(spend), **allowed},
+        )
+
+    def open(
+        self,
+        mechanism: Watchable,
+        *,
+        spend: Guarantee,
+        asker: str = ANALYST,
+        purpose: str | None = None,
+    ) -> Watch:
+        """Begin a conversation under one event: AboveThreshold or Sparse over SQL questions.
+
+        The whole of it is paid for now; every answer is in the ledger before it is seen.
+        """
+        self._scope.require_event(mechanism.event, self.unit)
+        allowed = self._policies.admit_spend(spend, asker=asker, purpose=purpose)
+        charge = self._purse.charge(spend, (mechanism.event,))
+        if not self._purse.covers(spend, mechanism.event):
+            raise _too_small(spend)
+        reservation = self._account.reserve(
+            asker=asker,
+            question=f"conversation {integer(SYSTEM, 96):024x}",
+            charge=charge,
+            event=mechanism.event.to_json(),
+            detail={"spend": repr(spend), "mechanism": type(mechanism).__name__, **allowed},
+        )
+        return Watch(mechanism, self._watched, self._payment, reservation)
+
+    @property
+    def _database(self) -> Database:
+        return self._holdings.database
+
+    def _question(self, text: Asked) -> Question:
+        """The question that a text means here: about a part, within the part."""
+        self._database.require_process()
+        return self._scope.question(text_of(text), self._database)
+
+    def _watched(self, text: str) -> Question:
+        question = self._question(text)
+        self._policies.require_columns(question)
+        return question
+
+    def _price(self, spend: Guarantee, events: tuple[Event, ...]) -> Amounts:
+        """The price of events; nothing in test mode, whose releases are marked."""
+        if not self._holdings.randomness.private:
+            return self._purse.currency.zero
+        return self._purse.charge(spend, events)
+
+
+def _too_small(spend: Guarantee) -> InvalidParameter:
+    return InvalidParameter(
+        code="spend_too_small",
+        expectation="an event that costs no more than `spend`",
+        received=spend,
+        remedy="Raise the spend, or add noise.",
+    )

@@ -1,0 +1,142 @@
+"""Several questions at one price: releases by name, made to agree where they are related.
+
+Source: contract, "Spending"; 004d:D21.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.event import Event
+from discreet.core.guarantee import Guarantee
+from discreet.core.parameters import positive
+from discreet.curator.agreement import Agreed, AgreedColumns
+from discreet.curator.columns import Columns
+from discreet.curator.purse import Purse
+from discreet.curator.release import Release
+from discreet.curator.statement import statement
+from discreet.curator.warn import warnings_of
+from discreet.relational.batch import Batch as Questions
+from discreet.relational.batch import Drawn
+
+
+@dataclass(frozen=True)
+class Batch(Mapping[str, Release]):
+    """The answers to questions that were paid for together.
+
+    ``batch["by_ward"]`` is the best estimate: where questions are related, least squares over all
+    of them. ``unprocessed`` holds the same questions with independent noise in every cell, for
+    arithmetic between cells. Both come from the same noisy values.
+
+    Guarantee: everything together keeps ``guarantee`` for each unit; it is the price of the batch,
+    not of each release in it.
+    """
+
+    releases: Mapping[str, Release]
+    unprocessed: Mapping[str, Release]
+    guarantee: Guarantee
+    event: Event
+
+    def __getitem__(self, name: str) -> Release:
+        """The answer to the question of this name."""
+        if name not in self.releases:
+            raise InvalidParameter(
+                code="question_unknown",
+                expectation=f"one of the questions {list(self.releases)}",
+                received=name,
+                remedy="Use the name that the question was asked under.",
+            )
+        return self.releases[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the questions."""
+        return iter(self.releases)
+
+    def __len__(self) -> int:
+        """How many questions there were."""
+        return len(self.releases)
+
+    def __repr__(self) -> str:
+        """Every answer under its name, and the price of all."""
+        parts = [f"{name}\n{release!r}" for name, release in self.releases.items()]
+        return "\n\n".join([*parts, f"all of it together: {self.guarantee}"])
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        from html import escape
+
+        parts = [
+            f"<h4>{escape(name)}</h4>{release._repr_html_()}"
+            for name, release in self.releases.items()
+        ]
+        return "".join([*parts, f"<p>all of it together: {escape(str(self.guarantee))}</p>"])
+
+
+def made(
+    texts: Mapping[str, str],
+    questions: Questions,
+    drawn: Drawn,
+    purse: Purse,
+    *,
+    number: str,
+    confidence: float,
+) -> Batch:
+    """The releases of noisy values: post-processing only."""
+    guarantee = questions.spend.per(purse.unit)
+    agreed = _agreed(questions, drawn)
+    plain: dict[str, Release] = {}
+    best: dict[str, Release] = {}
+    unprocessed = questions.unprocessed(drawn)
+    for place, (name, text) in enumerate(texts.items()):
+        inquiry, measured = questions.inquiries[place], unprocessed[place]
+        views = [(plain, Columns(inquiry, measured, number, confidence))]
+        if agreed[place]:
+            views.append(
+                (best, AgreedColumns(inquiry, measured, number, confidence, agreed[place]))
+            )
+        for kept, columns in views:
+            answers = columns.answers()
+            kept[name] = Release(
+                id=number,
+                question=text,
+                keys=columns.keys(),
+                answers=answers,
+                confidence=confidence,
+                guarantee=guarantee,
+                event=questions.event,
+                warnings=warnings_of(inquiry, answers),
+                statement=statement(inquiry, purse),
+            )
+    releases = {name: best.get(name, plain[name]) for name in texts}
+    return Batch(releases, plain, guarantee, questions.event)
+
+
+def importance(texts: Mapping[str, str], given: Mapping[str, float] | None) -> tuple[float, ...]:
+    """How much the cells of each question count, one unless given; no other names."""
+    weights = {} if given is None else dict(given)
+    unknown = sorted(set(weights) - set(texts))
+    if not texts or unknown:
+        raise InvalidParameter(
+            code="batch_names",
+            expectation=f"at least one question, and only their names {list(texts)}",
+            received=unknown,
+            remedy='Write batch({"total": "SELECT ..."}, importance={"total": 2}, ...).',
+        )
+    return tuple(float(positive("importance", weights.get(name, 1.0))) for name in texts)
+
+
+def _agreed(questions: Questions, drawn: Drawn) -> list[dict[int, Agreed]]:
+    """The estimates by question and part."""
+    values, terms = questions.agreed(drawn), questions.terms()
+    return [
+        {
+            place: Agreed(values[slot][questions.asked(number)], terms[slot])
+            for place, slot in enumerate(slots)
+            if slot in values
+        }
+        for number, slots in enumerate(questions.slots)
+    ]

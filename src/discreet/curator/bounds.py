@@ -1,0 +1,69 @@
+"""Bounds of a column, estimated privately and paid for.
+
+Bounds belong to public knowledge: an age lies in [0, 120]. Where nobody knows, they can be bought,
+to a factor of two, and then declared.
+
+Source: modern-data:B1, K1; contract, "Columns". Proof: ``proofs/partition.md`` (bounds).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.guarantee import Guarantee
+from discreet.curator.release.promise import promised, protected
+from discreet.relational.inquiry import Inquiry, Measured
+from discreet.relational.magnitudes import Magnitudes
+from discreet.relational.schema import Number
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Estimated bounds of ``column``; ``low`` and ``high`` are None where nothing was found.
+
+    Guarantee: the numbers are functions of noisy counts that were paid for by ``guarantee``. With
+    probability 1 - 1e-6 both ends belong to bins in which there were values. Values in bins of
+    fewer than about ``needed`` values may lie outside, and would be clamped.
+    """
+
+    column: str
+    low: int | float | None
+    high: int | float | None
+    needed: float
+    guarantee: Guarantee
+
+    def number(self) -> Number:
+        """The declaration: ``columns={"cost": bounds.number()}``."""
+        if self.low is None or self.high is None:
+            raise InvalidParameter(
+                code="no_bounds_found",
+                expectation=f"more than about {self.needed:.0f} values of {self.column} within a "
+                "factor of two of each other",
+                remedy="It was paid for all the same. Spend more, or declare public bounds.",
+            )
+        return Number(self.low, self.high)
+
+    def __repr__(self) -> str:
+        """The interval, and what it cost."""
+        found = (
+            "no bounds found"
+            if self.low is None
+            else f"{self.low:g} to {self.high:g}, within a factor of two"
+        )
+        return (
+            f"{self.column}: {found}; values in bins of fewer than {self.needed:.0f} may lie "
+            f"outside\nguarantee: {promised(self.guarantee)} for "
+            f"{protected(self.guarantee.unit)}"
+        )
+
+
+def bounds_of(
+    column: str, inquiry: Inquiry, bins: Magnitudes, measured: Measured, guarantee: Guarantee
+) -> Bounds:
+    """Read the bounds off noisy counts: post-processing only."""
+    law = inquiry.allocation.noised[0].law
+    ends = bins.bounds([int(count) for count in measured.linear[0]], law)
+    low, high = (None, None) if ends is None else ends
+    needed = law.half_width(1 - 2e-9 / bins.size) + law.half_width(0.98)
+    return Bounds(column, low, high, needed, guarantee)

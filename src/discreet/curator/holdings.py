@@ -1,0 +1,36 @@
+"""What all sessions of one curator share: the tables, the ledger and the versions of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from discreet.curator.ledger import Ledger
+from discreet.noise.randomness import SYSTEM, Source, integer
+from discreet.relational.database import Database
+from discreet.relational.table import MOST_ROWS, Table
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """Tables in an engine, the ledger that guards them, and where noise comes from."""
+
+    database: Database
+    ledger: Ledger
+    randomness: Source
+    _snapshots: dict[frozenset[str], str] = field(default_factory=dict)
+
+    @property
+    def rows_at_most(self) -> int:
+        """The most private rows there are, as declared: for overflow."""
+        tables = self.database.tables.values()
+        return sum(t.rows_at_most for t in tables if isinstance(t, Table)) or MOST_ROWS
+
+    def snapshot(self, tables: Collection[str]) -> str:
+        """A random id for the version of these tables."""
+        names = frozenset(tables)
+        if names not in self._snapshots:
+            version = self.database.version(names)
+            tag = f"{integer(SYSTEM, 128):x}" if version is None else version
+            self._snapshots[names] = self.ledger.snapshot(tag)
+        return self._snapshots[names]

@@ -1,0 +1,49 @@
+"""Previews and plans before a ledger is begun: nothing can be released through it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from discreet.core.guarantee import Guarantee
+from discreet.curator.accuracy import Within
+from discreet.curator.curator import Curator
+from discreet.curator.explanation import Explanation
+from discreet.curator.preview import Preview
+
+
+class Look:
+    """The two verbs of a curator that read no data.
+
+    Where a project has no ledger yet, the curator behind it keeps its account in memory; so it
+    is not handed out, and nothing can be bought from it.
+    """
+
+    def __init__(self, curator: Curator) -> None:
+        """Hold the curator."""
+        self._curator = curator
+
+    def preview(
+        self,
+        text: str,
+        *,
+        spend: Guarantee | None = None,
+        accuracy: Mapping[str, Within] | Within | None = None,
+        confidence: float = 0.95,
+        rows_at_least: int | None = None,
+    ) -> Preview:
+        """Expected error of each column, and the price."""
+        return self._curator.preview(
+            text,
+            spend=spend,
+            accuracy=accuracy,
+            confidence=confidence,
+            rows_at_least=rows_at_least,
+        )
+
+    def explain(self, text: str, *, spend: Guarantee | None = None) -> Explanation:
+        """The plan, with the stability and sensitivity of every step."""
+        return self._curator.explain(text, spend=spend)
+
+    def close(self) -> None:
+        """Let go of the engine."""
+        self._curator.close()

@@ -1,0 +1,141 @@
+"""A project: what a data owner decided, in one commented file that people can read and review.
+
+``dp.Project.read("discreet.toml").curator()`` opens the curator that the file describes. The
+command line and the service read the same file. It holds no secrets: keys are named by path and
+connections by the environment variable that holds them.
+
+Source: 004d:D11, D14.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+
+from discreet.core.errors import InvalidParameter, LedgerError
+from discreet.core.guarantee import Guarantee
+from discreet.core.unit import PrivacyUnit
+from discreet.curator.curator import Curator
+from discreet.curator.ledger import Ledger, Memory
+from discreet.curator.policy import Policy
+from discreet.curator.project import places
+from discreet.curator.project.books import Books
+from discreet.curator.project.declared import budget
+from discreet.curator.project.entries import PrivateEntry, PublicEntry, tables
+from discreet.curator.project.fields import Fields
+from discreet.curator.project.look import Look
+from discreet.curator.project.places import DatabaseServer, Embedded, FileLedger, ServerLedger
+from discreet.relational.database import Database
+from discreet.relational.engines.duckdb import DuckDB
+from discreet.relational.engines.postgres import Postgres
+from discreet.relational.table import PublicTable, Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Project:
+    """Tables, units, columns, budget and ledger. Reading one touches no data and no ledger."""
+
+    tables: Mapping[str, PrivateEntry | PublicEntry]
+    budget: Guarantee
+    ledger: FileLedger | ServerLedger
+    engine: Embedded | DatabaseServer = field(default_factory=Embedded)
+    policy: Policy | None = None
+    owner_log: Path | None = None
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Project:
+        """The project in a file. Paths in it are relative to its folder."""
+        place = Path(path)
+        try:
+            text = place.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            said = getattr(error, "strerror", None) or "it is not UTF-8"
+            raise InvalidParameter(
+                code="project_missing",
+                expectation="a project file that can be read",
+                received=str(path),
+                remedy=f"{said}. `discreet init data.csv` writes one; --project names another.",
+            ) from None
+        return cls.parse(text, place.absolute().parent)
+
+    @classmethod
+    def parse(cls, text: str, folder: Path) -> Project:
+        """The project that ``text`` describes, for a file in ``folder``."""
+        try:
+            values = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise InvalidParameter(
+                code="project_unreadable",
+                expectation="a file in TOML",
+                received=str(error),
+                remedy="Mend that line: text stands in quotes, a name only once in its part.",
+            ) from None
+        fields = Fields(values, (), text)
+        engine = places.engine(fields, folder)
+        made = cls(
+            engine=engine,
+            tables=tables(fields, folder, on_server=isinstance(engine, places.DatabaseServer)),
+            budget=budget(fields),
+            ledger=places.ledger(fields, folder),
+            policy=_policy(fields, folder),
+            owner_log=places.path(fields, "owner_log", folder),
+        )
+        fields.finish()
+        return made
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Whose privacy."""
+        return next(each.unit for each in self.tables.values() if isinstance(each, PrivateEntry))
+
+    def curator(self) -> Curator:
+        """Open the tables, and begin the ledger or go on with it."""
+        return self._curator(self.ledger.opened())
+
+    def look(self) -> Look:
+        """Previews and plans; it goes on with a ledger, but begins none.
+
+        So the terms in the file may still change after a look at what they would buy.
+        """
+        begun = self.ledger.begun()
+        return Look(self.curator() if begun else self._curator(Memory()))
+
+    def database(self) -> Database:
+        """The tables alone, checked against their declarations; no ledger is begun."""
+        engine = self.engine.opened()
+        return Database(engine, self._opened(engine))
+
+    def books(self) -> Books:
+        """The ledger alone, for its owner; no data is opened."""
+        if not self.ledger.begun():
+            raise LedgerError(
+                code="ledger_not_begun",
+                expectation="a ledger that was begun",
+                remedy="The first question begins it: `discreet query`. If there was one before, "
+                "restore a back-up.",
+            )
+        return Books.of(self.budget, self.unit, self.ledger.opened())
+
+    def _curator(self, ledger: Ledger) -> Curator:
+        engine = self.engine.opened()
+        return Curator(
+            budget=self.budget,
+            ledger=ledger,
+            engine=engine,
+            policy=self.policy,
+            **self._opened(engine),  # type: ignore[arg-type]
+        )
+
+    def _opened(self, engine: DuckDB | Postgres) -> dict[str, Table | PublicTable]:
+        return {name: entry.opened(engine) for name, entry in self.tables.items()}
+
+
+def _policy(fields: Fields, folder: Path) -> Policy | None:
+    path = places.path(fields, "policy", folder)
+    if path is None:
+        return None
+    with fields.at("policy"):
+        return Policy.read(path)

@@ -1,0 +1,311 @@
+"""A session: questions about the same tables that are paid from one account.
+
+A curator is the session of the whole budget; children and parts are sessions below it. Questions
+are translated, priced and, if they were answered before, found again; what is left goes through
+the door that :mod:`discreet.curator.access` describes.
+
+Source: contract, "Spending", "What may be seen"; 000a:C12, 004d:F15, F16, D2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from discreet.accounting.adaptive.steps import Amounts, plus
+from discreet.core.errors import InvalidParameter
+from discreet.core.guarantee import Guarantee
+from discreet.core.parameters import probability
+from discreet.curator import batch as batches
+from discreet.curator.access import ANALYST, Access
+from discreet.curator.accuracy import Within, cheapest
+from discreet.curator.batch import Batch
+from discreet.curator.bounds import Bounds, bounds_of
+from discreet.curator.columns import Columns
+from discreet.curator.explanation import Explanation, explain
+from discreet.curator.preview import Preview, preview
+from discreet.curator.purse import as_written
+from discreet.curator.rehearsal import rehearse
+from discreet.curator.release import Release
+from discreet.curator.statement import statement
+from discreet.curator.warn import warnings_of
+from discreet.noise.randomness import SYSTEM, integer
+from discreet.relational.asking import Asked, text_of
+from discreet.relational.batch import Batch as Questions
+from discreet.relational.batch import Drawn
+from discreet.relational.discovering import inquiry_for
+from discreet.relational.frame.frame import Frame
+from discreet.relational.identity import identity
+from discreet.relational.inquiry import Inquiry, Measured
+from discreet.relational.keys import KeySet
+from discreet.relational.magnitudes import bounds_question, quoted
+from discreet.relational.plan import scans
+from discreet.relational.question import Question
+from discreet.relational.sql.catalog import require_table
+from discreet.relational.sql.clause import agreed, opened
+
+if TYPE_CHECKING:
+    from discreet.relational.ibis_tables import IbisTables
+
+
+class Session(Access):
+    """Asks questions in SQL, by frames or by Ibis, alone or together."""
+
+    def sql(
+        self,
+        text: Asked,
+        *,
+        spend: Guarantee | None = None,
+        accuracy: Mapping[str, Within] | Within | None = None,
+        confidence: float = 0.95,
+        asker: str = ANALYST,
+        purpose: str | None = None,
+        rows_at_least: int | None = None,
+    ) -> Release:
+        """Answer a question.
+
+        ``spend`` is the most it may cost, in its own notion. ``accuracy`` instead buys the
+        wanted error as cheaply as the budget's notion allows: ``{"n": dp.Within(5)}``. The same
+        question by the same asker at the same spend is answered from the ledger at no charge.
+        ``purpose`` is recorded; a policy may ask for one. Instead of SQL text the question may be
+        a frame or an Ibis expression.
+        """
+        text = text_of(text)
+        question, inquiry = self._inquiry(text, spend, accuracy, rows_at_least)
+        allowed = self._policies.admit(question, inquiry.spend, asker=asker, purpose=purpose)
+        level = float(probability("confidence", confidence))
+        same = identity(question, inquiry.spend, self._snapshot(question), self.unit)
+        stored = self._account.find(asker=asker, question=same)
+        if stored is not None:
+            return self._stored(stored, inquiry, text, level)
+        inquiry.rehearse(self._database)
+        number = f"{integer(SYSTEM, 96):024x}"
+
+        def answer() -> tuple[Release, Measured]:
+            measured = inquiry.measurement(self._database).release(self._database)
+            return self._made(inquiry, measured, number, text, level), measured
+
+        release, _ = self._payment.paid(
+            answer,
+            lambda made: {"release": made[0].to_json(), "measured": made[1].plain()},
+            asker=asker,
+            question=same,
+            charge=self._charge(inquiry),
+            event=inquiry.event,
+            detail={"sql": text, "spend": repr(inquiry.spend), **allowed},
+        )
+        return release
+
+    def frame(self, table: str) -> Frame:
+        """A table to build a question from: ``.filter``, ``.group_by``, ``.agg``, ``.release``."""
+        require_table(table, self._database)
+        return Frame.of(table, self)
+
+    @property
+    def ibis(self) -> IbisTables:
+        """The tables for Ibis, without data; its expressions are questions for :meth:`sql`."""
+        from discreet.relational.ibis_tables import IbisTables
+
+        return IbisTables(self._database)
+
+    def batch(
+        self,
+        questions: Mapping[str, Asked],
+        *,
+        spend: Guarantee,
+        importance: Mapping[str, float] | None = None,
+        confidence: float = 0.95,
+        asker: str = ANALYST,
+        purpose: str | None = None,
+    ) -> Batch:
+        """Answer several questions at one price, split over all of them as well as can be.
+
+        What questions share is measured once, and related answers agree with each other.
+        ``importance`` weighs the squared errors of a question's cells, 1 unless given. The same
+        batch by the same asker is answered from the ledger at no charge.
+        """
+        texts = {name: text_of(text) for name, text in questions.items()}
+        weights = batches.importance(texts, importance)
+        asked = tuple(self._question(text) for text in texts.values())
+        for question in asked:
+            self._policies.require_columns(question)
+        plan = self._plan(asked, weights, spend)
+        allowed = self._policies.admit_spend(plan.spend, asker=asker, purpose=purpose)
+        level = float(probability("confidence", confidence))
+        snapshots = tuple(map(self._snapshot, asked))
+        same = identity(asked, tuple(texts), weights, plan.spend, snapshots, self.unit)
+        stored = self._account.find(asker=asker, question=same)
+        if stored is None:
+            plan.rehearse(self._database)
+            number = f"{integer(SYSTEM, 96):024x}"
+            drawn = self._payment.paid(
+                lambda: plan.measurement(self._database).release(self._database),
+                lambda found: {"batch": number, "drawn": found.plain()},
+                asker=asker,
+                question=same,
+                charge=self._price(plan.spend, plan.events),
+                event=plan.event,
+                detail={"batch": texts, "spend": repr(plan.spend), **allowed},
+            )
+        else:
+            number, drawn = str(stored["batch"]), Drawn.from_plain(stored["drawn"])
+        return batches.made(texts, plan, drawn, self._purse, number=number, confidence=level)
+
+    def bounds(
+        self,
+        table: str,
+        column: str,
+        *,
+        spend: Guarantee,
+        asker: str = ANALYST,
+        purpose: str | None = None,
+    ) -> Bounds:
+        """Estimate bounds of a numeric column, to a factor of two, and pay for it.
+
+        For columns whose bounds nobody knows: ``curator.bounds("visits", "cost", spend=...)``
+        gives an object whose ``number()`` is a declaration. The same question by the same asker
+        at the same spend is answered from the ledger at no charge.
+        """
+        about = self._question(f"SELECT COUNT(*) AS n FROM {quoted(table)}")
+        question, bins = bounds_question(about, column)
+        inquiry = self._asked(question, spend)
+        allowed = self._policies.admit(question, inquiry.spend, asker=asker, purpose=purpose)
+        same = identity(question, inquiry.spend, self._snapshot(question), self.unit)
+        stored = self._account.find(asker=asker, question=same)
+        if stored is not None:
+            measured = Measured.from_plain(stored["measured"])
+        else:
+            inquiry.rehearse(self._database)
+            measured = self._payment.paid(
+                lambda: inquiry.measurement(self._database).release(self._database),
+                lambda found: {"measured": found.plain()},
+                asker=asker,
+                question=same,
+                charge=self._charge(inquiry),
+                event=inquiry.event,
+                detail={"sql": f"bounds of {table}.{column}", "spend": repr(inquiry.spend)}
+                | allowed,
+            )
+        return bounds_of(column, inquiry, bins, measured, inquiry.spend.per(self.unit))
+
+    def preview(
+        self,
+        text: Asked,
+        *,
+        spend: Guarantee | None = None,
+        accuracy: Mapping[str, Within] | Within | None = None,
+        confidence: float = 0.95,
+        rows_at_least: int | None = None,
+    ) -> Preview:
+        """Expected error of each column; touches no data and costs nothing."""
+        _, inquiry = self._inquiry(text, spend, accuracy, rows_at_least)
+        left = self._account.remaining()
+        return preview(inquiry, self._purse, self._charge(inquiry), left, confidence=confidence)
+
+    def rehearse(
+        self, text: str, *, spend: Guarantee, rows: int = 1000, confidence: float = 0.95
+    ) -> Release:
+        """The answer as it would look, from rows invented from the schema; costs nothing.
+
+        No private row is read. Use it to try queries, bounds and caps before paying.
+        """
+        question = self._question(text)
+        self._asked(question, spend)
+        return rehearse(text, self._database, spend=spend, rows=rows, confidence=confidence)
+
+    def explain(self, text: Asked, *, spend: Guarantee | None = None) -> Explanation:
+        """The plan, with the stability and sensitivity of every step; costs nothing."""
+        plain, clause = opened(text_of(text))
+        question = self._question(plain)
+        spend = agreed(clause, spend, None)
+        if clause is not None:
+            question = clause.narrowed(question)
+        inquiry = None if spend is None else self._asked(question, spend)
+        return explain(question, inquiry, self._database, self._holdings.rows_at_most)
+
+    def _inquiry(
+        self,
+        text: Asked,
+        spend: Guarantee | None,
+        accuracy: Mapping[str, Within] | Within | None,
+        rows_at_least: int | None,
+    ) -> tuple[Question, Inquiry]:
+        self._database.require_process()
+        text, clause = opened(text_of(text))
+        spend = agreed(clause, spend, accuracy)
+        if (spend is None) == (accuracy is None):
+            raise InvalidParameter(
+                code="spend_or_accuracy",
+                expectation="either spend= or accuracy=; there is no default price",
+                remedy="Write spend=dp.PureDP(epsilon=0.5), or accuracy={'n': dp.Within(5)}.",
+            )
+        question = self._question(text)
+        if clause is not None:
+            question = clause.narrowed(question)
+        if spend is not None:
+            return question, self._asked(question, spend)
+        assert accuracy is not None
+        wanted = cheapest(question, accuracy, self._purse, self._asked, rows_at_least=rows_at_least)
+        return question, wanted
+
+    def _asked(self, question: Question, spend: Guarantee) -> Inquiry:
+        if not isinstance(spend, Guarantee):
+            raise InvalidParameter(
+                code="not_a_spend",
+                expectation="a spend such as PureDP(epsilon=0.5)",
+                received=type(spend).__name__,
+                remedy="Write spend=dp.PureDP(epsilon=0.5).",
+            )
+        self._purse.check(spend)
+        if not isinstance(question.keys, KeySet):
+            self._purse.require_delta()
+        return inquiry_for(
+            question, as_written(spend), self._holdings.rows_at_most, self._holdings.randomness
+        )
+
+    def _plan(
+        self, asked: tuple[Question, ...], weights: tuple[float, ...], spend: Guarantee
+    ) -> Questions:
+        holdings = self._holdings
+        self._asked(asked[0], spend)  # refuses what cannot be spent
+        return Questions(
+            asked, weights, as_written(spend), holdings.rows_at_most, holdings.randomness
+        )
+
+    def _charge(self, inquiry: Inquiry) -> Amounts:
+        """The price of a question."""
+        return reduce(plus, (self._price(spend, events) for spend, events in inquiry.charges))
+
+    def _snapshot(self, question: Question) -> str:
+        """A random id for the version of the tables that a question reads."""
+        return self._holdings.snapshot({scan.table for scan in scans(question.rows)})
+
+    def _made(
+        self, inquiry: Inquiry, measured: Measured, number: str, text: str, level: float
+    ) -> Release:
+        """The release of noisy values: post-processing only."""
+        inquiry = inquiry.answered(measured)
+        columns = Columns(inquiry, measured, number, level)
+        answers = columns.answers()
+        return Release(
+            id=number,
+            question=text,
+            keys=columns.keys(),
+            answers=answers,
+            confidence=level,
+            guarantee=inquiry.spend.per(self.unit),
+            event=inquiry.event,
+            warnings=warnings_of(inquiry, answers),
+            statement=statement(inquiry, self._purse),
+        )
+
+    def _stored(
+        self, stored: Mapping[str, Any], inquiry: Inquiry, text: str, level: float
+    ) -> Release:
+        """The stored release byte for byte; at another confidence, from the same noisy values."""
+        release = Release.from_json(str(stored["release"]))
+        if release.confidence == level:
+            return release
+        measured = Measured.from_plain(stored["measured"])
+        return self._made(inquiry, measured, release.id, text, level)

@@ -1,0 +1,1 @@
+"""The matrix mechanism: measure a strategy, answer a workload by least squares."""

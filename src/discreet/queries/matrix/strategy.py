@@ -1,0 +1,161 @@
+"""Strategies on one attribute: the queries that are measured in place of those that are asked.
+
+Entries are whole numbers of a power of two, so that exact counts give exact measurements and the
+sensitivity is exact too. The expected total squared error of a workload W under a strategy A of
+sensitivity s is s² v tr((AᵀA)⁻¹ WᵀW), with v = 2/ε² for Laplace noise and L1 columns, and v = σ²
+for Gaussian noise and L2 columns. It is known before anything is spent.
+
+Source: 004b:A4–A6; modern-data:M1, M2. Errata: 004b:A6 (876/7 where the text prints 201).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.parameters import count
+
+Floats = NDArray[np.float64]
+Wholes = NDArray[np.int64]
+
+BITS = 20
+"""Strategies are rounded to this many binary places."""
+_RANK = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Strategy:
+    """Measured queries, a row each: ``steps`` in units of 2**-places."""
+
+    name: str
+    steps: Wholes
+    places: int
+
+    @classmethod
+    def of(cls, name: str, rows: ArrayLike, places: int = BITS) -> Strategy:
+        """A strategy rounded to whole steps."""
+        steps = np.rint(np.asarray(rows, dtype=np.float64) * 2.0**places).astype(np.int64)
+        steps.setflags(write=False)
+        return cls(name, steps, places)
+
+    @property
+    def size(self) -> int:
+        """How many values the attribute has."""
+        return int(self.steps.shape[1])
+
+    @cached_property
+    def rows(self) -> Floats:
+        """The matrix."""
+        return np.asarray(self.steps * 2.0**-self.places)
+
+    @cached_property
+    def l1(self) -> int:
+        """The largest L1 norm of a column, in steps: what one record moves."""
+        return int(np.abs(self.steps).sum(axis=0).max())
+
+    @cached_property
+    def l2_squared(self) -> int:
+        """The largest squared L2 norm of a column, in squared steps."""
+        return int((self.steps.astype(object) ** 2).sum(axis=0).max())
+
+    @cached_property
+    def inverse_gram(self) -> Floats:
+        """The (pseudo-)inverse of AᵀA: covariance of estimates at noise of variance one."""
+        return np.asarray(np.linalg.pinv(self.rows.T @ self.rows, rcond=_RANK, hermitian=True))
+
+    @cached_property
+    def pseudoinverse(self) -> Floats:
+        """Least squares: from measurements to counts."""
+        return np.asarray(self.inverse_gram @ self.rows.T)
+
+    @cached_property
+    def _untold(self) -> Floats:
+        """The projection onto what the measurements do not tell."""
+        return np.asarray(np.eye(self.size) - self.pseudoinverse @ self.rows)
+
+    def tells(self, gram: Floats) -> bool:
+        """Whether every query of a workload follows from the measurements."""
+        missed = float(np.einsum("ij,ij->", self._untold, gram))
+        return missed <= 1e-6 * float(np.trace(gram))
+
+    def trace(self, gram: Floats) -> float:
+        """tr((AᵀA)⁻¹ WᵀW): total squared error at noise of variance one."""
+        if not self.tells(gram):
+            raise InvalidParameter(
+                code="strategy_rank",
+                expectation="a strategy from which every query of the workload follows",
+                received=self.name,
+                remedy="Add the queries of single values to the strategy.",
+            )
+        return float(np.einsum("ij,ij->", self.inverse_gram, gram))
+
+    def laplace_error(self, gram: Floats) -> float:
+        """Total squared error under Laplace noise at epsilon = 1."""
+        return 2 * float(Fraction(self.l1, 1 << self.places) ** 2) * self.trace(gram)
+
+    def gaussian_error(self, gram: Floats) -> float:
+        """Total squared error under Gaussian noise, one standard deviation per unit of L2."""
+        return float(Fraction(self.l2_squared, 1 << 2 * self.places)) * self.trace(gram)
+
+
+def identity(size: int) -> Strategy:
+    """Every value by itself.
+
+    >>> from discreet.queries.families import Ranges
+    >>> identity(4).laplace_error(Ranges(4).gram())
+    40.0
+    """
+    return Strategy.of("identity", np.eye(count("size", size)), 0)
+
+
+def hierarchical(size: int, branches: int = 2) -> Strategy:
+    """A tree of intervals: the whole, its parts, their parts, down to single values.
+
+    >>> from discreet.queries.families import Ranges
+    >>> round(hierarchical(4).laplace_error(Ranges(4).gram()) * 7, 6)
+    876.0
+    """
+    fan = count("branches", branches)
+    if fan < 2:
+        raise InvalidParameter(
+            code="branches_too_few",
+            expectation="at least two branches",
+            received=branches,
+            remedy="Use 2, 4 or 16.",
+        )
+    width = 1
+    while width < count("size", size):
+        width *= fan
+    rows = []
+    while width >= 1:
+        for start in range(0, size, width):
+            row = np.zeros(size)
+            row[start : start + width] = 1
+            rows.append(row)
+        width //= fan
+    return Strategy.of(f"hierarchical({fan})", np.unique(np.array(rows), axis=0), 0)
+
+
+def wavelet(size: int) -> Strategy:
+    """Haar wavelets: the whole, and at each level the difference of the halves.
+
+    Contract: rows have entries 0 and ±1; sizes that are no power of two are cut from the next.
+    """
+    width = 1
+    while width < count("size", size):
+        width *= 2
+    rows = [np.ones(width)]
+    while width > 1:
+        for start in range(0, len(rows[0]), width):
+            row = np.zeros(len(rows[0]))
+            row[start : start + width // 2] = 1
+            row[start + width // 2 : start + width] = -1
+            rows.append(row)
+        width //= 2
+    cut = np.array(rows)[:, :size]
+    return Strategy.of("wavelet", cut[np.abs(cut).sum(axis=1) > 0], 0)

@@ -1,0 +1,1 @@
+"""A small dataframe builder: questions put together in Python, asked as SQL."""

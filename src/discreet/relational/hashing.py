@@ -1,0 +1,78 @@
+"""In which order a person's rows are kept: a salted hash of their content.
+
+The native hash of an engine is its fastest; the portable one gives the same order on every
+engine, so that the very same rows are kept. Both are functions of content and salt alone, and
+whoever orders by them breaks ties by the content itself.
+
+Source: contract, "Bounding inside the engine". Proof: ``proofs/relational.md``,
+``proofs/engines.md``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from discreet.relational.facts import Facts
+from discreet.relational.functions.text import LENGTH
+from discreet.relational.kind import Kind
+
+if TYPE_CHECKING:
+    from discreet.relational.dialect import Dialect
+
+_GRID = -20
+_REAL = Facts(Kind.REAL, -(2.0**40), 2.0**40)
+"""Reals are hashed on a grid: engines write their digits differently, and ties are broken."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """Text of a value, and its kind; None for an identifier of any other type."""
+
+    text: str
+    kind: Kind | None
+
+
+class Hashing(ABC):
+    """A way to shuffle rows."""
+
+    @abstractmethod
+    def write(self, dialect: Dialect, contents: Sequence[Content], salt: int) -> str:
+        """Text to order by, which depends on all contents and on the salt."""
+
+
+@dataclass(frozen=True)
+class Native(Hashing):
+    """The engine's own hash."""
+
+    def write(self, dialect: Dialect, contents: Sequence[Content], salt: int) -> str:
+        """As the dialect has it."""
+        return dialect.hash([content.text for content in contents], salt)
+
+
+@dataclass(frozen=True)
+class Portable(Hashing):
+    """SHA-256 of the salt and of each value's text with its length; ``-`` stands for NULL."""
+
+    def write(self, dialect: Dialect, contents: Sequence[Content], salt: int) -> str:
+        """Equal on every engine for equal values; both zeros are one value."""
+        parts = [dialect.text(f"{salt};"), *(_spelled(dialect, content) for content in contents)]
+        return dialect.digest(" || ".join(parts))
+
+
+NATIVE = Native()
+PORTABLE = Portable()
+
+
+def _spelled(dialect: Dialect, content: Content) -> str:
+    text, kind = content.text, content.kind
+    if kind is Kind.REAL:
+        text, kind = dialect.steps(text, _REAL, _GRID), Kind.WHOLE
+    if kind is not Kind.TEXT:
+        text = dialect.cast(text, kind or Kind.TRUTH, Kind.TEXT)
+    template = dialect.templates[LENGTH.name]
+    assert isinstance(template, str)
+    length = dialect.cast(template.format(text), Kind.WHOLE, Kind.TEXT)
+    return f"COALESCE({length} || {dialect.text(':')} || {text}, {dialect.text('-')})"

@@ -1,0 +1,156 @@
+"""A query around an answer: columns, conditions and order of released values, moved inside.
+
+``SELECT * FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) AS t WHERE n > 10``
+asks what the inner query asks, with HAVING and ORDER BY. Tools that write SQL nest so. What is
+moved works on released values only, as it would have outside.
+
+Source: contract, "Columns" (ORDER BY and LIMIT act on released values only).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlglot import exp
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.sql.relation import unsupported
+
+_OUTSIDE = {"expressions", "from_", "from", "where", "order", "limit", "offset", "with_", "with"}
+_LAST = ("order", "limit", "offset")
+
+
+def flattened(select: exp.Expression) -> exp.Expression:
+    """The inner query with what was around it, where that only rearranges its answer."""
+    while isinstance(select, exp.Select):
+        found = _answer(select)
+        if found is None:
+            break
+        select = _moved(select, *found)
+    return select
+
+
+def _answer(select: exp.Select) -> tuple[exp.Select, str] | None:
+    """The inner query with aggregates that a query without any is about, and its name."""
+    if _aggregates(select) or any(v for k, v in select.args.items() if v and k not in _OUTSIDE):
+        return None
+    clause = select.args.get("from_") or select.args.get("from")
+    source = None if clause is None else clause.this
+    inner: object = None
+    if isinstance(source, exp.Subquery) and set(_given(source)) <= {"this", "alias"}:
+        inner = source.this
+    elif isinstance(source, exp.Table) and set(_given(source)) <= {"this", "alias"}:
+        inner = _common(select).get(source.name.lower())
+    inner = flattened(inner) if isinstance(inner, exp.Select) else None
+    if not isinstance(inner, exp.Select) or not _aggregates(inner):
+        return None
+    assert source is not None
+    return inner, source.alias_or_name
+
+
+def _moved(select: exp.Select, inner: exp.Select, name: str) -> exp.Select:
+    made = inner.copy()
+    for clause in _LAST:
+        if made.args.get(clause) and select.args.get(clause):
+            raise unsupported(
+                construct=f"{clause.upper()} inside and outside", remedy="Write it once."
+            )
+    if (made.args.get("limit") or made.args.get("offset")) and select.args.get("where"):
+        raise unsupported(
+            construct="WHERE on an answer with LIMIT", remedy="Write HAVING and LIMIT together."
+        )
+    _name_groups(made)
+    _name_aggregates(made)
+    columns = {item.alias_or_name.lower(): item for item in made.expressions}
+
+    def seen(node: exp.Expression) -> exp.Expression:
+        return node.copy().transform(lambda part: _replaced(part, columns, name))
+
+    items: list[Any] = []
+    for item in select.expressions:
+        if item.is_star:
+            items += [column.copy() for column in made.expressions]
+        else:
+            items.append(exp.alias_(seen(item.unalias()), item.alias_or_name, quoted=True))
+    made.set("expressions", items)
+    where = select.args.get("where")
+    if where is not None:
+        made.having(seen(where.this), copy=False)
+    for clause in _LAST:
+        if select.args.get(clause):
+            made.set(clause, seen(select.args[clause]))
+    outer = select.args.get("with_") or select.args.get("with")
+    if outer is not None:
+        key = "with_" if "with_" in select.args else "with"
+        own = made.args.get(key)
+        every = [*outer.expressions, *(own.expressions if own is not None else ())]
+        made.set(key, exp.With(expressions=[table.copy() for table in every]))
+    return made
+
+
+def _replaced(
+    node: exp.Expression, columns: Mapping[str, exp.Expression], name: str
+) -> exp.Expression:
+    """A column of the answer as the inner query computes it."""
+    if not isinstance(node, exp.Column):
+        return node
+    item = columns.get(node.name.lower())
+    if item is None or (node.table and node.table.lower() != name.lower()):
+        raise InvalidParameter(
+            code="unknown_column",
+            expectation=f"one of the columns {sorted(columns)} of the inner query",
+            received=node.sql(),
+            remedy="Name a column that the inner query selects.",
+        )
+    inside: Any = item.unalias().copy()
+    plain = isinstance(inside, exp.Column | exp.AggFunc | exp.Literal | exp.Paren)
+    return exp.Paren(this=inside) if not plain else inside
+
+
+def _name_groups(select: exp.Select) -> None:
+    """GROUP BY by number, written out before the columns change places."""
+    group = select.args.get("group")
+    for key in () if group is None else group.expressions:
+        if isinstance(key, exp.Literal) and key.is_int:
+            place = int(key.name) - 1
+            if 0 <= place < len(select.expressions):
+                key.replace(select.expressions[place].unalias().copy())
+
+
+def _name_aggregates(select: exp.Select) -> None:
+    """HAVING and ORDER BY by the names of aggregates, written out before these may go."""
+    named = {
+        item.alias.lower(): item.this
+        for item in select.expressions
+        if isinstance(item, exp.Alias) and item.find(exp.AggFunc) is not None
+    }
+
+    def meant(node: exp.Expression) -> exp.Expression:
+        if not isinstance(node, exp.Column) or node.table or node.name.lower() not in named:
+            return node
+        return exp.Paren(this=named[node.name.lower()].copy())
+
+    for clause in ("having", "order"):
+        if select.args.get(clause) is not None:
+            select.set(clause, select.args[clause].transform(meant))
+
+
+def _common(select: exp.Select) -> dict[str, exp.Expression]:
+    clause = select.args.get("with_") or select.args.get("with")
+    if clause is None or clause.args.get("recursive"):
+        return {}
+    return {
+        table.alias.lower(): table.this
+        for table in clause.expressions
+        if not table.args["alias"].columns
+    }
+
+
+def _aggregates(select: exp.Select) -> bool:
+    grouped = bool(select.args.get("group") or select.args.get("having"))
+    return grouped or any(item.find(exp.AggFunc) is not None for item in select.expressions)
+
+
+def _given(node: exp.Expression) -> list[str]:
+    return [name for name, value in node.args.items() if value]

@@ -1,0 +1,57 @@
+"""The same question means the same on every engine: exact numbers are equal, noise aside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+import discreet as dp
+from discreet.relational.hashing import NATIVE, PORTABLE, Hashing
+from tests.relational.conformance.engines import DUCKDB, Maker, others
+from tests.relational.conformance.questions import CASES, UNCUT
+from tests.relational.conformance.rows import people
+from tests.relational.neighbours.worlds import Setting, Stand
+
+
+@pytest.mark.parametrize("maker", others())
+@pytest.mark.parametrize("name", CASES)
+def test_exact_numbers_are_equal_on_every_engine(name: str, maker: Maker) -> None:
+    """With the portable hash, which keeps the same rows wherever bounding cuts."""
+    assert list(differences(*CASES[name], maker, PORTABLE)) == []
+
+
+@pytest.mark.parametrize("maker", others())
+@pytest.mark.parametrize("name", UNCUT)
+def test_native_hashes_agree_where_nothing_is_cut(name: str, maker: Maker) -> None:
+    assert list(differences(*UNCUT[name], maker, NATIVE)) == []
+
+
+@pytest.mark.parametrize("maker", others())
+def test_a_difference_is_seen(maker: Maker) -> None:
+    """Native hashes keep different rows where bounding cuts, and the comparison notices."""
+    questions = ["SELECT w, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY w"]
+    unit = dp.Person("pid", max_rows=2, max_groups=1)
+    assert list(differences(lambda: people(unit), questions, maker, NATIVE)) != []
+
+
+def test_there_are_enough_questions() -> None:
+    every = {question for _, questions in CASES.values() for question in questions}
+    assert len(every) >= 150
+
+
+def differences(
+    setting: Callable[[], Setting], questions: Sequence[str], maker: Maker, hashing: Hashing
+) -> Iterator[str]:
+    """The questions to which an engine has other exact numbers than DuckDB."""
+    home = maker.home(hashing)
+    stands = [Stand(setting(), DUCKDB.home(hashing)), Stand(setting(), home)]
+    try:
+        for question in questions:
+            first, second = (stand.exact(stand.inquiry(question)) for stand in stands)
+            if not first.same(second):
+                yield f"{question}: {first}, not {second}"
+    finally:
+        for stand in stands:
+            stand.close()
+        home.close()
