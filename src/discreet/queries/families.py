@@ -46,14 +46,19 @@ class Family(ABC):
 
 
 @dataclass(frozen=True)
-class Each(Family):
-    """Every value by itself: a histogram."""
+class _Sized(Family):
+    """A family that its size describes."""
 
     size: int
 
     def __post_init__(self) -> None:
         """Refuse no values."""
         count("size", self.size)
+
+
+@dataclass(frozen=True)
+class Each(_Sized):
+    """Every value by itself: a histogram."""
 
     @property
     def queries(self) -> int:
@@ -70,14 +75,8 @@ class Each(Family):
 
 
 @dataclass(frozen=True)
-class All(Family):
+class All(_Sized):
     """The sum over all values: an attribute that a marginal leaves out."""
-
-    size: int
-
-    def __post_init__(self) -> None:
-        """Refuse no values."""
-        count("size", self.size)
 
     @property
     def queries(self) -> int:
@@ -94,14 +93,8 @@ class All(Family):
 
 
 @dataclass(frozen=True)
-class Prefixes(Family):
+class Prefixes(_Sized):
     """The first k values, for every k: a cumulative distribution."""
-
-    size: int
-
-    def __post_init__(self) -> None:
-        """Refuse no values."""
-        count("size", self.size)
 
     @property
     def queries(self) -> int:
@@ -119,14 +112,8 @@ class Prefixes(Family):
 
 
 @dataclass(frozen=True)
-class Ranges(Family):
+class Ranges(_Sized):
     """All intervals of values, by first and then by last value."""
-
-    size: int
-
-    def __post_init__(self) -> None:
-        """Refuse no values."""
-        count("size", self.size)
 
     @property
     def queries(self) -> int:

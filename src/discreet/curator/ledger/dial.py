@@ -1,34 +1,15 @@
-"""How a ledger reaches its server; credentials stay inside and are never shown.
-
-What libpq says about a failed connection can repeat parts of the connection string (a password
-with an unescaped ``@`` becomes part of a host name). So nothing of it is passed on: an outage is
-named by what it is, in words of our own.
-
-Source: PostgreSQL documentation, "Database Connection Control Functions".
-"""
+"""How a ledger reaches its server: an outage is named by what it is, in words of our own."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.errors import InvalidParameter
 from discreet.curator.ledger.fault import unreachable
+from discreet.relational.engines.postgres_address import Address, driver
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-_PUBLIC = re.compile(r"[A-Za-z0-9._:/,\[\]-]*")
-_DEFAULTS: dict[str, str | int] = {
-    # A server that fell silent is noticed within about half a minute.
-    "connect_timeout": 10,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 30_000,
-    "application_name": "discreet ledger",
-}
 _SAID = (
     ("password authentication failed", "the server refused user or password"),
     ("no password supplied", "the server asked for a password"),
@@ -56,33 +37,20 @@ class Dial:
 
     def __init__(self, conninfo: str) -> None:
         """Read the string; connect to nothing."""
-        psycopg = driver()
-        try:
-            parts = psycopg.conninfo.conninfo_to_dict(conninfo)
-        except (psycopg.Error, TypeError, AttributeError):
-            parts = None
-        if not parts:  # raised out here, where libpq's own error is no longer attached
-            raise InvalidParameter(
-                code="not_a_conninfo",
-                expectation="a connection string or URL of PostgreSQL",
-                received=type(conninfo).__name__,
-                remedy=(
-                    "Write postgresql://user@host:5432/database, with %40 for an @ inside a name"
-                    " or password; the password is better kept in ~/.pgpass."
-                ),
-            )
-        self.where = _shown(parts)
-        kept = {**_DEFAULTS, **parts, "client_encoding": "UTF8"}
-        # In a closure, so that neither vars() nor a debugger's summary shows a password.
-        self._dial: Callable[[], Connection[Any]] = lambda: psycopg.connect(
-            **kept, autocommit=True, prepare_threshold=None
+        self._address = Address(
+            conninfo, tcp_user_timeout=30_000, application_name="discreet ledger"
         )
+
+    @property
+    def where(self) -> str:
+        """Host, port and database."""
+        return self._address.where
 
     def connect(self) -> Connection[Any]:
         """A new connection, or the reason why there is none."""
         reason = "no connection"
         try:
-            return self._dial()
+            return self._address.dial()
         except driver().Error as error:
             text = str(error)
             reason = next((words for said, words in _SAID if said in text), reason)
@@ -90,25 +58,3 @@ class Dial:
 
     def __repr__(self) -> str:
         return f"Dial({self.where!r})"
-
-
-def driver() -> Any:
-    """psycopg, which is loaded on first use."""
-    try:
-        import psycopg
-        import psycopg.conninfo
-    except ModuleNotFoundError:
-        raise InvalidParameter(
-            code="missing_postgres",
-            expectation="psycopg, which talks to PostgreSQL",
-            received="psycopg",
-            remedy="pip install 'discreet[postgres]'.",
-        ) from None
-    return psycopg
-
-
-def _shown(parts: dict[str, Any]) -> str:
-    """Host, port and database, as far as they cannot hold anything else."""
-    host, port, database = (str(parts.get(part) or "") for part in ("host", "port", "dbname"))
-    text = f"{host or 'localhost'}{':' if port else ''}{port}/{database}"
-    return text if _PUBLIC.fullmatch(text) else "a server"

@@ -13,8 +13,8 @@ from typing import Any
 
 from discreet.core.errors import LedgerError
 from discreet.curator.ledger import trouble
-from discreet.curator.ledger.dial import driver
 from discreet.curator.ledger.fault import busy, damaged, unreachable, unwritable
+from discreet.relational.engines.postgres_address import driver
 
 _GONE = ("08", "57P", "25P03")  # connection exceptions; shutdown, crash, terminated; idle too long
 _LAST_WORDS = ("FATAL", "PANIC")

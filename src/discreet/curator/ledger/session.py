@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from discreet.core.errors import LedgerError
 from discreet.curator.ledger import forks, outage, tables, trouble
-from discreet.curator.ledger.dial import Dial, driver
+from discreet.curator.ledger.dial import Dial
 from discreet.curator.ledger.entry import Entry
 from discreet.curator.ledger.fault import (
     closed,
@@ -30,6 +30,7 @@ from discreet.curator.ledger.fault import (
     unreachable,
     unwritable,
 )
+from discreet.relational.engines.postgres_address import driver
 
 if TYPE_CHECKING:
     from psycopg import Connection

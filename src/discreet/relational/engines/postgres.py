@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.relational.dialect import Dialect
+from discreet.relational.engines.postgres_address import driver
 from discreet.relational.engines.postgres_dialect import PostgresDialect
-from discreet.relational.engines.postgres_server import BEGIN, Server, driver
+from discreet.relational.engines.postgres_server import BEGIN, Server
 from discreet.relational.hashing import NATIVE, Hashing
 from discreet.relational.kind import Kind
 from discreet.relational.sources import EngineTable, Source, cannot_read

@@ -1,31 +1,15 @@
-"""The way to a PostgreSQL server: its address without secrets, and connections that read only.
-
-What libpq says about a failed connection may repeat parts of the connection string, so none of it
-is passed on.
-
-Source: PostgreSQL documentation, "Database Connection Control Functions".
-"""
+"""The way to a PostgreSQL server for reading: what suits us, and what is pinned for a question."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import InvalidParameter
+from discreet.relational.engines.postgres_address import Address, driver
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-_PUBLIC = re.compile(r"[A-Za-z0-9._:/,\[\]-]*")
-_DEFAULTS: dict[str, str | int] = {
-    "connect_timeout": 10,
-    # A server that fell silent is noticed within about half a minute.
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "application_name": "discreet",
-}
 _LEAST_VERSION = 140_000
 _BEGIN = (
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
@@ -50,30 +34,17 @@ class Server:
 
     def __init__(self, conninfo: str) -> None:
         """Read the string; connect to nothing."""
-        psycopg = driver()
-        try:
-            parts = psycopg.conninfo.conninfo_to_dict(conninfo)
-        except (psycopg.Error, TypeError, AttributeError):
-            parts = None
-        if parts is None:  # raised out here, where libpq's own error is no longer attached
-            raise InvalidParameter(
-                code="not_a_conninfo",
-                expectation="a connection string or URL of PostgreSQL",
-                received=type(conninfo).__name__,
-                remedy="Write postgresql://user@host:5432/database, with %40 for an @ inside a "
-                "name or password; the password is better kept in ~/.pgpass.",
-            )
-        self.where = _shown(parts)
-        kept = {**_DEFAULTS, **parts, "client_encoding": "UTF8"}
-        # In a closure, so that neither vars() nor a debugger's summary shows a password.
-        self._dial: Callable[[], Connection[Any]] = lambda: psycopg.connect(
-            **kept, autocommit=True, prepare_threshold=None
-        )
+        self._address = Address(conninfo, application_name="discreet")
+
+    @property
+    def where(self) -> str:
+        """Host, port and database."""
+        return self._address.where
 
     def connect(self) -> Connection[Any]:
         """A new connection to a server that suits us."""
         try:
-            connection = self._dial()
+            connection = self._address.dial()
         except driver().Error:
             connection = None
         if connection is None:
@@ -101,25 +72,3 @@ class Server:
 
     def __repr__(self) -> str:
         return f"Server({self.where!r})"
-
-
-def driver() -> Any:
-    """psycopg, which is loaded on first use."""
-    try:
-        import psycopg
-        import psycopg.conninfo
-    except ModuleNotFoundError:
-        raise InvalidParameter(
-            code="missing_postgres",
-            expectation="psycopg, which talks to PostgreSQL",
-            received="psycopg",
-            remedy="pip install 'discreet[postgres]'.",
-        ) from None
-    return psycopg
-
-
-def _shown(parts: dict[str, Any]) -> str:
-    """Host, port and database, as far as they cannot hold anything else."""
-    host, port, database = (str(parts.get(part) or "") for part in ("host", "port", "dbname"))
-    text = f"{host or 'localhost'}{':' if port else ''}{port}/{database}"
-    return text if _PUBLIC.fullmatch(text) else "a server"
