@@ -216,3 +216,24 @@ def test_names_that_look_like_values_are_pointed_out(folder: Path) -> None:
     (folder / "bare.csv").write_text("1,44,A\n2,45,B\n", encoding="utf-8")
     done = run("init bare.csv --unit row --epsilon 1 --delta 0")
     assert (done.code, "no_header_line" in done.error) == (2, True)
+
+
+@pytest.mark.parametrize("listed", ["east,west,", ",east", "east,,west", "east, ,west"])
+def test_an_empty_item_of_a_list_is_refused_with_the_form_for_missing_values(
+    folder: Path, listed: str
+) -> None:
+    done = run(INIT.replace("ward=category:A,B,C", f"'ward=category:{listed}'"))
+    assert (done.code, "category_values" in done.error) == (2, True)
+    assert "category+null:" in done.error
+    assert not (folder / "discreet.toml").exists()
+
+
+def test_missing_values_become_a_group_by_option_or_answer(folder: Path) -> None:
+    assert run(INIT.replace("category:A,B,C", "category+null:A,B,C")).code == 0
+    told = (folder / "discreet.toml").read_text(encoding="utf-8")
+    assert "null = true }  # null = true: missing values are a group of their own" in told
+    columns = read().tables["visits"].columns  # type: ignore[union-attr]
+    assert columns["ward"] == dp.Category(["A", "B", "C", None])
+    typed = ASKED.replace("category:A,B,C", "category+null:A,B,C")
+    assert run("init visits.csv --force", typed=typed).code == 0
+    assert (folder / "discreet.toml").read_text(encoding="utf-8") == told

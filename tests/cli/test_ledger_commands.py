@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import discreet as dp
-from tests.cli.hospital import INIT, run
+from discreet.cli.app import app
+from tests.cli.hospital import INIT, RUNNER, run
 
 COUNT = 'query "SELECT COUNT(*) AS n FROM visits" --epsilon 0.5 --as ann'
 
@@ -104,3 +105,16 @@ def test_other_terms_are_refused(asked: Path) -> None:
     assert run(INIT.replace("--epsilon 3", "--epsilon 9") + " --force").code == 0
     done = run("ledger show")
     assert (done.code, "ledger_terms" in done.error) == (2, True)
+
+
+@pytest.mark.usefixtures("project")
+def test_the_time_is_whole_at_eighty_columns() -> None:
+    sql = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM visits WHERE cost > 10 GROUP BY ward"
+    price = "--epsilon 0.123456 --delta 1.23456e-7"
+    assert run(f'query "{sql}" {price} --as a_long_name_of_somebody').code == 0
+    time = run("ledger show --json").json["asked"][0]["time"][:16].replace("T", " ")
+    shown = RUNNER.invoke(app, ["ledger", "show"], env={"COLUMNS": "80"}).stdout
+    print(shown)
+    assert time in shown
+    assert "…" not in shown
+    assert all(len(line) <= 80 for line in shown.split("spent:")[0].splitlines())

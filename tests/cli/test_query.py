@@ -190,3 +190,42 @@ def test_an_owners_log_that_cannot_be_written_is_refused_before_data_is_opened(
     done = run(f'query "{COUNT}" --epsilon 0.5')
     assert (done.code, "owner_log_unwritable" in done.error) == (2, True)
     assert not (project / "visits.ledger").exists()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '"SELECT COUNT(*) AS n FROM visits WHERE wrd = 1" --epsilon 0.5',
+        f'"{COUNT}" --rho 0.1',
+        f'"{COUNT}" --epsilon 5',
+        f'"{COUNT}" --within m=5',
+        f'"{COUNT}" --epsilon 0.5 --confidence 2',
+    ],
+)
+def test_a_refused_first_question_begins_no_ledger_so_the_terms_may_still_change(
+    project: Path, line: str
+) -> None:
+    assert run(f"query {line}").code == 2
+    assert not (project / "visits.ledger").exists()
+    assert run(INIT.replace("--max-rows 3", "--max-rows 9") + " --force").code == 0
+    assert run(f'query "{COUNT}" --epsilon 0.5').code == 0
+
+
+def test_other_terms_need_a_ledger_of_another_name(project: Path) -> None:
+    assert run(f'query "{COUNT}" --epsilon 0.5').code == 0
+    assert run(INIT.replace("--max-rows 3", "--max-rows 9") + " --force").code == 0
+    done = run(f'query "{COUNT}" --epsilon 0.5 --json')
+    said = json.loads(done.error)["error"]
+    assert said["code"] == "ledger_terms"
+    assert "`ledger =` in it to a new name" in said["remedy"]
+    assert "delete" not in said["remedy"]
+
+
+def test_amounts_are_shown_as_the_decimals_that_were_asked_for(project: Path) -> None:
+    for price in ("0.1", "0.2"):
+        assert run(f'query "{COUNT}" --epsilon {price} --delta 1e-7').code == 0
+    shown = run("ledger show").output
+    assert "spent:     epsilon 0.3, delta " in shown
+    assert "remaining: epsilon 2.7, delta " in shown
+    assert "0001" not in shown.split("head")[0].split("spent")[1]
+    assert run("ledger show --json").json["spent"]["epsilon"] == 0.3

@@ -11,7 +11,8 @@ from discreet.relational.kind import Kind
 from discreet.relational.schema import Category, Dates, Declaration, Discovered, Number
 
 FORMS = (
-    "number:LOW:HIGH or number:LOW:HIGH:STEP, category:VALUE,VALUE,..., "
+    "number:LOW:HIGH or number:LOW:HIGH:STEP, category:VALUE,VALUE,..., category+null:VALUE,... "
+    "where missing values are a group of their own, "
     "dates:FIRST:LAST with days such as 2024-01-31, discovered, or skip"
 )
 _EXAMPLE = "For instance age=number:0:120, ward=category:A,B,C, day=dates:2024-01-01:2024-12-31."
@@ -24,6 +25,8 @@ def declaration(column: str, text: str, kind: Kind | None) -> Declaration | None
     Number(low=0, high=120, step=None)
     >>> declaration("ward", 'category:A,"B, C"', Kind.TEXT)
     Category(values=('A', 'B, C'))
+    >>> declaration("ward", "category+null:A,B", Kind.TEXT)
+    Category(values=('A', 'B', None))
     """
     word, _, rest = text.strip().partition(":")
     try:
@@ -34,6 +37,8 @@ def declaration(column: str, text: str, kind: Kind | None) -> Declaration | None
                 return Number(*map(_number, rest.split(":")))
             case "category":
                 return Category(_values(rest, kind))
+            case "category+null":
+                return Category([*_values(rest, kind), None])
             case "discovered":
                 return Discovered(int(rest or 1))
             case "dates" | "date":
@@ -81,9 +86,17 @@ def _number(text: str) -> int | float:
 
 def _values(text: str, kind: Kind | None) -> list[object]:
     """The listed values, in the kind that the column is stored in."""
-    listed = next(csv.reader([text], skipinitialspace=True), [])
+    listed = [value.strip() for value in next(csv.reader([text], skipinitialspace=True), [])]
+    if "" in listed:
+        raise InvalidParameter(
+            code="category_values",
+            expectation="a value before, between and after the commas",
+            received=text,
+            remedy="Remove the spare comma. Missing values are a group of their own with "
+            "category+null:A,B; a text that is truly empty is listed in the project file.",
+        )
     read = _VALUES.get(kind or Kind.TEXT, str)
-    return [read(value.strip()) for value in listed]
+    return [read(value) for value in listed]
 
 
 def _truth(text: str) -> bool:

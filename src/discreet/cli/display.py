@@ -1,7 +1,8 @@
 """How results look: tables and panels for people, one line of JSON for machines.
 
 Numbers for people are rounded to the safe side: what is an upper bound rounds up, what is a lower
-bound rounds down. JSON holds them in full.
+bound rounds down; a price within a billionth of a short decimal is that decimal. JSON holds
+numbers in full, and those of a guarantee to twelve digits.
 """
 
 from __future__ import annotations
@@ -173,7 +174,8 @@ def plain(value: object) -> object:
         case list() | tuple():
             known = [plain(each) for each in value]
         case Guarantee():
-            known = {"notion": type(value).__name__, **_numbers(value)}
+            numbers = {name: _digits(number) for name, number in _numbers(value).items()}
+            known = {"notion": type(value).__name__, **numbers}
         case Fraction():
             known = float(value)
         case date():
@@ -193,7 +195,7 @@ def members(value: Any) -> dict[str, object]:
 def left(remaining: Guarantee) -> str:
     """What remains, in words, rounded down.
 
-    A float that lies below a short decimal by its own rounding alone is shown as that decimal.
+    What lies below a short decimal by less than a billionth of it is shown as that decimal.
 
     >>> from discreet.core.guarantee import PureDP
     >>> left(PureDP(epsilon=0.8999999999999999)), left(PureDP(epsilon=0.89999999))
@@ -204,7 +206,12 @@ def left(remaining: Guarantee) -> str:
 
 def _short(value: float) -> str:
     nearest = f"{value:.{DIGITS}g}"
-    return nearest if math.isclose(float(nearest), value, rel_tol=1e-12) else downward(value)
+    return nearest if math.isclose(float(nearest), value, rel_tol=1e-9) else downward(value)
+
+
+def _digits(value: float) -> float:
+    """To twelve significant digits: 0.1 + 0.2 is written as 0.3."""
+    return float(f"{value:.12g}")
 
 
 def _numbers(guarantee: Guarantee) -> dict[str, float]:
@@ -241,8 +248,10 @@ _HINTS = {  # how a shell says what a remedy says in Python
     "sql_syntax": 'Names with spaces, and words of SQL, stand in double quotes: "date of birth".',
     "accuracy_columns": "Here: --within n=5 --within total=1000, once for each aggregate.",
     "accuracy_depends_on_data": "Here: --rows-at-least 100, or --epsilon.",
-    "spend_notion": "The part [budget] of the project file says which.",
-    "ledger_terms": "The project file was changed after the first question.",
+    "spend_notion": "The part [budget] of the project file says which; with kind = \"pure\" "
+    "leave --delta and --rho out.",
+    "ledger_terms": "The project file was changed after the first question. For other terms, set "
+    "`ledger =` in it to a new name, which begins another ledger; both then count in full.",
     "type_clash": "Columns of a CSV file are text until the project file declares them.",
 }
 

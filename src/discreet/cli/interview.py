@@ -30,6 +30,7 @@ What may be in the columns? Only declared columns can be grouped by, summed or a
 Everybody may see what you write, so write what you know, never what you read in the data:
   number:0:120                   between these bounds; values beyond count as the bound
   category:A,B,C                 one of these values; any other counts as missing
+  category+null:A,B,C            the same, and missing is a group of its own
   dates:2024-01-01:2024-12-31    days from the first to the last
   discovered                     values found privately, at a price; needs a delta above 0
   Enter                          skip it: then it serves in WHERE only

@@ -159,14 +159,16 @@ def show_history(books: Books) -> None:
 
     table = Table(box=box.SIMPLE, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
-    table.add_column("question", ratio=1, min_width=24)
-    for name in ("price", "end", "asker"):
-        table.add_column(name)
-    table.add_column("time (UTC)", width=10)
+    table.add_column("question", ratio=1, min_width=8, overflow="fold")
+    table.add_column("price", no_wrap=True)
+    table.add_column("end", no_wrap=True)
+    table.add_column("asker", max_width=12, overflow="fold")
+    table.add_column("time (UTC)", no_wrap=True, min_width=16)
     for asked in books.history():
         question = " ".join(asked.question.split())
         time = asked.time[:16].replace("T", " ")
-        cells = (str(asked.number), question, asked.price, asked.ended, asked.asker, time)
+        price = asked.price.replace(", ", "\n")
+        cells = (str(asked.number), question, price, asked.ended, asked.asker, time)
         table.add_row(*map(Text, cells))
     Console(highlight=False).print(table)
     display.lines(f"spent:     {promised(books.spent)}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rich.console import Console
 
@@ -29,6 +30,20 @@ def curator(project: Path) -> Iterator[Curator]:
 def look(project: Path) -> Iterator[Look]:
     """Previews and plans of a project file; closed at the end."""
     with _closing(Project.read(project).look) as opened:
+        yield opened
+
+
+@contextmanager
+def first_look(project: Path) -> Iterator[Look | None]:
+    """A look where no ledger is begun yet, else None; closed at the end.
+
+    Beginning a ledger fixes the terms for ever, so a question that is refused must not do it.
+    """
+    read = Project.read(project)
+    if read.ledger.begun():
+        yield None
+        return
+    with _closing(read.look) as opened:
         yield opened
 
 
@@ -102,3 +117,12 @@ class _OwnerLog(logging.FileHandler):
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Say nothing."""
+
+    def _open(self) -> Any:
+        """For the owner alone: it may quote private values."""
+        return open(
+            self.baseFilename,
+            self.mode,
+            encoding=self.encoding,
+            opener=lambda path, flags: os.open(path, flags, 0o600),
+        )

@@ -23,10 +23,11 @@ from discreet.cli.options import (
     RowsAtLeast,
     Within,
 )
-from discreet.core.errors import InvalidParameter
+from discreet.core.errors import Exhausted, InvalidParameter
 
 if TYPE_CHECKING:
     from discreet.core.guarantee import Guarantee
+    from discreet.curator.preview import Preview
     from discreet.curator.release import Release
 
 _PICTURES = (".html", ".svg", ".png", ".json")
@@ -77,6 +78,16 @@ def query(
         accuracy = spending.accuracy_of(within or [], confidence)
         text = spending.sql_of(sql)
         spending.require_price(text, spend, accuracy)
+        with opening.first_look(project) as look:
+            if look is not None:
+                expected = look.preview(
+                    text,
+                    spend=spend,
+                    accuracy=accuracy,
+                    confidence=confidence,
+                    rows_at_least=rows_at_least,
+                )
+                require_affordable(expected, look.remaining)
         with opening.curator(project) as curator:
             before = curator.spent
             with opening.busy("asking"):
@@ -210,6 +221,20 @@ def require_one_form(*, machine: bool, table: bool) -> None:
             received="both",
             remedy="Ask again for the other; the second time is free.",
         )
+
+
+def require_affordable(expected: Preview, left: Guarantee) -> None:
+    """Refuse a first question that the whole budget cannot pay, before a ledger is begun."""
+    from discreet.curator.release.promise import promised
+
+    if expected.affordable > 0 or expected.is_free:
+        return
+    raise Exhausted(
+        code="budget_exhausted",
+        expectation=f"a charge within what remains: {display.left(left)}",
+        received=promised(expected.price),
+        remedy="Spend less, or write a larger budget into the project file: nothing was asked yet.",
+    )
 
 
 def require_picture(plot: Path | None) -> None:

@@ -61,7 +61,14 @@ def accuracy_of(within: list[str], confidence: float) -> dict[str, Within] | Wit
 def require_price(sql: str, spend: Guarantee | None, accuracy: object) -> None:
     """Refuse a question without a price, or with two; its own text may state one."""
     stated = spend is None and accuracy is None and "differential_privacy" in sql.lower()
-    if (spend is None) == (accuracy is None) and not stated:
+    if spend is not None and accuracy is not None:
+        raise InvalidParameter(
+            code="spend_or_accuracy",
+            expectation="a price or an accuracy: one of them, not both",
+            received="a price and --within",
+            remedy="Leave --within out, or --epsilon, --delta and --rho.",
+        )
+    if spend is None and accuracy is None and not stated:
         raise InvalidParameter(
             code="spend_or_accuracy",
             expectation="either a price or an accuracy; there is no default",

@@ -132,6 +132,16 @@ def _wanted(
         for output in question.outputs
         if isinstance(output, AggregateOutput)
     }
+    if not isinstance(accuracy, Within | Mapping) or (
+        isinstance(accuracy, Mapping)
+        and not all(isinstance(goal, Within) for goal in accuracy.values())
+    ):
+        raise InvalidParameter(
+            code="accuracy_columns",
+            expectation="dp.Within, or dp.Within for each column",
+            received=type(accuracy).__name__,
+            remedy="Write accuracy={'n': dp.Within(5)}.",
+        )
     if isinstance(accuracy, Within):
         accuracy = dict.fromkeys(outputs, accuracy) if len(outputs) == 1 else {}
     if set(accuracy) != set(outputs) or len(outputs) != len(question.aggregates):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.event import Event
@@ -20,6 +21,8 @@ from discreet.curator.statement import statement
 from discreet.curator.warn import warnings_of
 from discreet.relational.batch import Batch as Questions
 from discreet.relational.batch import Drawn
+
+_MOST_APART = 1e9
 
 
 @dataclass(frozen=True)
@@ -115,9 +118,21 @@ def made(
     return Batch(releases, plain, guarantee, questions.event)
 
 
+def named(questions: object) -> Mapping[str, Any]:
+    """Questions or their weights, if each has a name."""
+    if isinstance(questions, Mapping):
+        return questions
+    raise InvalidParameter(
+        code="batch_names",
+        expectation="questions, and their importance, by name",
+        received=type(questions).__name__,
+        remedy='Write batch({"total": "SELECT ..."}, spend=...).',
+    )
+
+
 def importance(texts: Mapping[str, str], given: Mapping[str, float] | None) -> tuple[float, ...]:
     """How much the cells of each question count, one unless given; no other names."""
-    weights = {} if given is None else dict(given)
+    weights = {} if given is None else dict(named(given))
     unknown = sorted(set(weights) - set(texts))
     if not texts or unknown:
         raise InvalidParameter(
@@ -126,7 +141,15 @@ def importance(texts: Mapping[str, str], given: Mapping[str, float] | None) -> t
             received=unknown,
             remedy='Write batch({"total": "SELECT ..."}, importance={"total": 2}, ...).',
         )
-    return tuple(float(positive("importance", weights.get(name, 1.0))) for name in texts)
+    found = tuple(float(positive("importance", weights.get(name, 1.0))) for name in texts)
+    if max(found) > _MOST_APART * min(found):
+        raise InvalidParameter(
+            code="importance_too_uneven",
+            expectation=f"importances that are within a factor of {_MOST_APART:g}",
+            received=(min(found), max(found)),
+            remedy="Ask what hardly matters in another batch, or not at all.",
+        )
+    return found
 
 
 def _agreed(questions: Questions, drawn: Drawn) -> list[dict[int, Agreed]]:

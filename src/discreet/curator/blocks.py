@@ -118,6 +118,15 @@ def open_blocks(
     most = overlap(above.unit, None, k)
     person = isinstance(add_remove(above.unit), Person)
     _require_settlement(settled, person=person)
+    above._scope.require_table(line.scan.table)
+    if person and name is None:
+        raise InvalidParameter(
+            code="blocks_without_name",
+            expectation="name=, your word for this one growing table, whatever else shares the "
+            "ledger",
+            remedy='Write name="visits of the clinic", the same at every opening and for no other '
+            "table.",
+        )
     purse = Purse(budget, above.unit)
     account = Allotment.opened(
         above.ledger,
@@ -135,6 +144,7 @@ def open_blocks(
                 "kind": column.facts.kind.value,
                 "first": column.facts.low.isoformat(),
                 "at_most": most if person else None,
+                **line.people,
             },
         ),
     )

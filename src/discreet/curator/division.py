@@ -44,6 +44,16 @@ class Line:
         return described(self.part)
 
     @property
+    def people(self) -> dict[str, object]:
+        """Who is kept where follows from this too: the identifier, its kind, the way to it."""
+        route = self.scan.route
+        return {
+            "identifier": self.scan.identifier,
+            "stored": self.scan.identity,
+            "via": None if route is None else f"{route.table}.{route.person}",
+        }
+
+    @property
     def tables(self) -> set[str]:
         """The tables that decide which rows there are, and whose."""
         route = self.scan.route
@@ -96,6 +106,22 @@ def overlap(unit: PrivacyUnit, parts: int | None, k: int | None) -> int:
         )
     most = count("k", k)
     return most if parts is None else AcrossParts(range(parts), most).overlap(inside)
+
+
+def listed(value: object, values: tuple[object, ...]) -> object:
+    """The part that ``value`` is, as it was declared: equal and of the same type.
+
+    Parts are named in the ledger by their text, so 1, 1.0 and True must not be three of them.
+    """
+    for known in values:
+        if type(known) is type(value) and known == value:
+            return known
+    raise InvalidParameter(
+        code="part_unknown",
+        expectation=f"one of the parts {list(map(str, values))[:20]}",
+        received=str(value),
+        remedy="Parts are the declared keys, by their own type; values outside belong to none.",
+    )
 
 
 def price_of_parts(above: Purse, part: Purse, unit: PrivacyUnit, most: int) -> Amounts:

@@ -17,7 +17,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import Person, add_remove
 from discreet.curator.children import required_name
-from discreet.curator.division import line_of, overlap, price_of_parts
+from discreet.curator.division import line_of, listed, overlap, price_of_parts
 from discreet.curator.ledger import Allotment, Grant, Role
 from discreet.curator.purse import Purse
 from discreet.curator.sharing import Sharing
@@ -60,18 +60,12 @@ class Partition(Mapping[object, Part]):
 
     def __getitem__(self, value: object) -> Part:
         """The session of one part; its first opening is noted in the ledger."""
-        if value not in self._division.values:
-            raise InvalidParameter(
-                code="part_unknown",
-                expectation=f"one of the parts {list(map(str, self._division.values))[:20]}",
-                received=str(value),
-                remedy="Parts are the declared keys; values outside the list belong to none.",
+        known = listed(value, self._division.values)
+        if known not in self._parts:
+            self._parts[known] = open_part(
+                self._above, self._account, self._division, self._purse, known
             )
-        if value not in self._parts:
-            self._parts[value] = open_part(
-                self._above, self._account, self._division, self._purse, value
-            )
-        return self._parts[value]
+        return self._parts[known]
 
     def __iter__(self) -> Iterator[object]:
         """The keys, in their declared order."""
@@ -93,6 +87,7 @@ def open_partition(
     line = line_of(table, by, above._database)
     above._policies.require_columns(line.question)
     _require_version(line.tables, above._database)
+    above._scope.require_table(line.scan.table)
     most = overlap(above.unit, len(line.values), k)
     purse = Purse(budget, above.unit)
     person = isinstance(add_remove(above.unit), Person)
@@ -112,6 +107,7 @@ def open_partition(
                 "parts": [str(value) for value in line.values],
                 "at_most": most if person else None,
                 "snapshot": above._holdings.snapshot(line.tables),
+                **line.people,
             },
         ),
     )

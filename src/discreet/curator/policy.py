@@ -116,7 +116,11 @@ def _require(
             raise _field(name=f"{name} in {where}", wanted=f"one of {', '.join(allowed)}")
     for name in needed:
         if name not in content:
-            raise _field(name=f"{name} in {where}", wanted="it to be there")
+            raise InvalidParameter(
+                code="policy_field",
+                expectation=f"{where} to have the field {name}",
+                remedy="Write it; a list may be empty, []. docs/policy.md lists the fields.",
+            )
     return content
 
 

@@ -48,9 +48,14 @@ class Preview:
         """The expected error of a column."""
         return next(column for column in self.columns if column.name == name)
 
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing would be charged."""
+        return not any(getattr(self.price, name, 0) for name in ("epsilon", "delta", "rho"))
+
     def __str__(self) -> str:
         """A few lines for people."""
-        keys = self.keys or f"{self.cells} cells"
+        keys = self.keys or f"{self.cells} cell{'' if self.cells == 1 else 's'}"
         lines = [f"{keys}; half-widths at {self.confidence:.0%} from noise alone"]
         for column in self.columns:
             if column.half_width is not None:

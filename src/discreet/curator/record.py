@@ -20,6 +20,7 @@ from discreet.core.event import Event
 from discreet.core.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.core.mechanism_events import Approximate, Pure
 from discreet.core.parameters import Number, exact
+from discreet.core.unit import relation_of
 from discreet.curator.ledger import Ledger
 from discreet.curator.purse import Purse, as_written
 from discreet.curator.release.promise import plain_guarantee
@@ -67,6 +68,14 @@ def record(
 def _priced(what: Event | Guarantee, purse: Purse, delta: Number | None) -> tuple[Amounts, str]:
     """The charge, and the text that says what it was."""
     if isinstance(what, Event):
+        relation = what.relation()
+        if relation is not None and relation is not relation_of(purse.unit):
+            raise Mismatch(
+                code="relation_mismatch",
+                expectation=f"events for {relation_of(purse.unit).value} neighbours",
+                received=relation.value,
+                remedy="Pass the guarantee that it keeps for the unit of this budget.",
+            )
         return purse.currency.price(what, delta), what.to_json()
     if not isinstance(what, Guarantee):
         raise InvalidParameter(

@@ -125,7 +125,7 @@ class Session(Access):
         ``importance`` weighs the squared errors of a question's cells, 1 unless given. The same
         batch by the same asker is answered from the ledger at no charge.
         """
-        texts = {name: text_of(text) for name, text in questions.items()}
+        texts = {name: text_of(text) for name, text in batches.named(questions).items()}
         weights = batches.importance(texts, importance)
         asked = tuple(self._question(text) for text in texts.values())
         for question in asked:
@@ -279,7 +279,9 @@ class Session(Access):
 
     def _snapshot(self, question: Question) -> str:
         """A random id for the version of the tables that a question reads."""
-        return self._holdings.snapshot({scan.table for scan in scans(question.rows)})
+        read = scans(question.rows)
+        routes = {scan.route.table for scan in read if scan.route is not None}
+        return self._holdings.snapshot({scan.table for scan in read} | routes)
 
     def _made(
         self, inquiry: Inquiry, measured: Measured, number: str, text: str, level: float

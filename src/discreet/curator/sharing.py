@@ -61,9 +61,9 @@ class Sharing(Session):
     ) -> Blocks:
         """Blocks of time of a growing table, each with ``budget``, paid for once.
 
-        ``by`` is ``date_trunc('month', day)`` or the like. Under ``Person``, ``k`` and
-        ``settled`` are needed: each person counts in their first ``k`` blocks, and rows before
-        the day ``settled`` are all there and stay as they are.
+        ``by`` is ``date_trunc('month', day)`` or the like. Under ``Person``, ``k``, ``settled``
+        and ``name`` are needed: each person counts in their first ``k`` blocks, rows before the
+        day ``settled`` are all there and stay as they are, and the name stands for this table.
         """
         from discreet.curator.blocks import open_blocks
 

@@ -1,7 +1,8 @@
 """What a question does with which columns: it filters, groups or aggregates; and what it joins.
 
 Columns that inner steps compute are traced back to the columns of tables. Conditions count as
-filters, also inside an aggregate; whatever enters a step in another way counts as aggregated.
+filters, also inside an aggregate; whatever enters a step in another way counts as aggregated, the
+columns of DISTINCT too: how many there are tells about them.
 
 Source: 004d:D2 (policies).
 """
@@ -18,7 +19,16 @@ from discreet.relational.expression import Case, Column, Expression
 from discreet.relational.features import PerPerson
 from discreet.relational.kept import Kept
 from discreet.relational.keys import DiscoveredKeys
-from discreet.relational.plan import Filtered, JoinedPeople, JoinedPublic, Rows, Scan, Union, scans
+from discreet.relational.plan import (
+    Distinct,
+    Filtered,
+    JoinedPeople,
+    JoinedPublic,
+    Rows,
+    Scan,
+    Union,
+    scans,
+)
 from discreet.relational.question import Question
 
 
@@ -86,7 +96,8 @@ def _inside(rows: Rows) -> Iterator[tuple[Use, str]]:
         use = Use.FILTER
     for item in fields(rows):
         value = getattr(rows, item.name)
-        if isinstance(rows, Scan | Kept) or item.name in _PASSED_ON:
+        counted = isinstance(rows, Distinct) and item.name == "expressions"
+        if isinstance(rows, Scan | Kept) or (item.name in _PASSED_ON and not counted):
             continue  # the owner's own, or passed on under another name and traced from there
         for name in _names(value):
             yield use, name

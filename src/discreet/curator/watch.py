@@ -16,10 +16,12 @@ from discreet.core.event import Event
 from discreet.core.guarantee import PureDP
 from discreet.core.parameters import Number, exact
 from discreet.curator.payment import Payment
+from discreet.mechanisms import GENERAL, MONOTONE
 from discreet.noise.randomness import SYSTEM, integer
 from discreet.relational.inquiry import Inquiry
 from discreet.relational.measures import Total
 from discreet.relational.question import Question
+from discreet.relational.reach import swaps
 from discreet.relational.table import MOST_ROWS
 from discreet.relational.tally import tally
 
@@ -87,6 +89,13 @@ class Watch:
                 received=self._mechanism.sensitivity,
                 remedy="Open the conversation with that sensitivity, or ask for less.",
             )
+        if getattr(self._mechanism, "scores", GENERAL) is MONOTONE and not _rising(inquiry):
+            raise InvalidParameter(
+                code="scores_not_monotone",
+                expectation="numbers that one unit can only raise, where scores are MONOTONE",
+                remedy="Open the conversation with scores=GENERAL; or ask for counts, or sums of "
+                "columns that are never negative, under add/remove.",
+            )
 
         def answered() -> Any:
             found = tally(
@@ -111,6 +120,17 @@ class Watch:
     def close(self) -> None:
         """End the conversation."""
         self._payment.account.commit(self._reservation, {"closed": True})
+
+
+def _rising(inquiry: Inquiry) -> bool:
+    """Whether one unit that comes can only raise the number: under add/remove, row by row.
+
+    Rows without an owner of which one unit changes several may come and go at once.
+    """
+    measure = inquiry.parts[0].measure
+    positive = not isinstance(measure, Total) or (measure.low >= 0 and measure.centre == 0)
+    by_rows = inquiry.person is not None or inquiry.question.rows.changed == 1
+    return swaps(inquiry.question.unit) == 1 and positive and by_rows
 
 
 def _plain(answer: Any) -> object:

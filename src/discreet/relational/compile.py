@@ -19,7 +19,7 @@ from discreet.relational.dialect import Dialect
 from discreet.relational.expression import Expression, columns
 from discreet.relational.features import PerPerson
 from discreet.relational.gathering import joined_by_key, per_person, truncated
-from discreet.relational.hashing import Content
+from discreet.relational.hashing import Content, Hashed, Identifier
 from discreet.relational.keeping import kept
 from discreet.relational.kept import Kept
 from discreet.relational.kind import Kind
@@ -144,7 +144,7 @@ class Compiler:
             for output in rows.outputs
             if output.name in needed
         ]
-        owner = Content(name(rows.owner or ""), self.owner_kind(rows))
+        owner = self.who(rows, name(rows.owner or ""))
         order = self.order(contents, owner)
         return (
             f"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY {owner.text} "
@@ -163,15 +163,14 @@ class Compiler:
     def _per_person(self, rows: PerPerson, needed: frozenset[str]) -> str:
         return per_person(self, rows, needed)
 
-    def order(self, contents: Sequence[Content], owner: Content) -> str:
+    def order(self, contents: Sequence[Content], owner: Hashed) -> str:
         """Salted hash of the content, then the content: no tie is left that matters."""
         first = self.dialect.shuffle([owner, *contents], self.salt)
         return ordered([first, *(content.text for content in contents)])
 
-    def owner_kind(self, rows: Rows) -> Kind | None:
-        """The kind of the person's identifier, which is stored alike in all tables."""
-        stored = next((scan.identity for scan in scans(rows) if scan.identity), "")
-        return self.dialect.kind_of(stored)
+    def who(self, rows: Rows, text: str) -> Identifier:
+        """The person's identifier, which is stored alike in all tables; ``text`` names it."""
+        return Identifier(text, next((scan.identity for scan in scans(rows) if scan.identity), ""))
 
     def items(
         self,
@@ -187,7 +186,7 @@ class Compiler:
         """
         name = self.dialect.identifier
         listed = [
-            f"{self._one_zero(expression)} AS {name(output.name)}"
+            f"{self.one_zero(expression)} AS {name(output.name)}"
             for output, expression in zip(outputs, expressions, strict=True)
             if output.name in needed
         ]
@@ -195,7 +194,8 @@ class Compiler:
             listed.append(f"{name(rows.owner)} AS {name(owner)}")
         return ", ".join(listed) or "1"
 
-    def _one_zero(self, expression: Expression) -> str:
+    def one_zero(self, expression: Expression) -> str:
+        """An expression without negative zero, where equal values must look alike."""
         text = self.dialect.render(expression)
         real = expression.facts.kind is Kind.REAL
         return f"({text}) + {self.dialect.real(0.0)}" if real else text

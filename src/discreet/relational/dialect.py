@@ -22,7 +22,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.expression import Call, Case, Column, Expression, Literal
 from discreet.relational.facts import Facts, limits
 from discreet.relational.functions.standard import STANDARD, Template
-from discreet.relational.hashing import NATIVE, Content, Hashing
+from discreet.relational.hashing import NATIVE, Hashed, Hashing, on_grid
 from discreet.relational.kind import LARGEST_REAL, SAFE_WHOLE, Kind, kind_of_value
 
 MOST_TEXT = 500_000
@@ -69,12 +69,26 @@ class Dialect(ABC):
     def identity(self, text: str, stored: str) -> str:
         """An identifier, told apart by its content alone and not by a collation."""
 
+    def spelled(self, text: str, stored: str) -> str:
+        """An identifier as text: equal on every engine for equal ones, whatever it holds."""
+        kind = self.kind_of(stored)
+        if kind is None:
+            return self.cast(text, Kind.TRUTH, Kind.TEXT)
+        text = self.opened(text, stored)
+        if kind is Kind.REAL:
+            return on_grid(self, text)
+        return text if kind is Kind.TEXT else self.cast(text, kind, Kind.TEXT)
+
     @abstractmethod
     def cast(self, text: str, source: Kind, kind: Kind) -> str:
         """A value of the universe of ``source`` in another kind, NULL where it cannot be.
 
         To TEXT, values of any type can be cast.
         """
+
+    def read(self, text: str, source: Kind, kind: Kind) -> str:
+        """A stored value in the kind that was declared: numbers too large are infinite."""
+        return self.cast(text, source, kind)
 
     @abstractmethod
     def infinity(self) -> str:
@@ -96,7 +110,7 @@ class Dialect(ABC):
     def digest(self, text: str) -> str:
         """The SHA-256 of a text's UTF-8, in an order like that of its hexadecimal digits."""
 
-    def shuffle(self, contents: Sequence[Content], salt: int) -> str:
+    def shuffle(self, contents: Sequence[Hashed], salt: int) -> str:
         """What a person's rows are ordered by, first."""
         return self.hashing.write(self, contents, salt)
 
@@ -125,7 +139,7 @@ class Dialect(ABC):
                 text = self.clean_number(text, Facts(Kind.REAL, low, high))
             elif kind is not Kind.TEXT:
                 text = self.tidy(text, kind)
-            text = self.cast(text, kind, facts.kind)
+            text = self.read(text, kind, facts.kind)
         if facts.empty:
             return f"CAST(NULL AS {self.types[facts.kind]})"
         if facts.values is not None and set(facts.values) != {False, True}:

@@ -66,11 +66,14 @@ def candidates(
 def candidates_text(
     keys: DiscoveredKeys, rows: Rows, groups: int | None, compiler: Compiler
 ) -> str:
-    """A SELECT of the keys' values and the number of people who have them."""
+    """A SELECT of the keys' values and the number of people who have them.
+
+    Equal keys look alike: of the rows of a group the engine shows any, so one zero for both signs.
+    """
     dialect = compiler.dialect
     names = [f"k{number}" for number in range(len(keys.expressions))]
     items = [
-        f"{dialect.render(expression)} AS {name}"
+        f"{compiler.one_zero(expression)} AS {name}"
         for expression, name in zip(keys.expressions, names, strict=True)
     ]
     used = frozenset().union(*(columns(expression) for expression in keys.expressions))
@@ -93,7 +96,7 @@ def candidates_text(
         Content(name, expression.facts.kind)
         for expression, name in zip(keys.expressions, names, strict=True)
     ]
-    shuffled = dialect.shuffle([Content("o", compiler.owner_kind(rows)), *contents], compiler.salt)
+    shuffled = dialect.shuffle([compiler.who(rows, "o"), *contents], compiler.salt)
     order = ordered([shuffled, *names])
     ranked = f"SELECT {listed}, row_number() OVER (PARTITION BY o ORDER BY {order}) AS g"
     return (
@@ -110,6 +113,8 @@ def _values(column: NDArray[Any], kind: Kind) -> list[object]:
             plain = np.ma.asarray(column).astype("datetime64[D]").tolist()
         case Kind.MOMENT:
             plain = np.ma.asarray(column).astype("datetime64[us]").tolist()
+        case Kind.REAL:
+            plain = (column + 0.0).tolist()  # one zero, whatever the engine showed
         case _:
             plain = column.tolist()
     return plain

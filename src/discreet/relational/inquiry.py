@@ -46,6 +46,7 @@ Selection: TypeAlias = (
 
 _LARGEST_TOTAL = 1 << 124
 _SMALL = 1 << 61
+_MOST_LEVELS = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Measured:
         """What :meth:`plain` wrote."""
         return cls(
             tuple(whole_array(values) for values in plain["linear"]),
-            tuple(np.asarray(values) for values in plain["chosen"]),
+            tuple(_chosen_array(values) for values in plain["chosen"]),
             keys_from_plain(plain["keys"]) if "keys" in plain else None,
         )
 
@@ -355,6 +356,11 @@ def _rounds(group: tuple[Quantile, ...]) -> int:
     return quantiles.plan_quantiles(
         levels=levels, candidates=candidates, rank_sensitivity=1, epsilon=1
     ).rounds
+
+
+def _chosen_array(values: list[list[float]]) -> NDArray[Any]:
+    """Chosen values by cell and level; without any cell, as many levels as anybody may ask for."""
+    return np.asarray(values) if values else np.empty((0, _MOST_LEVELS))
 
 
 def whole_array(values: list[int]) -> NDArray[Any]:

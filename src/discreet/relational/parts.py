@@ -54,14 +54,18 @@ class Scope:
 
     def part(self, division: Division, value: object) -> Scope:
         """A part of what is in scope."""
-        if any(outer.table != division.table for outer, _ in self.within):
+        self.require_table(division.table)
+        return replace(self, within=(*self.within, (division, value)))
+
+    def require_table(self, table: str) -> None:
+        """Refuse to divide another table than the one divided already."""
+        if any(outer.table != table for outer, _ in self.within):
             raise InvalidParameter(
                 code="partition_of_another_table",
                 expectation=f"parts of {self.within[0][0].table}, the table divided already",
-                received=division.table,
+                received=table,
                 remedy="Divide the same table further, or another one from the whole curator.",
             )
-        return replace(self, within=(*self.within, (division, value)))
 
     def question(self, text: str, database: Database) -> Question:
         """What a text asks for here; refused unless it is about those within the part alone."""

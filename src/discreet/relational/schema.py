@@ -43,7 +43,14 @@ class Category:
     values: tuple[object, ...]
 
     def __init__(self, values: Iterable[object]) -> None:
-        """Any iterable: a list, a range."""
+        """Any iterable but a text alone: a list, a range."""
+        if isinstance(values, str):
+            raise InvalidParameter(
+                code="category_values",
+                expectation="a list of values",
+                received="one text",
+                remedy=f"Write Category([{values!r}]).",
+            )
         object.__setattr__(self, "values", tuple(values))
         kinds = {type(value) for value in self.values if value is not None}
         if len(kinds) != 1 or next(iter(kinds)) not in _KINDS:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from discreet.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -46,7 +48,10 @@ class DatabaseTable:
 
 @dataclass(frozen=True)
 class Frame:
-    """A Polars, pandas or Arrow table, or a mapping of names to NumPy arrays, in memory."""
+    """A Polars, pandas or Arrow table, or a mapping of names to NumPy arrays, in memory.
+
+    Lists are for public tables alone: what they hold is found by looking at it.
+    """
 
     frame: Any = field(repr=False, hash=False, compare=False)
 
@@ -115,6 +120,26 @@ def _file(path: Path, table: str | None) -> Source:
         received=path.name,
         remedy="Rename the file, or load it into a frame and pass that.",
     )
+
+
+def require_types(source: Source) -> None:
+    """Refuse private columns whose type only their values could tell: lists, arrays of objects.
+
+    The refusal follows from the kinds of containers, never from what is in them.
+    """
+    if not isinstance(source, Frame) or not isinstance(source.frame, dict):
+        return
+    for name, values in source.frame.items():
+        if not isinstance(values, np.ndarray) or values.dtype.hasobject:
+            raise InvalidParameter(
+                code="columns_without_type",
+                expectation=f"a NumPy array with a type of its own for the private column {name}",
+                received="an array of objects"
+                if isinstance(values, np.ndarray)
+                else type(values).__name__,
+                remedy="Pass a Polars, pandas or Arrow table, or arrays: "
+                'np.array(ages, dtype=float), np.array(wards, dtype="U").',
+            )
 
 
 def cannot_read(*, engine: str, source: Source, remedy: str) -> InvalidParameter:

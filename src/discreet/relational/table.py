@@ -15,7 +15,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
 from discreet.core.unit import Person, PrivacyUnit, Row, add_remove
 from discreet.relational.schema import Category, Dates, Declaration, Discovered, Number
-from discreet.relational.sources import Source, source_of
+from discreet.relational.sources import Source, require_types, source_of
 
 MOST_ROWS = 1 << 40
 """Rows a table is assumed not to exceed; plans that could overflow with so many are refused."""
@@ -31,6 +31,10 @@ class Table:
     rows_at_most: int = MOST_ROWS
     snapshot: str | None = field(default=None)
     max_rows_per: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse columns whose type would have to be read off private values."""
+        require_types(self.source)
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,8 @@ def table(
 ) -> Table:
     """Declare a private table.
 
-    ``source`` is a path (Parquet, CSV, DuckDB with ``table=``) or a Polars, pandas or Arrow
-    table. ``unit`` says whose privacy is protected. ``columns`` declares the public bounds,
+    ``source`` is a path (Parquet, CSV, DuckDB with ``table=``), a Polars, pandas or Arrow table,
+    or a mapping of names to NumPy arrays; types come from the schema, never from values. ``unit`` says whose privacy is protected. ``columns`` declares the public bounds,
     categories and days of the columns that may be aggregated or grouped by. ``snapshot`` is a
     public name for this version of the data: with it, identical questions are recognised after
     a restart even for tables in memory. ``max_rows_per`` says, for columns by which this table

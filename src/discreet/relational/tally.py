@@ -24,7 +24,7 @@ from discreet.relational.facts import Facts
 from discreet.relational.functions.arithmetic import ADD, DIVIDE, SUBTRACT
 from discreet.relational.functions.casts import cast
 from discreet.relational.functions.rounding import FLOOR
-from discreet.relational.hashing import Content
+from discreet.relational.hashing import Content, Identifier
 from discreet.relational.keys import Block
 from discreet.relational.kind import Kind
 from discreet.relational.measures import (
@@ -167,7 +167,7 @@ class _Run:
             inside,
             contents,
             self.person,
-            owner=self.compiler.owner_kind(self.question.rows),
+            who=self.compiler.who(self.question.rows, "o"),
             cells=self.question.keys.cells,
             compiler=self.compiler,
             rows=self._rows(),
@@ -331,7 +331,7 @@ def bounded(
     contents: Sequence[Content],
     person: Person,
     *,
-    owner: Kind | None,
+    who: Identifier,
     cells: int,
     compiler: Compiler,
     rows: int | None,
@@ -343,7 +343,6 @@ def bounded(
     """
     dialect, salt = compiler.dialect, compiler.salt
     inner = "*"
-    who = Content("o", owner)
     order_cells, order_rows = [], [content.text for content in contents]
     if cells > 1:
         inner += f", {dialect.shuffle([who, Content('cell', Kind.WHOLE)], salt)} AS h"

@@ -60,7 +60,9 @@ def held(visits: list[Visit], unit: Any, ledger: Any = None, last: int = 12, **m
 
 
 def in_months(curator: Any, k: int = 1, settled: int = 12) -> Any:
-    return curator.blocks("visits", by=MONTHS, budget=ONE, k=k, settled=date(2024, settled, 1))
+    return curator.blocks(
+        "visits", by=MONTHS, budget=ONE, k=k, settled=date(2024, settled, 1), name="the table"
+    )
 
 
 class TestRows:
@@ -123,6 +125,14 @@ class TestPeople:
         assert code_of(lambda: curator.blocks("visits", by=MONTHS, budget=ONE)) == "parts_without_k"
         attempt = lambda: curator.blocks("visits", by=MONTHS, budget=ONE, k=1)  # noqa: E731
         assert code_of(attempt) == "blocks_not_settled"
+        assert used(curator) == 0
+
+    def test_a_name_stands_for_one_table_of_all_that_share_a_ledger(self) -> None:
+        curator = held([(1, 1)], PERSON)
+        unnamed = lambda: curator.blocks(  # noqa: E731
+            "visits", by=MONTHS, budget=ONE, k=1, settled=date(2024, 2, 1)
+        )
+        assert code_of(unnamed) == "blocks_without_name"
         assert used(curator) == 0
 
     @pytest.mark.parametrize(("unit", "paid"), [(PERSON, 3), (dp.Replace(PERSON), 6)])

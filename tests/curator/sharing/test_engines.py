@@ -51,7 +51,7 @@ def answers(home: Home) -> list[dict[str, Any]]:
     parts = curator.partition("t", by="w", budget=SPEND, k=1)
     inner = parts["A"].partition("t", by="x", budget=dp.PureDP(epsilon=0.5), k=2)
     months = curator.blocks(
-        "t", by="date_trunc('month', day)", budget=SPEND, k=2, settled=date(2024, 7, 1)
+        "t", by="date_trunc('month', day)", budget=SPEND, k=2, settled=date(2024, 7, 1), name="t"
     )
     asked = [
         *(parts[w] for w in parts),

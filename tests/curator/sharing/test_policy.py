@@ -261,7 +261,12 @@ def test_dividing_a_table_counts_as_grouping(curator: dp.Curator) -> None:
     for attempt in (
         lambda: curator.partition("visits", by="age > 40", budget=one, k=1),
         lambda: curator.blocks(
-            "visits", by="date_trunc('month', day)", budget=one, k=1, settled=date(2024, 5, 1)
+            "visits",
+            by="date_trunc('month', day)",
+            budget=one,
+            k=1,
+            settled=date(2024, 5, 1),
+            name="visits",
         ),
     ):
         assert code_of(attempt) == "policy_column"

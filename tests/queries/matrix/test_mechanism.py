@@ -89,6 +89,18 @@ def test_a_billion_cells_can_be_planned_but_not_reconstructed() -> None:
         MatrixMechanism(workload, SPENDS[0], strategy)
 
 
+def test_attributes_that_nobody_asks_about_are_summed() -> None:
+    universe = Universe.of(**{f"a{i}": range(3) for i in range(8)})
+    workload = Workload.marginal(universe, ["a1", "a4", "a6"])
+    for spend in SPENDS:
+        mechanism = MatrixMechanism(workload, spend)
+        assert mechanism.strategy is not None
+        assert mechanism.strategy.measurements == 27
+    counts = np.ones(3**8, dtype=np.int64)
+    found = MatrixMechanism(workload, dp.PureDP(epsilon=1e5)).release(counts)
+    assert found.answers(workload) == pytest.approx(np.full(27, 3.0**5), abs=1e-3)
+
+
 def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="attribute_unknown"):
         Workload.marginal(UNIVERSE, ["nothing"])

@@ -69,14 +69,15 @@ def exhausted(charge: Amounts, spent: Amounts, limit: Amounts) -> Exhausted:
         )
     return Exhausted(
         code="budget_exhausted",
-        expectation=f"a charge within what remains, {_shown(tuple(map(number_down, left)))}",
-        received=_shown(tuple(map(number_up, charge))),
+        expectation=f"a charge within what remains: {_shown(tuple(map(number_down, left)))}",
+        received=f"a charge of {_shown(tuple(map(number_up, charge)))}",
         remedy=remedy,
     )
 
 
-def _shown(numbers: tuple[float, ...]) -> object:
-    return numbers[0] if len(numbers) == 1 else numbers
+def _shown(numbers: tuple[float, ...]) -> str:
+    """The loss, and the delta if the currency has one; twelve digits hide the rounding of floats."""
+    return " with delta ".join(f"{number:.12g}" for number in numbers)
 
 
 def _fraction(amount: int) -> str:

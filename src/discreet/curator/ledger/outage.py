@@ -30,7 +30,7 @@ _WORDS = {
 
 @contextmanager
 def translated(where: str) -> Iterator[None]:
-    """Turn errors of psycopg into those of the ledger; the original is not attached."""
+    """Turn errors of psycopg into those of the ledger; the original is not shown."""
     try:
         yield
         return

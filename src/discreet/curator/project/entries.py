@@ -29,7 +29,18 @@ class InFile:
 
     def source(self, _: DuckDB | Postgres) -> Source:
         """The file, if it is there."""
-        return source_of(self.path, self.table)
+        try:
+            return source_of(self.path, self.table)
+        except InvalidParameter as refusal:
+            if refusal.code != "file_not_found":
+                raise
+            raise InvalidParameter(
+                code=refusal.code,
+                expectation=refusal.expectation,
+                received=refusal.received,
+                remedy="Check `path =` in the project file; it is taken relative to the folder of "
+                "that file.",
+            ) from None
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,11 @@ class Look:
         """Hold the curator."""
         self._curator = curator
 
+    @property
+    def remaining(self) -> Guarantee:
+        """What may still be spent, rounded down."""
+        return self._curator.remaining
+
     def preview(
         self,
         text: str,

@@ -138,8 +138,12 @@ def _declared(declaration: Declaration) -> str:
             return f'{{ kind = "discovered"{minimum} }}'
         case Category(values=values):
             listed = ", ".join(_plain(value) for value in values if value is not None)
-            null = ", null = true" if None in values else ""
-            return f'{{ kind = "category", values = [{listed}]{null} }}'
+            null, hint = (
+                (", null = true", "null = true: missing values are a group of their own")
+                if None in values
+                else ("", "null = true makes missing values a group of their own")
+            )
+            return f'{{ kind = "category", values = [{listed}]{null} }}  # {hint}'
 
 
 def _plain(value: object) -> str:

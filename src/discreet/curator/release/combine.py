@@ -82,7 +82,8 @@ def combine_releases(older: Release, newer: Release) -> Release:
         raise _differ(older.columns, newer.columns)
     places = {key: row for row, key in enumerate(zip(*older.keys.values(), strict=True))}
     try:
-        order = [places[key] for key in zip(*newer.keys.values(), strict=True)] or [0]
+        keys = zip(*newer.keys.values(), strict=True) if newer.keys else [()]
+        order = [places.get(key, 0) if not newer.keys else places[key] for key in keys]
         aligned = older.take(order)
         answers = tuple(
             combine_answers(aligned[answer.name], answer, confidence=newer.confidence)

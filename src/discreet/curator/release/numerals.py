@@ -16,6 +16,9 @@ from discreet.core.parameters import Number, exact
 _LARGEST = 10**16
 """From here on floats are shown with an exponent."""
 
+_NEAR = 1e-9
+"""Prices this close to a short decimal, relative to it, are shown as that decimal."""
+
 
 def decimals(width: float) -> int | None:
     """How many decimals an error of ``width`` leaves meaningful; None if it does not say.
@@ -65,13 +68,15 @@ def below(value: float, places: int | None) -> str:
 def at_most(value: Number) -> str:
     """A price: what is an upper bound is rounded up, to six digits.
 
-    >>> at_most(0.5), at_most(Fraction(1, 3)), at_most(1e-6), at_most(3)
-    ('0.5', '0.333334', '1e-06', '3')
+    A sum that lies above a short decimal by less than a billionth of it is shown as that decimal.
+
+    >>> at_most(0.5), at_most(Fraction(1, 3)), at_most(1e-6), at_most(3), at_most(0.1 + 0.2)
+    ('0.5', '0.333334', '1e-06', '3', '0.3')
     """
     if isinstance(value, int):
         return str(value)
     short = f"{float(value):.6g}"
-    if exact(float(short)) >= value or repr(float(value)) == short:
+    if exact(float(short)) >= value or math.isclose(float(short), float(value), rel_tol=_NEAR):
         return short
     step = Fraction(10) ** (math.floor(math.log10(abs(float(value)))) - 5)
     return f"{float(math.ceil(exact(value) / step) * step):.6g}"

@@ -136,6 +136,11 @@ def _footer(release: Release) -> list[str]:
         if answer.note:
             notes.setdefault(answer.note, []).append(answer.name)
     lines = [f"{', '.join(names)}: {note}" for note, names in notes.items()]
+    if any(map(_is_below_zero, release.answers)):
+        lines.append(
+            "below 0: what is counted cannot be negative, so intervals stop at 0; the estimate "
+            "itself is left unbiased"
+        )
     keys = release.statement.get("keys")
     if isinstance(keys, dict) and keys.get("ranked"):
         lines.append(
@@ -153,6 +158,14 @@ def _footer(release: Release) -> list[str]:
     if _is_unprotected(release.event):
         lines.append("NOT PRIVATE: made in test mode")
     return lines + [f"warning: {warning}" for warning in release.warnings]
+
+
+def _is_below_zero(answer: Answer) -> bool:
+    """Whether some value is negative where its interval stops at zero."""
+    return answer.lower is not None and any(
+        value is not None and value < low == 0
+        for value, low in zip(answer.values, answer.lower, strict=True)
+    )
 
 
 def _is_unprotected(event: Event) -> bool:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from discreet.queries.families import All
 from discreet.queries.matrix.gaussian_optimum import gaussian_optimum
 from discreet.queries.matrix.p_identity import p_identity
-from discreet.queries.matrix.strategy import Strategy, identity
+from discreet.queries.matrix.strategy import Strategy, identity, total
 from discreet.queries.workload import Workload, apply_each
 
 Floats = NDArray[np.float64]
@@ -118,28 +118,30 @@ def _searched(
     workload: Workload, search: Search, squared: Callable[[Strategy], float]
 ) -> ProductStrategy:
     """Attributes in turn, as long as the error falls; never worse than single cells."""
-    factors = [identity(size) for size in workload.universe.shape]
+    free = [
+        place
+        for place in range(len(workload.universe.shape))
+        if any(not isinstance(p.families[place], All) for p in workload.products)
+    ]
+    factors = [
+        total(size) if place not in free else identity(size)
+        for place, size in enumerate(workload.universe.shape)
+    ]
     grams = [[family.gram() for family in product.families] for product in workload.products]
     traces = np.array([[f.trace(g) for f, g in zip(factors, row, strict=True)] for row in grams])
     weights = np.array([product.weight**2 for product in workload.products])
-    free = [
-        place
-        for place in range(len(factors))
-        if any(not isinstance(p.families[place], All) for p in workload.products)
-    ]
     sweeps = _SWEEPS if len(free) > 1 and len(grams) > 1 else 1
     for _ in range(sweeps):
         before = float(weights @ traces.prod(axis=1)) * math.prod(map(squared, factors))
-        for place in range(len(factors)):
+        for place in free:
             others = weights * np.delete(traces, place, axis=1).prod(axis=1)
-            total = sum(
+            summed = sum(
                 (share * row[place] for share, row in zip(others, grams, strict=True)),
                 start=np.zeros_like(grams[0][place]),
             )
-            found = search(total)
-            if squared(found) * found.trace(total) < squared(factors[place]) * factors[place].trace(
-                total
-            ):
+            found = search(summed)
+            known = factors[place]
+            if squared(found) * found.trace(summed) < squared(known) * known.trace(summed):
                 factors[place] = found
                 traces[:, place] = [found.trace(row[place]) for row in grams]
         after = float(weights @ traces.prod(axis=1)) * math.prod(map(squared, factors))

@@ -113,6 +113,11 @@ def identity(size: int) -> Strategy:
     return Strategy.of("identity", np.eye(count("size", size)), 0)
 
 
+def total(size: int) -> Strategy:
+    """The sum alone, for an attribute that no query looks at."""
+    return Strategy.of("total", np.ones((1, count("size", size))), 0)
+
+
 def hierarchical(size: int, branches: int = 2) -> Strategy:
     """A tree of intervals: the whole, its parts, their parts, down to single values.
 

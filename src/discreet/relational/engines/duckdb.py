@@ -1,8 +1,8 @@
 """DuckDB as the embedded engine: one locked-down connection that reads only what was attached.
 
 External access is off, the configuration is locked and no extension can be loaded; files that
-were attached stay readable. CSV fields are read as text and frames are not sampled, so that no
-type depends on private values.
+were attached stay readable. CSV fields are read as text, frames are not sampled and categories
+are text, so that no type depends on private values; the values of an ENUM are no part of its type.
 
 Source: contract, "What may be seen"; 004d:F21.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -40,6 +41,7 @@ from discreet.relational.sources import (
 _LONGEST_HEADER = 1 << 20
 
 
+_ENUM = re.compile(r"ENUM\((?:[^']|'(?:[^']|'')*')*?\)")
 _MANY_KEYS = 1000
 _ARRAYS: dict[Kind, Any] = {
     Kind.TEXT: object,
@@ -125,7 +127,7 @@ class DuckDB:
         """Names and types, as DuckDB describes them."""
         with self._alone:
             described = self._run(f"DESCRIBE SELECT * FROM {self._places[name]}").fetchall()
-        return {str(row[0]): str(row[1]) for row in described}
+        return {str(row[0]): _ENUM.sub("ENUM", str(row[1])) for row in described}
 
     def contents(self, name: str) -> object:
         """Nothing: files are told apart by their directory entry."""
@@ -192,8 +194,7 @@ class DuckDB:
         view = f"source_{number}"
         match source:
             case Frame(frame):
-                known = _arrays(frame) if isinstance(frame, dict) else frame
-                self._connection.register(view, known)
+                self._connection.register(view, _typed(frame))
                 return view
             case DatabaseTable(path, table):
                 if path not in self._databases:
@@ -279,21 +280,30 @@ def _header(path: Path) -> tuple[str, list[str]]:
     return separator, names
 
 
-def _arrays(columns: dict[str, Any]) -> dict[str, NDArray[Any]]:
-    """Columns given as lists or arrays, in types that DuckDB reads: days become moments."""
-    made = {}
-    for name, values in columns.items():
-        array = np.asarray(values)
-        given = (
-            [value for value in array.tolist() if value is not None]
-            if array.dtype == object
-            else []
-        )
-        if given and all(isinstance(value, date) for value in given):
-            array = np.array(values, dtype="datetime64[us]")
-        elif given and all(isinstance(value, int | float) for value in given):
-            array = np.array([np.nan if value is None else value for value in values], dtype=float)
-        elif array.dtype.kind == "M":
-            array = array.astype("datetime64[us]")
-        made[str(name)] = array
-    return made
+def _typed(frame: Any) -> Any:
+    """A frame in types that DuckDB reads without looking at values.
+
+    It would list the values of a pandas category in a type, or read numbers with a NULL among
+    them as doubles: categories are text here.
+    """
+    if isinstance(frame, dict):
+        return {str(name): _array(values) for name, values in frame.items()}
+    if type(frame).__module__.partition(".")[0] != "pandas" or not hasattr(frame, "columns"):
+        return frame
+    listed = [name for name, kind in frame.dtypes.items() if hasattr(kind, "categories")]
+    return frame.astype(dict.fromkeys(listed, object)) if listed else frame
+
+
+def _array(values: Any) -> NDArray[Any]:
+    """A column: text as objects, days as moments. Lists, of public tables alone, by their values."""
+    array: NDArray[Any] = np.asanyarray(values)
+    if array.dtype.kind in "UT":
+        return array.astype(object)
+    if array.dtype.kind == "M":
+        return array.astype("datetime64[us]")
+    given = [value for value in array.tolist() if value is not None] if array.dtype.hasobject else []
+    if given and all(isinstance(value, date) for value in given):
+        return np.array(values, dtype="datetime64[us]")
+    if given and all(isinstance(value, int | float) for value in given):
+        return np.array([np.nan if value is None else value for value in values], dtype=float)
+    return array

@@ -8,6 +8,7 @@ and ``//`` of doubles are not what their names say; none of these is used.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -198,8 +199,23 @@ class DuckDBDialect(Dialect):
         return f"COALESCE(SUM({text}), CAST(0 AS HUGEINT))"
 
     def identity(self, text: str, stored: str) -> str:
-        """Text without its collation; other types as they are."""
-        return f"({text} COLLATE C)" if stored.upper().startswith("VARCHAR") else text
+        """Text without its collation, and without the list of an ENUM; other types as they are."""
+        if stored.upper().startswith("ENUM") and self.kind_of(stored) is Kind.TEXT:
+            text = f"CAST({text} AS VARCHAR)"
+        elif not stored.upper().startswith("VARCHAR"):
+            return text
+        return f"({text} COLLATE C)"
+
+    def spelled(self, text: str, stored: str) -> str:
+        """Decimals in full: a zero before the point, none at the end."""
+        found = re.fullmatch(r"DECIMAL\(([0-9]+),([0-9]+)\)", stored.upper())
+        if found is None:
+            return super().spelled(text, stored)
+        precision, scale = map(int, found.groups())
+        digits = f"CAST({text} AS VARCHAR)"
+        if precision == scale:
+            digits = rf"regexp_replace({digits}, '^(-?)[.]', '\10.')"
+        return f"rtrim(rtrim({digits}, '0'), '.')" if scale else digits
 
     def halves(self, text: str) -> tuple[str, str]:
         """Shifts and masks of a HUGEINT; the low half is never negative."""

@@ -25,35 +25,53 @@ FORMS = {
     Kind.DATE: _DAY,
     Kind.MOMENT: _DAY + _CLOCK,
 }
-_LONGEST = 4000
-_FARTHEST = 6000
+_SHORT = 60
+_SMALL = REAL_FORM.replace("{1,9}", "{1,2}")
+"""Short texts of this form are numbers in the range of doubles, as most are."""
+_DIGITS = 800
+_FARTHEST = 400
 _BEYOND = str(2**1024 - 2**970)
 """From here on doubles round to infinity."""
-_BELOW = "2.4703282292062328e-324"
-"""Up to here they round to zero."""
+_BELOW = "2.470328229206232720882843964341106861826e-324"
+"""Up to here they round to zero: 2**-1075, and no more than one part in 10**38 beyond."""
 
 
 def from_text(text: str, kind: Kind, target: str) -> str:
     """A text that has the form of a kind, converted; NULL otherwise."""
     if kind is Kind.REAL:
-        return _real_from_text(text)
+        return real_from_text(text, "CAST(NULL AS DOUBLE PRECISION)")
     return let(
         f"CASE WHEN {{a}} ~ '^({_doubled(FORMS[kind])})$' THEN CAST({{a}} AS {target}) END", a=text
     )
 
 
-def _real_from_text(text: str) -> str:
-    """A number as text, by way of a numeric, which has room for it up to some thousand digits.
+def real_from_text(text: str, beyond: str) -> str:
+    """A number as text of any length: the nearest double, and ``beyond``, signed, if too large.
 
-    Text longer than that is NULL.
+    Numerics: with d its digits from the first that is not zero, the number is 0.d * 10**p. Only
+    for p within 400 of zero it is made, as a numeric of the first 800 digits and, where others
+    follow that are not all zero, a 1: numbers halfway between two doubles have fewer digits, so
+    it rounds as the whole does.
     """
-    exponent = r"CAST(COALESCE(SUBSTRING({a} FROM '[eE]([+-]?[0-9]+)$'), '0') AS BIGINT)"
-    zero = "{a} ~ '^[+-]?[0.]*([eE]|$)'"
-    number = double_from_numeric("CAST({a} AS NUMERIC)", "NULL")
+    mantissa = "SUBSTRING({a} FROM '^[+-]?([0-9.]*)')"
+    exponent = "CAST(COALESCE(SUBSTRING({a} FROM '[eE]([+-]?[0-9]+)$'), '0') AS BIGINT)"
+    digits = f"LTRIM(REPLACE({mantissa}, '.', ''), '0')"
+    fraction = f"CHAR_LENGTH(SPLIT_PART({mantissa}, '.', 2))"
+    place = f"CHAR_LENGTH({digits}) - {fraction} + {exponent}"
+    rest = f"CASE WHEN LTRIM(SUBSTRING({{d}} FROM {_DIGITS + 1}), '0') <> '' THEN '1' ELSE '' END"
+    number = f"CAST('0.' || LEFT({{d}}, {_DIGITS}) || {rest} || 'e' || {{p}} AS NUMERIC)"
+    size = let(
+        f"CASE WHEN {{d}} = '' OR {{p}} < -{_FARTHEST} THEN {real(0.0)} "
+        f"WHEN {{p}} > {_FARTHEST} THEN {beyond} ELSE "
+        f"{let(double_from_numeric('{n}', beyond), n=number)} END",
+        d=digits,
+        p=place,
+    )
     return let(
-        f"CASE WHEN CHAR_LENGTH({{a}}) <= {_LONGEST} AND {{a}} ~ '^({_doubled(REAL_FORM)})$' THEN "
-        f"CASE WHEN {zero} OR {exponent} < -{_FARTHEST} THEN {real(0.0)} "
-        f"WHEN {exponent} <= {_FARTHEST} THEN {number} END END",
+        f"CASE WHEN CHAR_LENGTH({{a}}) <= {_SHORT} AND {{a}} ~ '^({_doubled(_SMALL)})$' "
+        f"THEN CAST({{a}} AS DOUBLE PRECISION) "
+        f"WHEN {{a}} ~ '^({_doubled(REAL_FORM)})$' THEN "
+        f"CASE WHEN LEFT({{a}}, 1) = '-' THEN {real(-1.0)} ELSE {real(1.0)} END * {size} END",
         a=text,
     )
 

@@ -24,6 +24,7 @@ from discreet.relational.engines import postgres_reals as reals
 from discreet.relational.engines.postgres_casts import (
     double_from_numeric,
     from_text,
+    real_from_text,
     text_from_real,
 )
 from discreet.relational.facts import Facts, limits
@@ -249,6 +250,13 @@ class PostgresDialect(Dialect):
             )
         return f'(CAST({text} AS TEXT) COLLATE "C")' if stored in _TEXTS else text
 
+    def spelled(self, text: str, stored: str) -> str:
+        """Numerics in full, without zeros at the end: equal ones may be stored with several."""
+        if stored.startswith("numeric"):
+            text = f"TRIM_SCALE({text})"
+            return self.cast(text, Kind.WHOLE, Kind.TEXT)
+        return super().spelled(text, stored)
+
     def same(self, left: str, right: str, kind: Kind) -> str:
         """Two equalities, on which tables can be hashed."""
         value = self.literal(_ANY[kind])
@@ -291,6 +299,12 @@ class PostgresDialect(Dialect):
             case _, Kind.TEXT:
                 return f'(CAST({text} AS TEXT) COLLATE "C")'
         return f"CAST({text} AS {target})"
+
+    def read(self, text: str, source: Kind, kind: Kind) -> str:
+        """Text of a number too large for a double is infinite, as on other engines."""
+        if (source, kind) == (Kind.TEXT, Kind.REAL):
+            return real_from_text(text, self.infinity())
+        return self.cast(text, source, kind)
 
     def scaled(self, text: str, exponent: int) -> str:
         """Steps that do not vanish with an error."""

@@ -10,6 +10,7 @@ around and SUM of DECIMAL is slow, so sums are taken of the digits of whole numb
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -111,6 +112,19 @@ class SparkDialect(Dialect):
     def identity(self, text: str, stored: str) -> str:
         """Text without its collation; other types as they are."""
         return self.opened(text, stored) if _is_collated(stored) else text
+
+    def spelled(self, text: str, stored: str) -> str:
+        """Decimals in full: a zero before the point, none at the end; a cast may give 0E-10."""
+        found = re.fullmatch(r"decimal\(([0-9]+),([0-9]+)\)", stored.lower())
+        if found is None:
+            return super().spelled(text, stored)
+        precision, scale = map(int, found.groups())
+        layout = "9" * (precision - scale - 1) + "0" + ("." + "0" * scale if scale else "")
+        digits = f"TRIM(TO_CHAR(ABS({text}), '{layout}'))"
+        if scale:
+            led = f"REGEXP_REPLACE({digits}, '^[.]', '0.')"
+            digits = f"TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM {led}))"
+        return f"CONCAT(CASE WHEN {text} < 0 THEN '-' ELSE '' END, {digits})"
 
     def infinity(self) -> str:
         """Spelled out."""

@@ -36,6 +36,7 @@ from discreet.relational.schema import Number
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.relation import Relation, unsupported
+from discreet.relational.sql.undeclared import not_a_number, require_declared
 
 _FEW = 4096
 _STEPS = 1000
@@ -116,7 +117,7 @@ class Aggregation:
         if not isinstance(node.this, exp.Distinct):
             inside = expression_from(node.this, self.below.resolve)
             if not isinstance(inside, Literal):
-                _declared(inside, node.this.sql())
+                require_declared(inside, node.this.sql(), self.below.rows)
             return Count(CountRows(_where(inside, condition)))
         if len(node.this.expressions) != 1:
             raise unsupported(
@@ -131,7 +132,7 @@ class Aggregation:
                     remedy="Put the condition into WHERE.",
                 )
             return Count(CountPeople())
-        _declared(inside, node.this.expressions[0].sql())
+        require_declared(inside, node.this.expressions[0].sql(), self.below.rows)
         return Count(CountValues(_where(inside, condition)))
 
     def _number(
@@ -145,14 +146,9 @@ class Aggregation:
         if value.facts.kind is Kind.TRUTH:
             value = Case(((value, Literal(1)), (Call(NOT, (value,)), Literal(0))), Literal(None))
         if value.facts.kind not in (Kind.WHOLE, Kind.REAL):
-            raise InvalidParameter(
-                code="type_clash",
-                expectation=f"a number inside {outer.key.upper()}",
-                received=value.facts.kind.name,
-                remedy="Aggregate a numeric column, or count instead.",
-            )
+            raise not_a_number(value, outer.key.upper(), self.below.rows)
         name = node.sql()
-        _declared(value, name)
+        require_declared(value, name, self.below.rows)
         require_bounds(value.facts, name)
         return _where(value, condition)
 
@@ -275,16 +271,6 @@ def _level(node: exp.Expression | None) -> float:
         received=None if node is None else node.sql(),
         remedy="Write QUANTILE(x, 0.9); ask for several levels one by one.",
     )
-
-
-def _declared(value: Expression, name: str) -> None:
-    if not value.facts.declared:
-        raise InvalidParameter(
-            code="column_not_declared",
-            expectation=f"declared columns inside an aggregate, here {name}",
-            received=name,
-            remedy=f'Declare it: columns={{"{name}": dp.Number(low, high)}} or dp.Category([...]).',
-        )
 
 
 def _declaration(value: Expression, rows: Rows) -> object:

@@ -19,6 +19,7 @@ from discreet.relational.schema import Category, Discovered
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.relation import Relation, unsupported
+from discreet.relational.sql.undeclared import undeclared
 
 
 @dataclass(frozen=True)
@@ -178,11 +179,12 @@ def _values(expression: Expression, name: str, rows: Rows) -> tuple[object, ...]
                 received=name,
                 remedy="People are never listed; group by something else, or count them.",
             )
+        inside = undeclared(expression, name, rows)
         raise InvalidParameter(
             code="key_not_declared",
-            expectation=f"a declared column to group by, for {name}",
+            expectation=f"declared columns to group by, here {inside}",
             received=name,
-            remedy=f'Declare it: columns={{"{name}": dp.Category([...])}}, with a public list, or '
+            remedy=f'Declare it: columns={{"{inside}": dp.Category([...])}}, with a public list, or '
             "dp.Discovered() to find its values privately.",
         )
     values = possible_values(expression, MOST_VALUES)

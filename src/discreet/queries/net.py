@@ -1,0 +1,132 @@
+"""The net mechanism: the exponential mechanism over whole databases, for tiny universes.
+
+With all small databases as the net it is SmallDB. Its law is known exactly, by enumeration.
+
+Source: 000a:F2, G1; 004b:A11.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations_with_replacement
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.event import Event
+from discreet.core.parameters import Number, count
+from discreet.mechanisms import Exponential
+from discreet.noise.randomness import SYSTEM, Source
+from discreet.queries.bounds import sampling_rows
+from discreet.queries.linear_query import on_grid, rounded
+from discreet.queries.mwem_rounds import exact_answers
+from discreet.queries.record_count import PublicCount, counted, whole_counts
+from discreet.queries.shared_answers import shared_answers
+from discreet.queries.synopsis import Histogram
+from discreet.queries.workload import Workload
+
+Floats = NDArray[np.float64]
+
+MOST_CANDIDATES = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class NetMechanism:
+    """Chooses a database of the net by how small its largest error is.
+
+    ``net`` has a row for each database, a distribution over cells. The number of records is
+    public: neighbours exchange records.
+
+    Guarantee: pure epsilon-differential privacy.
+    """
+
+    workload: Workload
+    net: Floats
+    epsilon: Number
+    size: PublicCount
+    records: int = 1
+    randomness: Source = SYSTEM
+
+    def __post_init__(self) -> None:
+        """Refuse a net that does not fit."""
+        object.__setattr__(self, "workload", on_grid(self.workload))
+        if self.net.ndim != 2 or self.net.shape[1] != self.workload.universe.size:
+            raise InvalidParameter(
+                code="net_misshapen",
+                expectation=f"rows of {self.workload.universe.size} probabilities",
+                received=self.net.shape,
+                remedy="Build it with small_databases(cells, rows).",
+            )
+
+    @property
+    def selector(self) -> Exponential:
+        """What chooses."""
+        return Exponential(
+            epsilon=self.epsilon, sensitivity=self.records, randomness=self.randomness
+        )
+
+    @property
+    def event(self) -> Event:
+        """What one release costs."""
+        return self.selector.event
+
+    @cached_property
+    def _answers(self) -> Floats:
+        total = self.size.records
+        return np.array([rounded(total * shared_answers(self.workload, row)) for row in self.net])
+
+    def scores(self, counts: NDArray[np.integer]) -> Floats:
+        """Minus the largest error of each database, in records, exactly."""
+        table = whole_counts(counts, self.workload.universe.size)
+        counted(self.size, table, None)
+        truth = np.concatenate(exact_answers(self.workload, table))
+        return np.asarray(-np.abs(self._answers - truth).max(axis=1))
+
+    def law(self, counts: NDArray[np.integer]) -> Floats:
+        """The probability of each database: for tests, since it is a function of the data."""
+        logs = float(self.selector.rate()) * self.scores(counts)
+        odds = np.exp(logs - logs.max())
+        return np.asarray(odds / odds.sum())
+
+    def release(self, counts: NDArray[np.integer]) -> Histogram:
+        """A database of the net, scaled to the number of records."""
+        chosen = self.selector.release(self.scores(counts))
+        return Histogram(self.workload.universe, self.size.records * self.net[chosen], self.event)
+
+
+def small_databases(cells: int, rows: int) -> Floats:
+    """All multisets of ``rows`` records, as distributions.
+
+    >>> small_databases(3, 6).shape
+    (28, 3)
+    """
+    size, many = count("cells", cells), count("rows", rows)
+    candidates = math.comb(size + many - 1, many)
+    if candidates > MOST_CANDIDATES:
+        raise InvalidParameter(
+            code="net_too_large",
+            expectation=f"at most {MOST_CANDIDATES} small databases",
+            received=candidates,
+            remedy="Use MWEM; this method is for tiny universes.",
+        )
+    net = np.zeros((candidates, size))
+    for place, chosen in enumerate(combinations_with_replacement(range(size), many)):
+        np.add.at(net[place], list(chosen), 1 / many)
+    return net
+
+
+def small_db(
+    workload: Workload,
+    *,
+    error: float,
+    epsilon: Number,
+    size: PublicCount,
+    randomness: Source = SYSTEM,
+) -> NetMechanism:
+    """SmallDB: all databases of ln|Q| / error**2 rows."""
+    rows = sampling_rows(queries=workload.queries, error=error)
+    net = small_databases(workload.universe.size, rows)
+    return NetMechanism(workload, net, epsilon, size, randomness=randomness)

@@ -1,0 +1,96 @@
+"""How many records there are: public, or bought.
+
+Where one record is exchanged for another, their number is public. Where one comes or goes, it is
+not, and a mechanism that needs it buys a noisy one from its own spend.
+
+Source: contract, "Spending" (mechanisms that need n under add/remove buy a noisy n).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InvalidData, InvalidParameter
+from discreet.core.parameters import Number, count, exact, probability
+from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace
+
+MOST = 1 << 32
+"""Below this many records, sums with weights on the grid 2**-20 are exact in doubles."""
+
+
+@dataclass(frozen=True)
+class PublicCount:
+    """Neighbours exchange records: there are ``records`` of them, as everybody knows."""
+
+    records: int
+
+    def __post_init__(self) -> None:
+        """Refuse no records."""
+        count("records", self.records)
+
+    @property
+    def share(self) -> Fraction:
+        """What it takes of a spend."""
+        return Fraction(0)
+
+    @property
+    def moved(self) -> int:
+        """Cells whose count changes between neighbours."""
+        return 2
+
+
+@dataclass(frozen=True)
+class BoughtCount:
+    """Neighbours add or remove records: a noisy number is bought for ``part`` of the spend."""
+
+    part: Number = Fraction(1, 20)
+
+    def __post_init__(self) -> None:
+        """Refuse parts that are not between zero and one."""
+        probability("part", self.part)
+
+    @property
+    def share(self) -> Fraction:
+        """What it takes of a spend."""
+        return exact(self.part)
+
+    @property
+    def moved(self) -> int:
+        """Cells whose count changes between neighbours."""
+        return 1
+
+
+RecordCount = PublicCount | BoughtCount
+Counting = DiscreteLaplace | DiscreteGaussian
+
+
+def counted(size: RecordCount, table: NDArray[np.int64], noise: Counting | None) -> float:
+    """The number of records: the public one, which the data must have, or a noisy one."""
+    if isinstance(size, PublicCount):
+        if int(table.sum()) != size.records:
+            raise InvalidData(
+                code="records_differ",
+                expectation=f"the public number of records, {size.records}",
+                remedy="Count all records, or buy their number with size=BoughtCount().",
+            )
+        return float(size.records)
+    assert noise is not None
+    noisy = int(noise.release(np.array([table.sum()]))[0])
+    return float(min(max(noisy, 1), MOST))
+
+
+def whole_counts(counts: NDArray[np.integer], cells: int) -> NDArray[np.int64]:
+    """Exact counts as one flat array, or a refusal that shows none of them."""
+    table = np.asarray(counts)
+    if table.size != cells or not np.issubdtype(table.dtype, np.integer):
+        raise InvalidParameter(
+            code="counts_misfit",
+            expectation=f"{cells} whole counts, one for each cell",
+            received=(table.shape, str(table.dtype)),
+            remedy="Count records by the attributes of the universe, in its order.",
+        )
+    return np.asarray(table, dtype=np.int64).ravel()

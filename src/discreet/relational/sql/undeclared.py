@@ -1,0 +1,45 @@
+"""Which columns of an expression nobody declared: a refusal names them, not the expression."""
+
+from __future__ import annotations
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.expression import Column, Expression, columns
+from discreet.relational.plan import Rows, field_of
+from discreet.relational.schema import Category
+
+
+def undeclared(expression: Expression, name: str, rows: Rows) -> str:
+    """The undeclared columns inside, as their tables name them; ``name`` where none is known."""
+    found = filter(None, (field_of(each, rows) for each in sorted(columns(expression))))
+    names = dict.fromkeys(field.name for _, field in found if field.declaration is None)
+    return ", ".join(names) or name
+
+
+def require_declared(value: Expression, name: str, rows: Rows) -> None:
+    """Refuse an aggregate of what nobody declared."""
+    if value.facts.declared:
+        return
+    inside = undeclared(value, name, rows)
+    raise InvalidParameter(
+        code="column_not_declared",
+        expectation=f"declared columns inside an aggregate, here {inside}",
+        received=name,
+        remedy=f'Declare it: columns={{"{inside}": dp.Number(low, high)}} or dp.Category([...]).',
+    )
+
+
+def not_a_number(value: Expression, outer: str, rows: Rows) -> InvalidParameter:
+    """The refusal to aggregate what is no number; it says where a declaration made it so."""
+    found = field_of(value.name, rows) if isinstance(value, Column) else None
+    remedy = "Aggregate a numeric column, or count instead."
+    if found is not None and isinstance(found[1].declaration, Category):
+        remedy = (
+            f"{found[1].name} is declared as a category: count it or group by it; the owner may "
+            "declare it with dp.Number instead."
+        )
+    return InvalidParameter(
+        code="type_clash",
+        expectation=f"a number inside {outer}",
+        received=value.facts.kind.name,
+        remedy=remedy,
+    )
