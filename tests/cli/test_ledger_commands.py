@@ -114,7 +114,6 @@ def test_the_time_is_whole_at_eighty_columns() -> None:
     assert run(f'query "{sql}" {price} --as a_long_name_of_somebody').code == 0
     time = run("ledger show --json").json["asked"][0]["time"][:16].replace("T", " ")
     shown = RUNNER.invoke(app, ["ledger", "show"], env={"COLUMNS": "80"}).stdout
-    print(shown)
     assert time in shown
     assert "…" not in shown
     assert all(len(line) <= 80 for line in shown.split("spent:")[0].splitlines())

@@ -229,3 +229,39 @@ def test_amounts_are_shown_as_the_decimals_that_were_asked_for(project: Path) ->
     assert "remaining: epsilon 2.7, delta " in shown
     assert "0001" not in shown.split("head")[0].split("spent")[1]
     assert run("ledger show --json").json["spent"]["epsilon"] == 0.3
+
+
+def test_a_price_and_an_accuracy_are_one_too_many(project: Path) -> None:
+    done = run(f'query "{COUNT}" --epsilon 0.2 --within n=3 --json')
+    assert "one of them, not both" in json.loads(done.error)["error"]["expectation"]
+
+
+def test_a_file_that_is_gone_is_sought_beside_the_project_file(project: Path) -> None:
+    (project / "visits.csv").unlink()
+    done = run(f'preview "{COUNT}" --epsilon 0.2 --json')
+    said = json.loads(done.error)["error"]
+    assert said["code"] == "file_not_found"
+    assert "relative to the folder of that file" in said["remedy"]
+
+
+def test_a_pure_budget_says_that_it_spends_no_delta(project: Path) -> None:
+    assert run(INIT.replace("--delta 1e-6", "--delta 0") + " --force").code == 0
+    done = run(f'query "{COUNT}" --epsilon 0.2 --delta 1e-7 --json')
+    said = json.loads(done.error)["error"]
+    assert (said["code"], "leave --delta" in said["remedy"]) == ("spend_notion", True)
+
+
+def test_a_first_question_that_the_policy_refuses_begins_no_ledger(project: Path) -> None:
+    (project / "policy.toml").write_text(
+        'askers = ["ann"]\n[most]\nepsilon = 1\n[tables.visits]\n'
+        'filter = []\ngroup = ["ward"]\naggregate = []\n',
+        encoding="utf-8",
+    )
+    text = (project / "discreet.toml").read_text(encoding="utf-8")
+    (project / "discreet.toml").write_text(f'policy = "policy.toml"\n{text}', encoding="utf-8")
+    refused = run(f'query "{COUNT}" --epsilon 0.5 --as eve')
+    assert (refused.code, "policy_asker" in refused.error) == (2, True)
+    refused = run(f'query "{BY_WARD}" --epsilon 0.5 --as ann')
+    assert (refused.code, "policy_column" in refused.error) == (2, True)
+    assert not (project / "visits.ledger").exists()
+    assert run(f'query "{COUNT}" --epsilon 0.5 --as ann').code == 0

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import polars as pl
 import pytest
 
@@ -53,7 +54,8 @@ def database(folder: Path) -> object:
 def arrays(_: Path) -> object:
     frame = visits()
     moments = {"day": frame["day"].to_numpy().astype("datetime64[us]")}
-    return {name: frame[name].to_numpy() for name in frame.columns} | moments
+    words = {name: np.array(frame[name], dtype="U") for name in ("ward", "note")}
+    return {name: frame[name].to_numpy() for name in frame.columns} | moments | words
 
 
 @pytest.mark.parametrize(

@@ -248,7 +248,7 @@ _HINTS = {  # how a shell says what a remedy says in Python
     "sql_syntax": 'Names with spaces, and words of SQL, stand in double quotes: "date of birth".',
     "accuracy_columns": "Here: --within n=5 --within total=1000, once for each aggregate.",
     "accuracy_depends_on_data": "Here: --rows-at-least 100, or --epsilon.",
-    "spend_notion": "The part [budget] of the project file says which; with kind = \"pure\" "
+    "spend_notion": 'The part [budget] of the project file says which; with kind = "pure" '
     "leave --delta and --rho out.",
     "ledger_terms": "The project file was changed after the first question. For other terms, set "
     "`ledger =` in it to a new name, which begins another ledger; both then count in full.",

@@ -80,6 +80,14 @@ def query(
         spending.require_price(text, spend, accuracy)
         with opening.first_look(project) as look:
             if look is not None:
+                look.require(
+                    text,
+                    spend=spend,
+                    accuracy=accuracy,
+                    asker=asker,
+                    purpose=purpose,
+                    rows_at_least=rows_at_least,
+                )
                 expected = look.preview(
                     text,
                     spend=spend,

@@ -47,7 +47,8 @@ class Explanation:
 
     def __str__(self) -> str:
         """The tree, then the measures."""
-        keys = "keys to be discovered" if self.cells is None else f"{self.cells} cells"
+        cells = "1 cell" if self.cells == 1 else f"{self.cells} cells"
+        keys = "keys to be discovered" if self.cells is None else cells
         lines = [f"answer: {keys}"]
         for item in self.measures:
             noise = "" if item.noise is None else f"; {item.noise}"

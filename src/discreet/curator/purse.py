@@ -120,8 +120,8 @@ class Purse:
             code="spend_notion",
             expectation=f"a spend that a budget in {self.name} can pay",
             received=type(spend).__name__,
-            remedy="Spend PureDP or ApproxDP from an ApproxDP budget; open the budget with "
-            "ApproxDP(..., by=ZCDP) or ZCDP to spend rho.",
+            remedy="Spend PureDP from a PureDP budget, PureDP or ApproxDP from an ApproxDP budget; "
+            "open the budget with ApproxDP(..., by=ZCDP) or ZCDP to spend rho.",
         )
 
     def require_delta(self) -> None:

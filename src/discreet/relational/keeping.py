@@ -37,7 +37,7 @@ def _people(compiler: Compiler, rows: Kept, value: str) -> str:
     owner, part = dialect.identifier(rows.owner), dialect.render(rows.part)
     order = ["p"]
     if isinstance(keeping, SomeParts):
-        contents = [compiler.who(rows, owner), Content("p", rows.part.facts.kind)]
+        contents = (compiler.who(rows, owner), Content("p", rows.part.facts.kind))
         order = [PORTABLE.write(dialect, contents, keeping.salt), "p"]
     inside = compiler.text(rows.rows, columns(rows.part) | {rows.owner})
     pairs = f"SELECT DISTINCT {owner}, {part} AS p FROM ({inside}) AS q WHERE {part} IS NOT NULL"

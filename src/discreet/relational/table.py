@@ -57,12 +57,13 @@ def table(
     """Declare a private table.
 
     ``source`` is a path (Parquet, CSV, DuckDB with ``table=``), a Polars, pandas or Arrow table,
-    or a mapping of names to NumPy arrays; types come from the schema, never from values. ``unit`` says whose privacy is protected. ``columns`` declares the public bounds,
-    categories and days of the columns that may be aggregated or grouped by. ``snapshot`` is a
-    public name for this version of the data: with it, identical questions are recognised after
-    a restart even for tables in memory. ``max_rows_per`` says, for columns by which this table
-    may be joined with other private rows, how many rows share a value: ``{"city": 3}``. More
-    rows than that are cut, never counted, so the noise of a join follows from it.
+    or a mapping of names to NumPy arrays; types come from the schema, never from values. ``unit``
+    says whose privacy is protected. ``columns`` declares the public bounds, categories and days
+    of the columns that may be aggregated or grouped by. ``snapshot`` is a public name for this
+    version of the data: with it, identical questions are recognised after a restart even for
+    tables in memory. ``max_rows_per`` says, for columns by which this table may be joined with
+    other private rows, how many rows share a value: ``{"city": 3}``. More rows than that are cut,
+    never counted, so the noise of a join follows from it.
     """
     return Table(
         source_of(source, table),

@@ -69,7 +69,9 @@ def test_the_limit_may_be_spent_to_the_last_step(ledger: Ledger) -> None:
 def test_a_refusal_shows_charge_and_remainder_in_units() -> None:
     ledger = Memory()
     ledger.open(terms(limit=(STEPS, 0)))
-    with pytest.raises(Exhausted, match=r"remains, \(1\.0, 0\.0\).*Got \(2\.0, 0\.0\)"):
+    with pytest.raises(
+        Exhausted, match=r"remains: 1 with delta 0.*Got 'a charge of 2 with delta 0'"
+    ):
         reserve(ledger, (2 * STEPS, 0))
     with pytest.raises(Exhausted, match="rounding error"):
         reserve(ledger, (STEPS + 1, 0))

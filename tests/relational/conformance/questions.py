@@ -20,6 +20,7 @@ AGGREGATES = (
     *("CORR(x, y)", "COVAR_POP(x, r)", "MEDIAN(x)", "MEDIAN(y)", "MIN(i)", "MAX(y)"),
     *("quantile_cont(y, 0.25)", "quantile_cont(price, 0.9)", "MAX(r)", "COUNT_IF(x > 1)"),
     *("SUM(x) FILTER (WHERE f)", "COUNT(*) FILTER (WHERE note IS NULL)"),
+    *("COUNT(told)", "SUM(told)"),
 )
 NUMBERS = (
     *("x + i", "x - i", "x * i", "x / 4", "i // 7", "i % 7", "i // -3", "-x", "abs(i)", "sign(i)"),
@@ -72,6 +73,7 @@ CONDITIONS = (
     *("date_trunc('week', d) = DATE '2023-12-25'", "date_trunc('hour', u) = u", "m = u"),
     *("make_date(2024, x, 29) IS NOT NULL", "make_date(i, x, 31) IS NULL", "x IN (1, 2, 5)"),
     *("r = 0.1", "r > 0.1", "price > 99.99", "price = 0.1", "price * 3 > 0.3", "pid > 4"),
+    *("told > 9", "told < 1", "told = 7", "told IS NULL"),
 )
 KEYS = (
     *("w", "c", "f", "x", "w, c", "f, c", "x > 1", "d", "month(d)", "x % 2", "y IS NULL"),

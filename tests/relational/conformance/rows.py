@@ -32,6 +32,7 @@ SCHEMA: Mapping[str, Any] = {
     "m": pl.Datetime("us"),
     "u": pl.Datetime("us", "UTC"),
     "note": pl.String,
+    "told": pl.String,
 }
 WORDS = ("A", "B", "é", "e\u0301", "日本", "ß")
 """The third and the fourth look alike: one letter, and a letter with a combining accent."""
@@ -50,6 +51,7 @@ COLUMNS: Mapping[str, Any] = {
     "d": dp.Dates(FIRST, LAST),
     "m": dp.Dates(*MOMENTS),
     "u": dp.Dates(*MOMENTS),
+    "told": dp.Number(0, 10),
 }
 POOLS: Mapping[str, Sequence[object]] = {
     "pid": (1, 2, 3, 4, 5, -7, 2**62, -(2**63), 2**63 - 1, None),
@@ -72,6 +74,18 @@ POOLS: Mapping[str, Sequence[object]] = {
     "note": (
         *("", "x", "12", "-7", "1e3", "nan", "2024-02-29", "2024-02-30", "ÀÉ", "àé", "a%b", "it's"),
         *("2024-01-01 10:30:05.5", "true", "NO", "e\u0301", "\\", "👨‍👩‍👧", "  pad ", None),
+    ),
+    "told": (
+        *(
+            "1e999",
+            "-1e999",
+            "9" * 5000,
+            f"-{'9' * 5000}",
+            "0" * 5000 + "7",
+            f"0.{'0' * 5000}1e5001",
+        ),
+        *("1e999999999", "-1e-999999999", "1e-400", "1e1234567890", "4." + "9" * 5000, "1e309"),
+        *("Infinity", "-inf", "nan", " 12 ", "+5", "0x10", "7.25", ".5", "5.", "-3", "", "x", None),
     ),
 }
 STAYS: Mapping[str, Any] = {"pid": pl.Int64, "k": pl.String, "v": pl.Int64, "at": pl.Date}

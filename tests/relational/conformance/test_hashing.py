@@ -5,14 +5,19 @@ from __future__ import annotations
 import hashlib
 import math
 from datetime import date, datetime
+from pathlib import Path
 
+import duckdb
 import polars as pl
 import pytest
 
-from discreet.relational.hashing import NATIVE, PORTABLE, Content, Hashing
+import discreet as dp
+from discreet.noise import Noiseless
+from discreet.relational.hashing import NATIVE, PORTABLE, Content, Hashing, Identifier
 from discreet.relational.kind import Kind
 from discreet.relational.sources import source_of
-from tests.relational.conformance.engines import DUCKDB, OTHERS, Maker
+from tests.relational.conformance.engines import DUCKDB, OTHERS, POSTGRES, Maker
+from tests.relational.homes import Home
 
 ENGINES = [pytest.param(maker, id=maker.name, marks=maker.marks) for maker in (DUCKDB, *OTHERS)]
 SALT = 5
@@ -102,3 +107,98 @@ def test_people_are_shuffled_evenly_and_each_for_themselves(maker: Maker, hashin
     spread = 6 * math.sqrt(people * (1 / 6) * (5 / 6))
     assert len(counts) == 6
     assert all(abs(count - people / 6) < spread for count in counts)
+
+
+WHOLE_PART = "12345678901234567890123456"
+NUMBERS = ("0", "-0.5", "100", "0.0000000012", f"-{WHOLE_PART}.25", "7.1000000000")
+SPELLED = ("0", "-0.5", "100", "0.0000000012", f"-{WHOLE_PART}.25", "7.1")
+
+
+def digest(spelled: str) -> str:
+    return hashlib.sha256(f"{SALT};{len(spelled)}:{spelled}".encode()).hexdigest()
+
+
+def hashed(home: Home, value: str, stored: str) -> object:
+    """The hash of one identifier, given as text that the engine reads as the stored type."""
+    text = f"CAST('{value}' AS {stored})"
+    ((found,),) = home.engine.rows(
+        f"SELECT {home.engine.dialect.shuffle([Identifier('o', stored)], SALT)} AS h "
+        f"FROM (SELECT {text} AS o) AS q"
+    )
+    return found.hex() if isinstance(found, bytes) else found
+
+
+def spelled_alike(maker: Maker, name: str) -> None:
+    """Equal decimals of every scale are one text, on whatever engine."""
+    home = maker.home(PORTABLE)
+    try:
+        for number, spelled in zip(NUMBERS, SPELLED, strict=True):
+            assert hashed(home, number, f"{name}(38,10)") == digest(spelled)
+        assert hashed(home, "100", f"{name}(38,0)") == digest("100")
+        assert hashed(home, "-0.05", f"{name}(3,3)") == digest("-0.05")
+        assert hashed(home, "0", f"{name}(3,3)") == digest("0")
+    finally:
+        home.engine.close()
+        home.close()
+
+
+@pytest.mark.parametrize(("maker", "name"), [(DUCKDB, "DECIMAL"), (POSTGRES, "numeric")])
+def test_decimal_identifiers_are_spelled_alike(maker: Maker, name: str) -> None:
+    spelled_alike(maker, name)
+
+
+@pytest.mark.parametrize(("maker", "name"), [(DUCKDB, "UUID"), (POSTGRES, "uuid")])
+def test_uuids_are_spelled_as_text(maker: Maker, name: str) -> None:
+    home = maker.home(PORTABLE)
+    try:
+        known = "00112233-4455-6677-8899-aabbccddeeff"
+        assert hashed(home, known.upper(), name) == digest(known)
+    finally:
+        home.engine.close()
+        home.close()
+
+
+def test_no_number_fails_as_an_identifier_on_postgres() -> None:
+    home = POSTGRES.home(PORTABLE)
+    try:
+        for number in ("1e400", "-1e-400", "1e131071", "1e-16383", "NaN", "Infinity", "-Infinity"):
+            assert hashed(home, number, "numeric")
+        assert hashed(home, "1.00", "numeric") == hashed(home, "1", "numeric")
+        for stored, value in (
+            ("timestamptz", "infinity"),
+            ("date", "-infinity"),
+            ("float8", "NaN"),
+        ):
+            assert hashed(home, value, stored)
+    finally:
+        home.engine.close()
+        home.close()
+
+
+@pytest.mark.parametrize("stored", ["UUID", "DECIMAL(38,10)", "HUGEINT", "BLOB", "ENUM('1', '2')"])
+def test_a_table_can_be_divided_whatever_type_identifies_people(
+    stored: str, tmp_path: Path
+) -> None:
+    """The rows of each of nine people are in two parts; each is kept in one of them."""
+    number = "'00000000-0000-0000-0000-00000000000' || i" if stored == "UUID" else "i"
+    number = "CAST(1 + i % 2 AS VARCHAR)" if stored.startswith("ENUM") else number
+    number = "CAST(i AS VARCHAR)" if stored == "BLOB" else number
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:
+        connection.execute(
+            f"CREATE TABLE t AS SELECT CAST({number} AS {stored}) AS pid, w "
+            "FROM range(9) AS r(i), (VALUES ('A'), ('B')) AS v(w)"
+        )
+    unit, wards = dp.Person("pid", max_rows=1), dp.Category(["A", "B"])
+    table = dp.table(tmp_path / "t.duckdb", unit=unit, columns={"w": wards})
+    curator = dp.Curator(
+        t=table,
+        budget=dp.PureDP(epsilon=1),
+        ledger=dp.ledger.Memory(),
+        randomness=Noiseless(),
+    )
+    spend = dp.PureDP(epsilon=0.5)
+    parts = curator.partition("t", by="w", budget=spend, k=1)
+    asked = "SELECT COUNT(*) AS n FROM t"
+    counts = [int(str(row["n"])) for w in parts for row in parts[w].sql(asked, spend=spend)]
+    assert sum(counts) == (2 if stored.startswith("ENUM") else 9)
+    curator.close()

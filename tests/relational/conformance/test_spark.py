@@ -22,6 +22,7 @@ from tests.relational.conformance.rows import people
 from tests.relational.conformance.spark_home import INTERPRETED, SparkHome, missing
 from tests.relational.conformance.test_conformance import differences
 from tests.relational.conformance.test_expressions import differences as expression_differences
+from tests.relational.conformance.test_hashing import spelled_alike
 from tests.relational.conformance.test_neighbours import found
 from tests.relational.expressions.engine import Row
 from tests.relational.expressions.rows import any_rows, awkward_rows
@@ -73,6 +74,10 @@ def test_a_difference_is_seen() -> None:
     unit = dp.Person("pid", max_rows=2, max_groups=1)
     questions = ["SELECT w, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY w"]
     assert list(differences(lambda: people(unit), questions, WHOLE, NATIVE)) != []
+
+
+def test_decimal_identifiers_are_spelled_as_on_other_engines() -> None:
+    spelled_alike(QUICK, "decimal")
 
 
 def test_every_function_has_the_value_of_the_interpreter() -> None:

@@ -76,7 +76,7 @@ def exhausted(charge: Amounts, spent: Amounts, limit: Amounts) -> Exhausted:
 
 
 def _shown(numbers: tuple[float, ...]) -> str:
-    """The loss, and the delta if the currency has one; twelve digits hide the rounding of floats."""
+    """The loss, and the delta if the currency has one; to twelve digits."""
     return " with delta ".join(f"{number:.12g}" for number in numbers)
 
 

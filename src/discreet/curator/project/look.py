@@ -45,6 +45,20 @@ class Look:
             rows_at_least=rows_at_least,
         )
 
+    def require(
+        self,
+        text: str,
+        *,
+        spend: Guarantee | None,
+        accuracy: Mapping[str, Within] | Within | None,
+        asker: str,
+        purpose: str | None,
+        rows_at_least: int | None,
+    ) -> None:
+        """Refuse what the curator would refuse before it asks its ledger, policies included."""
+        question, inquiry = self._curator._inquiry(text, spend, accuracy, rows_at_least)
+        self._curator._policies.admit(question, inquiry.spend, asker=asker, purpose=purpose)
+
     def explain(self, text: str, *, spend: Guarantee | None = None) -> Explanation:
         """The plan, with the stability and sensitivity of every step."""
         return self._curator.explain(text, spend=spend)

@@ -295,13 +295,15 @@ def _typed(frame: Any) -> Any:
 
 
 def _array(values: Any) -> NDArray[Any]:
-    """A column: text as objects, days as moments. Lists, of public tables alone, by their values."""
+    """Text as objects, days as moments; lists, of public tables alone, by their values."""
     array: NDArray[Any] = np.asanyarray(values)
     if array.dtype.kind in "UT":
         return array.astype(object)
     if array.dtype.kind == "M":
         return array.astype("datetime64[us]")
-    given = [value for value in array.tolist() if value is not None] if array.dtype.hasobject else []
+    given = (
+        [value for value in array.tolist() if value is not None] if array.dtype.hasobject else []
+    )
     if given and all(isinstance(value, date) for value in given):
         return np.array(values, dtype="datetime64[us]")
     if given and all(isinstance(value, int | float) for value in given):

@@ -184,8 +184,8 @@ def _values(expression: Expression, name: str, rows: Rows) -> tuple[object, ...]
             code="key_not_declared",
             expectation=f"declared columns to group by, here {inside}",
             received=name,
-            remedy=f'Declare it: columns={{"{inside}": dp.Category([...])}}, with a public list, or '
-            "dp.Discovered() to find its values privately.",
+            remedy=f'Declare it: columns={{"{inside}": dp.Category([...])}}, with a public list, '
+            "or dp.Discovered() to find its values privately.",
         )
     values = possible_values(expression, MOST_VALUES)
     if values is None:
