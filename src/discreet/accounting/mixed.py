@@ -71,7 +71,7 @@ class Copies:
         """Refuse numbers that are no privacy parameters."""
         nonnegative("loss", self.loss)
         delta_parameter("slack", self.slack)
-        count("times", self.times)
+        object.__setattr__(self, "times", count("times", self.times))
 
 
 @dataclass(frozen=True)

@@ -197,7 +197,7 @@ class Vector(Domain):
 
     def __post_init__(self) -> None:
         """Refuse a length that is not a count."""
-        count("size", self.size)
+        object.__setattr__(self, "size", count("size", self.size))
 
     def contains(self, value: Any) -> bool:
         """Sequences or one-dimensional arrays of the right length."""

@@ -46,7 +46,7 @@ class RandomizedResponse:
         """Refuse fewer than two categories and an epsilon that is not positive."""
         require_source(self.randomness)
         object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
-        count("categories", self.categories, least=2)
+        object.__setattr__(self, "categories", count("categories", self.categories, least=2))
 
     @property
     def event(self) -> Event:

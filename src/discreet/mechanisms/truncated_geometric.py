@@ -39,7 +39,7 @@ class TruncatedGeometric:
 
     def __post_init__(self) -> None:
         """Refuse a size that is not a count."""
-        count("size", self.size)
+        object.__setattr__(self, "size", count("size", self.size))
         self._geometric()
 
     @classmethod

@@ -53,7 +53,7 @@ class _Sized(Family):
 
     def __post_init__(self) -> None:
         """Refuse no values."""
-        count("size", self.size)
+        object.__setattr__(self, "size", count("size", self.size))
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ class IterativeConstruction:
     def __post_init__(self) -> None:
         """Refuse what cannot be run, before any data is seen."""
         self.workload.universe.require_explicit(method="iterative construction")
-        count("records", self.records)
+        object.__setattr__(self, "records", count("records", self.records))
         adding(self.spend)
         object.__setattr__(self, "workload", on_grid(self.workload))
         if self.updater.universe_size != self.workload.universe.size:

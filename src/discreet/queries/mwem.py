@@ -95,7 +95,7 @@ class MWEM:
         """Refuse what cannot be run, before any data is seen."""
         self.workload.universe.require_explicit(method="MWEM")
         for name in ("rounds", "passes", "records"):
-            count(name, getattr(self, name))
+            object.__setattr__(self, name, count(name, getattr(self, name)))
         object.__setattr__(self, "workload", on_grid(self.workload))
         self.each.check(self.workload)
         if self.selection is None:

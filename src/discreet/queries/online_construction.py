@@ -68,7 +68,7 @@ class OnlineConstruction:
     def __post_init__(self) -> None:
         """Refuse parameters out of range, before any data is seen."""
         positive("threshold", self.threshold)
-        count("records", self.records)
+        object.__setattr__(self, "records", count("records", self.records))
         if count("cutoff", self.cutoff, least=0) == 0:
             object.__setattr__(self, "cutoff", self.updater.most_updates)
         adding(self.spend)

@@ -30,7 +30,7 @@ class PublicCount:
 
     def __post_init__(self) -> None:
         """Refuse no records."""
-        count("records", self.records)
+        object.__setattr__(self, "records", count("records", self.records))
 
     @property
     def share(self) -> Fraction:

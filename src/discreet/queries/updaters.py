@@ -79,7 +79,7 @@ class MultiplicativeUpdater(Updater):
 
     def __post_init__(self) -> None:
         """Refuse errors outside (0, 1)."""
-        count("cells", self.cells)
+        object.__setattr__(self, "cells", count("cells", self.cells))
         probability("error", self.error)
 
     @property
@@ -213,9 +213,9 @@ class PerceptronUpdater(Updater):
 
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
-        count("cells", self.cells)
+        object.__setattr__(self, "cells", count("cells", self.cells))
         probability("error", self.error)
-        count("records", self.records)
+        object.__setattr__(self, "records", count("records", self.records))
         positive("squares", self.squares)
 
     @property

@@ -34,7 +34,7 @@ class FalseAlarms:
     def __post_init__(self) -> None:
         """Check the rate and the number of tests."""
         probability("total", self.total)
-        count("tests", self.tests)
+        object.__setattr__(self, "tests", count("tests", self.tests))
 
     @property
     def share(self) -> float:

@@ -46,7 +46,8 @@ class Ranked(ABC):
         require_source(self.randomness)
         require_choice(self.by)
         object.__setattr__(self, "candidates", read_candidates(self.candidates))
-        count("rank_sensitivity", grid.ordinary("rank_sensitivity", self.rank_sensitivity))
+        rows = count("rank_sensitivity", grid.ordinary("rank_sensitivity", self.rank_sensitivity))
+        object.__setattr__(self, "rank_sensitivity", rows)
         object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
 
     @property

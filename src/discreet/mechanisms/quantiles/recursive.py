@@ -87,7 +87,7 @@ class RecursiveQuantiles(Several):
     def __post_init__(self) -> None:
         """Refuse numbers of places that are not whole."""
         super().__post_init__()
-        count("places", self.places)
+        object.__setattr__(self, "places", count("places", self.places))
 
     @property
     def rounds(self) -> int:

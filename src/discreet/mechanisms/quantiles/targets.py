@@ -104,7 +104,7 @@ class Extreme(Target):
 
     def __post_init__(self) -> None:
         """Refuse ranks that are not positive whole numbers."""
-        count("rank", self.rank)
+        object.__setattr__(self, "rank", count("rank", self.rank))
 
     @property
     def parts(self) -> int:

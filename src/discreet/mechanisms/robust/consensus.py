@@ -43,7 +43,7 @@ class BlockConsensus(Stable):
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
         super().__post_init__()
-        count("blocks", self.blocks)
+        object.__setattr__(self, "blocks", count("blocks", self.blocks))
 
     @property
     def test(self) -> NoisyTest:

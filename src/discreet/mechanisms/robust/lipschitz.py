@@ -48,7 +48,7 @@ class EdgeCount:
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
         require_source(self.randomness)
-        count("max_degree", self.max_degree)
+        object.__setattr__(self, "max_degree", count("max_degree", self.max_degree))
         ordinary("epsilon", self.epsilon)
         checked_scale(exact(self._noise().scale(kind=int)))
 

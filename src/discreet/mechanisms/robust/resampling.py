@@ -49,7 +49,7 @@ class SampledConsensus(Stable):
     def __post_init__(self) -> None:
         """Refuse parameters out of range, and more work than allowed."""
         super().__post_init__()
-        count("size", self.size, least=2)
+        object.__setattr__(self, "size", count("size", self.size, least=2))
         if self.runs > count("most_runs", self.most_runs):
             raise InvalidParameter(
                 code="too_many_runs",

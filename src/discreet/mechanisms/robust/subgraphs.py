@@ -74,7 +74,7 @@ class Stars(Pattern):
 
     def __post_init__(self) -> None:
         """Refuse stars of fewer than two leaves: those are edges."""
-        count("leaves", self.leaves, least=2)
+        object.__setattr__(self, "leaves", count("leaves", self.leaves, least=2))
 
     @property
     def degree(self) -> int:

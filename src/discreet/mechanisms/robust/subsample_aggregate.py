@@ -61,7 +61,7 @@ class SubsampleAggregate:
     def __post_init__(self) -> None:
         """Refuse parameters out of range; the data has no say in this."""
         require_source(self.randomness)
-        count("blocks", self.blocks)
+        object.__setattr__(self, "blocks", count("blocks", self.blocks))
         ordinary("epsilon", self.epsilon)
         checked_scale(self._scale(self._lattice()))
 

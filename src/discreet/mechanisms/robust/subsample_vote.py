@@ -101,7 +101,7 @@ class SubsampleVote:
         """Refuse parameters out of range; the data has no say in this."""
         require_source(self.randomness)
         object.__setattr__(self, "options", Categories(tuple(self.options)).values)
-        count("blocks", self.blocks)
+        object.__setattr__(self, "blocks", count("blocks", self.blocks))
         ordinary("epsilon", self.epsilon)
         if self.popularity_epsilon is not None:
             ordinary("popularity_epsilon", self.popularity_epsilon)

@@ -52,7 +52,7 @@ class Sparse:
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
         object.__setattr__(self, "epsilon_each", grid.ordinary("epsilon_each", self.epsilon_each))
-        count("cutoff", self.cutoff)
+        object.__setattr__(self, "cutoff", count("cutoff", self.cutoff))
         self._round()
 
     @classmethod
@@ -221,6 +221,7 @@ class NumericSparse:
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
         object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
+        object.__setattr__(self, "cutoff", count("cutoff", self.cutoff))
         self.comparisons()
 
     @classmethod

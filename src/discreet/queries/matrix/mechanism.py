@@ -48,7 +48,7 @@ class MatrixMechanism:
     def __post_init__(self) -> None:
         """Refuse universes without room for one number per cell, and find the strategy."""
         self.workload.universe.require_explicit(method="the matrix mechanism")
-        count("records", self.records)
+        object.__setattr__(self, "records", count("records", self.records))
         if self.strategy is None:
             pure = isinstance(self.spend, PureDP)
             found = (laplace_strategy if pure else gaussian_strategy)(self.workload)
