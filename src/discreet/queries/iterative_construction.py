@@ -23,10 +23,11 @@ from discreet.core.parameters import Number, count, exact, positive, probability
 from discreet.mechanisms import DiscreteLaplace, Exponential
 from discreet.mechanisms.intervals.law import law_of
 from discreet.noise.randomness import SYSTEM, Source
+from discreet.queries.counting import Counted, cell_counts
 from discreet.queries.fitting import MeasuredQuery
 from discreet.queries.linear_query import on_grid
 from discreet.queries.mwem_rounds import OneQuery, exact_answers
-from discreet.queries.record_count import PublicCount, counted, whole_counts
+from discreet.queries.record_count import PublicCount, counted
 from discreet.queries.spends import adding, largest
 from discreet.queries.universe import Universe
 from discreet.queries.updaters import Hypothesis, Updater
@@ -103,10 +104,10 @@ class IterativeConstruction:
         moved = self.records * OneQuery().l1(self.workload, self.size)
         return DiscreteLaplace(epsilon=each, sensitivity=moved, randomness=self.randomness)
 
-    def release(self, counts: NDArray[np.integer]) -> Constructed:
+    def release(self, counts: Counted) -> Constructed:
         """Run on exact counts over the universe."""
         workload, total = self.workload, self.size.records
-        table = whole_counts(counts, workload.universe.size)
+        table = cell_counts(counts, workload.universe)
         counted(self.size, table, None)
         truth = exact_answers(workload, table)
         each, one = self.epsilon_each, OneQuery()

@@ -26,11 +26,12 @@ from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, 
 from discreet.mechanisms.intervals.law import law_of
 from discreet.mechanisms.selection import Selection
 from discreet.noise.randomness import SYSTEM, Source
+from discreet.queries.counting import Counted, cell_counts
 from discreet.queries.fitting import Measured, replay
 from discreet.queries.linear_query import on_grid
 from discreet.queries.multiplicative_weights import MultiplicativeWeights
 from discreet.queries.mwem_rounds import OneMarginal, Round, exact_answers
-from discreet.queries.record_count import RecordCount, counted, whole_counts
+from discreet.queries.record_count import RecordCount, counted
 from discreet.queries.shared_answers import product_answers
 from discreet.queries.spends import adding, largest
 from discreet.queries.synopsis import Histogram
@@ -156,10 +157,10 @@ class MWEM:
         """The standard deviation of one measured number, in records."""
         return float(law_of(self.noise, step=self.each.step(self.workload)).std)
 
-    def release(self, counts: NDArray[np.integer]) -> Histogram:
+    def release(self, counts: Counted) -> Histogram:
         """Run all rounds on exact counts over the universe."""
         universe = self.workload.universe
-        table = whole_counts(counts, universe.size)
+        table = cell_counts(counts, universe)
         total = counted(self.size, table, self._counting)
         truth = exact_answers(self.workload, table)
         weights = MultiplicativeWeights(universe.size, self.start)

@@ -21,9 +21,10 @@ from discreet.core.parameters import Number, count
 from discreet.mechanisms import Exponential
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.bounds import sampling_rows
+from discreet.queries.counting import Counted, cell_counts
 from discreet.queries.linear_query import on_grid, rounded
 from discreet.queries.mwem_rounds import exact_answers
-from discreet.queries.record_count import PublicCount, counted, whole_counts
+from discreet.queries.record_count import PublicCount, counted
 from discreet.queries.shared_answers import shared_answers
 from discreet.queries.synopsis import Histogram
 from discreet.queries.workload import Workload
@@ -78,20 +79,20 @@ class NetMechanism:
         total = self.size.records
         return np.array([rounded(total * shared_answers(self.workload, row)) for row in self.net])
 
-    def scores(self, counts: NDArray[np.integer]) -> Floats:
+    def scores(self, counts: Counted) -> Floats:
         """Minus the largest error of each database, in records, exactly."""
-        table = whole_counts(counts, self.workload.universe.size)
+        table = cell_counts(counts, self.workload.universe)
         counted(self.size, table, None)
         truth = np.concatenate(exact_answers(self.workload, table))
         return np.asarray(-np.abs(self._answers - truth).max(axis=1))
 
-    def law(self, counts: NDArray[np.integer]) -> Floats:
+    def law(self, counts: Counted) -> Floats:
         """The probability of each database: for tests, since it is a function of the data."""
         logs = float(self.selector.rate()) * self.scores(counts)
         odds = np.exp(logs - logs.max())
         return np.asarray(odds / odds.sum())
 
-    def release(self, counts: NDArray[np.integer]) -> Histogram:
+    def release(self, counts: Counted) -> Histogram:
         """A database of the net, scaled to the number of records."""
         chosen = self.selector.release(self.scores(counts))
         return Histogram(self.workload.universe, self.size.records * self.net[chosen], self.event)

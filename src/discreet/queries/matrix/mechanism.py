@@ -24,6 +24,7 @@ from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian
 from discreet.mechanisms.grid import sqrt_above
 from discreet.mechanisms.intervals.law import law_of
 from discreet.noise.randomness import SYSTEM, Source
+from discreet.queries.counting import Counted, cell_counts
 from discreet.queries.matrix.product import ProductStrategy, gaussian_strategy, laplace_strategy
 from discreet.queries.synopsis import Histogram
 from discreet.queries.workload import Workload
@@ -103,16 +104,9 @@ class MatrixMechanism:
         """The expected root mean squared error of a query, for a workload of equal weights."""
         return float((self.expected_error / self.workload.queries) ** 0.5)
 
-    def release(self, counts: NDArray[np.integer]) -> Histogram:
+    def release(self, counts: Counted) -> Histogram:
         """Measure exact counts over the universe, and reconstruct."""
-        table = np.asarray(counts)
-        if table.size != self.workload.universe.size or not np.issubdtype(table.dtype, np.integer):
-            raise InvalidParameter(
-                code="counts_misfit",
-                expectation=f"{self.workload.universe.size} whole counts, one for each cell",
-                received=(table.shape, str(table.dtype)),
-                remedy="Count records by the attributes of the universe, in its order.",
-            )
+        table = cell_counts(counts, self.workload.universe)
         exact_steps = self._strategy.measure(table.reshape(self.workload.universe.shape))
         noisy = self.noise.release(exact_steps.ravel()).reshape(exact_steps.shape)
         estimate = self._strategy.reconstruct(noisy)
