@@ -9,6 +9,7 @@ from discreet.curator.statement import named
 from discreet.relational.database import Database
 from discreet.relational.discovering import Discovering, inquiry_for
 from discreet.relational.inquiry import Inquiry
+from discreet.relational.kept import Kept, SomeParts
 from discreet.relational.keys import KeySet
 from discreet.relational.measures import Total
 from discreet.relational.plan import Rows
@@ -94,7 +95,7 @@ def explain(
         tuple(measures),
         None if isinstance(made, Discovering) else made.cells,
         _bounding(made),
-        tuple(made.texts(database)),
+        tuple(_without(_salts(question.rows), text) for text in made.texts(database)),
     )
 
 
@@ -103,6 +104,20 @@ def _usual(question: Question) -> Guarantee:
     if isinstance(question.keys, KeySet):
         return PureDP(epsilon=1)
     return ApproxDP(epsilon=1, delta=1e-6)
+
+
+def _salts(rows: Rows) -> set[int]:
+    """Salts of partitions: whoever knew one could tell which of a person's parts are kept."""
+    below = {salt for item in rows.inputs for salt in _salts(item)}
+    if isinstance(rows, Kept) and isinstance(rows.keeping, SomeParts):
+        below.add(rows.keeping.salt)
+    return below
+
+
+def _without(salts: set[int], text: str) -> str:
+    for salt in salts:
+        text = text.replace(str(salt), "0")
+    return text
 
 
 def _steps(rows: Rows, depth: int) -> tuple[Step, ...]:

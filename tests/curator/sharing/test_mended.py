@@ -11,6 +11,7 @@ import pytest
 
 import discreet as dp
 from discreet import events
+from discreet.curator.explanation import _salts
 from discreet.errors import DiscreetError
 
 ONE = dp.PureDP(epsilon=1)
@@ -118,3 +119,15 @@ def test_a_changed_way_to_people_is_another_version() -> None:
     ledger = dp.ledger.Memory()
     assert answer([1, 2, 3], ledger) == answer([1, 2, 3], ledger)
     assert answer([1, 2, 3], ledger) != answer([1, 1, 1], ledger)
+
+
+def test_an_explanation_of_a_part_does_not_show_the_salt() -> None:
+    ledger = dp.ledger.Memory()
+    curator = held(dp.Person("num", max_rows=2, of="patients"), ledger)
+    part = curator.partition("visits", by="ward", budget=ONE, k=1)["A"]
+    question = "SELECT COUNT(*) AS n FROM visits"
+    texts = " ".join(part.explain(question, spend=ONE).sql)
+    kept = part._question(question).rows
+    salts = _salts(kept)
+    assert salts
+    assert not any(str(salt) in texts for salt in salts)
