@@ -1,171 +1,163 @@
-"""Many linear queries at once: all marginals of the Adult table, and a long online conversation.
+"""Many linear queries at once: all marginals of real tables, peers, and a long conversation.
 
-Errors are root mean squared errors of a count over all queries of a workload, in records, at the
-same epsilon under add/remove neighbours: independent noise on every marginal, the matrix mechanism,
-MWEM as printed (one query a round, small steps, replayed) and MWEM by default (one marginal
-a round, scaling). The online figures are about dense queries over 2**16 cells, kept in memory.
+Errors are root mean squared errors of a count over all queries of a workload, in records; the mean
+absolute error stands beside them. Peers take hours over tables of eight attributes, so their
+numbers there come from a record (``queries_record.py``); on five attributes they run here, in turn
+with MWEM. Seconds are those of the processor, on both sides.
 """
 
 from __future__ import annotations
 
-import math
-import resource
 import sys
-import time
+from collections.abc import Sequence
+from statistics import median
 
-import numpy as np
-from numpy.typing import NDArray
-from peers import ROOT
+import peers
+from queries_data import Table, tables
 from queries_figure import draw, workload_curves
-from timing import Figure, alternate, clock, ratios
+from queries_mechanisms import MECHANISMS, Released, mwem, release
+from queries_online import online
+from queries_record import CONTENDERS, DEFAULT, EPSILONS, WAYS, Contender, key, recorded
+from timing import Figure
 
 import discreet as dp
-from discreet.queries.fitting import SmallSteps
-from discreet.queries.linear_query import Weights
-from discreet.queries.matrix.mechanism import MatrixMechanism
-from discreet.queries.mwem import MWEM, suggested_rounds
-from discreet.queries.mwem_rounds import OneQuery
-from discreet.queries.online_construction import OnlineSession
-from discreet.queries.pmw import private_multiplicative_weights
-from discreet.queries.record_count import BoughtCount, PublicCount
-from discreet.queries.universe import Universe
 from discreet.queries.workload import Workload
 
-sys.path.append(str(ROOT / "examples"))
-
-RELEASES = 5
-ROUNDS = 9
-CELLS = 1 << 16
-RECORDS = 10_000_000
-QUESTIONS = 1_000_000
-STORED = 32
+RELEASES = 3
+LIVE = ("education", "marital", "race", "sex", "income")
+LIVE_ROUNDS = 2
+ONLY_SMALL = {"projection"}
+"""Takes minutes for each release over 200 000 cells."""
+SMALL = 1 << 12
 
 
 def figures() -> list[Figure]:
     """All figures of this suite."""
-    try:
-        universe, counts = adult()
-    except FileNotFoundError as reason:
-        missing = Figure(name="queries", values=(), unit="x", remark=f"MISSING adult: {reason}")
-        return [missing, *online()]
-    found = []
-    for ways in (2, 3):
-        workload = Workload.marginals(universe, ways)
-        for epsilon in (0.1, 1.0):
-            found += compared(workload, counts, epsilon, f"queries/{ways}-way/epsilon={epsilon:g}")
-    draw(workload_curves(universe, counts))
+    known = {table.name: table for table in tables()}
+    found = [
+        Figure(name=f"queries/{name}", values=(), unit="records", remark=f"MISSING {name}")
+        for name in ("adult", "survey")
+        if name not in known
+    ]
+    for table in known.values():
+        for ways in WAYS:
+            for epsilon in EPSILONS:
+                found += compared(table, ways, epsilon)
+    if "adult" in known:
+        few = known["adult"].only("few", *LIVE)
+        for epsilon in EPSILONS:
+            found += compared(few, 2, epsilon, contenders=())
+        found += live(few)
+        draw(workload_curves(known["adult"]))
     return found + online()
 
 
-def adult() -> tuple[Universe, NDArray[np.int64]]:
-    """The Adult table over eight attributes: 235 200 cells, 32 561 people."""
-    import adult as source
-
-    data = source.load()
-    columns = {
-        "age": (7, [min((age - 15) // 10, 6) for age in data.age]),
-        "education": (8, [(years - 1) // 2 for years in data.education_years]),
-        "marital": (7, [source.MARITAL_STATUSES.index(x) for x in data.marital_status]),
-        "relationship": (6, [source.RELATIONSHIPS.index(x) for x in data.relationship]),
-        "race": (5, [source.RACES.index(x) for x in data.race]),
-        "sex": (2, [source.SEXES.index(x) for x in data.sex]),
-        "hours": (5, [min(hours // 20, 4) for hours in data.hours_per_week]),
-        "income": (2, [source.INCOMES.index(x) for x in data.income]),
-    }
-    universe = Universe.of(**{name: range(size) for name, (size, _) in columns.items()})
-    counts = np.zeros(universe.shape, dtype=np.int64)
-    np.add.at(counts, tuple(np.array(values) for _, values in columns.values()), 1)
-    return universe, counts
-
-
 def compared(
-    workload: Workload, counts: NDArray[np.int64], epsilon: float, name: str
+    table: Table, ways: int, epsilon: float, contenders: Sequence[Contender] = CONTENDERS
 ) -> list[Figure]:
-    """Errors of all mechanisms on one workload, and the time of MWEM."""
+    """Errors of all mechanisms on all marginals, and what peers make of the same."""
+    name = f"queries/{table.name}/{ways}-way/epsilon={epsilon:g}"
     print(name, end=" ", file=sys.stderr, flush=True)
-    exact, spend = workload.answers(counts), dp.PureDP(epsilon=epsilon)
-    alone = math.sqrt(2) * len(workload.products) / epsilon
-    matrix = MatrixMechanism(workload, spend).rmse
-    rounds = suggested_rounds(spend, records=int(counts.sum()), most=len(workload.products))
-    found = [
-        Figure(name=f"{name}/independent", values=(alone,), unit="records"),
-        Figure(name=f"{name}/matrix", values=(matrix,), unit="records"),
-    ]
-    printed = OneQuery(stepping=SmallSteps())
-    for kind, mechanism in (
-        ("mwem_printed", MWEM(workload, spend, BoughtCount(), 30, each=printed, passes=20)),
-        ("mwem", MWEM(workload, spend, BoughtCount(), rounds)),
-    ):
-        errors, seconds = [], []
-        for _ in range(RELEASES):
-            start = time.perf_counter()
-            released = mechanism.release(counts)
-            seconds.append(time.perf_counter() - start)
-            squares = (released.answers(workload) - exact) ** 2
-            errors.append(math.sqrt(float(squares.mean())))
+    workload, records = Workload.marginals(table.universe, ways), int(table.counts.sum())
+    done: dict[str, list[Released]] = {}
+    for kind, build in MECHANISMS.items():
+        if kind in ONLY_SMALL and table.universe.size > SMALL:
+            continue
+        mechanism = build(workload, epsilon, records)
+        done[kind] = [release(mechanism, workload, table.counts) for _ in range(RELEASES)]
         print(".", end="", file=sys.stderr, flush=True)
-        found += [
-            Figure(name=f"{name}/{kind}", values=errors, unit="records"),
-            Figure(name=f"{name}/{kind}/seconds", values=seconds, unit="s"),
-        ]
     print(file=sys.stderr)
+    alone = median(each.rmse for each in done["independent"])
+    found = [
+        Figure(
+            name=f"{name}/{kind}",
+            values=[each.rmse for each in releases],
+            unit="records",
+            remark=_remark(releases, alone),
+        )
+        for kind, releases in done.items()
+    ]
+    for contender in contenders:
+        theirs = [
+            Released(**numbers)
+            for numbers in recorded().get(key(contender, table.name, epsilon, ways), [])
+        ]
+        label = f"{name}/{contender.peer}_{contender.name}"
+        found += [
+            Figure(
+                name=label,
+                values=[each.rmse for each in theirs],
+                unit="records",
+                remark=f"{_remark(theirs, alone)}; recorded" if theirs else "MISSING in the record",
+            ),
+            *against(label, done["mwem"], theirs),
+        ]
     return found
 
 
-def online() -> list[Figure]:
-    """What a lazy answer costs, and a million of them."""
-    numbers = np.random.default_rng(1)
-    law = numbers.dirichlet(np.full(CELLS, 0.01))
-    counts = numbers.multinomial(RECORDS, law)
-    queries = [Weights(numbers.random(CELLS) < 0.5) for _ in range(STORED)]
-    plan = private_multiplicative_weights(
-        cells=CELLS,
-        spend=dp.ZCDP(rho=0.5),
-        size=PublicCount(RECORDS),
-        questions=QUESTIONS,
-        confidence=0.95,
-    )
-    session = plan.open(counts)
-    settle(session, queries)
-    table, hypothesis = counts.astype(np.float64), law.copy()
+def _remark(releases: Sequence[Released], alone: float) -> str:
+    mae, seconds = median(x.mae for x in releases), median(x.seconds for x in releases)
+    share = median(x.rmse for x in releases) / alone
+    return f"mean absolute {mae:.3g}; {share:.2g} of independent noise; {seconds:.2g} s"
 
-    def dots() -> float:
-        return sum(float(q.values @ table) + float(q.values @ hypothesis) for q in queries)
 
-    def lazy() -> float:
-        return sum(session.ask(query) for query in queries)
-
-    seconds = alternate(
-        "queries/lazy", {"ask": clock(lazy, calls=20), "dots": clock(dots, calls=20)}, rounds=ROUNDS
-    )
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    took = clock(lambda: conversation(session, queries))()
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+def against(label: str, ours: list[Released], theirs: list[Released]) -> list[Figure]:
+    """MWEM's error over the peer's, and how much sooner it is there; both need the peer."""
+    rmse = median(each.rmse for each in theirs) if theirs else 1.0
+    seconds = median(each.seconds for each in theirs) if theirs else 1.0
+    reached = [each for each in ours if each.rmse <= rmse] if theirs else []
     return [
         Figure(
-            name="queries/online/lazy_over_dots",
-            values=ratios(seconds["ask"], seconds["dots"]),
+            name=f"{label}/mwem_error",
+            values=[each.rmse / rmse for each in ours] if theirs else (),
             unit="x",
-            at_most=3,
+            at_most=1,
         ),
-        Figure(name="queries/online/million/seconds", values=(took,), unit="s"),
-        Figure(name="queries/online/million/grown", values=(grown,), unit="MB", at_most=64),
-        Figure(name="queries/online/updates", values=(plan.cutoff - session.left,), unit="updates"),
+        Figure(
+            name=f"{label}/mwem_speedup",
+            values=[seconds / each.seconds for each in reached],
+            unit="x",
+            at_least=5,
+            remark="to reach its error or less",
+        ),
     ]
 
 
-def settle(session: OnlineSession, queries: list[Weights]) -> None:
-    """Ask until nothing new is learnt."""
-    left = -1
-    while left != session.left:
-        left = session.left
-        for query in queries:
-            session.ask(query)
+def live(table: Table) -> list[Figure]:
+    """Peers at their own defaults on few attributes, each release followed by one of MWEM's."""
+    found = []
+    workload, records = Workload.marginals(table.universe, 2), int(table.counts.sum())
+    for contender in (DEFAULT, CONTENDERS[0]):
+        label = f"queries/live/{contender.peer}_{contender.name}"
+        ours, theirs, reason = rounds(contender, table, workload, records)
+        remark = f"MISSING {contender.peer}: {reason}" if reason else ""
+        found += [
+            Figure(name=label, values=[x.rmse for x in theirs], unit="records", remark=remark),
+            Figure(name=f"{label}/seconds", values=[x.seconds for x in theirs], unit="s"),
+            Figure(name=f"{label}/mwem", values=[x.rmse for x in ours], unit="records"),
+            Figure(name=f"{label}/mwem/seconds", values=[x.seconds for x in ours], unit="s"),
+            *against(label, ours, theirs),
+        ]
+    return found
 
 
-def conversation(session: OnlineSession, queries: list[Weights]) -> float:
-    """A million questions, each chosen by the answer before it."""
-    answer, ask = 0.0, session.ask
-    for turn in range(QUESTIONS):
-        answer = ask(queries[(turn + int(answer * 1e6)) % STORED])
-    return answer
+def rounds(
+    contender: Contender, table: Table, workload: Workload, records: int
+) -> tuple[list[Released], list[Released], str]:
+    """Releases in turn, at epsilon 1, or why there are none."""
+    print(f"queries/live/{contender.name}", end=" ", file=sys.stderr, flush=True)
+    ours: list[Released] = []
+    theirs: list[Released] = []
+    mechanism = mwem(workload, dp.PureDP(epsilon=1), records)
+    reason = ""
+    try:
+        with peers.Peer(contender.peer, f"peer_{contender.peer}_mwem.py") as running:
+            for _ in range(LIVE_ROUNDS):
+                numbers = contender.ask(running, table, 1.0, (2,))[2]
+                theirs.append(Released(**numbers))
+                ours.append(release(mechanism, workload, table.counts))
+                print(".", end="", file=sys.stderr, flush=True)
+    except peers.Missing as missing:
+        reason = str(missing)
+    print(file=sys.stderr)
+    return ours, theirs, reason

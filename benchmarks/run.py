@@ -17,7 +17,7 @@ from pathlib import Path
 from timing import Figure
 
 MACHINERY = {"run", "timing", "peers"}
-LONG = {"relational_large"}  # suites that run only when they are asked for
+LONG = {"relational_large", "analysts_runs"}  # suites that run only when they are asked for
 HEADINGS = ("figure", "median", "unit", "quartiles", "target", "")
 
 

@@ -427,6 +427,80 @@ def keys() -> Chart:
     ).resolve_scale(x="independent")
 
 
+def synopsis() -> Chart:
+    """Counts by two attributes, exact and from one synopsis."""
+    numbers = np.random.default_rng(0)
+    people = 2_000
+    age = numbers.triangular(17, 35, 70, people).astype(np.int64)
+    work = np.where(numbers.random(people) < age / 100, "office", "field")
+    records = []
+    for panel, randomness in (("exact", Noiseless()), ("synopsis, epsilon = 0.2", Seeded(1))):
+        curator = dp.Curator(
+            adult=dp.table(
+                {"age": age, "work": work, "sex": numbers.choice(["f", "m"], people)},
+                unit=dp.Row(),
+                columns={
+                    "age": dp.Number(17, 69),
+                    "work": dp.Category(["office", "field"]),
+                    "sex": dp.Category(["f", "m"]),
+                },
+            ),
+            budget=dp.PureDP(epsilon=1),
+            ledger=dp.ledger.Memory(),
+            randomness=randomness,
+        )
+        universe = curator.universe("adult", "work", "sex", age="FLOOR(age / 10) * 10")
+        released = curator.synopsis(
+            dp.queries.Workload.marginals(universe, 2),
+            mechanism=dp.queries.MatrixMechanism,
+            spend=dp.PureDP(epsilon=0.2),
+        )
+        records += [{**row, "panel": panel} for row in released.table("age", "work")]
+    return panels(
+        alt.Chart(alt.Data(values=records))
+        .mark_rect()
+        .encode(
+            x=alt.X("age:O", title="age, from"),
+            y=alt.Y("work:N", title=None),
+            color=alt.Color("n:Q", title="people", scale=alt.Scale(scheme="blues")),
+        )
+        .properties(width=200, height=90),
+    )
+
+
+def trees() -> Chart:
+    """The leaves that PrivTree grows where people are."""
+    numbers = np.random.default_rng(1)
+    side = 1 << 20
+    town = numbers.normal((300_000, 700_000), 40_000, (20_000, 2))
+    country = numbers.uniform(0, side, (2_000, 2))
+    positions = np.vstack([town, country]).astype(int).clip(0, side - 1)
+    wide = dp.queries.Universe.of(east=range(side), north=range(side))
+    tree = dp.queries.PrivTree(
+        dp.queries.Workload.of(wide, {}),
+        dp.PureDP(epsilon=1),
+        dp.queries.BoughtCount(),
+        randomness=Seeded(1),
+    )
+    leaves = tree.release(dp.queries.Points(positions))
+    boxes = [
+        {"left": int(low[0]), "bottom": int(low[1]), "right": int(high[0]), "top": int(high[1])}
+        for low, high in zip(leaves.lows, leaves.highs, strict=True)
+    ]
+    kilometres = "datum.value / 1000"
+    return (
+        alt.Chart(alt.Data(values=boxes))
+        .mark_rect(fill=None, stroke="#4c78a8", strokeWidth=0.7)
+        .encode(
+            x=alt.X("left:Q", title="east, km", axis=alt.Axis(labelExpr=kilometres)),
+            x2="right:Q",
+            y=alt.Y("bottom:Q", title="north, km", axis=alt.Axis(labelExpr=kilometres)),
+            y2="top:Q",
+        )
+        .properties(width=320, height=320)
+    )
+
+
 def _in_keys(groups: int) -> str:
     return f"each person in at most {groups} key{'s' if groups > 1 else ''}"
 
@@ -462,6 +536,8 @@ FIGURES = {
     "visits": visits,
     "bounding": bounding,
     "keys": keys,
+    "synopsis": synopsis,
+    "trees": trees,
 }
 
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from discreet import accounting, audit, calculus, errors, events, mechanisms, noise
+    from discreet import accounting, audit, calculus, errors, events, mechanisms, noise, queries
     from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, GaussianDP, PureDP, RenyiDP
     from discreet.core.unit import Edge, Node, Person, Replace, Row
     from discreet.curator import ledger
@@ -87,6 +87,7 @@ __all__ = [
     "noise",
     "public",
     "quantile",
+    "queries",
     "std",
     "sum",
     "table",
@@ -102,6 +103,7 @@ _MODULES = {
     "ledger": "discreet.curator.ledger",
     "mechanisms": "discreet.mechanisms",
     "noise": "discreet.noise",
+    "queries": "discreet.queries",
 }
 _NAMES = {
     "discreet.core.guarantee": (

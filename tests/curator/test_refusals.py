@@ -64,7 +64,7 @@ def test_the_mean_of_a_category_says_how_it_is_declared(curator: dp.Curator) -> 
 
 @pytest.mark.parametrize("accuracy", [5, {"n": 5}, "n=5"])
 def test_an_accuracy_that_is_none_is_refused(curator: dp.Curator, accuracy: object) -> None:
-    told = refusal(lambda: curator.preview(SQL, accuracy=accuracy))  # type: ignore[arg-type]
+    told = refusal(lambda: curator.preview(SQL, accuracy=accuracy))  # type: ignore[call-overload]
     assert told.code == "accuracy_columns"
 
 

@@ -15,10 +15,17 @@ from discreet.mechanisms import DiscreteLaplace, Exponential, PermuteAndFlip
 from discreet.mechanisms.selection import Selection
 from discreet.noise import Noiseless, Seeded
 from discreet.queries.families import Listed, Ranges
-from discreet.queries.fitting import MeasuredQuery, SmallSteps, replay
+from discreet.queries.fitting import (
+    MeasuredMarginal,
+    MeasuredQuery,
+    Scaling,
+    SmallSteps,
+    replay,
+    settle,
+)
 from discreet.queries.linear_query import Region, on_grid
 from discreet.queries.multiplicative_weights import MultiplicativeWeights
-from discreet.queries.mwem import MWEM, Average, mwem_bound
+from discreet.queries.mwem import MWEM, Average, Last, mwem_bound, suggested_rounds
 from discreet.queries.mwem_rounds import OneMarginal, OneQuery, Round, exact_answers
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
 from discreet.queries.universe import Universe
@@ -165,6 +172,82 @@ def test_the_update_of_the_catalogue() -> None:
     assert 100 * weights.answer(query) == pytest.approx(53.74, abs=0.005)
     replay(weights, [MeasuredQuery(query, 80, 0)], SmallSteps(), total=100, passes=200)
     assert 100 * weights.answer(query) == pytest.approx(80, abs=0.1)
+
+
+def test_measurements_that_contradict_each_other_settle_between_them() -> None:
+    """Full steps end at whatever was replayed last; shrinking ones at the least squares fit."""
+    counts = ([70.0, 30.0], [50.0, 50.0])
+    history = [MeasuredMarginal((2,), (0,), np.array(cells), 5.0) for cells in counts]
+    weights = MultiplicativeWeights(2)
+    replay(weights, history, Scaling(), total=100, passes=20)
+    assert 100 * weights.distribution[0] < 52
+    settle(weights, history, Scaling(), total=100, passes=8)
+    assert 100 * weights.distribution[0] == pytest.approx(60, abs=5)
+
+
+def test_settling_makes_the_last_estimate_better() -> None:
+    """Ten noisy looks at six marginals, from the same seed: the same data, fitted once more."""
+    workload, counts = Workload.marginals(TABLE, 2), correlated(5000)
+    exact = workload.answers(counts)
+
+    def error(settling: int, seed: int) -> float:
+        mechanism = MWEM(
+            workload,
+            dp.PureDP(epsilon=0.2),
+            PublicCount(5000),
+            10,
+            iterate=Last(settling),
+            randomness=Seeded(seed),
+        )
+        return float(np.square(mechanism.release(counts).answers(workload) - exact).mean())
+
+    with_it, without = (sum(error(passes, seed) for seed in range(6)) for passes in (8, 0))
+    assert with_it < 0.95 * without
+
+
+def test_more_budget_for_each_cell_suggests_more_rounds_and_never_more_than_marginals() -> None:
+    """Rules of thumb, in the notion of the spend."""
+
+    def rounds(spend: Guarantee, cells: float) -> int:
+        return suggested_rounds(spend, records=20_000, most=28, cells=cells)
+
+    pure = [rounds(dp.PureDP(epsilon=e), 64) for e in (1e-6, 0.1, 1, 1000)]
+    assert pure == sorted(pure)
+    assert pure[0] == 2
+    assert pure[-1] == 28
+    assert rounds(dp.PureDP(epsilon=1), 8) > rounds(dp.PureDP(epsilon=1), 200)
+    assert rounds(dp.ZCDP(rho=0.5), 64) > rounds(dp.PureDP(epsilon=1), 64)
+    with pytest.raises(InvalidParameter, match="cells"):
+        rounds(dp.PureDP(epsilon=1), 0)
+
+
+@pytest.mark.parametrize("spend", SPENDS, ids=lambda s: type(s).__name__)
+def test_with_a_round_for_every_marginal_nothing_is_selected_nor_paid_for(spend: Guarantee) -> None:
+    """Three marginals: three rounds cost three measurements, two or four cost selections too."""
+    costs = {rounds: MWEM(PAIRS, spend, PublicCount(4), rounds).event for rounds in (2, 3, 4)}
+    every = MWEM(PAIRS, spend, PublicCount(4), 3)
+    assert every.takes_turns
+    assert costs[3] == every.noise.event * 3
+    assert "Exponential" in repr(costs[2]) or "PermuteAndFlip" in repr(costs[2])
+    assert "Exponential" in repr(costs[4]) or "PermuteAndFlip" in repr(costs[4])
+    match spend:
+        case dp.PureDP(epsilon=epsilon):
+            assert costs[3].epsilon(delta=0) <= epsilon
+        case dp.ZCDP(rho=rho):
+            assert 0.999 * rho < costs[3].zcdp().rho <= rho * (1 + 1e-12)
+        case dp.ApproxDP(epsilon=epsilon, delta=delta):
+            assert costs[3].epsilon(delta=float(delta)) <= epsilon
+
+
+def test_taking_turns_measures_every_marginal_once() -> None:
+    """Without noise, the answers are those of the data."""
+    workload, counts = Workload.marginals(TABLE, 2), correlated(5000)
+    mechanism = MWEM(
+        workload, dp.PureDP(epsilon=1000), PublicCount(5000), 6, randomness=Noiseless()
+    )
+    assert mechanism.takes_turns
+    found = mechanism.release(counts).answers(workload)
+    assert np.abs(found - workload.answers(counts)).max() < 50
 
 
 def test_selection_probabilities_are_those_of_the_catalogue() -> None:

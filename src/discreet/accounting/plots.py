@@ -6,7 +6,6 @@ of the documentation, ``save`` writes it. Altair (the extra ``plots``) is loaded
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 from discreet.accounting.compare import Quote, accountants, quotes
 from discreet.core.errors import InvalidParameter
 from discreet.core.event import Event
+from discreet.core.plotting import plotting
 from discreet.core.pricing import Accountant
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def epsilon_against_steps(
         for quote in quotes(event_of_steps(number), delta=delta, among=among)
         if math.isfinite(quote.epsilon)
     ]
-    altair = _altair()
+    altair = plotting()
     return _lines(
         points,
         "accountant",
@@ -74,7 +74,7 @@ def accountants_side_by_side(
         for quote in quotes(event, delta=delta, among=among)
         if math.isfinite(quote.epsilon)
     ]
-    altair = _altair()
+    altair = plotting()
     return _lines(
         points,
         "accountant",
@@ -99,7 +99,7 @@ def tradeoff_curves(named: Mapping[str, Event]) -> alt.LayerChart:
         for name, event in named.items()
         for alpha, beta in zip(_ALPHAS, event.tradeoff()(_ALPHAS), strict=True)
     ]
-    altair = _altair()
+    altair = plotting()
     errors = {"scale": altair.Scale(domain=[0, 1]), "axis": altair.Axis(format="~g", tickCount=5)}
     curves = _lines(
         points,
@@ -149,7 +149,7 @@ def save(chart: TopLevel, path: Path) -> None:
             remedy="Use .html for a page, .svg or .png for a picture.",
         )
     if suffix != ".json":
-        _loaded("vl_convert")
+        plotting("vl_convert")
     try:
         if suffix == ".html":
             styled(chart).save(str(path), inline=True)
@@ -183,7 +183,7 @@ def _lines(
             expectation="an accountant with a finite price at one point at least",
             remedy="Choose delta > 0, and an event that the accountants can price.",
         )
-    altair = _altair()
+    altair = plotting()
     present = {point[field] for point in points}
     style = {name: number % len(_COLOURS) for number, name in enumerate(order) if name in present}
     colours = altair.Scale(
@@ -202,19 +202,3 @@ def _lines(
         .properties(width=420, height=240)
     )
     return chart
-
-
-def _altair() -> Any:
-    return _loaded("altair")
-
-
-def _loaded(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError:
-        raise InvalidParameter(
-            code="missing_altair",
-            expectation="Altair and vl-convert, which draw the plots",
-            received=module,
-            remedy="pip install 'discreet[plots]'.",
-        ) from None

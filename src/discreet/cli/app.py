@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import account, demo, init, ledger, profile, query
+from discreet.cli import account, demo, init, ledger, profile, query, synopsis
 
 app = typer.Typer(
     name="discreet",
@@ -22,6 +22,7 @@ app.command()(init.init)
 app.command()(query.preview)
 app.command()(query.query)
 app.command()(query.explain)
+app.command()(synopsis.synopsis)
 app.command()(profile.profile)
 app.command()(demo.demo)
 app.add_typer(ledger.app, name="ledger")

@@ -12,19 +12,20 @@ from __future__ import annotations
 from typing import TypeVar
 
 from discreet.accounting.adaptive.steps import Amounts
-from discreet.core.errors import InvalidParameter
 from discreet.core.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.measurement import Measurement
 from discreet.core.space import Space
 from discreet.core.unit import PrivacyUnit
-from discreet.curator.history import History, history
+from discreet.curator.dialogues import Dialogue, Dialogues, paid_dialogue
+from discreet.curator.history import History, dialogues, history
 from discreet.curator.holdings import Holdings
 from discreet.curator.ledger import Account, Ledger
 from discreet.curator.payment import Payment
 from discreet.curator.policies import Policies
 from discreet.curator.purse import Purse
 from discreet.curator.watch import Watch, Watchable
+from discreet.mechanisms.sparse_vector.plain import mechanism_from_plain, plain_mechanism
 from discreet.noise.randomness import SYSTEM, integer
 from discreet.relational.asking import Asked, text_of
 from discreet.relational.database import Database, Databases, Units
@@ -95,6 +96,13 @@ class Access:
         """What was asked here, by whom and at what price."""
         return history(self._account, self._purse)
 
+    def conversations(self, *, asker: str | None = None) -> Dialogues:
+        """Conversations, rounds and watches that were paid from here, with the ids to resume them.
+
+        All of them, or those of one asker: whoever lost an id finds it here.
+        """
+        return dialogues(self._account, self._purse, asker)
+
     def release(
         self,
         measurement: Measurement[Database, Result],
@@ -109,12 +117,12 @@ class Access:
         plain JSON, since it is kept in the ledger.
         """
         self._scope.require_whole()
+        self._purse.check(spend)
         allowed = self._policies.admit_measurement(spend, asker=asker, purpose=purpose)
         measurement.input.require(self.space)
         event = measurement.event(1)
         charge = self._purse.charge(spend, (event,))
-        if not self._purse.covers(spend, event):
-            raise _too_small(spend)
+        self._purse.require_covered(spend, event)
         return self._payment.paid(
             lambda: measurement.release(self._database),
             lambda value: {"value": value},
@@ -138,18 +146,33 @@ class Access:
         The whole of it is paid for now; every answer is in the ledger before it is seen.
         """
         self._scope.require_event(mechanism.event, self.unit)
+        self._purse.check(spend)
         allowed = self._policies.admit_spend(spend, asker=asker, purpose=purpose)
         charge = self._purse.charge(spend, (mechanism.event,))
-        if not self._purse.covers(spend, mechanism.event):
-            raise _too_small(spend)
+        self._purse.require_covered(spend, mechanism.event)
         reservation = self._account.reserve(
             asker=asker,
             question=f"conversation {integer(SYSTEM, 96):024x}",
             charge=charge,
             event=mechanism.event.to_json(),
-            detail={"spend": repr(spend), "mechanism": type(mechanism).__name__, **allowed},
+            detail={
+                "spend": repr(spend),
+                "mechanism": type(mechanism).__name__,
+                "watch": plain_mechanism(mechanism),
+                **allowed,
+            },
         )
         return Watch(mechanism, self._watched, self._payment, reservation)
+
+    def reopen(self, watch: str, *, asker: str = ANALYST) -> Watch:
+        """Go on with a conversation of :meth:`open` by its id, also after a restart; for free.
+
+        Whoever had it open before can no longer use it.
+        """
+        paid = paid_dialogue(self._account, watch, Dialogue.WATCH, asker=asker)
+        plain = paid["detail"]["watch"]
+        mechanism = mechanism_from_plain(plain, self._holdings.randomness)
+        return Watch(mechanism, self._watched, self._payment, watch)
 
     @property
     def _database(self) -> Database:
@@ -170,12 +193,3 @@ class Access:
         if not self._holdings.randomness.private:
             return self._purse.currency.zero
         return self._purse.charge(spend, events)
-
-
-def _too_small(spend: Guarantee) -> InvalidParameter:
-    return InvalidParameter(
-        code="spend_too_small",
-        expectation="an event that costs no more than `spend`",
-        received=spend,
-        remedy="Raise the spend, or add noise.",
-    )

@@ -9,13 +9,18 @@ Source: modern-data:B1, K1; contract, "Columns". Proof: ``proofs/partition.md`` 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.curator.release.promise import promised, protected
+from discreet.relational.identity import identity
 from discreet.relational.inquiry import Inquiry, Measured
-from discreet.relational.magnitudes import Magnitudes
+from discreet.relational.magnitudes import Magnitudes, bounds_question, quoted
 from discreet.relational.schema import Number
+
+if TYPE_CHECKING:
+    from discreet.curator.session import Session
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,38 @@ class Bounds:
             f"outside\nguarantee: {promised(self.guarantee)} for "
             f"{protected(self.guarantee.unit)}"
         )
+
+
+def estimate_bounds(
+    session: Session,
+    table: str,
+    column: str,
+    spend: Guarantee,
+    *,
+    asker: str,
+    purpose: str | None,
+) -> Bounds:
+    """Buy bounds, or find those that the asker already has."""
+    about = session._question(f"SELECT COUNT(*) AS n FROM {quoted(table)}")
+    question, bins = bounds_question(about, column)
+    inquiry = session._asked(question, spend)
+    allowed = session._policies.admit(question, inquiry.spend, asker=asker, purpose=purpose)
+    same = identity(question, inquiry.spend, session._snapshot(question), session.unit)
+    stored = session._account.find(asker=asker, question=same)
+    if stored is not None:
+        measured = Measured.from_plain(stored["measured"])
+    else:
+        inquiry.rehearse(session._database)
+        measured = session._payment.paid(
+            lambda: inquiry.measurement(session._database).release(session._database),
+            lambda found: {"measured": found.plain()},
+            asker=asker,
+            question=same,
+            charge=session._charge(inquiry),
+            event=inquiry.event,
+            detail={"sql": f"bounds of {table}.{column}", "spend": repr(inquiry.spend)} | allowed,
+        )
+    return bounds_of(column, inquiry, bins, measured, inquiry.spend.per(session.unit))
 
 
 def bounds_of(

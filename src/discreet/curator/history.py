@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from discreet.curator.dialogues import Dialogue, Dialogues, Opened, dialogue_of
 from discreet.curator.ledger import Account, Kind
 from discreet.curator.purse import Purse
 from discreet.curator.release.promise import promised
@@ -13,7 +14,11 @@ from discreet.curator.release.promise import promised
 
 @dataclass(frozen=True)
 class Asked:
-    """One question or conversation."""
+    """One question or conversation; ``number`` is its place in this history.
+
+    Entries of the ledger have other numbers, which would tell how much others wrote between.
+    A conversation, a round or a watch has its ``id``, which is random, and says which ``kind``.
+    """
 
     number: int
     time: str
@@ -22,6 +27,8 @@ class Asked:
     price: str
     ended: str
     purpose: str = ""
+    id: str = ""
+    kind: Dialogue | None = None
 
 
 @dataclass(frozen=True)
@@ -45,14 +52,16 @@ class History:
     def __str__(self) -> str:
         """A table."""
         rows: list[tuple[str, ...]] = [
-            ("#", "time", "asker", "price", "end", "purpose", "question")
+            ("#", "time", "asker", "price", "end", "purpose", "id", "question")
         ]
         rows += [
-            (str(a.number), a.time, a.asker, a.price, a.ended, a.purpose, _short(a.question))
+            (str(a.number), a.time, a.asker, a.price, a.ended, a.purpose, a.id, _short(a.question))
             for a in self.asked
         ]
+        if not any(a.id for a in self.asked):
+            rows = [(*row[:6], row[7]) for row in rows]
         if not any(a.purpose for a in self.asked):
-            rows = [(*row[:5], row[6]) for row in rows]
+            rows = [(*row[:5], *row[6:]) for row in rows]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join(
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -74,19 +83,35 @@ def history(account: Account, purse: Purse) -> History:
         if entry.kind in _ASKED and entry.account == account.account:
             body = entry.body
             detail = body.get("detail", {})
+            kind = dialogue_of(detail)
             asked[entry.id] = Asked(
-                entry.number,
+                len(asked) + 1,
                 str(entry.time)[:19],
                 str(body.get("asker", "owner" if entry.kind is Kind.GRANTED else "elsewhere")),
                 _question(body, detail),
                 promised(purse.spent(entry.amounts("charge"))),
-                _ASKED[entry.kind],
+                _ASKED[entry.kind] if kind is None else "open",
                 str(detail.get("purpose", "")),
+                entry.id if kind else "",
+                kind,
             )
         elif entry.kind in _ENDS:
             ends[entry.subject] = _ENDS[entry.kind]
+        elif entry.kind is Kind.RESTORED:  # answers may be missing: none goes on
+            ends |= {key: "unfinished" for key, item in asked.items() if item.kind} | ends
     return History(
         tuple(replace(item, ended=ends.get(key, item.ended)) for key, item in asked.items())
+    )
+
+
+def dialogues(account: Account, purse: Purse, asker: str | None) -> Dialogues:
+    """The conversations, rounds and watches of an account; those of one asker, if named."""
+    return Dialogues(
+        tuple(
+            Opened(each.id, each.kind, each.asker, each.time, each.price, each.ended, each.question)
+            for each in history(account, purse)
+            if each.kind is not None and asker in (None, each.asker)
+        )
     )
 
 

@@ -23,10 +23,11 @@ from discreet.accounting.adaptive.currency import (
     Rhos,
     RhosAndDeltas,
 )
-from discreet.accounting.adaptive.steps import Amounts, plus
-from discreet.core.errors import InvalidParameter, Mismatch
+from discreet.accounting.adaptive.steps import Amounts, plus, steps_up
+from discreet.core.errors import InvalidParameter, Mismatch, Unpriced
 from discreet.core.event import Event, Nothing, compose
 from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
+from discreet.core.parameters import exact
 from discreet.core.unit import PrivacyUnit
 from discreet.curator.ledger import Terms
 from discreet.curator.people import unit_text
@@ -87,12 +88,29 @@ class Purse:
         self.check(spend)
         try:
             # Together, so that shares of a spend add up to it without rounding.
-            return self.currency.price(compose(events), None)
+            return self._least(compose(events), spend)
         except InvalidParameter:
             if not isinstance(spend, ApproxDP):
                 raise
         paid = [event for event in events if not isinstance(event, Nothing)]
         return reduce(plus, (self._pair(event, spend) for event in paid), self.currency.zero)
+
+    def _least(self, event: Event, spend: Guarantee) -> Amounts:
+        """What the event states; where that is above the spend, its price at the spend's delta.
+
+        Many pure steps, fixed in advance, are cheaper together than the sum that they state.
+        """
+        stated = self.currency.price(event, None)
+        pairs = isinstance(self.currency, EpsilonsAndDeltas)
+        if not pairs or not isinstance(spend, ApproxDP) or not spend.delta:
+            return stated
+        if stated[0] <= steps_up(exact(spend.epsilon)):
+            return stated
+        try:
+            together = self.currency.price(event, spend.delta)
+        except (InvalidParameter, Unpriced):
+            return stated
+        return min(stated, together)
 
     def _pair(self, event: Event, spend: ApproxDP) -> Amounts:
         """One event of a sum of pairs: as it states itself, or read at the spend's delta."""
@@ -102,7 +120,9 @@ class Purse:
             return self.currency.price(event, spend.delta)
 
     def check(self, spend: Guarantee) -> None:
-        """Refuse a spend whose notion has no price in this budget."""
+        """Refuse what is no spend, and a spend whose notion has no price in this budget."""
+        if not isinstance(spend, Guarantee):
+            raise _not_a_spend(spend)
         match self.currency, spend:
             case Epsilons(), PureDP():
                 return
@@ -141,6 +161,16 @@ class Purse:
         delta = spend.delta if isinstance(spend, ApproxDP) and spend.delta else None
         return filter_for(spend.per(self.unit)).admits(event, delta=delta)
 
+    def require_covered(self, spend: Guarantee, event: Event) -> None:
+        """Refuse a spend that does not cover the event."""
+        if not self.covers(spend, event):
+            raise InvalidParameter(
+                code="spend_too_small",
+                expectation="an event that costs no more than `spend`",
+                received=spend,
+                remedy="Raise the spend, or add noise.",
+            )
+
     def amended(self, budget: Guarantee) -> Purse:
         """The purse after the owner changes the budget; its currency cannot change."""
         other = Purse(budget, self.unit)
@@ -160,6 +190,16 @@ class Purse:
     def spent(self, amounts: Amounts) -> Guarantee:
         """What was spent, rounded up."""
         return self.currency.spent(amounts)
+
+
+def _not_a_spend(received: object) -> InvalidParameter:
+    number = isinstance(received, int | float | Fraction) and not isinstance(received, bool)
+    return InvalidParameter(
+        code="not_a_spend",
+        expectation="a spend such as PureDP(epsilon=0.5)",
+        received=received if number else type(received).__name__,
+        remedy=f"Write spend=dp.PureDP(epsilon={received if number else 0.5}).",
+    )
 
 
 def as_written(guarantee: Guarantee) -> Guarantee:

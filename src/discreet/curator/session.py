@@ -9,9 +9,9 @@ Source: contract, "Spending", "What may be seen"; 000a:C12, 004d:F15, F16, D2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from discreet.accounting.adaptive.steps import Amounts, plus
 from discreet.core.errors import InvalidParameter
@@ -21,7 +21,7 @@ from discreet.curator import batch as batches
 from discreet.curator.access import ANALYST, Access
 from discreet.curator.accuracy import Within, cheapest
 from discreet.curator.batch import Batch
-from discreet.curator.bounds import Bounds, bounds_of
+from discreet.curator.bounds import Bounds, estimate_bounds
 from discreet.curator.columns import Columns
 from discreet.curator.explanation import Explanation, explain
 from discreet.curator.preview import Preview, preview
@@ -38,14 +38,18 @@ from discreet.relational.discovering import inquiry_for
 from discreet.relational.frame.frame import Frame
 from discreet.relational.identity import identity
 from discreet.relational.inquiry import Inquiry, Measured
+from discreet.relational.keyed_universe import KeyedUniverse
 from discreet.relational.keys import KeySet
-from discreet.relational.magnitudes import bounds_question, quoted
 from discreet.relational.plan import scans
 from discreet.relational.question import Question
 from discreet.relational.sql.catalog import require_table
 from discreet.relational.sql.clause import agreed, opened
 
 if TYPE_CHECKING:
+    from discreet.curator.conversation import Conversation
+    from discreet.curator.synopsis.foretold import SynopsisPreview
+    from discreet.curator.synopsis.release import SynopsisRelease
+    from discreet.queries.workload import Workload
     from discreet.relational.ibis_tables import IbisTables
 
 
@@ -167,28 +171,80 @@ class Session(Access):
         gives an object whose ``number()`` is a declaration. The same question by the same asker
         at the same spend is answered from the ledger at no charge.
         """
-        about = self._question(f"SELECT COUNT(*) AS n FROM {quoted(table)}")
-        question, bins = bounds_question(about, column)
-        inquiry = self._asked(question, spend)
-        allowed = self._policies.admit(question, inquiry.spend, asker=asker, purpose=purpose)
-        same = identity(question, inquiry.spend, self._snapshot(question), self.unit)
-        stored = self._account.find(asker=asker, question=same)
-        if stored is not None:
-            measured = Measured.from_plain(stored["measured"])
-        else:
-            inquiry.rehearse(self._database)
-            measured = self._payment.paid(
-                lambda: inquiry.measurement(self._database).release(self._database),
-                lambda found: {"measured": found.plain()},
-                asker=asker,
-                question=same,
-                charge=self._charge(inquiry),
-                event=inquiry.event,
-                detail={"sql": f"bounds of {table}.{column}", "spend": repr(inquiry.spend)}
-                | allowed,
-            )
-        return bounds_of(column, inquiry, bins, measured, inquiry.spend.per(self.unit))
+        return estimate_bounds(self, table, column, spend, asker=asker, purpose=purpose)
 
+    def universe(self, table: Asked, /, *columns: str, **expressions: str) -> KeyedUniverse:
+        """A universe for :meth:`synopsis`: combinations of keys that GROUP BY could list.
+
+        ``columns`` are declared columns of ``table`` by name; an expression is named by its
+        keyword: ``curator.universe("adult", "sex", age="FLOOR(age / 10)")``. Without either,
+        ``table`` is a question: ``SELECT sex, COUNT(*) AS n FROM ... GROUP BY sex``. Rows in which
+        a key is NULL lie in no cell, unless NULL was declared. Reads no private row.
+        """
+        from discreet.curator.universe import universe_of
+
+        return universe_of(self, table, columns, expressions)
+
+    def synopsis(
+        self,
+        workload: Workload,
+        *,
+        mechanism: Callable[..., Any],
+        spend: Guarantee,
+        asker: str = ANALYST,
+        purpose: str | None = None,
+    ) -> SynopsisRelease:
+        """Make a synopsis for a workload over a :meth:`universe`; its answers are free.
+
+        ``mechanism`` is made with the keywords workload, spend, size, records and randomness:
+        ``dp.queries.MatrixMechanism``, or ``functools.partial(dp.queries.MWEM, rounds=8)``. The
+        same synopsis for the same asker at the same spend comes from the ledger at no charge.
+        """
+        from discreet.curator.synopsis.making import make_synopsis
+
+        return make_synopsis(self, workload, mechanism, spend, asker=asker, purpose=purpose)
+
+    def converse(
+        self,
+        universe: KeyedUniverse,
+        *,
+        mechanism: Callable[..., Any],
+        spend: Guarantee,
+        questions: int,
+        confidence: float = 0.95,
+        asker: str = ANALYST,
+        purpose: str | None = None,
+    ) -> Conversation:
+        """Begin a long conversation about a :meth:`universe`: counts, one by one, at one price.
+
+        ``mechanism`` makes an online construction, such as
+        ``functools.partial(dp.queries.private_gap_weights, about=10_000)``. Answers
+        state an error that holds for the first ``questions`` of them at ``confidence``; the
+        conversation itself has no limit. It outlives its process: see :meth:`resume`.
+        """
+        from discreet.curator.conversing import begin_conversation
+
+        return begin_conversation(
+            self,
+            universe,
+            mechanism,
+            spend,
+            questions=questions,
+            confidence=confidence,
+            asker=asker,
+            purpose=purpose,
+        )
+
+    def resume(self, conversation: str, *, asker: str = ANALYST) -> Conversation:
+        """Go on with a conversation by its id, also after a restart; nothing is charged or lost.
+
+        Whoever had it open before can no longer use it.
+        """
+        from discreet.curator.conversing import resume_conversation
+
+        return resume_conversation(self, conversation, asker=asker)
+
+    @overload
     def preview(
         self,
         text: Asked,
@@ -197,8 +253,34 @@ class Session(Access):
         accuracy: Mapping[str, Within] | Within | None = None,
         confidence: float = 0.95,
         rows_at_least: int | None = None,
-    ) -> Preview:
-        """Expected error of each column; touches no data and costs nothing."""
+    ) -> Preview: ...
+
+    @overload
+    def preview(
+        self, text: Workload, *, mechanism: Callable[..., Any], spend: Guarantee
+    ) -> SynopsisPreview: ...
+
+    def preview(
+        self,
+        text: Asked | Workload,
+        *,
+        mechanism: Callable[..., Any] | None = None,
+        spend: Guarantee | None = None,
+        accuracy: Mapping[str, Within] | Within | None = None,
+        confidence: float = 0.95,
+        rows_at_least: int | None = None,
+    ) -> Preview | SynopsisPreview:
+        """Expected error of each column; touches no data and costs nothing.
+
+        With a workload and a ``mechanism``, the expected error of a :meth:`synopsis`; under
+        ``Replace`` the rows are counted, since their number is public.
+        """
+        from discreet.queries.workload import Workload
+
+        if isinstance(text, Workload) or mechanism is not None:
+            from discreet.curator.synopsis.foretold import preview_synopsis
+
+            return preview_synopsis(self, text, mechanism, spend, accuracy=accuracy)
         _, inquiry = self._inquiry(text, spend, accuracy, rows_at_least)
         left = self._account.remaining()
         return preview(inquiry, self._purse, self._charge(inquiry), left, confidence=confidence)
@@ -250,13 +332,6 @@ class Session(Access):
         return question, wanted
 
     def _asked(self, question: Question, spend: Guarantee) -> Inquiry:
-        if not isinstance(spend, Guarantee):
-            raise InvalidParameter(
-                code="not_a_spend",
-                expectation="a spend such as PureDP(epsilon=0.5)",
-                received=type(spend).__name__,
-                remedy="Write spend=dp.PureDP(epsilon=0.5).",
-            )
         self._purse.check(spend)
         if not isinstance(question.keys, KeySet):
             self._purse.require_delta()

@@ -1,4 +1,4 @@
-"""Sharing a budget: children, partitions and blocks of time below a session.
+"""Sharing a budget: children, partitions, blocks of time and rounds below a session.
 
 Source: contract, "Units and neighbours", "What may be seen"; 004d:F16, F17. Proof:
 ``proofs/sharing.md``.
@@ -6,16 +6,23 @@ Source: contract, "Units and neighbours", "What may be seen"; 004d:F16, F17. Pro
 
 from __future__ import annotations
 
-from datetime import date
+from collections.abc import Sequence
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from discreet.core.guarantee import Guarantee
+from discreet.core.guarantee import ApproxDP, Guarantee
+from discreet.curator.access import ANALYST
 from discreet.curator.session import Session
 
 if TYPE_CHECKING:
     from discreet.curator.blocks import Blocks
     from discreet.curator.children import Child
     from discreet.curator.partition import Partition
+    from discreet.curator.rounds import Round
+    from discreet.curator.rounds.account import AnalystSpending
+    from discreet.queries.analysts.guarantee import AnalystUnit
+    from discreet.queries.analysts.query_class import QueryClass
+    from discreet.relational.keyed_universe import KeyedUniverse
 
 
 class Sharing(Session):
@@ -68,3 +75,71 @@ class Sharing(Session):
         from discreet.curator.blocks import open_blocks
 
         return open_blocks(self, table, by=by, budget=budget, k=k, settled=settled, name=name)
+
+    def round(
+        self,
+        universe: KeyedUniverse,
+        *,
+        analysts: Sequence[str],
+        queries_each: int,
+        spend: Guarantee,
+        protects: AnalystUnit,
+        promise: ApproxDP,
+        asked: QueryClass | None = None,
+        topics: int | None = None,
+        places: int | None = None,
+        mechanism: type | None = None,
+        corrections: int = 0,
+        closes: datetime | None = None,
+        limit: ApproxDP | None = None,
+        asker: str = ANALYST,
+        purpose: str | None = None,
+    ) -> Round:
+        """Open a round: analysts submit queries over a universe, and one release answers them all.
+
+        ``spend`` is what the data's people pay, now and whatever is submitted. ``protects`` and
+        ``promise`` say what all others together may learn about one query (``OneQuery()``) or one
+        analyst (``OneAnalyst()``). ``asked`` is a public class of queries, ``places`` a public
+        number of analysts that hides how many there are. ``mechanism`` is a kind of release, if the
+        planner is not to choose; after a game each analyst gets at most ``corrections`` answers
+        afresh. ``limit`` refuses a round after which all rounds together would
+        tell more about analysts. It closes at ``closes``, or when the owner says so.
+        """
+        from discreet.curator.rounds.opening import open_round
+        from discreet.queries.analysts.query_class import AnyQuery
+
+        return open_round(
+            self,
+            universe,
+            analysts=analysts,
+            queries_each=queries_each,
+            spend=spend,
+            protects=protects,
+            promise=promise,
+            asked=AnyQuery() if asked is None else asked,
+            topics=topics,
+            places=places,
+            mechanism=mechanism,
+            corrections=corrections,
+            closes=closes,
+            limit=limit,
+            asker=asker,
+            purpose=purpose,
+        )
+
+    def resume_round(self, round_id: str, *, asker: str = ANALYST) -> Round:
+        """Go on with a round by its id, also after a restart; nothing is charged or lost.
+
+        A round that was closed gives its results again. Whoever had it open before can no longer
+        use it.
+        """
+        from discreet.curator.rounds.opening import resume_round
+
+        return resume_round(self, round_id, asker=asker)
+
+    @property
+    def analyst_spending(self) -> AnalystSpending:
+        """What all rounds of the ledger together told about one query, and one analyst."""
+        from discreet.curator.rounds.account import analyst_spending
+
+        return analyst_spending(self.ledger.entries())

@@ -1,14 +1,16 @@
 """A conversation over SQL questions under one event: sparse vector on the curator's data.
 
-Each answer is in the ledger before it is seen. A conversation lives in its process and is not
-resumed: its hidden threshold is never written down, and never drawn again.
+The noise of a hidden threshold is in the ledger, veiled, before the first comparison that uses it,
+and each answer before it is seen. So another process goes on with the same threshold: nothing is
+drawn again. A mechanism of one's own, which keeps its secrets to itself, lives in its process.
 
-Source: 000a:E1–E5; contract, "Spending" (noise that outlives a call).
+Source: 000a:E1–E5; contract, "Spending" (noise that outlives a call). Proof: ``proofs/pmw.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from discreet.core.errors import Exhausted, InvalidParameter
@@ -17,6 +19,7 @@ from discreet.core.guarantee import PureDP
 from discreet.core.parameters import Number, exact
 from discreet.curator.payment import Payment
 from discreet.mechanisms import GENERAL, MONOTONE
+from discreet.mechanisms.sparse_vector.hidden import BEGINNING, HiddenThreshold, Rounds
 from discreet.noise.randomness import SYSTEM, integer
 from discreet.relational.inquiry import Inquiry
 from discreet.relational.measures import Total
@@ -37,8 +40,8 @@ class Watchable(Protocol):
     def sensitivity(self) -> Number:
         """How far one unit may move each number asked about."""
 
-    def open(self) -> Any:
-        """Start a conversation."""
+    def open(self, before: Rounds = ..., /) -> Any:
+        """Start a conversation, or go on with one."""
 
 
 class Watch:
@@ -51,12 +54,25 @@ class Watch:
         payment: Payment,
         reservation: str,
     ) -> None:
-        """Start the conversation, which was paid for; ``question`` says what a text asks."""
+        """Start the conversation, which was paid for, or go on with it where it was.
+
+        ``question`` says what a text asks.
+        """
         self._mechanism = mechanism
-        self._session = mechanism.open()
         self._question = question
         self._payment = payment
         self._reservation = reservation
+        self._notebook = payment.account.notebook(reservation)
+        before = _rounds(self._notebook.entries())
+        self._kept = before.hidden
+        self._session = mechanism.open() if before == BEGINNING else mechanism.open(before)
+        self._settled = True
+        self._lock = threading.RLock()
+
+    @property
+    def id(self) -> str:
+        """By which :meth:`Access.reopen` finds it. Random."""
+        return self._reservation
 
     @property
     def event(self) -> Event:
@@ -97,10 +113,29 @@ class Watch:
                 "columns that are never negative, under add/remove.",
             )
 
+        with self._lock:
+            if not self._settled:
+                raise Exhausted(
+                    code="conversation_interrupted",
+                    expectation="a conversation of which every question was answered or refused",
+                    received=self._reservation,
+                    remedy="Go on with curator.reopen(id).",
+                )
+            self._settled = False
+            answer = self._answer(text, question, inquiry)
+            self._settled = True
+        if isinstance(answer, Exhausted):
+            raise answer
+        return answer
+
+    def _answer(self, text: str, question: Question, inquiry: Inquiry) -> Any:
+        """Keep the secret, compare, keep the answer; or say that the conversation is finished."""
+        self._keep_hidden()
+
         def answered() -> Any:
             found = tally(
                 question,
-                [measure],
+                [inquiry.parts[0].measure],
                 [],
                 inquiry.person,
                 self._payment.database.engine,
@@ -112,14 +147,34 @@ class Watch:
                 return finished
 
         answer = self._payment.guarded(self._reservation, answered)
-        if isinstance(answer, Exhausted):
-            raise answer
-        self._payment.account.answer(self._reservation, {"sql": text, "answer": _plain(answer)})
+        if not isinstance(answer, Exhausted):
+            above = answer is not None and answer is not False
+            self._notebook.write({"sql": text, "answer": _plain(answer), "above": above})
+            # A yes ends the round; the next one's secret may happen to be the same number.
+            self._kept = None if above else self._kept
         return answer
+
+    def _keep_hidden(self) -> None:
+        """Keep the secret of the next comparison, unless it is kept."""
+        hidden = getattr(self._session, "hidden", lambda: None)()
+        if hidden is not None and hidden != self._kept:
+            self._notebook.keep({"hidden": hidden.steps})
+            self._kept = hidden
 
     def close(self) -> None:
         """End the conversation."""
         self._payment.account.commit(self._reservation, {"closed": True})
+
+
+def _rounds(entries: Sequence[Mapping[str, Any]]) -> Rounds:
+    """How far a notebook says that the conversation came."""
+    rounds = BEGINNING
+    for entry in entries:
+        if "hidden" in entry:
+            rounds = Rounds(rounds.yeses, HiddenThreshold(int(entry["hidden"])))
+        elif entry["above"]:
+            rounds = Rounds(rounds.yeses + 1)
+    return rounds
 
 
 def _rising(inquiry: Inquiry) -> bool:

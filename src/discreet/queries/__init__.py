@@ -1,1 +1,123 @@
-"""Many linear queries at once: what they share, and the estimates that agree with each other."""
+"""Many linear queries at once: what they share, and the estimates that agree with each other.
+
+Importing this package loads nothing else; every public name is loaded on first use.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.queries import analysts, bounds
+    from discreet.queries.boosting.boosting import BoostingForQueries
+    from discreet.queries.families import All, Each, Listed, Prefixes, Ranges
+    from discreet.queries.independent import IndependentNoise
+    from discreet.queries.iterative_construction import IterativeConstruction
+    from discreet.queries.linear_query import Region, Weights, query_of
+    from discreet.queries.matrix.best import best_strategy
+    from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
+    from discreet.queries.matrix.mechanism import MatrixMechanism
+    from discreet.queries.matrix.reconstruction import LeastSquares, NonNegative
+    from discreet.queries.mwem import MWEM, suggested_rounds
+    from discreet.queries.net import NetMechanism, small_db
+    from discreet.queries.online_construction import OnlineConstruction
+    from discreet.queries.planning.contest import Contest
+    from discreet.queries.planning.plan import Plan, best_mechanism, plan
+    from discreet.queries.pmw import private_gap_weights, private_multiplicative_weights
+    from discreet.queries.projection import ProjectionMechanism
+    from discreet.queries.record_count import BoughtCount, PublicCount
+    from discreet.queries.trees.dawa import DAWA
+    from discreet.queries.trees.points import Points
+    from discreet.queries.trees.privtree import PrivTree
+    from discreet.queries.trees.quadtree import QuadTree
+    from discreet.queries.universe import Attribute, Universe
+    from discreet.queries.workload import Workload
+
+__all__ = [
+    "DAWA",
+    "MWEM",
+    "All",
+    "Attribute",
+    "BoostingForQueries",
+    "BoughtCount",
+    "Contest",
+    "Each",
+    "IndependentNoise",
+    "IterativeConstruction",
+    "LeastSquares",
+    "Listed",
+    "MarginalMechanism",
+    "MatrixMechanism",
+    "NetMechanism",
+    "NonNegative",
+    "OnlineConstruction",
+    "Plan",
+    "Points",
+    "Prefixes",
+    "PrivTree",
+    "ProjectionMechanism",
+    "PublicCount",
+    "QuadTree",
+    "Ranges",
+    "Region",
+    "Universe",
+    "Weights",
+    "Workload",
+    "analysts",
+    "best_mechanism",
+    "best_strategy",
+    "bounds",
+    "plan",
+    "private_gap_weights",
+    "private_multiplicative_weights",
+    "query_of",
+    "small_db",
+    "suggested_rounds",
+]
+
+_MODULES = ("analysts", "bounds")
+_NAMES = {
+    "boosting.boosting": ("BoostingForQueries",),
+    "families": ("All", "Each", "Listed", "Prefixes", "Ranges"),
+    "independent": ("IndependentNoise",),
+    "iterative_construction": ("IterativeConstruction",),
+    "linear_query": ("Region", "Weights", "query_of"),
+    "matrix.best": ("best_strategy",),
+    "matrix.marginal_mechanism": ("MarginalMechanism",),
+    "matrix.mechanism": ("MatrixMechanism",),
+    "matrix.reconstruction": ("LeastSquares", "NonNegative"),
+    "mwem": ("MWEM", "suggested_rounds"),
+    "net": ("NetMechanism", "small_db"),
+    "online_construction": ("OnlineConstruction",),
+    "planning.contest": ("Contest",),
+    "planning.plan": ("Plan", "best_mechanism", "plan"),
+    "pmw": ("private_gap_weights", "private_multiplicative_weights"),
+    "projection": ("ProjectionMechanism",),
+    "record_count": ("BoughtCount", "PublicCount"),
+    "trees.dawa": ("DAWA",),
+    "trees.points": ("Points",),
+    "trees.privtree": ("PrivTree",),
+    "trees.quadtree": ("QuadTree",),
+    "universe": ("Attribute", "Universe"),
+    "workload": ("Workload",),
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+
+
+if not TYPE_CHECKING:  # so that type checkers still see a misspelt name
+
+    def __getattr__(name: str) -> object:
+        """Load a public name on first use, and keep it."""
+        if name in _MODULES:
+            value: object = import_module(f"{__name__}.{name}")
+        elif name in _HOMES:
+            value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        else:
+            message = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(message)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted({*globals(), *__all__})

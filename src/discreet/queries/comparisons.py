@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from discreet.core.parameters import exact
 from discreet.mechanisms import AboveThreshold
+from discreet.mechanisms.sparse_vector.hidden import HiddenThreshold
 from discreet.noise import rounded_laplace
 
 _FIRST = 32
@@ -20,14 +21,14 @@ _MOST = 4096
 
 
 class Comparisons:
-    """Compares exact values with a noisy threshold, which is drawn anew after every yes.
+    """Compares exact values with a noisy threshold, one for each round; a yes ends the round.
 
-    Guarantee: between two yeses, the law of :class:`~discreet.mechanisms.AboveThreshold`. Whoever
-    uses it counts the yeses.
+    Guarantee: within a round, the law of :class:`~discreet.mechanisms.AboveThreshold`. Whoever
+    uses it counts the yeses, and may keep the threshold of a round to go on with it elsewhere.
     """
 
     def __init__(self, mechanism: AboveThreshold) -> None:
-        """Put values, threshold and noise on the mechanism's grid, and draw the threshold."""
+        """Put values, threshold and noise on the mechanism's grid; no round is under way."""
         exponent = mechanism.exponent()
         step = Fraction(2) ** exponent
         # Rounding values to the grid can part neighbours by one more step.
@@ -39,19 +40,33 @@ class Comparisons:
         self._randomness = mechanism.randomness
         self._ahead: list[int] = []
         self._block = _FIRST
-        self._draw_threshold()
+        self._bar: int | None = None
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a round has its threshold."""
+        return self._bar is not None
+
+    def begin(self) -> HiddenThreshold:
+        """Draw the threshold of a round."""
+        hidden = HiddenThreshold(int(rounded_laplace(self._scale, 1, self._randomness)[0]))
+        self.go_on(hidden)
+        return hidden
+
+    def go_on(self, hidden: HiddenThreshold) -> None:
+        """Take up a round whose threshold was drawn before."""
+        self._bar = self._origin + hidden.steps
 
     def above(self, value: float) -> bool:
-        """Whether the value is above the threshold, noisily."""
+        """Whether the value is above the threshold, noisily; draws one if no round is under way."""
+        if self._bar is None:
+            self.begin()
+        assert self._bar is not None
         if not self._ahead:
             self._ahead = rounded_laplace(self._value_scale, self._block, self._randomness).tolist()
             self._block = min(2 * self._block, _MOST)
         # Multiplying by a power of two is exact; so are Python's integers.
         if round(value * self._steps) + self._ahead.pop() < self._bar:
             return False
-        self._draw_threshold()
+        self._bar = None
         return True
-
-    def _draw_threshold(self) -> None:
-        secret = int(rounded_laplace(self._scale, 1, self._randomness)[0])
-        self._bar = self._origin + secret

@@ -145,14 +145,12 @@ class Listed(Family):
 
     def __init__(self, rows: ArrayLike) -> None:
         """Keep a read-only copy; refuse what is no finite matrix."""
-        matrix = np.array(rows, dtype=np.float64, ndmin=2)
+        try:
+            matrix = np.array(rows, dtype=np.float64, ndmin=2)
+        except (TypeError, ValueError):  # rows of unequal length, or no numbers
+            raise _misshapen(type(rows).__name__) from None
         if matrix.ndim != 2 or 0 in matrix.shape or not np.isfinite(matrix).all():
-            raise InvalidParameter(
-                code="queries_misshapen",
-                expectation="a finite matrix with a row for each query and a column for each value",
-                received=matrix.shape,
-                remedy="Pass a list of rows of equal length.",
-            )
+            raise _misshapen(matrix.shape)
         matrix.setflags(write=False)
         object.__setattr__(self, "rows", matrix)
 
@@ -165,6 +163,19 @@ class Listed(Family):
     def queries(self) -> int:
         """The number of rows."""
         return int(self.rows.shape[0])
+
+    def __eq__(self, other: object) -> bool:
+        """Equal rows are the same queries."""
+        return isinstance(other, Listed) and np.array_equal(self.rows, other.rows)
+
+    def __hash__(self) -> int:
+        """Of the rows, computed once."""
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        # Adding zero makes no difference of the sign of zero, as equality does not.
+        return hash((self.rows.shape, (self.rows + 0.0).tobytes()))
 
     @cached_property
     def _gram(self) -> Floats:
@@ -181,3 +192,12 @@ class Listed(Family):
     def dense(self) -> Floats:
         """The rows."""
         return self.rows
+
+
+def _misshapen(received: object) -> InvalidParameter:
+    return InvalidParameter(
+        code="queries_misshapen",
+        expectation="a finite matrix with a row for each query and a column for each value",
+        received=received,
+        remedy="Pass a list of rows of equal length.",
+    )

@@ -3,6 +3,8 @@
 All of it is post-processing. ``SmallSteps`` is the update that the theorem is about.
 ``Scaling`` goes the whole way at once, as iterative proportional fitting does, except that it
 trusts no count beyond the spread of its noise: a few passes fit what small steps need hundreds for.
+Noisy measurements contradict each other, and full steps end at the last one; steps that shrink from
+pass to pass end between them, close to the least squares fit.
 
 Source: 004b:A15 (replay the history, many passes).
 """
@@ -77,11 +79,13 @@ class MeasuredQuery:
     answer: float
     spread: float
 
-    def teach(self, weights: MultiplicativeWeights, stepping: Stepping, total: float) -> None:
-        """One update."""
+    def teach(
+        self, weights: MultiplicativeWeights, stepping: Stepping, total: float, part: float = 1.0
+    ) -> None:
+        """One update, or a part of it."""
         estimate = total * weights.answer(self.query)
         step = stepping.one(self.answer, estimate, total, self.spread)
-        weights.update(self.query, step)
+        weights.update(self.query, part * step)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +97,14 @@ class MeasuredMarginal:
     cells: Floats
     spread: float
 
-    def teach(self, weights: MultiplicativeWeights, stepping: Stepping, total: float) -> None:
-        """One update of every cell."""
-        part = marginal(weights.weights, self.shape, self.kept)
-        estimate = part * (total / part.sum())
+    def teach(
+        self, weights: MultiplicativeWeights, stepping: Stepping, total: float, part: float = 1.0
+    ) -> None:
+        """One update of every cell, or a part of it."""
+        sums = marginal(weights.weights, self.shape, self.kept)
+        estimate = sums * (total / sums.sum())
         steps = stepping.all(self.cells, estimate, total, self.spread)
-        weights.tilt_along(steps, self.shape)
+        weights.tilt_along(part * steps, self.shape)
 
 
 Measured = MeasuredQuery | MeasuredMarginal
@@ -116,3 +122,17 @@ def replay(
     for _ in range(passes):
         for measured in history:
             measured.teach(weights, stepping, total)
+
+
+def settle(
+    weights: MultiplicativeWeights,
+    history: Sequence[Measured],
+    stepping: Stepping,
+    *,
+    total: float,
+    passes: int,
+) -> None:
+    """``passes`` more, with steps that shrink: 1, 1/1.3, 1/1.6, … of the full one."""
+    for turn in range(passes):
+        for measured in history:
+            measured.teach(weights, stepping, total, 1 / (1 + 0.3 * turn))

@@ -27,7 +27,7 @@ from discreet.queries.counting import Counted, cell_counts
 from discreet.queries.fitting import MeasuredQuery
 from discreet.queries.linear_query import on_grid
 from discreet.queries.mwem_rounds import OneQuery, exact_answers
-from discreet.queries.record_count import PublicCount, counted
+from discreet.queries.record_count import PublicCount, counted, require_public
 from discreet.queries.spends import adding, largest
 from discreet.queries.universe import Universe
 from discreet.queries.updaters import Hypothesis, Updater
@@ -68,6 +68,7 @@ class IterativeConstruction:
     def __post_init__(self) -> None:
         """Refuse what cannot be run, before any data is seen."""
         self.workload.universe.require_explicit(method="iterative construction")
+        require_public(self.size, method="iterative construction")
         object.__setattr__(self, "records", count("records", self.records))
         adding(self.spend)
         object.__setattr__(self, "workload", on_grid(self.workload))

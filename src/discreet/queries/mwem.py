@@ -21,17 +21,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.core.event import Event, compose
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
-from discreet.core.parameters import count, exact
+from discreet.core.parameters import count, exact, positive
 from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, PermuteAndFlip
 from discreet.mechanisms.intervals.law import law_of
 from discreet.mechanisms.selection import Selection
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.counting import Counted, cell_counts
-from discreet.queries.fitting import Measured, replay
+from discreet.queries.fitting import Measured, replay, settle
 from discreet.queries.linear_query import on_grid
 from discreet.queries.multiplicative_weights import MultiplicativeWeights
 from discreet.queries.mwem_rounds import OneMarginal, Round, exact_answers
-from discreet.queries.record_count import RecordCount, counted
+from discreet.queries.record_count import RecordCount, counted, require_size
 from discreet.queries.shared_answers import product_answers
 from discreet.queries.spends import adding, largest
 from discreet.queries.synopsis import Histogram
@@ -39,9 +39,16 @@ from discreet.queries.workload import Workload
 
 Floats = NDArray[np.float64]
 
+_TYPICAL_CELLS = 64.0
+_FEW = 8
+_WORTH_SELECTING = 0.6
+
 
 class Iterate(ABC):
-    """Which of the estimates of all rounds is released."""
+    """Which of the estimates of all rounds is released, and how often it is fitted once more."""
+
+    settling: int
+    """Passes over all measurements after the last round, with steps that shrink."""
 
     @abstractmethod
     def combine(self, so_far: Floats | None, latest: MultiplicativeWeights, turn: int) -> Floats:
@@ -50,7 +57,9 @@ class Iterate(ABC):
 
 @dataclass(frozen=True)
 class Last(Iterate):
-    """The last one."""
+    """The last one, once all measurements have settled."""
+
+    settling: int = 8
 
     def combine(self, so_far: Floats | None, latest: MultiplicativeWeights, turn: int) -> Floats:
         """The latest; earlier ones are not even computed."""
@@ -60,6 +69,8 @@ class Last(Iterate):
 @dataclass(frozen=True)
 class Average(Iterate):
     """The mean of all: the one that the theorem is about."""
+
+    settling: int = 0
 
     def combine(self, so_far: Floats | None, latest: MultiplicativeWeights, turn: int) -> Floats:
         """A running mean."""
@@ -73,8 +84,9 @@ class MWEM:
 
     ``size`` says whether the number of records is public (neighbours exchange records) or bought
     (they add or remove them). ``start`` is a public guess of the distribution. ``passes`` replays
-    of all measurements follow each round. One person has at most ``records`` records. Weights of
-    the workload's products do not matter here.
+    of all measurements follow each round; ``iterate`` says what follows the last. With a round for
+    each marginal (or query), all of them are measured in turn and none is selected. One person
+    has at most ``records`` records. Weights of the workload's products do not matter here.
 
     Contract: fewer than 2**32 records. Time and memory grow with the universe, not with its
     product with the number of queries.
@@ -88,12 +100,13 @@ class MWEM:
     selection: type[Selection] | None = None
     iterate: Iterate = field(default_factory=Last)
     start: ArrayLike | None = None
-    passes: int = 3
+    passes: int = 1
     records: int = 1
     randomness: Source = SYSTEM
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run, before any data is seen."""
+        require_size(self.size)
         self.workload.universe.require_explicit(method="MWEM")
         for name in ("rounds", "passes", "records"):
             object.__setattr__(self, name, count(name, getattr(self, name)))
@@ -105,10 +118,20 @@ class MWEM:
         MultiplicativeWeights(self.workload.universe.size, self.start)
         adding(self.spend)
 
+    @property
+    def takes_turns(self) -> bool:
+        """Whether there is a round for every candidate: then nothing is selected, nor paid for."""
+        return self.rounds == self.each.candidates(self.workload)
+
+    @property
+    def _measuring(self) -> Fraction:
+        """The part of a round's spend that measures."""
+        return Fraction(1) if self.takes_turns else self.each.share
+
     @cached_property
     def selector(self) -> Selection:
-        """What selects in each round."""
-        share = (1 - self.size.share) * (1 - self.each.share) / self.rounds
+        """What selects in each round, unless all take turns."""
+        share = (1 - self.size.share) * (1 - self._measuring) / self.rounds
         kind = self.selection
         assert kind is not None
         moved = self.records * self.each.score_sensitivity(self.size)
@@ -125,7 +148,7 @@ class MWEM:
     @cached_property
     def noise(self) -> DiscreteLaplace | DiscreteGaussian:
         """What measures in each round, in steps."""
-        share = (1 - self.size.share) * self.each.share / self.rounds
+        share = (1 - self.size.share) * self._measuring / self.rounds
         l1 = self.records * self.each.l1(self.workload, self.size)
         l2 = self.records * self.each.l2(self.workload, self.size)
         return self._additive(share, l1, l2)
@@ -149,7 +172,9 @@ class MWEM:
     @property
     def event(self) -> Event:
         """What one release costs."""
-        rounds = self.selector.event * self.rounds + self.noise.event * self.rounds
+        rounds = self.noise.event * self.rounds
+        if not self.takes_turns:
+            rounds = self.selector.event * self.rounds + rounds
         return compose((self._counting.event, rounds)) if self._counting else rounds
 
     @cached_property
@@ -167,32 +192,42 @@ class MWEM:
         history: list[Measured] = []
         found: Floats | None = None
         for turn in range(1, self.rounds + 1):
-            scale = total / weights.mass
-            estimate = [part * scale for part in product_answers(self.workload, weights.weights)]
-            place = self.selector.release(self.each.scores(estimate, truth, self.spread))
+            place = turn - 1 if self.takes_turns else self._selected(weights, truth, total)
             measured = self.each.measure(self.workload, place, truth, self.noise, self.spread)
             history.append(measured)
             replay(weights, history, self.each.stepping, total=total, passes=self.passes)
             found = self.iterate.combine(found, weights, turn)
+        settle(weights, history, self.each.stepping, total=total, passes=self.iterate.settling)
         distribution = found if found is not None and found.size else weights.distribution
         return Histogram(universe, total * distribution, self.event)
 
+    def _selected(self, weights: MultiplicativeWeights, truth: list[Floats], total: float) -> int:
+        """The candidate that the estimate most likely gets most wrong."""
+        scale = total / weights.mass
+        estimate = [part * scale for part in product_answers(self.workload, weights.weights)]
+        return self.selector.release(self.each.scores(estimate, truth, self.spread))
 
-def suggested_rounds(spend: Guarantee, *, records: int, most: int) -> int:
-    """A rule of thumb for marginals: more rounds, the more records and the more budget.
 
-    Found by a few runs on the Adult table. ``records`` is a public guess, ``most`` the number of
-    marginals.
+def suggested_rounds(
+    spend: Guarantee, *, records: int, most: int, cells: float = _TYPICAL_CELLS
+) -> int:
+    """A rule of thumb for marginals: more rounds, the more records and budget for each cell.
 
-    >>> suggested_rounds(PureDP(epsilon=1), records=32_561, most=56)
-    16
+    Found by runs on two health surveys. ``records`` is a public guess, ``most`` the number of
+    marginals, ``cells`` how many cells they have on average. Where few marginals would be left
+    out, or there are no more than eight, all are measured and nothing is spent on selecting.
+
+    >>> suggested_rounds(PureDP(epsilon=1), records=32_561, most=56, cells=134)
+    12
     """
+    share = records / float(positive("cells", cells))
     match adding(spend):
         case PureDP(epsilon=epsilon):
-            wanted = math.cbrt(float(epsilon) * records) / 2
+            wanted = 1.3 * math.pow(float(epsilon) * share, 0.4)
         case ZCDP(rho=rho):
-            wanted = 0.9 * math.cbrt(math.sqrt(2 * float(rho)) * records)
-    return min(max(2, round(wanted)), count("most", most))
+            wanted = 4 * math.cbrt(math.sqrt(2 * float(rho)) * share)
+    many = count("most", most)
+    return many if many <= max(_FEW, wanted / _WORTH_SELECTING) else max(2, round(wanted))
 
 
 def mwem_bound(*, cells: int, queries: int, records: int, rounds: int, epsilon: float) -> float:

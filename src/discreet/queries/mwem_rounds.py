@@ -48,6 +48,10 @@ class Round(ABC):
         """Refuse workloads that this cannot select from."""
 
     @abstractmethod
+    def candidates(self, workload: Workload) -> int:
+        """How many there are to select from."""
+
+    @abstractmethod
     def score_sensitivity(self, size: RecordCount) -> int:
         """How far one record moves a score."""
 
@@ -84,6 +88,10 @@ class OneQuery(Round):
     def check(self, workload: Workload) -> None:
         """Any workload will do."""
 
+    def candidates(self, workload: Workload) -> int:
+        """All queries."""
+        return workload.queries
+
     def score_sensitivity(self, size: RecordCount) -> int:
         """One: weights lie in [0, 1], so exchanging a record moves a sum by no more."""
         return 1
@@ -103,7 +111,9 @@ class OneQuery(Round):
 
     def scores(self, estimate: list[Floats], truth: list[Floats], spread: float) -> Floats:
         """Absolute errors."""
-        return np.abs(rounded(np.concatenate(estimate)) - np.concatenate(truth))
+        # Clamped, since a hypothesis that is no distribution may say anything.
+        guesses = np.clip(np.concatenate(estimate), -MOST, MOST)
+        return np.abs(rounded(guesses) - np.concatenate(truth))
 
     def measure(
         self, workload: Workload, place: int, truth: list[Floats], noise: Noise, spread: float
@@ -130,6 +140,10 @@ class OneMarginal(Round):
                 expectation="a workload of marginals",
                 remedy="Use each=OneQuery() for other queries, or add the marginals they need.",
             )
+
+    def candidates(self, workload: Workload) -> int:
+        """All marginals."""
+        return len(workload.products)
 
     def score_sensitivity(self, size: RecordCount) -> int:
         """The cells that change."""

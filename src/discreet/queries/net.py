@@ -24,7 +24,7 @@ from discreet.queries.bounds import sampling_rows
 from discreet.queries.counting import Counted, cell_counts
 from discreet.queries.linear_query import on_grid, rounded
 from discreet.queries.mwem_rounds import exact_answers
-from discreet.queries.record_count import PublicCount, counted
+from discreet.queries.record_count import PublicCount, counted, require_public
 from discreet.queries.shared_answers import shared_answers
 from discreet.queries.synopsis import Histogram
 from discreet.queries.workload import Workload
@@ -52,15 +52,11 @@ class NetMechanism:
     randomness: Source = SYSTEM
 
     def __post_init__(self) -> None:
-        """Refuse a net that does not fit."""
+        """Refuse a net that does not fit, and less than a record or a public number of them."""
         object.__setattr__(self, "workload", on_grid(self.workload))
-        if self.net.ndim != 2 or self.net.shape[1] != self.workload.universe.size:
-            raise InvalidParameter(
-                code="net_misshapen",
-                expectation=f"rows of {self.workload.universe.size} probabilities",
-                received=self.net.shape,
-                remedy="Build it with small_databases(cells, rows).",
-            )
+        object.__setattr__(self, "records", count("records", self.records))
+        require_public(self.size, method="a choice from a net")
+        check_net(self.net, cells=self.workload.universe.size)
 
     @property
     def selector(self) -> Exponential:
@@ -96,6 +92,22 @@ class NetMechanism:
         """A database of the net, scaled to the number of records."""
         chosen = self.selector.release(self.scores(counts))
         return Histogram(self.workload.universe, self.size.records * self.net[chosen], self.event)
+
+
+def check_net(net: Floats, *, cells: int) -> None:
+    """Refuse what is no list of distributions over the cells."""
+    if (
+        net.ndim != 2
+        or 0 in net.shape
+        or net.shape[1] != cells
+        or not (np.isfinite(net).all() and net.min() >= 0 and net.sum(axis=1).max() <= 1 + 1e-9)
+    ):
+        raise InvalidParameter(
+            code="net_misshapen",
+            expectation=f"rows of {cells} probabilities",
+            received=net.shape,
+            remedy="Build it with small_databases(cells, rows).",
+        )
 
 
 def small_databases(cells: int, rows: int) -> Floats:

@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import InvalidParameter
+from discreet.core.errors import Exhausted, InvalidData, InvalidParameter
 from discreet.core.event import Event, compose
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.mechanism_events import Laplace as LaplaceEvent
@@ -33,11 +33,21 @@ from discreet.mechanisms.sparse_vector.above_threshold import Live
 from discreet.mechanisms.sparse_vector.sparse import numeric_error
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.comparisons import Comparisons
-from discreet.queries.journal import Journal, Past, Unkept, opened, past, resumed, updated
+from discreet.queries.journal import (
+    Entry,
+    Journal,
+    Past,
+    Unkept,
+    drawn,
+    estimated,
+    opened,
+    past,
+    updated,
+)
 from discreet.queries.linear_query import PLACES, LinearQuery, Region, Weights
-from discreet.queries.record_count import MOST, RecordCount, counted, whole_counts
+from discreet.queries.record_count import MOST, RecordCount, counted, require_size, whole_counts
 from discreet.queries.spends import adding, largest
-from discreet.queries.updaters import Updater
+from discreet.queries.updaters import Hypothesis, Updater
 
 UNKEPT = Unkept()
 COMPARED = Fraction(8, 9)
@@ -67,6 +77,7 @@ class OnlineConstruction:
 
     def __post_init__(self) -> None:
         """Refuse parameters out of range, before any data is seen."""
+        require_size(self.size)
         positive("threshold", self.threshold)
         object.__setattr__(self, "records", count("records", self.records))
         if count("cutoff", self.cutoff, least=0) == 0:
@@ -147,21 +158,53 @@ class OnlineConstruction:
         )
         return numeric_error(comparisons, self.answering, tail=tail, questions=questions)
 
+    def within(self, *, confidence: float, questions: int) -> float:
+        """How far from the truth any of so many answers is, in records, while updates are left.
+
+        An estimate passed a comparison with the threshold; an answer from the data has its own
+        noise. Neither exceeds a number of records that was bought too low.
+        """
+        if self.counting is None:
+            return float(self.threshold) + self.noise_error(
+                confidence=confidence, questions=questions
+            )
+        half = (1 + float(probability("confidence", confidence))) / 2
+        noise = self.noise_error(confidence=half, questions=questions)
+        return max(float(self.threshold) + noise, self.counting.error(confidence=half))
+
     def open(self, counts: NDArray[np.integer], journal: Journal = UNKEPT) -> OnlineSession:
         """Start a conversation about exact counts over the universe, or resume one.
 
-        A journal that has entries is resumed, on the same counts, at the cost of one update.
+        A journal that has entries is resumed, on the same counts: everything is read back, nothing
+        is drawn again and nothing is lost. The journal is for the data owner alone.
         """
         return OnlineSession(self, counts, journal)
 
+    @property
+    def terms(self) -> Entry:
+        """What a journal must have been opened with to be resumed."""
+        return {
+            "event": self.event.to_json(),
+            "threshold": str(exact(self.threshold)),
+            "updater": [type(self.updater).__name__, self.updater.universe_size],
+            "error": self.updater.error,
+            "cutoff": self.cutoff,
+            "records": self.records,
+        }
+
 
 class OnlineSession(Live):
-    """A live conversation. It holds the data; what it says is all that it shows."""
+    """A live conversation. It holds the data; what it says is all that it shows.
+
+    The threshold of a round is durable before its first comparison, and every answer before it is
+    returned, the estimate's as well: were updates alone written down, a journal that fails would
+    tell that there was one. A session whose question was cut short answers no more.
+    """
 
     def __init__(
         self, mechanism: OnlineConstruction, counts: NDArray[np.integer], journal: Journal
     ) -> None:
-        """Buy the number of records or read it back, learn again, and draw a threshold."""
+        """Buy the number of records or read it back, and learn again what was learnt."""
         super().__init__()
         self._mechanism = mechanism
         self._cells = mechanism.updater.universe_size
@@ -170,20 +213,28 @@ class OnlineSession(Live):
         self._hypothesis = mechanism.updater.begin()
         self._left = mechanism.cutoff
         self._journal = journal
+        self._comparisons = Comparisons(mechanism.comparison)
+        self._settled = True
         if entries := journal.entries():
             self._resume(past(entries))
         else:
             self._total = counted(mechanism.size, table, mechanism.counting)
-            journal.write(opened(self._total))
-        self._comparisons = Comparisons(mechanism.comparison)
+            journal.write(opened(self._total, mechanism.terms))
 
     def _resume(self, before: Past) -> None:
-        """Learn what was learnt; the round under way is lost, and a fresh one is paid for."""
-        self._journal.write(resumed())
+        """Be where the journal ends; draw nothing."""
+        self._left -= len(before.updates)
+        if before.terms != self._mechanism.terms or self._left < 0:
+            raise InvalidData(
+                code="journal_differs",
+                expectation="the mechanism that the journal was opened with",
+                remedy="Resume with the same updater, spend, threshold and cutoff.",
+            )
         self._total = before.total
-        self._left = max(0, self._left - len(before.updates) - before.resumed - 1)
         for query, answer in before.updates:
             self._hypothesis.update(query, answer)
+        if before.hidden is not None:
+            self._comparisons.go_on(before.hidden)
 
     @property
     def event(self) -> Event:
@@ -200,8 +251,41 @@ class OnlineSession(Live):
         """The number of records, public or bought."""
         return self._total
 
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """The public stand-in for the data; for reading."""
+        return self._hypothesis
+
     def ask(self, question: LinearQuery) -> float:
         """The query's mean: its weighted sum over the number of records."""
+        with self._lock:
+            compared, left = bool(self._left), self._left
+            answer = self.reply(question)
+            if compared and self._left == left and self._journal is not UNKEPT:
+                self._settled = False
+                self._journal.write(estimated([(question, answer)]))
+                self._settled = True
+            return answer
+
+    def reply(self, question: LinearQuery) -> float:
+        """As :meth:`ask`, for whoever writes the estimate's answers down before they are seen."""
+        self.checked(question)
+        with self._lock:
+            self._check_process()
+            if not self._settled:
+                raise Exhausted(
+                    code="conversation_interrupted",
+                    expectation="a conversation of which every question was answered or refused",
+                    remedy="Resume it from its journal, which says how far it came.",
+                )
+            # Whatever cuts this short, an interrupt or a journal that fails, leaves it unsettled.
+            self._settled = False
+            answer = self._answered(question)
+            self._settled = True
+            return answer
+
+    def checked(self, question: LinearQuery) -> LinearQuery:
+        """The question, unless it is none; nothing is asked."""
         # Only these two keep their promise that weights lie in [0, 1] on the grid.
         if type(question) not in (Weights, Region) or question.cells != self._cells:
             raise InvalidParameter(
@@ -210,23 +294,27 @@ class OnlineSession(Live):
                 received=type(question).__name__,
                 remedy="Write Weights(values), or query_of(workload, place).",
             )
-        with self._lock:
-            self._check_process()
-            guess = self._hypothesis.answer(question)
-            if not self._left:
-                return guess
-            truth = question.answer(self._counts)
-            # Both on one grid and below 2**32, so that their difference is exact.
-            near = min(max(guess * self._total, -MOST), MOST)
-            public = round(near * 2.0**PLACES) * 2.0**-PLACES
-            if not self._comparisons.above(abs(truth - public)):
-                return guess
-            self._left -= 1
-            noisy = float(self._mechanism.answering._release(truth, float))
-            answer = min(max(noisy / self._total, 0.0), 1.0)
-            self._journal.write(updated(question, answer))
-            self._hypothesis.update(question, answer)
-            return answer
+        return question
+
+    def _answered(self, question: LinearQuery) -> float:
+        guess = self._hypothesis.answer(question)
+        if not self._left:
+            return guess
+        if not self._comparisons.under_way:
+            self._journal.keep(drawn(self._comparisons.begin()))
+        truth = question.answer(self._counts)
+        # Both on one grid and below 2**32, so that their difference is exact.
+        near = min(max(guess * self._total, -MOST), MOST)
+        public = round(near * 2.0**PLACES) * 2.0**-PLACES
+        if not self._comparisons.above(abs(truth - public)):
+            return guess
+        noisy = float(self._mechanism.answering._release(truth, float))
+        answer = min(max(noisy / self._total, 0.0), 1.0)
+        self._journal.write(updated(question, answer))
+        # Not before it is written down: `left` would tell of a yes that nobody paid for.
+        self._left -= 1
+        self._hypothesis.update(question, answer)
+        return answer
 
     def __repr__(self) -> str:
         """Only what is public."""

@@ -15,6 +15,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count, positive, probability
 from discreet.noise.randomness import SYSTEM, Source
+from discreet.queries.gap_updater import GapUpdater
 from discreet.queries.online_construction import OnlineConstruction
 from discreet.queries.record_count import PublicCount, RecordCount
 from discreet.queries.updaters import MultiplicativeUpdater
@@ -38,24 +39,65 @@ def private_multiplicative_weights(
     records; a public number of records is taken as it is. ``updater.error`` of what is returned is
     alpha. The conversation itself has no limit on questions.
     """
+    known = _about(size, about)
+
+    def planned(alpha: float) -> tuple[OnlineConstruction, float]:
+        updater = MultiplicativeUpdater(cells, alpha, start)
+        plan = OnlineConstruction(
+            updater, spend, size, 2 * alpha * known, records=records, randomness=randomness
+        )
+        return plan, plan.noise_error(confidence=confidence, questions=questions) / known
+
+    alpha = _least(lambda alpha: planned(alpha)[1])
+    return planned(alpha)[0]
+
+
+def private_gap_weights(
+    *,
+    cells: int,
+    spend: Guarantee,
+    size: RecordCount,
+    questions: int,
+    confidence: float,
+    about: int | None = None,
+    updates: int | None = None,
+    start: ArrayLike | None = None,
+    records: int = 1,
+    randomness: Source = SYSTEM,
+) -> OnlineConstruction:
+    """The same with steps set by the gap; all answers are within 5/3 of ``updater.error``.
+
+    Noise is a third of that error, and the threshold four thirds. By default all updates are paid
+    for that there can be. With ``updates`` fewer are: then answers are far more accurate until
+    these are used up, which on most data is long after they have learnt what matters.
+    """
+    known = _about(size, about)
+    paid = 0 if updates is None else count("updates", updates)
+
+    def planned(error: float) -> tuple[OnlineConstruction, float]:
+        updater = GapUpdater(cells, error, start)
+        far = (1 + 1 / updater.exactness) * error * known
+        plan = OnlineConstruction(
+            *(updater, spend, size, far, paid), records=records, randomness=randomness
+        )
+        noise = plan.noise_error(confidence=confidence, questions=questions)
+        return plan, updater.exactness * noise / known
+
+    error = _least(lambda error: planned(error)[1])
+    return planned(error)[0]
+
+
+def _about(size: RecordCount, about: int | None) -> int:
+    """The number of records to plan for."""
     if isinstance(size, PublicCount):
-        about = size.records
+        return size.records
     if about is None:
         raise InvalidParameter(
             code="records_unknown",
             expectation="about=, a public guess of the number of records to plan for",
             remedy="Guess low; privacy does not depend on it.",
         )
-
-    def planned(alpha: float) -> tuple[OnlineConstruction, float]:
-        updater = MultiplicativeUpdater(cells, alpha, start)
-        plan = OnlineConstruction(
-            updater, spend, size, 2 * alpha * about, records=records, randomness=randomness
-        )
-        return plan, plan.noise_error(confidence=confidence, questions=questions) / about
-
-    alpha = _least(lambda alpha: planned(alpha)[1])
-    return planned(alpha)[0]
+    return about
 
 
 def pmw_error(

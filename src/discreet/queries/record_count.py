@@ -83,6 +83,30 @@ def counted(size: RecordCount, table: NDArray[np.int64], noise: Counting | None)
     return float(min(max(noisy, 1), MOST))
 
 
+def require_size(size: object) -> None:
+    """Refuse what says neither that the number of records is public nor that it is bought."""
+    if not isinstance(size, PublicCount | BoughtCount):
+        raise InvalidParameter(
+            code="size_not_a_count",
+            expectation="size=PublicCount(n) or size=BoughtCount()",
+            received=type(size).__name__,  # the number itself may be private
+            remedy="Write PublicCount(n) where neighbours exchange records, so that n is public; "
+            "where records are added or removed, BoughtCount().",
+        )
+
+
+def require_public(size: RecordCount, *, method: str) -> None:
+    """Refuse a method that needs the exact number of records where it is not public."""
+    if not isinstance(size, PublicCount):
+        raise InvalidParameter(
+            code="records_unknown",
+            expectation=f"a public number of records for {method}",
+            received=size,
+            remedy="Pass size=PublicCount(n) where neighbours exchange records; where records are "
+            "added or removed, use MWEM or the matrix mechanism.",
+        )
+
+
 def whole_counts(counts: NDArray[np.integer], cells: int) -> NDArray[np.int64]:
     """Exact counts as one flat array, or a refusal that shows none of them."""
     table = np.asarray(counts)

@@ -25,6 +25,7 @@ from discreet.queries.workload import Workload
 
 Floats = NDArray[np.float64]
 
+_FALLBACK = 0.01
 _MOST_ENTRIES = 1 << 24
 
 
@@ -59,6 +60,8 @@ def game_value(workload: Workload, means: ArrayLike) -> Played:
         bounds=(0, None),
         method="highs",
     )
+    if found.x is None:  # the programme has a solution always; its solver may give up
+        return play(workload, target, error=_FALLBACK)
     solution = np.asarray(found.x)
     return Played(solution[:cells], float(solution[cells]))
 

@@ -5,13 +5,16 @@ Source: 000a:A9.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.event import Event
+from discreet.queries.packing import not_plain, packed, unpacked
 from discreet.queries.universe import Universe
 from discreet.queries.workload import Workload
 
@@ -32,6 +35,9 @@ class Synopsis(Protocol):
     def answers(self, workload: Workload) -> Floats:
         """All answers of a workload, in its order."""
 
+    def plain(self) -> Mapping[str, object]:
+        """Everything but universe and event, for JSON; :func:`recalled` reads it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
@@ -44,3 +50,39 @@ class Histogram:
     def answers(self, workload: Workload) -> Floats:
         """Sums of estimated counts."""
         return workload.answers(self.counts)
+
+    def plain(self) -> Mapping[str, object]:
+        """The counts."""
+        return {"synopsis": "histogram", "counts": packed(np.ravel(self.counts))}
+
+
+def recalled(plain: Mapping[str, object], universe: Universe, event: Event) -> Synopsis:
+    """The synopsis that ``plain`` described: the same answers, bit for bit.
+
+    Contract: ``universe`` is the one it was made for, and ``event`` what making it cost; both are
+    kept by whoever keeps the synopsis.
+    """
+    kind = plain.get("synopsis")
+    if kind == "histogram":
+        counts = unpacked(plain.get("counts"))
+        if counts.shape != (universe.size,):
+            raise not_plain()
+        return Histogram(universe, counts, event)
+    if kind not in _KINDS:
+        raise not_plain()
+    found: Synopsis = resolve_name(f"discreet.queries.{_KINDS[kind]}").recalled(
+        plain, universe, event
+    )
+    return found
+
+
+_KINDS: dict[object, str] = {
+    "answers": "independent.Answers",
+    "boxes": "trees.box_counts.BoxCounts",
+    "grid": "trees.grid_counts.GridCounts",
+    "marginals": "marginal_synopsis.MarginalSynopsis",
+    "medians": "boosting.median.MedianSynopsis",
+    "partial tables": "partial_tables.PartialTables",
+    "won": "planning.contest.Won",
+}
+"""Where the other kinds live: by name, since their modules import this one."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 
 from discreet.core.domain import Categories, Record
@@ -29,14 +30,16 @@ class Attribute:
 
     def __post_init__(self) -> None:
         """Refuse an empty list of values and repeated ones."""
+        given: object = self.values
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise _no_values(self.name, type(given).__name__)
         object.__setattr__(self, "values", tuple(self.values))
-        if not self.name or not self.values or len(set(self.values)) < len(self.values):
-            raise InvalidParameter(
-                code="attribute_values",
-                expectation="a name, and at least one value, each of them once",
-                received=(self.name, len(self.values)),
-                remedy='Write Attribute("ward", ("A", "B")).',
-            )
+        try:
+            different = len(set(self.values))
+        except TypeError:  # lists, say
+            raise _no_values(self.name, "values that cannot be told apart by hash") from None
+        if not self.name or not self.values or different < len(self.values):
+            raise _no_values(self.name, len(self.values))
 
     @property
     def size(self) -> int:
@@ -68,7 +71,7 @@ class Universe:
     @classmethod
     def of(cls, **attributes: Iterable[object]) -> Universe:
         """A universe from names and values."""
-        return cls(tuple(Attribute(name, tuple(values)) for name, values in attributes.items()))
+        return cls(tuple(Attribute(name, values) for name, values in attributes.items()))  # type: ignore[arg-type]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -97,7 +100,7 @@ class Universe:
                 code="attribute_unknown",
                 expectation=f"one of the attributes {list(self.names)}",
                 received=name,
-                remedy="Check the spelling.",
+                remedy=_nearest(name, self.names),
             )
         return self.names.index(name)
 
@@ -110,3 +113,19 @@ class Universe:
                 received=self.size,
                 remedy="Use marginals with a product strategy, fewer attributes, or coarser bins.",
             )
+
+
+def _no_values(name: str, received: object) -> InvalidParameter:
+    return InvalidParameter(
+        code="attribute_values",
+        expectation="a name, and a list of at least one value, each of them once",
+        received=(name, received),
+        remedy='Write Attribute("ward", ("A", "B")), or Universe.of(ward=["A", "B"]).',
+    )
+
+
+def _nearest(name: object, names: tuple[str, ...]) -> str:
+    if not isinstance(name, str):
+        return "Pass each name by itself, as text."
+    close = get_close_matches(name, names, n=1)
+    return f"Did you mean {close[0]}?" if close else "Check the spelling."

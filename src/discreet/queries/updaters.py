@@ -94,17 +94,20 @@ class MultiplicativeUpdater(Updater):
 
     @property
     def most_updates(self) -> int:
-        """The relative entropy at the start over what each update takes from it.
+        """The relative entropy at the start over what each update takes from it."""
+        return max(1, math.floor(4 * self.entropy / self.error**2))
 
-        That entropy is at most ln|X| from the uniform distribution, and minus the logarithm of
-        the least probability from a guess.
+    @property
+    def entropy(self) -> float:
+        """The most relative entropy that data can have at the start.
+
+        That is ln|X| from the uniform distribution, and minus the logarithm of the least
+        probability from a guess.
         """
         if self.start is None:
-            entropy = math.log(self.cells)
-        else:
-            guess = np.asarray(self.start, dtype=np.float64)
-            entropy = -math.log(float(guess.min() / guess.sum()))
-        return max(1, math.floor(4 * entropy / self.error**2))
+            return math.log(self.cells)
+        guess = np.asarray(self.start, dtype=np.float64)
+        return -math.log(float(guess.min() / guess.sum()))
 
 
 @dataclass(frozen=True, eq=False)

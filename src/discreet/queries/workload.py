@@ -91,10 +91,25 @@ class Workload:
     @classmethod
     def of(cls, universe: Universe, *asked: Mapping[str, Family], weight: float = 1.0) -> Workload:
         """Families by attribute, for each product; attributes left out are summed over."""
+        _require_universe(universe)
         products = []
         for each in asked:
-            for name in each:
-                universe.place(name)
+            if not isinstance(each, Mapping):
+                raise _misfit(expectation="families by attribute", received=type(each).__name__)
+            for name, family in each.items():
+                size = universe.attributes[universe.place(name)].size
+                if not isinstance(family, Family):
+                    raise _misfit(
+                        expectation=f"a family of queries on {name!r}",
+                        received=_named(family),
+                        size=size,
+                    )
+                if family.size != size:
+                    raise _misfit(
+                        expectation=f"a family on the {size} values of {name!r}",
+                        received=family.size,
+                        size=size,
+                    )
             products.append(
                 Product(
                     tuple(each.get(a.name, All(a.size)) for a in universe.attributes),
@@ -106,6 +121,14 @@ class Workload:
     @classmethod
     def marginal(cls, universe: Universe, names: Iterable[str]) -> Workload:
         """The counts of all combinations of some attributes."""
+        _require_universe(universe)
+        if isinstance(names, str):
+            raise InvalidParameter(
+                code="attribute_names",
+                expectation="a list of attributes",
+                received=names,
+                remedy=f"Write [{names!r}].",
+            )
         sizes = dict(zip(universe.names, universe.shape, strict=True))
         wanted = tuple(names)
         for name in wanted:
@@ -114,7 +137,8 @@ class Workload:
 
     @classmethod
     def marginals(cls, universe: Universe, ways: int) -> Workload:
-        """All marginals of exactly ``ways`` attributes."""
+        """All marginals of exactly ``ways`` attributes, or of all where there are fewer."""
+        _require_universe(universe)
         size = count("ways", ways)
         chosen = list(combinations(universe.names, min(size, len(universe.names))))
         return cls.union(*(cls.marginal(universe, names) for names in chosen))
@@ -122,11 +146,17 @@ class Workload:
     @classmethod
     def union(cls, *workloads: Workload) -> Workload:
         """All queries of several workloads over the same universe."""
-        if not workloads or any(w.universe != workloads[0].universe for w in workloads):
+        known = all(isinstance(workload, Workload) for workload in workloads)
+        if (
+            not workloads
+            or not known
+            or any(w.universe != workloads[0].universe for w in workloads)
+        ):
             raise InvalidParameter(
                 code="workloads_differ",
                 expectation="workloads over one universe",
-                remedy="Build them from the same Universe.",
+                received=[type(workload).__name__ for workload in workloads],
+                remedy="Build them from the same Universe, and pass each by itself.",
             )
         return cls(workloads[0].universe, tuple(p for w in workloads for p in w.products))
 
@@ -138,7 +168,15 @@ class Workload:
     def answers(self, counts: NDArray[np.generic]) -> Floats:
         """All answers, in the order of the products."""
         self.universe.require_explicit(method="answers from one vector of counts")
-        table = np.asarray(counts, dtype=np.float64).reshape(self.universe.shape)
+        table = np.asarray(counts, dtype=np.float64)
+        if table.size != self.universe.size:
+            raise InvalidParameter(
+                code="counts_misfit",
+                expectation=f"{self.universe.size} counts, one for each cell",
+                received=table.shape,
+                remedy="Count records by the attributes of the universe, in its order.",
+            )
+        table = table.reshape(self.universe.shape)
         return np.concatenate([product.answers(table) for product in self.products])
 
     @cached_property
@@ -166,3 +204,27 @@ def apply_each(operators: Sequence[Callable[[Floats], Floats]], table: Floats) -
     for operator in operators:
         table = np.moveaxis(operator(table), 0, -1)
     return table
+
+
+def _require_universe(universe: object) -> None:
+    if not isinstance(universe, Universe):
+        raise InvalidParameter(
+            code="workload_misfit",
+            expectation="a universe, which says what the attributes are",
+            received=type(universe).__name__,
+            remedy='Write Universe.of(ward=["A", "B"]), or curator.universe("visits", "ward").',
+        )
+
+
+def _misfit(*, expectation: str, received: object, size: int = 12) -> InvalidParameter:
+    return InvalidParameter(
+        code="workload_misfit",
+        expectation=expectation,
+        received=received,
+        remedy=f'Write Workload.of(universe, {{"month": Ranges({size})}}), with Each, Ranges, '
+        "Prefixes, All or Listed.",
+    )
+
+
+def _named(family: object) -> str:
+    return f"the class {family.__name__}" if isinstance(family, type) else type(family).__name__

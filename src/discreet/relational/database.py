@@ -260,6 +260,11 @@ class Units(Metric):
         )
 
 
+def private_tables(database: Database) -> frozenset[str]:
+    """The names of all private tables there are."""
+    return frozenset(name for name, table in database.tables.items() if isinstance(table, Table))
+
+
 def _common_unit(tables: Mapping[str, Table | PublicTable]) -> PrivacyUnit:
     units = {name: table.unit for name, table in tables.items() if isinstance(table, Table)}
     if not units:

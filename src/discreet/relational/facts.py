@@ -103,6 +103,21 @@ class Facts:
             declared=self.declared,
         )
 
+    @property
+    def listable(self) -> int | None:
+        """How many values are possible; None where they have no finite list.
+
+        >>> Facts(Kind.WHOLE, 0, 200_000).listable
+        200001
+        """
+        if self.values is not None:
+            return len(self.values)
+        if self.bounded and self.kind is Kind.WHOLE:
+            return int(self.high - self.low) + 1
+        if self.bounded and self.kind is Kind.DATE:
+            return int((self.high - self.low).days) + 1
+        return None
+
     def enumerated(self, limit: int = MOST_VALUES) -> tuple[object, ...] | None:
         """Every possible value in a fixed order, or None if there are more than ``limit``.
 

@@ -107,7 +107,15 @@ def _unknown(keys: DiscoveredKeys) -> InvalidParameter:
 
 
 def not_finite(name: str, facts: Facts) -> InvalidParameter:
-    """The refusal of a key without a finite list of values."""
+    """The refusal of a key without a finite list of values, or with too long a one."""
+    listed = facts.listable
+    if listed is not None and listed > MOST_VALUES:
+        return InvalidParameter(
+            code="too_many_keys",
+            expectation=f"at most {MOST_VALUES} keys for {name}",
+            received=listed,
+            remedy="Use coarser bins: FLOOR(x / 1000), or bin(x, low, high, n).",
+        )
     return InvalidParameter(
         code="keys_not_finite",
         expectation=f"a finite public list of keys for {name}",

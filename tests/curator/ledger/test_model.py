@@ -18,7 +18,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from discreet.curator.ledger import Head, Ledger, Memory, Postgres, SQLite
+from discreet.curator.ledger import Head, Ledger, LedgerError, Memory, Postgres, SQLite
+from discreet.curator.ledger.notebook import Notebook
 from discreet.errors import Exhausted, InvalidParameter
 from tests import postgres_server
 from tests.curator.ledger.conftest import shared_database
@@ -41,6 +42,7 @@ class Operations(RuleBasedStateMachine):
     """The ledger beside its model: two totals, a set of open names, a table of releases."""
 
     waiting = Bundle("waiting")
+    notebooks = Bundle("notebooks")
     heads = Bundle("heads")
 
     def __init__(self) -> None:
@@ -50,6 +52,8 @@ class Operations(RuleBasedStateMachine):
         self.spent, self.limit = (0, 0), LIMIT
         self.asked: dict[str, tuple[str, str]] = {}
         self.answers: dict[str, list[Any]] = {}
+        self.noted: dict[str, list[Any]] = {}
+        self.claims: dict[str, int] = {}
         self.releases: dict[tuple[str, str], Any] = {}
         self.snapshots: dict[str, str] = {}
         self.entries = 1
@@ -72,7 +76,8 @@ class Operations(RuleBasedStateMachine):
                 reserve(self.ledger, charge, asker, question)
             return ""
         name = reserve(self.ledger, charge, asker, question)
-        self.spent, self.asked[name], self.answers[name] = total, (asker, question), []
+        self.spent, self.asked[name] = total, (asker, question)
+        self.answers[name], self.noted[name] = [], []
         self.entries += 1
         return name
 
@@ -81,10 +86,38 @@ class Operations(RuleBasedStateMachine):
         if name in self.asked:
             self.ledger.answer(name, release)
             self.answers[name].append(release)
+            self.noted[name].append(release)
             self.entries += 1
         else:
             with pytest.raises(InvalidParameter):
                 self.ledger.answer(name, release)
+
+    @rule(target=notebooks, name=waiting)
+    def claim(self, name: str) -> tuple[str, int]:
+        if name not in self.asked:
+            with pytest.raises(InvalidParameter):
+                self.ledger.notebook(name)
+            return "", 0
+        self.claims[name] = self.claims.get(name, 0) + 1
+        assert self.ledger.notebook(name).generation == self.claims[name]
+        self.entries += 1
+        return name, self.claims[name]
+
+    @rule(speaker=notebooks, entry=RELEASE, secret=st.booleans())
+    def note(self, speaker: tuple[str, int], entry: dict[str, Any], *, secret: bool) -> None:
+        """A speaker outlives closing and opening: its claim is what counts."""
+        name, generation = speaker
+        notebook = Notebook(self.ledger, name, generation)
+        write = notebook.keep if secret else notebook.write
+        if name in self.asked and generation == self.claims[name]:
+            write(entry)
+            self.noted[name].append(entry)
+            self.answers[name] += [] if secret else [entry]
+            self.entries += 1
+            assert notebook.entries() == self.noted[name]
+        else:
+            with pytest.raises((InvalidParameter, LedgerError)):
+                write(entry)
 
     @rule(name=waiting, release=RELEASE)
     def commit(self, name: str, release: dict[str, Any]) -> None:

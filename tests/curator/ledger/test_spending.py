@@ -164,6 +164,7 @@ def test_every_operation_leaves_a_ledger_that_verifies(ledger: Ledger) -> None:
     released(ledger, 1)
     name = reserve(ledger)
     ledger.answer(name, {})
+    ledger.notebook(name).keep({"hidden": 1})
     ledger.fail(name, "engine_failed")
     ledger.record(charge=(1, 1), event="{}", detail={})
     ledger.snapshot("today")

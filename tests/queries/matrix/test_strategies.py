@@ -1,6 +1,8 @@
 """The numbers of the catalogue, and strategies that reach them."""
 
+import itertools
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -80,11 +82,15 @@ def test_prefix_sums_reach_the_optimum_under_gaussian_noise(n: int, rmse: float)
     [
         (Ranges(16), 2, 1632),
         (Ranges(64), 4, 64125.3),
+        (Ranges(256), None, 2134449),
         (Prefixes(16), 4, 211.615),
         (Prefixes(64), 4, 1812.79),
+        (Prefixes(256), None, 13773.6),
     ],
 )
-def test_p_identity_reaches_the_best_known_error(family: Family, p: int, error: float) -> None:
+def test_p_identity_reaches_the_best_known_error(
+    family: Family, p: int | None, error: float
+) -> None:
     strategy = p_identity(family.gram(), p)
     found = strategy.laplace_error(family.gram())
     assert found <= error * 1.02
@@ -93,34 +99,27 @@ def test_p_identity_reaches_the_best_known_error(family: Family, p: int, error: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("family", "error"),
-    [
-        (Ranges(256), 2134449),
-        (Ranges(1024), 6.6669e7),
-        (Prefixes(256), 13773.6),
-        (Prefixes(1024), 98099.8),
-    ],
-)
+@pytest.mark.parametrize(("family", "error"), [(Ranges(1024), 6.6669e7), (Prefixes(1024), 98099.8)])
 def test_p_identity_reaches_the_best_known_error_on_many_values(
     family: Family, error: float
 ) -> None:
-    p = 16 if family.size == 256 else 32
-    assert p_identity(family.gram(), p).laplace_error(family.gram()) <= error * 1.02
+    """About five seconds of one core each."""
+    assert p_identity(family.gram()).laplace_error(family.gram()) <= error * 1.02
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "error"),
     [
         (Ranges(256), 276929),
-        (Ranges(1024), 6.48433e6),
         (Prefixes(256), 256 * 2.5244**2),
-        (Prefixes(1024), 1024 * 2.9555**2),
+        pytest.param(Ranges(1024), 6.48433e6, marks=pytest.mark.slow),
+        pytest.param(Prefixes(1024), 1024 * 2.9555**2, marks=pytest.mark.slow),
     ],
 )
 def test_the_gaussian_optimum_is_reached_on_many_values(family: Family, error: float) -> None:
-    assert gaussian_optimum(family.gram()).error <= error * 1.001
+    best = gaussian_optimum(family.gram())
+    assert best.error <= error * 1.001
+    assert best.error <= best.bound * 1.0002
 
 
 def test_a_strategy_must_tell_what_is_asked() -> None:
@@ -128,6 +127,19 @@ def test_a_strategy_must_tell_what_is_asked() -> None:
     assert totals.trace(All(4).gram()) == pytest.approx(1)
     with pytest.raises(InvalidParameter, match="strategy_rank"):
         totals.trace(Each(4).gram())
+
+
+@pytest.mark.parametrize("made", [identity, hierarchical, wavelet])
+def test_two_columns_are_no_further_apart_than_is_said(made: Callable[[int], Strategy]) -> None:
+    """All pairs of columns, in whole steps."""
+    for strategy in (made(6), p_identity(Ranges(8).gram(), 3)):
+        steps = strategy.steps.astype(object)
+        pairs = list(itertools.combinations(steps.T, 2))
+        apart = max(int(np.abs(x - y).sum()) for x, y in pairs)
+        assert apart <= 2 * (strategy.l1 - strategy.common_l1)
+        inner = [int(x @ y) for x, y in pairs]
+        assert strategy.products[0] <= min(inner)
+        assert max(inner) <= strategy.products[1] == strategy.l2_squared
 
 
 def test_sensitivities_are_those_of_the_rounded_matrix() -> None:

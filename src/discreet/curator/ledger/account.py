@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from discreet.accounting.adaptive.steps import Amounts
 from discreet.curator.ledger.entry import Entry
+from discreet.curator.ledger.notebook import Notebook
 
 
 class Account(Protocol):
@@ -38,6 +39,12 @@ class Account(Protocol):
 
     def find(self, *, asker: str, question: str) -> Mapping[str, Any] | None:
         """The latest release committed to this asker for this very question."""
+
+    def paid(self, reservation: str) -> Mapping[str, Any]:
+        """What a reservation paid from here says."""
+
+    def notebook(self, reservation: str) -> Notebook:
+        """Claim a conversation paid from here, for this process alone. Durable on return."""
 
     def spent(self) -> Amounts:
         """All that is charged."""

@@ -24,6 +24,7 @@ from discreet.curator.ledger.chain import Chain
 from discreet.curator.ledger.entry import Entry, Kind, following
 from discreet.curator.ledger.fault import damaged, rolled_back
 from discreet.curator.ledger.grant import Grant, Role
+from discreet.curator.ledger.notebook import Notebook, paid
 from discreet.curator.ledger.plain import compact, require_text
 
 
@@ -109,6 +110,15 @@ class Allotment:
                     what=f"the index leads to entry {found.number}, which answers another"
                 )
             return found.require_seal(chain.owner()).body
+
+    def paid(self, reservation: str) -> Mapping[str, Any]:
+        """What a reservation paid from here says."""
+        with self._ledger.chain.reading():
+            return paid(self._ledger.chain, self.account, reservation).body
+
+    def notebook(self, reservation: str) -> Notebook:
+        """Claim a conversation paid from here, for this process alone. Durable on return."""
+        return Notebook.claimed(self._ledger, self.account, reservation)
 
     def spent(self) -> Amounts:
         """All that is drawn, unfinished reservations included."""

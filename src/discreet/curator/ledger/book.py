@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Self, TypeVar
 
 from discreet.accounting.adaptive.steps import Amounts, minus, plus
 from discreet.core.errors import InvalidParameter
@@ -21,9 +21,12 @@ from discreet.curator.ledger.chain import Chain
 from discreet.curator.ledger.entry import Entry, Kind, following
 from discreet.curator.ledger.fault import damaged, not_copied
 from discreet.curator.ledger.head import Head
+from discreet.curator.ledger.notebook import Notebook, paid
 from discreet.curator.ledger.plain import compact, object_text, require_text
 from discreet.curator.ledger.terms import Terms
 from discreet.curator.ledger.verify import verify_chain
+
+Result = TypeVar("Result")
 
 
 class Ledger(ABC):
@@ -123,6 +126,15 @@ class Ledger(ABC):
                 )
             return found.require_seal(self.chain.owner()).body
 
+    def paid(self, reservation: str) -> Mapping[str, Any]:
+        """What a reservation paid from here says."""
+        with self.chain.reading():
+            return paid(self.chain, self.account, require_text("reservation", reservation)).body
+
+    def notebook(self, reservation: str) -> Notebook:
+        """Claim a conversation paid from here, for this process alone. Durable on return."""
+        return Notebook.claimed(self, self.account, reservation)
+
     def answers(self, reservation: str) -> list[Mapping[str, Any]]:
         """The answers kept for a conversation, oldest first: resuming re-reads, never redraws."""
         with self.chain.reading():
@@ -192,6 +204,10 @@ class Ledger(ABC):
     @abstractmethod
     def _begin(self, terms: Terms) -> None:
         """Write the first entry if there is none."""
+
+    def repeated(self, act: Callable[[], Result]) -> Result:
+        """Do what writes as a whole or not at all; where it lies far away, until it is known."""
+        return act()
 
     def _spend(self, kind: Kind, charge: Amounts, text: str, subject: str) -> str:
         with self.chain.writing() as last:

@@ -1,7 +1,7 @@
 """The owner's key: what seals entries, and never leaves this object.
 
-Two keys are derived from it, one for seals and one for tags, so that no tag can ever pass for a
-seal. The key is no part of a representation, an error or a pickle.
+Three keys are derived from it, for seals, for tags and for veils, so that no tag can ever pass for
+a seal. The key is no part of a representation, an error or a pickle.
 
 Proof: ``proofs/ledger.md``. Source: contract, "Spending".
 """
@@ -18,6 +18,7 @@ from discreet.curator.ledger.plain import compact
 from discreet.noise.randomness import SYSTEM
 
 LEAST_BYTES = 32
+_VEILED = 256
 
 
 class OwnerKey:
@@ -27,7 +28,7 @@ class OwnerKey:
     OwnerKey(...)
     """
 
-    __slots__ = ("_seals", "_tags", "identity")
+    __slots__ = ("_seals", "_tags", "_veils", "identity")
 
     identity: str
     """A public name of the key, by which a ledger knows that another key is a wrong one."""
@@ -44,6 +45,7 @@ class OwnerKey:
         root = hmac.new(secret, digestmod=hashlib.sha256)
         self._seals = hmac.new(_derived(root, b"seals"), digestmod=hashlib.sha256)
         self._tags = hmac.new(_derived(root, b"tags"), digestmod=hashlib.sha256)
+        self._veils = hmac.new(_derived(root, b"veils"), digestmod=hashlib.sha256)
         self.identity = _derived(root, b"identity").hex()[:32]
 
     def seal(self, covered: bytes) -> str:
@@ -57,6 +59,28 @@ class OwnerKey:
     def tag(self, *parts: str) -> str:
         """A keyed fingerprint of texts: equal for equal texts, telling nothing without the key."""
         return _mac(self._tags, compact(parts).encode("ascii"))
+
+    def veil(self, secret: bytes) -> str:
+        """A text that tells nothing of ``secret`` without the key, but for its length in 256s.
+
+        HMAC-SHA256 as a pseudo-random function in counter mode, from a random start. Whether the
+        text was changed is for the seal to say. Spaces are added at the end.
+        """
+        padded = secret.ljust(-(-len(secret) // _VEILED) * _VEILED)
+        start = SYSTEM.bytes(16)
+        return (start + self._veiled(start, padded)).hex()
+
+    def unveil(self, text: str) -> bytes:
+        """What was veiled, without spaces at the end."""
+        whole = bytes.fromhex(text)
+        return self._veiled(whole[:16], whole[16:]).rstrip(b" ")
+
+    def _veiled(self, start: bytes, text: bytes) -> bytes:
+        stream = b"".join(
+            bytes.fromhex(_mac(self._veils, start + place.to_bytes(8, "big")))
+            for place in range(-(-len(text) // 32))
+        )
+        return bytes(a ^ b for a, b in zip(text, stream, strict=False))
 
     def __repr__(self) -> str:
         return "OwnerKey(...)"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from discreet.accounting.adaptive.steps import Amounts
 from discreet.core.errors import InvalidParameter
-from discreet.curator.ledger.book import Ledger
+from discreet.curator.ledger.book import Ledger, Result
 from discreet.curator.ledger.chain import Chain
 from discreet.curator.ledger.copies import copied
 from discreet.curator.ledger.dial import Dial
@@ -83,6 +84,10 @@ class Postgres(Ledger):
                     text = terms.text(key.identity)
                     self.server.append(first(text=text, limit=terms.limit).sealed(key))
         self.keys.finish(self.chain.owner().identity)
+
+    def repeated(self, act: Callable[[], Result]) -> Result:
+        """Again where the server was lost and nothing was written."""
+        return self.server.session.patiently(act)
 
     def _spend(self, kind: Kind, charge: Amounts, text: str, subject: str) -> str:
         spend = super()._spend

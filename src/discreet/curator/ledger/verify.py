@@ -15,7 +15,7 @@ from discreet.curator.ledger.fault import damaged
 from discreet.curator.ledger.head import Head
 from discreet.curator.ledger.key import OwnerKey
 
-_ABOUT = (Kind.COMMITTED, Kind.ANSWERED, Kind.FAILED)
+_ABOUT = (Kind.COMMITTED, Kind.CLAIMED, Kind.ANSWERED, Kind.KEPT, Kind.FAILED)
 _CONCLUDING = (Kind.COMMITTED, Kind.FAILED)
 
 
@@ -45,6 +45,7 @@ class _Rules:
         self._names: set[str] = set()
         self._open: set[str] = set()
         self._snapshots: set[str] = set()
+        self._claims: dict[str, int] = {}
         self._allotments = AllotmentRules(key)
 
     def admit(self, entry: Entry) -> None:
@@ -95,5 +96,13 @@ class _Rules:
             known = entry.subject in self._open
             if entry.kind in _CONCLUDING:
                 self._open.discard(entry.subject)
-            return known
+            return known and self._speaks_by_right(entry)
         return entry.subject == ""
+
+    def _speaks_by_right(self, entry: Entry) -> bool:
+        """Whether claims are numbered in order, and secrets written under the latest."""
+        claim = self._claims.get(entry.subject, 0)
+        if entry.kind is Kind.CLAIMED:
+            self._claims[entry.subject] = claim + 1
+            return entry.body.get("generation") == claim + 1
+        return entry.kind is not Kind.KEPT or entry.body.get("generation") == claim > 0

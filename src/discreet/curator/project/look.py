@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from discreet.core.guarantee import Guarantee
 from discreet.curator.accuracy import Within
 from discreet.curator.curator import Curator
 from discreet.curator.explanation import Explanation
 from discreet.curator.preview import Preview
+from discreet.relational.keyed_universe import KeyedUniverse
+
+if TYPE_CHECKING:
+    from discreet.curator.synopsis.foretold import SynopsisPreview
+    from discreet.queries.workload import Workload
 
 
 class Look:
-    """The two verbs of a curator that read no data.
+    """The verbs of a curator that read no data.
 
     Where a project has no ledger yet, the curator behind it keeps its account in memory; so it
     is not handed out, and nothing can be bought from it.
@@ -45,6 +51,12 @@ class Look:
             rows_at_least=rows_at_least,
         )
 
+    def preview_synopsis(
+        self, workload: Workload, *, mechanism: Callable[..., Any], spend: Guarantee
+    ) -> SynopsisPreview:
+        """Expected error of a synopsis, and the price."""
+        return self._curator.preview(workload, mechanism=mechanism, spend=spend)
+
     def require(
         self,
         text: str,
@@ -58,6 +70,10 @@ class Look:
         """Refuse what the curator would refuse before it asks its ledger, policies included."""
         question, inquiry = self._curator._inquiry(text, spend, accuracy, rows_at_least)
         self._curator._policies.admit(question, inquiry.spend, asker=asker, purpose=purpose)
+
+    def universe(self, table: str, *columns: str, **expressions: str) -> KeyedUniverse:
+        """A universe of a table's keys; it describes, and holds no data."""
+        return self._curator.universe(table, *columns, **expressions)
 
     def explain(self, text: str, *, spend: Guarantee | None = None) -> Explanation:
         """The plan, with the stability and sensitivity of every step."""

@@ -7,7 +7,6 @@ something; means and quantiles are points. Altair (the extra ``plots``) is loade
 
 from __future__ import annotations
 
-import importlib
 import math
 from datetime import UTC
 from os import PathLike
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import InvalidParameter
+from discreet.core.plotting import plotting
 from discreet.curator.release.answer import Answer
 from discreet.curator.release.formula import Linear
 from discreet.curator.release.keys import kind_of
@@ -37,7 +37,7 @@ _X, _COLOUR, _PANEL = "x", "colour", "panel"
 
 def plot(release: Release, column: str | None) -> alt.TopLevelMixin:
     """The chart of one answer; of the first one if none is named."""
-    altair = _altair()
+    altair = plotting()
     answer = release.answers[0] if column is None else release[column]
     if len(release.keys) > MOST_KEYS:
         raise InvalidParameter(
@@ -165,15 +165,3 @@ def _size(records: list[dict[str, Any]], axis: str) -> tuple[int, int]:
         return 420, 240
     places = len({(record.get(_X), record.get(_COLOUR)) for record in records})
     return min(max(60 + 30 * places, 150), 900), 240
-
-
-def _altair() -> Any:
-    try:
-        return importlib.import_module("altair")
-    except ModuleNotFoundError:
-        raise InvalidParameter(
-            code="missing_altair",
-            expectation="Altair and vl-convert, which draw the plots",
-            received="altair",
-            remedy="pip install 'discreet[plots]'.",
-        ) from None

@@ -170,7 +170,9 @@ def _errors(statement: Statement) -> tuple[str, ...]:
             if name == acting:
                 whose = "" if len(of) == len(statement.measures()) else f", {'; '.join(of)}"
                 lines.append(f"{name.capitalize()}{whose}: {error}.")
-    if lines:
+    if lines and "synopsis" in statement:
+        lines.append("Everything that is computed from the synopsis costs no more privacy.")
+    elif lines:
         lines.append(
             "Noise is the same in every cell, so small cells have the larger relative error."
         )

@@ -64,6 +64,8 @@ def _grid(measure: Mapping[str, Any]) -> list[str]:
 
 
 def _noise(measure: Mapping[str, Any], level: float) -> str:
+    if "error" in measure:
+        return str(measure["error"])
     if "noise" not in measure:
         return "see the note of the column: an error in ranks, not in values"
     law = law_from_plain(measure["noise"])

@@ -19,6 +19,7 @@ from discreet.core.parameters import Number, count, exact, finite, positive, pro
 from discreet.mechanisms import grid
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.scores import GENERAL, Scores, check_scores
+from discreet.mechanisms.sparse_vector.hidden import BEGINNING, HiddenThreshold, Rounds
 from discreet.noise import SYSTEM, Source, rounded_laplace
 from discreet.noise.randomness import require_source
 
@@ -62,9 +63,9 @@ class AboveThreshold:
         """What the whole conversation costs."""
         return marked(SparseVectorEvent(epsilon=self.epsilon, cutoff=1), self.randomness)
 
-    def open(self) -> ThresholdSession:
-        """Start a conversation; its noisy threshold is drawn now."""
-        return ThresholdSession(self)
+    def open(self, before: Rounds = BEGINNING) -> ThresholdSession:
+        """Start a conversation, or go on with one; a threshold that was not kept is drawn now."""
+        return ThresholdSession(self, before)
 
     def error(self, *, confidence: float, questions: int) -> float:
         """How far from the threshold a wrong answer can be.
@@ -125,8 +126,8 @@ class Live:
 class ThresholdSession(Live):
     """A live conversation. It keeps the noisy threshold to itself, in text and in pickles."""
 
-    def __init__(self, mechanism: AboveThreshold) -> None:
-        """Draw the noisy threshold."""
+    def __init__(self, mechanism: AboveThreshold, before: Rounds = BEGINNING) -> None:
+        """Take up the noisy threshold, or draw it."""
         super().__init__()
         self._mechanism = mechanism
         self._exponent = mechanism.exponent()
@@ -137,8 +138,11 @@ class ThresholdSession(Live):
         self._value_scale = mechanism.scores.value * scale
         # Only differences to the threshold matter, so it can stand at zero.
         self._origin = round(exact(mechanism.threshold) / step)
-        self._secret = int(rounded_laplace(scale, 1, mechanism.randomness)[0])
-        self._halted = False
+        hidden = before.hidden or HiddenThreshold(
+            int(rounded_laplace(scale, 1, mechanism.randomness)[0])
+        )
+        self._secret = hidden.steps
+        self._halted = before.yeses > 0
 
     @property
     def event(self) -> Event:
@@ -149,6 +153,10 @@ class ThresholdSession(Live):
     def halted(self) -> bool:
         """Whether the one positive answer has been given."""
         return self._halted
+
+    def hidden(self) -> HiddenThreshold | None:
+        """The secret of the next comparison, for whoever keeps it; None where there is none."""
+        return None if self._halted else HiddenThreshold(self._secret)
 
     def ask(self, question: Any) -> bool:
         """Whether the (true) value is above the threshold, noisily; halts after a yes."""

@@ -22,6 +22,7 @@ from discreet.mechanisms.sparse_vector.above_threshold import (
     ThresholdSession,
     read_questions,
 )
+from discreet.mechanisms.sparse_vector.hidden import BEGINNING, HiddenThreshold, Rounds
 from discreet.noise import SYSTEM, Source
 
 _AT_ONCE = 1 << 14
@@ -126,9 +127,9 @@ class Sparse:
         event = SparseVectorEvent(epsilon=self.epsilon_each, cutoff=1) * self.cutoff
         return marked(event, self.randomness)
 
-    def open(self) -> SparseSession:
-        """Start a conversation."""
-        return SparseSession(self)
+    def open(self, before: Rounds = BEGINNING) -> SparseSession:
+        """Start a conversation, or go on with one."""
+        return SparseSession(self, before)
 
     def error(self, *, confidence: float, questions: int) -> float:
         """How far from the threshold a wrong answer can be, over all ``questions``.
@@ -154,12 +155,12 @@ class Sparse:
 class SparseSession(Live):
     """A live conversation of :class:`Sparse`."""
 
-    def __init__(self, mechanism: Sparse) -> None:
-        """Open the first round."""
+    def __init__(self, mechanism: Sparse, before: Rounds = BEGINNING) -> None:
+        """Open the first round, or the one that was under way."""
         super().__init__()
         self._mechanism = mechanism
-        self._left = mechanism.cutoff
-        self._round: ThresholdSession = mechanism._round().open()
+        self._left = max(0, mechanism.cutoff - before.yeses)
+        self._round: ThresholdSession = mechanism._round().open(Rounds(hidden=before.hidden))
 
     @property
     def event(self) -> Event:
@@ -170,6 +171,15 @@ class SparseSession(Live):
     def left(self) -> int:
         """Positive answers still available."""
         return self._left
+
+    def hidden(self) -> HiddenThreshold | None:
+        """The secret of the next comparison, for whoever keeps it; None where there is none."""
+        with self._lock:
+            if not self._left:
+                return None
+            if self._round.halted:
+                self._round = self._mechanism._round().open()
+            return self._round.hidden()
 
     def ask(self, question: Any) -> bool:
         """Whether the value is above the threshold; a yes uses up one positive answer."""
@@ -270,9 +280,9 @@ class NumericSparse:
             randomness=self.randomness,
         )
 
-    def open(self) -> NumericSession:
-        """Start a conversation."""
-        return NumericSession(self)
+    def open(self, before: Rounds = BEGINNING) -> NumericSession:
+        """Start a conversation, or go on with one."""
+        return NumericSession(self, before)
 
     def error(self, *, confidence: float, questions: int) -> float:
         """Largest error of comparisons and values together, half the failure allowed to each.
@@ -296,11 +306,11 @@ def numeric_error(comparisons: Sparse, values: Laplace, *, tail: float, question
 class NumericSession(Live):
     """A live conversation of :class:`NumericSparse`."""
 
-    def __init__(self, mechanism: NumericSparse) -> None:
-        """Open the first round."""
+    def __init__(self, mechanism: NumericSparse, before: Rounds = BEGINNING) -> None:
+        """Open the first round, or the one that was under way."""
         super().__init__()
         self._mechanism = mechanism
-        self._comparisons = mechanism.comparisons().open()
+        self._comparisons = mechanism.comparisons().open(before)
 
     @property
     def event(self) -> Event:
@@ -311,6 +321,10 @@ class NumericSession(Live):
     def left(self) -> int:
         """Positive answers still available."""
         return self._comparisons.left
+
+    def hidden(self) -> HiddenThreshold | None:
+        """The secret of the next comparison, for whoever keeps it; None where there is none."""
+        return self._comparisons.hidden()
 
     def ask(self, question: Any) -> float | None:
         """A fresh noisy value if the question is above the threshold, else None."""

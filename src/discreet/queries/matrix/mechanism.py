@@ -4,13 +4,14 @@ Guarantee: the event of one additive release of the strategy's answers, whose se
 of one record; everything after it is post-processing. Records count once: under ``Person`` bound
 contributions first and multiply the sensitivity, ``records``.
 
-Source: 004b:A4, A6. Errata: the last line of Fig. 4.2 must read ans = W x̄.
+Source: 004b:A4, A6, A7. Errata: the last line of Fig. 4.2 must read ans = W x̄. Proof:
+``proofs/matrix.md``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
+import math
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -18,16 +19,22 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.event import Event
-from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.core.parameters import count, exact
-from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian
-from discreet.mechanisms.grid import sqrt_above
+from discreet.core.guarantee import Guarantee, PureDP
+from discreet.core.parameters import count
 from discreet.mechanisms.intervals.law import law_of
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.counting import Counted, cell_counts
+from discreet.queries.additive import Additive
+from discreet.queries.counting import Counted
+from discreet.queries.matrix.measuring import counts_by, measuring
 from discreet.queries.matrix.product import ProductStrategy, gaussian_strategy, laplace_strategy
+from discreet.queries.matrix.query_variance import variances
+from discreet.queries.matrix.reconstruction import LeastSquares, Reconstruction
+from discreet.queries.matrix.union import UnionStrategy, whole
+from discreet.queries.partial_tables import PartialTables, Table
+from discreet.queries.record_count import BoughtCount, RecordCount, require_size
 from discreet.queries.synopsis import Histogram
-from discreet.queries.workload import Workload
+from discreet.queries.universe import LARGEST
+from discreet.queries.workload import Product, Workload
 
 Floats = NDArray[np.float64]
 
@@ -37,56 +44,44 @@ class MatrixMechanism:
     """A workload, a strategy for it and a spend.
 
     ``strategy`` is searched for if it is not given: p-Identity products under ``PureDP``, the
-    Gaussian optimum on each attribute otherwise.
+    Gaussian optimum on each attribute otherwise. The universe may have any size as long as the
+    attributes that the strategy touches together have at most 2**24 cells: only those are counted.
+    With ``BoughtCount`` nothing is bought apart, since no number of records is needed. Beyond 2**29
+    records in one measurement it may saturate: private still, and too small.
     """
 
     workload: Workload
     spend: Guarantee
-    strategy: ProductStrategy | None = None
+    strategy: ProductStrategy | UnionStrategy | None = None
+    size: RecordCount = field(default_factory=BoughtCount)
     records: int = 1
+    reconstruction: Reconstruction = field(default_factory=LeastSquares)
     randomness: Source = SYSTEM
 
     def __post_init__(self) -> None:
-        """Refuse universes without room for one number per cell, and find the strategy."""
-        self.workload.universe.require_explicit(method="the matrix mechanism")
+        """Refuse universes without room for one number per touched cell; find the strategy."""
+        require_size(self.size)
         object.__setattr__(self, "records", count("records", self.records))
         if self.strategy is None:
+            shape = self.workload.universe.shape
+            kept = {place for product in self.workload.products for place in product.kept}
+            _require_room(math.prod(shape[place] for place in kept))
             pure = isinstance(self.spend, PureDP)
             found = (laplace_strategy if pure else gaussian_strategy)(self.workload)
             object.__setattr__(self, "strategy", found)
-
-    @property
-    def _strategy(self) -> ProductStrategy:
-        assert self.strategy is not None
-        return self.strategy
+        for cells in self._union.cells:
+            _require_room(cells)
+            self.reconstruction.require(cells)
 
     @cached_property
-    def noise(self) -> DiscreteLaplace | DiscreteGaussian | Gaussian:
+    def _union(self) -> UnionStrategy:
+        assert self.strategy is not None
+        return self.strategy if isinstance(self.strategy, UnionStrategy) else whole(self.strategy)
+
+    @cached_property
+    def noise(self) -> Additive:
         """The mechanism that measures, on whole steps."""
-        strategy, records = self._strategy, self.records
-        far = Fraction(records) * sqrt_above(Fraction(strategy.l2_squared))
-        match self.spend:
-            case PureDP(epsilon=epsilon):
-                return DiscreteLaplace(
-                    epsilon=exact(epsilon),
-                    sensitivity=records * strategy.l1,
-                    randomness=self.randomness,
-                )
-            case ApproxDP(epsilon=epsilon, delta=delta) if delta > 0:
-                return Gaussian(
-                    epsilon=exact(epsilon),
-                    delta=delta,
-                    sensitivity=far,
-                    randomness=self.randomness,
-                )
-            case ZCDP(rho=rho):
-                return DiscreteGaussian(rho=exact(rho), sensitivity=far, randomness=self.randomness)
-        raise InvalidParameter(
-            code="spend_notion",
-            expectation="a spend in PureDP, ApproxDP with delta > 0, or ZCDP",
-            received=type(self.spend).__name__,
-            remedy="Write spend=dp.PureDP(epsilon=1).",
-        )
+        return measuring(self._union, self.spend, self.size, self.records, self.randomness)
 
     @property
     def event(self) -> Event:
@@ -94,20 +89,64 @@ class MatrixMechanism:
         return self.noise.event
 
     @cached_property
+    def _variance(self) -> float:
+        """The variance of one measurement, in squared steps."""
+        return law_of(self.noise, step=1.0).std ** 2
+
+    @cached_property
     def expected_error(self) -> float:
         """The expected total squared error over all queries, weighted; no data is read."""
-        law = law_of(self.noise, step=float(self._strategy.step))
-        return law.std**2 * self._strategy.trace(self.workload)
+        return self._variance * self._union.trace(self.workload)
 
     @property
     def rmse(self) -> float:
         """The expected root mean squared error of a query, for a workload of equal weights."""
         return float((self.expected_error / self.workload.queries) ** 0.5)
 
-    def release(self, counts: Counted) -> Histogram:
-        """Measure exact counts over the universe, and reconstruct."""
-        table = cell_counts(counts, self.workload.universe)
-        exact_steps = self._strategy.measure(table.reshape(self.workload.universe.shape))
-        noisy = self.noise.release(exact_steps.ravel()).reshape(exact_steps.shape)
-        estimate = self._strategy.reconstruct(noisy)
-        return Histogram(self.workload.universe, estimate.ravel(), self.event)
+    def deviations(self, workload: Workload) -> Floats:
+        """The standard deviation of each answer by least squares, before anything is spent.
+
+        Contract: a workload that follows from the strategy; others are refused.
+        """
+        return np.concatenate([self._deviations(product) for product in workload.products])
+
+    def _deviations(self, product: Product) -> Floats:
+        place = self._union.answering(product)
+        part = self._union.parts[place]
+        part.trace_of(product)
+        found: Floats = np.full(1, self._variance * self._union.step(place) ** 2)
+        for factor, family in zip(part.factors, product.families, strict=True):
+            found = np.outer(found, variances(family, factor.inverse_gram)).ravel()
+        return np.sqrt(found)
+
+    def release(self, counts: Counted) -> Histogram | PartialTables:
+        """Measure exact counts by the touched attributes, and reconstruct.
+
+        A histogram if all attributes are touched by one product, else tables by some of them.
+        """
+        union, universe = self._union, self.workload.universe
+        exact = [
+            part.on_touched.measure(counts_by(counts, universe, part.touched, self.size), weight)
+            for weight, part in zip(union.weights, union.parts, strict=True)
+        ]
+        noisy = self.noise.release(np.concatenate([part.ravel() for part in exact]))
+        tables, start = [], 0
+        for place, part in enumerate(union.parts):
+            end = start + exact[place].size
+            values = noisy[start:end].reshape(exact[place].shape) * union.step(place)
+            estimate = self.reconstruction.counts(part.on_touched, values, self.size)
+            tables.append(Table(part.touched, estimate))
+            start = end
+        if len(tables) == 1 and len(tables[0].places) == len(universe.shape):
+            return Histogram(universe, tables[0].counts.ravel(), self.event)
+        return PartialTables(universe, tuple(tables), self.event)
+
+
+def _require_room(cells: int) -> None:
+    if cells > LARGEST:
+        raise InvalidParameter(
+            code="universe_too_large",
+            expectation=f"at most {LARGEST} cells of attributes that are measured together",
+            received=cells,
+            remedy="Use MarginalMechanism for queries by few attributes each, or coarser bins.",
+        )

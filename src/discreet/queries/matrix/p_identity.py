@@ -6,8 +6,8 @@ one. With K = (I + ΘᵀΘ)⁻¹ and M = (I + ΘΘᵀ)⁻¹ the total error is
     f(Θ) = Σ_ij d_i d_j G_ij K_ij,   K = I - ΘᵀMΘ,
     ∇f   = -2 MΘ (d G d) K + 1 (2 (G ∘ K) d)ᵀ,
 
-which costs p n² for p sums over n values. The search only chooses a strategy; whatever it finds,
-privacy rests on the exact column norms of the rounded matrix.
+which costs one product of p n² for p sums over n values. The search only chooses a strategy;
+whatever it finds, privacy rests on the exact column norms of the rounded matrix.
 
 Source: 004b:A7; modern-data:M1.
 """
@@ -30,10 +30,10 @@ _RESTARTS = 2
 def p_identity(gram: Floats, sums: int | None = None) -> Strategy:
     """A strategy for a workload with this Gram matrix; never worse than single values.
 
-    ``sums`` is the number p of weighted sums, by default n/32 and at least 4.
+    ``sums`` is the number p of weighted sums, by default n/16 up to 32, then n/32; at least 4.
     """
     size = len(gram)
-    p = max(4, size // 32) if sums is None else count("sums", sums)
+    p = max(4, min(size // 16, 32), size // 32) if sums is None else count("sums", sums)
     best, least = np.zeros((0, size)), float(np.trace(gram))
     scale = least / size
 
@@ -73,14 +73,19 @@ def _starts(p: int, size: int) -> list[Floats]:
 
 
 def _error(theta: Floats, gram: Floats, scale: float) -> tuple[float, Floats]:
-    """The error in units of ``scale``, and its gradient."""
+    """The error in units of ``scale``, and its gradient.
+
+    With X = Θ diag(d) and Y = X G, every product with G that is needed is in Y:
+    f = Σ d_i² G_ii - tr(M Y Xᵀ), and (G ∘ K) d = diag(G) d - the column sums of MΘ ∘ Y.
+    """
     d = 1 + theta.sum(axis=0)
+    diagonal = gram.diagonal()
     inner = np.linalg.inv(np.eye(len(theta)) + theta @ theta.T)
     left = inner @ theta
-    weighted = gram * np.outer(d, d)
-    kernel = np.eye(len(d)) - theta.T @ left
-    error = float(np.einsum("ij,ij->", weighted, kernel))
-    through = left @ weighted
+    scaled = theta * d
+    product = scaled @ gram
+    error = float(d**2 @ diagonal) - float(np.einsum("ij,ij->", inner @ product, scaled))
+    through = (inner @ product) * d
     gradient = -2 * (through - (through @ theta.T) @ left)
-    gradient += 2 * ((gram * kernel) @ d)[None, :]
+    gradient += 2 * (diagonal * d - (left * product).sum(axis=0))[None, :]
     return error / scale, (gradient / scale).ravel()

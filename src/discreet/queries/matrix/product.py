@@ -20,16 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.queries.families import All
+from discreet.queries.matrix.exact import roomy
 from discreet.queries.matrix.gaussian_optimum import gaussian_optimum
 from discreet.queries.matrix.p_identity import p_identity
 from discreet.queries.matrix.strategy import Strategy, identity, total
-from discreet.queries.workload import Workload, apply_each
+from discreet.queries.record_count import PublicCount, RecordCount
+from discreet.queries.workload import Product, Workload, apply_each
 
 Floats = NDArray[np.float64]
 Search = Callable[[Floats], Strategy]
 
-_BITS = 36
-"""Places of all attributes together: measurements of 2**26 records fit 62 bits."""
+BITS = 32
+"""Places of all attributes together: measurements of 2**29 records fit 61 bits."""
 _SWEEPS = 4
 
 
@@ -40,10 +42,10 @@ class ProductStrategy:
     factors: tuple[Strategy, ...]
 
     @classmethod
-    def of(cls, *factors: Strategy) -> ProductStrategy:
+    def of(cls, *factors: Strategy, bits: int = BITS) -> ProductStrategy:
         """Factors, rounded so that exact measurements fit 64-bit integers."""
         fine = [factor for factor in factors if factor.places]
-        room = _BITS // max(len(fine), 1)
+        room = bits // max(len(fine), 1)
         return cls(
             tuple(
                 factor if factor.places <= room else Strategy.of(factor.name, factor.rows, room)
@@ -66,6 +68,35 @@ class ProductStrategy:
         """The square of the same in the L2 norm, in squared steps."""
         return math.prod(factor.l2_squared for factor in self.factors)
 
+    def moved_l1(self, size: RecordCount) -> int:
+        """What a record that comes or goes moves the measurements by, or an exchange at most."""
+        if not isinstance(size, PublicCount):
+            return self.l1
+        # Rows of one sign keep it in products, and their least entries multiply.
+        common = math.prod(factor.common_l1 for factor in self.factors)
+        return max(2 * (self.l1 - common), 1)
+
+    def moved_l2_squared(self, size: RecordCount) -> int:
+        """The same in the L2 norm, squared."""
+        if not isinstance(size, PublicCount):
+            return self.l2_squared
+        # |a - b|² = |a|² + |b|² - 2 a·b, and a·b is a product of the factors' scalar products.
+        least, largest = 1, 1
+        for low, high in (factor.products for factor in self.factors):
+            ends = (least * low, least * high, largest * low, largest * high)
+            least, largest = min(ends), max(ends)
+        return max(2 * (self.l2_squared - least), 1)
+
+    @cached_property
+    def touched(self) -> tuple[int, ...]:
+        """The attributes of which more than the sum over all values is measured."""
+        return tuple(i for i, factor in enumerate(self.factors) if not factor.is_total)
+
+    @cached_property
+    def on_touched(self) -> ProductStrategy:
+        """The same measurements, of counts by the touched attributes alone."""
+        return ProductStrategy(tuple(self.factors[place] for place in self.touched))
+
     @property
     def measurements(self) -> int:
         """How many numbers are measured."""
@@ -73,18 +104,18 @@ class ProductStrategy:
 
     def trace(self, workload: Workload) -> float:
         """The weighted total squared error of a workload at noise of variance one."""
-        return math.fsum(
-            product.weight**2
-            * math.prod(
-                factor.trace(family.gram())
-                for factor, family in zip(self.factors, product.families, strict=True)
-            )
-            for product in workload.products
+        return math.fsum(self.trace_of(product) for product in workload.products)
+
+    def trace_of(self, product: Product) -> float:
+        """The same of one product."""
+        return product.weight**2 * math.prod(
+            factor.trace(family.gram())
+            for factor, family in zip(self.factors, product.families, strict=True)
         )
 
-    def measure(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The exact measurements in steps."""
-        table: NDArray[np.int64] = np.asarray(counts, dtype=np.int64)
+    def measure(self, counts: NDArray[np.int64], weight: int = 1) -> NDArray[np.int64]:
+        """The exact measurements in steps, times a weight."""
+        table = weight * roomy(counts, moved=weight * self.l1)
         for factor in self.factors:
             table = np.moveaxis(np.tensordot(factor.steps, table, 1), 0, -1)
         return table

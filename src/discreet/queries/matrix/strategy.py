@@ -26,6 +26,7 @@ Wholes = NDArray[np.int64]
 BITS = 20
 """Strategies are rounded to this many binary places."""
 _RANK = 1e-10
+_MOST_STEPS = 1 << 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +37,19 @@ class Strategy:
     steps: Wholes
     places: int
 
+    def __post_init__(self) -> None:
+        """Refuse steps whose norms could not be computed exactly."""
+        steps = self.steps
+        whole = steps.ndim == 2 and steps.size and np.issubdtype(steps.dtype, np.integer)
+        if not whole or int(steps.max()) > _MOST_STEPS or int(steps.min()) < -_MOST_STEPS:
+            raise _misshapen(steps)
+
     @classmethod
     def of(cls, name: str, rows: ArrayLike, places: int = BITS) -> Strategy:
         """A strategy rounded to whole steps."""
+        given = np.asarray(rows, dtype=np.float64)
+        if not (np.abs(given) * 2.0**places <= _MOST_STEPS).all():
+            raise _misshapen(given)
         steps = np.rint(np.asarray(rows, dtype=np.float64) * 2.0**places).astype(np.int64)
         steps.setflags(write=False)
         return cls(name, steps, places)
@@ -56,12 +67,37 @@ class Strategy:
     @cached_property
     def l1(self) -> int:
         """The largest L1 norm of a column, in steps: what one record moves."""
-        return int(np.abs(self.steps).sum(axis=0).max())
+        return int(np.abs(self.steps.astype(object)).sum(axis=0).max())
 
     @cached_property
     def l2_squared(self) -> int:
         """The largest squared L2 norm of a column, in squared steps."""
         return int((self.steps.astype(object) ** 2).sum(axis=0).max())
+
+    @cached_property
+    def common_l1(self) -> int:
+        """What every column has in common: the least of each row that keeps one sign, in steps.
+
+        Two columns are at most 2 (l1 - common_l1) apart in L1.
+        """
+        least = np.abs(self.steps).min(axis=1)
+        signed = (self.steps >= 0).all(axis=1) | (self.steps <= 0).all(axis=1)
+        return int(least[signed].sum())
+
+    @cached_property
+    def products(self) -> tuple[int, int]:
+        """The least and the largest scalar product of two columns, in squared steps."""
+        largest = int(np.abs(self.steps).max())
+        fits = largest**2 * len(self.steps) < 1 << 62
+        steps = self.steps if fits else self.steps.astype(object)
+        gram = steps.T @ steps
+        return int(gram.min()), int(gram.max())
+
+    @property
+    def is_total(self) -> bool:
+        """Whether only the sum of several values is measured."""
+        one = self.places == 0 and len(self.steps) == 1 and self.size > 1
+        return one and bool((self.steps == 1).all())
 
     @cached_property
     def inverse_gram(self) -> Floats:
@@ -101,6 +137,16 @@ class Strategy:
     def gaussian_error(self, gram: Floats) -> float:
         """Total squared error under Gaussian noise, one standard deviation per unit of L2."""
         return float(Fraction(self.l2_squared, 1 << 2 * self.places)) * self.trace(gram)
+
+
+def _misshapen(rows: NDArray[np.generic]) -> InvalidParameter:
+    return InvalidParameter(
+        code="strategy_misshapen",
+        expectation=f"a finite matrix with a row for each measured query, at most {_MOST_STEPS} "
+        "steps in an entry",
+        received=(rows.shape, str(rows.dtype)),
+        remedy="Scale the rows, and build the strategy with Strategy.of(name, rows).",
+    )
 
 
 def identity(size: int) -> Strategy:

@@ -1,0 +1,77 @@
+"""The releases of ``queries.analysts`` as rounds that an audit can play.
+
+Each takes everybody's queries and returns what is shown to whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.audit.analysts.neighbours import Submitted
+from discreet.audit.analysts.views import Shown
+from discreet.queries.analysts.correction import Correction
+from discreet.queries.analysts.game import Game
+from discreet.queries.analysts.independent import IndependentNoise
+from discreet.queries.analysts.profile import ProfileRelease
+from discreet.queries.analysts.query_set import QuerySet, RoundShape
+from discreet.queries.counting import Counted
+from discreet.queries.linear_query import LinearQuery
+from discreet.queries.marginal_synopsis import Places
+from discreet.queries.synopsis import Histogram
+
+Floats = NDArray[np.float64]
+Round: TypeAlias = Callable[[Submitted[LinearQuery]], Shown]
+
+
+def game_round(game: Game, counts: Counted) -> Round:
+    """A game: everybody sees its synopsis."""
+    return lambda submitted: Shown(game.release(counts, queries_of(game.shape, submitted)))
+
+
+def corrected_game_round(game: Game, correction: Correction, counts: Counted) -> Round:
+    """A game, and each analyst's own corrections of its synopsis."""
+
+    def play(submitted: Submitted[LinearQuery]) -> Shown:
+        queries = queries_of(game.shape, submitted)
+        synopsis = game.release(counts, queries)
+        return Shown(synopsis, correction.release(counts, queries, synopsis))
+
+    return play
+
+
+def correction_round(correction: Correction, counts: Counted, synopsis: Histogram) -> Round:
+    """Each analyst's own corrections of a synopsis that everybody has."""
+
+    def play(submitted: Submitted[LinearQuery]) -> Shown:
+        queries = queries_of(correction.shape, submitted)
+        return Shown(synopsis, correction.release(counts, queries, synopsis))
+
+    return play
+
+
+def independent_round(mechanism: IndependentNoise, counts: Counted) -> Round:
+    """Independent noise: each analyst sees the answers to their own queries."""
+
+    def play(submitted: Submitted[LinearQuery]) -> Shown:
+        asked = [query for queries in submitted for query in queries]
+        ends = np.cumsum([len(queries) for queries in submitted])
+        answers = mechanism.release(counts, asked)
+        return Shown(own=tuple(np.split(answers, ends[:-1])))
+
+    return play
+
+
+def profile_round(release: ProfileRelease) -> Callable[[Submitted[Places]], Shown]:
+    """A workload profile: everybody is taken to see it, though most need not."""
+    return lambda submitted: Shown(release.release(submitted))
+
+
+def queries_of(shape: RoundShape, submitted: Submitted[LinearQuery]) -> QuerySet:
+    """Everybody's queries in the public shape, as each analyst would submit them."""
+    names = [str(place) for place in range(shape.analysts)]
+    held = {name: shape.submit(queries) for name, queries in zip(names, submitted, strict=True)}
+    return QuerySet.of(shape, names, held)

@@ -1,0 +1,104 @@
+"""What rounds have told about analysts so far: sums of (epsilon, delta), kept in the ledger.
+
+Each round's price was fixed when it was opened, and is public. Rounds may follow upon each other's
+results, so prices add up as pairs. A promise for one analyst covers one query, by the same numbers;
+a promise for one query says nothing about an analyst.
+
+Source: analysts-verified:H1, H4 ("Over rounds compose (epsilon, delta) pairs").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.core.errors import Exhausted, InvalidParameter
+from discreet.core.guarantee import ApproxDP
+from discreet.core.parameters import exact
+from discreet.curator.ledger.entry import Entry, Kind
+from discreet.queries.analysts.guarantee import AnalystUnit, OneAnalyst, OneQuery
+
+
+@dataclass(frozen=True)
+class AnalystSpending:
+    """What all rounds together tell.
+
+    Attributes:
+        query: About one query of one analyst; None once the deltas add up to one.
+        analyst: About one analyst with all queries; None if some round promised that only for
+            single queries.
+        rounds: How many rounds there were.
+    """
+
+    query: ApproxDP | None
+    analyst: ApproxDP | None
+    rounds: int
+
+    def after(self, unit: AnalystUnit, cost: ApproxDP) -> AnalystSpending:
+        """With one more round."""
+        free = not cost.epsilon and not cost.delta
+        covered = free or isinstance(unit, OneAnalyst)
+        analyst = _sum(self.analyst, cost) if covered else None
+        return AnalystSpending(_sum(self.query, cost), analyst, self.rounds + 1)
+
+    def require_within(self, limit: ApproxDP, unit: AnalystUnit) -> None:
+        """Refuse a round after which more would have been told than the owner allows."""
+        told = self.query if isinstance(unit, OneQuery) else self.analyst
+        if told is None or told.epsilon > exact(limit.epsilon) or told.delta > exact(limit.delta):
+            raise Exhausted(
+                code="analyst_limit",
+                expectation="rounds that together stay within the limit for analysts",
+                received=limit,
+                remedy="Open the round with a smaller promise, or with a release that no query "
+                "influences; `curator.analyst_spending` shows the sum.",
+            )
+
+
+def analyst_spending(entries: Iterable[Entry]) -> AnalystSpending:
+    """The sum over all rounds that a ledger holds, those that were never closed included."""
+    total = AnalystSpending(ApproxDP(epsilon=0, delta=0), ApproxDP(epsilon=0, delta=0), rounds=0)
+    for entry in entries:
+        if entry.kind is Kind.RESERVED:
+            kept = entry.body.get("detail", {}).get("round")
+            if kept is not None:
+                plan = kept["plan"]
+                total = total.after(unit_from(plan["protects"]), cost_from(plan["cost"]))
+    return total
+
+
+def plain_unit(unit: AnalystUnit) -> str:
+    """For JSON."""
+    if not isinstance(unit, OneQuery | OneAnalyst):
+        raise InvalidParameter(
+            code="not_an_analyst_unit",
+            expectation="OneQuery() or OneAnalyst()",
+            received=type(unit).__name__,
+            remedy="Write protects=OneQuery() or protects=OneAnalyst().",
+        )
+    return type(unit).__name__
+
+
+def unit_from(plain: str) -> AnalystUnit:
+    """What :func:`plain_unit` wrote."""
+    return OneAnalyst() if plain == OneAnalyst.__name__ else OneQuery()
+
+
+def plain_cost(cost: ApproxDP) -> list[str]:
+    """Exact numbers for JSON."""
+    return [str(exact(cost.epsilon)), str(exact(cost.delta))]
+
+
+def cost_from(plain: list[str]) -> ApproxDP:
+    """What :func:`plain_cost` wrote."""
+    epsilon, delta = map(Fraction, plain)
+    return ApproxDP(epsilon=epsilon, delta=delta)
+
+
+def _sum(told: ApproxDP | None, cost: ApproxDP) -> ApproxDP | None:
+    if told is None:
+        return None
+    delta = exact(told.delta) + exact(cost.delta)
+    if delta >= 1:
+        return None
+    return ApproxDP(epsilon=exact(told.epsilon) + exact(cost.epsilon), delta=delta)

@@ -1,0 +1,163 @@
+"""A synopsis as the curator hands it out: answers, tables and pictures, all at no charge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.event import Event
+from discreet.core.guarantee import Guarantee
+from discreet.curator.release.answer import Answer
+from discreet.curator.release.promise import promised, protected
+from discreet.curator.release.release import Release
+from discreet.curator.statement.document import Statement
+from discreet.queries.synopsis import Synopsis
+from discreet.queries.universe import Universe
+from discreet.queries.workload import Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import altair as alt
+
+_CONFIDENCE = 0.95
+_MOST_ROWS = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class SynopsisRelease:
+    """Estimated counts over a universe, released once.
+
+    Contract: everything in it is public or was paid for; whatever is computed from it is free.
+
+    Attributes:
+        id: Random; it names this release.
+        question: What was made, in words.
+        synopsis: What the mechanism left behind.
+        guarantee: What was promised, and charged, with its unit.
+        event: What the mechanism did; any accountant can price it again.
+        rmse: The expected root mean squared error of a query of the workload it was made for,
+            where the mechanism could foretell it.
+        facts: Those of the privacy statement.
+    """
+
+    id: str
+    question: str
+    synopsis: Synopsis
+    guarantee: Guarantee
+    event: Event
+    rmse: float | None
+    facts: Mapping[str, Any]
+
+    @property
+    def universe(self) -> Universe:
+        """What it knows about."""
+        return self.synopsis.universe
+
+    @property
+    def counts(self) -> NDArray[np.float64]:
+        """The estimated count of every cell, flat; for a universe that fits in memory."""
+        self.universe.require_explicit(method="a count for each cell")
+        return self.answers(Workload.marginal(self.universe, self.universe.names))
+
+    def answers(self, workload: Workload) -> NDArray[np.float64]:
+        """All answers of a workload over the same universe, in its order."""
+        self._require(workload)
+        return self.synopsis.answers(workload)
+
+    def deviations(self, workload: Workload) -> NDArray[np.float64] | None:
+        """The standard deviation of each answer's noise, where the synopsis knows it."""
+        self._require(workload)
+        known = getattr(self.synopsis, "deviations", None)
+        return None if known is None else np.asarray(known(workload), dtype=np.float64)
+
+    def table(self, *names: str) -> Release:
+        """The estimated counts by some attributes: a release that exports, plots and prints.
+
+        There is a column ``n``, and ``n_sd`` where the standard deviation of its noise is known.
+        """
+        universe = self.universe
+        workload = Workload.marginal(universe, names)
+        if workload.queries > _MOST_ROWS:
+            raise InvalidParameter(
+                code="too_many_keys",
+                expectation=f"at most {_MOST_ROWS} combinations of keys in a table",
+                received=workload.queries,
+                remedy="Name fewer attributes, or ask `answers`.",
+            )
+        in_order = sorted(dict.fromkeys(names), key=universe.place)
+        cells = product(*(universe.attributes[universe.place(name)].values for name in in_order))
+        columns = dict(zip(in_order, zip(*cells, strict=True), strict=True)) if names else {}
+        wanted: dict[str, Any] = {name: columns[name] for name in dict.fromkeys(names)}
+        return Release(
+            id=self.id,
+            question=f"counts by {', '.join(names)}" if names else "the number of records",
+            keys=wanted,
+            answers=self._columns(workload, wanted),
+            confidence=_CONFIDENCE,
+            guarantee=self.guarantee,
+            event=self.event,
+            statement=self.facts,
+        )
+
+    def plot(self, *names: str) -> alt.TopLevelMixin:
+        """Bars of the counts by one attribute, or a heat map by two."""
+        from discreet.curator.synopsis.plot import plot
+
+        return plot(self.table(*names))
+
+    @cached_property
+    def statement(self) -> Statement:
+        """The privacy statement: prints in full, and is a mapping of its facts."""
+        return Statement(
+            self.facts,
+            question=self.question,
+            guarantee=self.guarantee,
+            event=self.event,
+            confidence=_CONFIDENCE,
+        )
+
+    def _columns(self, workload: Workload, taken: Mapping[str, object]) -> tuple[Answer, ...]:
+        name = "n"
+        while name in taken or f"{name}_sd" in taken:
+            name += "_"
+        spread = self.deviations(workload)
+        told = foretold(self.rmse) if spread is None else f"{name}_sd says how noisy each one is"
+        values = Answer.given(
+            name,
+            self.answers(workload).tolist(),
+            interval=None,
+            note=f"estimated counts from one synopsis; {told}",
+        )
+        if spread is None:
+            return (values,)
+        note = f"standard deviation of the noise of {name}"
+        return values, Answer.given(f"{name}_sd", spread.tolist(), interval=None, note=note)
+
+    def _require(self, workload: Workload) -> None:
+        if not isinstance(workload, Workload) or workload.universe != self.universe:
+            raise InvalidParameter(
+                code="workloads_differ",
+                expectation="a workload over the universe of the synopsis",
+                received=type(workload).__name__,
+                remedy="Build it from `release.universe`.",
+            )
+
+    def __repr__(self) -> str:
+        """What it is, what it cost, and how wrong it may be."""
+        unit = protected(self.guarantee.unit)
+        return f"{self.question}\n{promised(self.guarantee)} for {unit}; {foretold(self.rmse)}"
+
+
+def foretold(rmse: float | None) -> str:
+    """How wrong a query may be, in words."""
+    if rmse is None:
+        return "its error is not foretold here: it depends on the data, or stands in its plan"
+    # Not of any one count: where cells are many and small, sums of them are far noisier than this.
+    return f"expected error ± {rmse:.4g} (of noise, root mean square over all its queries)"

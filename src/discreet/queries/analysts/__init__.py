@@ -1,0 +1,79 @@
+"""Answers to everyone's queries that hide each analyst's questions from all the others.
+
+Importing this package loads nothing else; every public name is loaded on first use.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.queries.analysts.correction import Correction
+    from discreet.queries.analysts.expected_game import ExpectedGame
+    from discreet.queries.analysts.guarantee import AnalystGuarantee, OneAnalyst, OneQuery
+    from discreet.queries.analysts.histogram import NoisyHistogram
+    from discreet.queries.analysts.independent import IndependentNoise
+    from discreet.queries.analysts.online import online_sketch
+    from discreet.queries.analysts.planning import plan_round
+    from discreet.queries.analysts.profile import ProfileRelease
+    from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
+    from discreet.queries.analysts.public_marginals import PublicMarginals
+    from discreet.queries.analysts.public_round import PublicRound
+    from discreet.queries.analysts.query_class import AnyQuery, Conjunctions
+    from discreet.queries.analysts.query_set import QuerySet, RoundShape
+    from discreet.queries.analysts.sampled_game import SampledGame
+
+__all__ = [
+    "AnalystGuarantee",
+    "AnyQuery",
+    "Conjunctions",
+    "Correction",
+    "ExpectedGame",
+    "IndependentNoise",
+    "NoisyHistogram",
+    "OneAnalyst",
+    "OneQuery",
+    "ProfileRelease",
+    "ProfiledMarginals",
+    "PublicMarginals",
+    "PublicRound",
+    "QuerySet",
+    "RoundShape",
+    "SampledGame",
+    "online_sketch",
+    "plan_round",
+]
+
+_NAMES = {
+    "correction": ("Correction",),
+    "expected_game": ("ExpectedGame",),
+    "guarantee": ("AnalystGuarantee", "OneAnalyst", "OneQuery"),
+    "histogram": ("NoisyHistogram",),
+    "independent": ("IndependentNoise",),
+    "online": ("online_sketch",),
+    "planning": ("plan_round",),
+    "profile": ("ProfileRelease",),
+    "profiled_marginals": ("ProfiledMarginals",),
+    "public_marginals": ("PublicMarginals",),
+    "public_round": ("PublicRound",),
+    "query_class": ("AnyQuery", "Conjunctions"),
+    "query_set": ("QuerySet", "RoundShape"),
+    "sampled_game": ("SampledGame",),
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+
+
+if not TYPE_CHECKING:  # so that type checkers still see a misspelt name
+
+    def __getattr__(name: str) -> object:
+        """Load a public name on first use, and keep it."""
+        if name not in _HOMES:
+            message = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(message)
+        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted({*globals(), *__all__})

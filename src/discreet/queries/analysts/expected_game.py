@@ -1,0 +1,104 @@
+"""A2: no query is drawn; the data player learns the query player's whole law.
+
+Guarantees. The cells are draws whose log-weights move within eta_x times the summed shifts of the
+query player's law: tanh(eta_q (j-1) / 4n) in round j for a replaced record, the share 1/s for a
+replaced query or analyst. So both costs are plain zCDP. Each round takes O(|X| |Q|).
+
+Source: analysts-verified:H4 (A2), H5. Proof: ``proofs/analysts-expected-game.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.event import Composed, Event, Nothing
+from discreet.core.mechanism_events import Exponential
+from discreet.core.parameters import exact
+from discreet.mechanisms.additive import marked
+from discreet.queries.analysts.accuracy import expected_alpha
+from discreet.queries.analysts.cost import expected_data_ranges
+from discreet.queries.analysts.game import Game, Tilts
+from discreet.queries.analysts.guarantee import AnalystGuarantee
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+PLACES = 36
+"""Binary places of an expected loss."""
+
+ROUNDING = 2.0**-34
+"""What rounding two worlds' expected losses, and summing them in doubles, can part them by."""
+
+
+@dataclass
+class Expecting:
+    """The query player of A2: shows the law itself, as the expected level of each cell."""
+
+    tilts: Tilts
+
+    def move(self) -> Ints:
+        """For each cell the expected value of a query, on the grid 2**-36, up to a constant."""
+        mean = self.tilts.queries.along(self.tilts.law.net()) / self.tilts.queries.shape.levels
+        return np.rint(mean * 2.0**PLACES).astype(np.int64)
+
+    def learn(self, move: Ints) -> None:
+        """Take the cells into account."""
+        self.tilts.learn(move)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedGame(Game):
+    """A2 with public parameters."""
+
+    @property
+    def event(self) -> Event:
+        """One exponential draw for each cell, at its range over replaced records."""
+        ranges = expected_data_ranges(
+            rounds=self.rounds,
+            step_x=float(self.step_x),
+            step_q=float(self.step_q) * self.records,
+            records=self.population,
+            slack=ROUNDING + self.slack,
+        )
+        return marked(self._cells(ranges), self.randomness)
+
+    @property
+    def analysts(self) -> AnalystGuarantee:
+        """One exponential draw for each cell, at its range over replaced queries or analysts."""
+        shift = float(self.step_x) * (self.share + ROUNDING) * (1 + 2.0**-50)
+        event = self._cells(np.arange(self.rounds, dtype=np.float64) * shift)
+        return AnalystGuarantee(self.protects, marked(event, self.randomness))
+
+    def _cells(self, ranges: Floats) -> Event:
+        parts = tuple(
+            Exponential(epsilon=math.nextafter(float(each), math.inf)) * self.batch_x
+            for each in ranges[1:]
+        )
+        return Composed(parts) if parts else Nothing()
+
+    def alpha(self, *, beta: float) -> float:
+        """Fewer than s groups err by more, with probability at least 1 - beta."""
+        return float(
+            expected_alpha(
+                cells=self.shape.universe.size,
+                entropy=self.entropy,
+                rounds=self.rounds,
+                reach_x=self.reach_x,
+                reach_q=self.reach_q,
+                points=self.points,
+                beta=beta,
+            )
+        )
+
+    def gain_rate(self) -> Fraction:
+        """eta_x / 2, in steps of the grid."""
+        return exact(self.step_x) / (2 << PLACES)
+
+    def query_player(self, tilts: Tilts) -> Expecting:
+        """Shows its law."""
+        return Expecting(tilts)

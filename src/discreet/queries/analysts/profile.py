@@ -1,0 +1,181 @@
+"""What analysts care about, without whose questions they are: a noisy count of queries by topic.
+
+A topic is a set of attributes, from a public list. The profile says how many queries ask about
+each. It is released once, with noise that hides one query or one analyst; measurements, fit and
+synopsis then take it as public, so data is spent on what is asked for and analysts pay for the
+profile alone.
+
+One query: replacing it takes one from a topic and adds one to another, √2 in the L2 norm. One
+analyst: each has a profile of length at most one with no negative entry, and two such vectors are
+at most √2 apart, whatever the analyst asks and however much.
+
+Guarantee: to analysts, the event of one Gaussian release of the profile. To people, that of the
+marginals measured after it.
+
+Source: analysts-verified:H10. Proof: ``proofs/analysts-profile.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.event import Event
+from discreet.core.guarantee import Guarantee
+from discreet.mechanisms.grid import sqrt_above
+from discreet.mechanisms.intervals.law import law_of
+from discreet.noise.randomness import SYSTEM, Source
+from discreet.queries.analysts.gaussian_noise import Noise, gaussian_noise
+from discreet.queries.analysts.query_class import Conjunctions, attribute_sets, outside_class
+from discreet.queries.marginal_synopsis import Places
+from discreet.queries.universe import Universe
+
+Wholes = NDArray[np.int64]
+Topics = Sequence[Places]
+"""The attributes of each query of one analyst."""
+
+
+class Contribution(ABC):
+    """What one analyst adds to the profile, in whole steps."""
+
+    @property
+    @abstractmethod
+    def places(self) -> int:
+        """Binary places of a step."""
+
+    @abstractmethod
+    def of(self, counts: Sequence[int]) -> list[int]:
+        """An analyst's entries, from the number of queries on each topic."""
+
+    @property
+    def moved(self) -> Fraction:
+        """How far neighbouring profiles are apart in the L2 norm, in steps: √2 units."""
+        return sqrt_above(Fraction(2)) * (1 << self.places)
+
+
+@dataclass(frozen=True)
+class EachQuery(Contribution):
+    """Every query counts one: neighbours differ in one query."""
+
+    @property
+    def places(self) -> int:
+        """Whole numbers."""
+        return 0
+
+    def of(self, counts: Sequence[int]) -> list[int]:
+        """The counts."""
+        return list(counts)
+
+
+@dataclass(frozen=True)
+class EachAnalyst(Contribution):
+    """Every analyst's counts are scaled to length one: neighbours differ in one analyst.
+
+    >>> EachAnalyst().of([3, 0, 4]) == [3 * 2**20 // 5, 0, 4 * 2**20 // 5]
+    True
+    """
+
+    @property
+    def places(self) -> int:
+        """Steps of 2**-20."""
+        return 20
+
+    def of(self, counts: Sequence[int]) -> list[int]:
+        """Counts over their length, rounded down: no vector becomes longer than one."""
+        squared = sum(count * count for count in counts)
+        if not squared:
+            return [0] * len(counts)
+        return [math.isqrt((count * count << 2 * self.places) // squared) for count in counts]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A noisy profile: the weight of each topic, in queries or analysts, and the noise's spread."""
+
+    weights: Mapping[Places, float]
+    spread: float
+    event: Event
+
+    def importance(self, universe: Universe, *, even: float = 0.25) -> dict[Places, float]:
+        """How much a cell of each topic matters: the profile, and ``even`` for all alike.
+
+        Weights that noise may explain, up to twice its spread, count as nothing. The even part
+        keeps topics usable that nobody seemed to ask about.
+        """
+        clear = {
+            places: weight for places, weight in self.weights.items() if weight > 2 * self.spread
+        }
+        total = sum(clear.values())
+        cells = {
+            places: math.prod(universe.shape[place] for place in places) for places in self.weights
+        }
+        every = sum(cells.values())
+        part = even if total else 1.0
+        return {
+            places: part * cells[places] / every
+            + ((1 - part) * clear.get(places, 0.0) / total if total else 0.0)
+            for places in self.weights
+        }
+
+
+@dataclass(frozen=True)
+class ProfileRelease:
+    """Releases the profile of all queries of a round over the topics of a public class."""
+
+    universe: Universe
+    asked: Conjunctions
+    spend: Guarantee
+    each: Contribution = field(default_factory=EachQuery)
+    randomness: Source = SYSTEM
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be priced."""
+        _ = self.noise
+
+    @cached_property
+    def topics(self) -> list[Places]:
+        """All public topics."""
+        return attribute_sets(self.universe, self.asked.ways)
+
+    @cached_property
+    def noise(self) -> Noise:
+        """Gaussian noise on whole steps."""
+        return gaussian_noise(self.spend, self.each.moved, self.randomness)
+
+    @property
+    def event(self) -> Event:
+        """What the profile costs analysts."""
+        return self.noise.event
+
+    @cached_property
+    def spread(self) -> float:
+        """The standard deviation of an entry."""
+        return float(law_of(self.noise, step=2.0**-self.each.places).std)
+
+    def require_topic(self, places: Places) -> None:
+        """Refuse a query outside the public class, to the analyst who submits it."""
+        if places not in set(self.topics):
+            raise outside_class(places)
+
+    def release(self, submitted: Sequence[Topics]) -> Profile:
+        """The profile of all analysts' queries; every topic has an entry, asked or not."""
+        rows = {places: row for row, places in enumerate(self.topics)}
+        total: Wholes = np.zeros(len(rows), dtype=np.int64)
+        for analyst in submitted:
+            counts = [0] * len(rows)
+            for places in analyst:
+                # What the public rule excludes was refused to its own analyst; here it counts
+                # as not asked, so that nobody else sees it.
+                if places in rows:
+                    counts[rows[places]] += 1
+            total += np.array(self.each.of(counts), dtype=np.int64)
+        noisy = np.asarray(self.noise.release(total), dtype=np.float64) / (1 << self.each.places)
+        weights = dict(zip(self.topics, noisy.tolist(), strict=True))
+        return Profile(weights, self.spread, self.event)

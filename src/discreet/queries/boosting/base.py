@@ -1,0 +1,180 @@
+"""Base generators: from a few sampled queries, a table that is right on most of the weight.
+
+A generator spends its part of each round on the sampled queries alone. Its promise, to be within
+lambda on 1/2 + eta of the weight, is about accuracy; privacy rests on its event.
+
+Source: 000a:H1, H4–H6; boosting-and-analysts:B5. Proof: ``proofs/boosting.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.event import Event
+from discreet.core.guarantee import ZCDP, PureDP
+from discreet.core.parameters import Number, exact
+from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential
+from discreet.mechanisms.grid import sqrt_above
+from discreet.mechanisms.intervals.law import law_of
+from discreet.noise.randomness import Source
+from discreet.queries.boosting.fits import Fit, LinearProgram, Sample
+from discreet.queries.families import Family
+from discreet.queries.linear_query import is_whole, rounded
+from discreet.queries.mwem_rounds import OneQuery
+from discreet.queries.net import check_net
+from discreet.queries.record_count import MOST, RecordCount
+from discreet.queries.spends import largest
+from discreet.queries.workload import Workload
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What one call of a generator may spend, and on what: all of it public."""
+
+    workload: Workload
+    sample: int
+    spend: PureDP | ZCDP
+    size: RecordCount
+    records: int
+    randomness: Source
+
+    @property
+    def cells(self) -> int:
+        """The size of the universe."""
+        return self.workload.universe.size
+
+
+class BaseGenerator(ABC):
+    """Makes a table from a sample of queries and their exact answers."""
+
+    @abstractmethod
+    def check(self, terms: Terms) -> None:
+        """Refuse what cannot be run, before any data is seen."""
+
+    @abstractmethod
+    def event(self, terms: Terms) -> Event:
+        """What one call costs, whatever was sampled."""
+
+    @abstractmethod
+    def within(self, terms: Terms, *, failure: float) -> float:
+        """The error on the sample that noise leaves, in records, but with chance ``failure``."""
+
+    @abstractmethod
+    def table(self, terms: Terms, sample: Sample, truth: Floats) -> Floats:
+        """Estimated counts of all cells."""
+
+
+@dataclass(frozen=True)
+class NoisySample(BaseGenerator):
+    """Noise on the sampled answers, then a fit: the sample alone is measured."""
+
+    fit: Fit = field(default_factory=LinearProgram)
+
+    def check(self, terms: Terms) -> None:
+        """The fit must have room."""
+        self.fit.check(cells=terms.cells, sample=terms.sample)
+
+    def noise(self, terms: Terms) -> DiscreteLaplace | DiscreteGaussian:
+        """What measures, in steps."""
+        reach = sampled_reach(terms.workload, terms.sample, terms.size)
+        one = terms.records * OneQuery().l1(terms.workload, terms.size)
+        match terms.spend:
+            case PureDP(epsilon=epsilon):
+                return DiscreteLaplace(
+                    epsilon=epsilon, sensitivity=one * reach, randomness=terms.randomness
+                )
+            case ZCDP(rho=rho):
+                far = one * (Fraction(1) if reach == 1 else sqrt_above(Fraction(reach)))
+                return DiscreteGaussian(rho=rho, sensitivity=far, randomness=terms.randomness)
+
+    def event(self, terms: Terms) -> Event:
+        """That of the noise."""
+        return self.noise(terms).event
+
+    def within(self, terms: Terms, *, failure: float) -> float:
+        """Twice the largest noise: the truth is that near to the answers, and so is the fit."""
+        step = OneQuery().step(terms.workload)
+        noise = self.noise(terms).error(confidence=1 - failure, size=terms.sample, kind=int)
+        return 2 * step * noise
+
+    def table(self, terms: Terms, sample: Sample, truth: Floats) -> Floats:
+        """Measure, and fit."""
+        step, noise = OneQuery().step(terms.workload), self.noise(terms)
+        noisy = step * noise.release(np.rint(truth / step).astype(np.int64)).astype(np.float64)
+        spread = float(law_of(noise, step=step).std)
+        return self.fit.table(sample, noisy, spread=spread, error=4 * spread)
+
+
+@dataclass(frozen=True, eq=False)
+class ExponentialNet(BaseGenerator):
+    """The exponential mechanism over a net, scored by the largest error on the sample.
+
+    ``net`` has a row for each database, a distribution over cells: SmallDB for the sample alone.
+    """
+
+    net: Floats
+
+    def check(self, terms: Terms) -> None:
+        """The net must fit the universe."""
+        check_net(self.net, cells=terms.cells)
+
+    def selector(self, terms: Terms) -> Exponential:
+        """What chooses: a largest error moves as one answer does."""
+
+        def at(epsilon: Number) -> Exponential:
+            return Exponential(
+                epsilon=epsilon, sensitivity=terms.records, randomness=terms.randomness
+            )
+
+        match terms.spend:
+            case PureDP(epsilon=epsilon):
+                return at(exact(epsilon))
+            case ZCDP() as rho:
+                return at(largest(lambda epsilon: at(epsilon).event, rho))
+
+    def event(self, terms: Terms) -> Event:
+        """That of one choice."""
+        return self.selector(terms).event
+
+    def within(self, terms: Terms, *, failure: float) -> float:
+        """What the choice loses; the net's own coarseness comes on top."""
+        candidates = len(self.net)
+        return self.selector(terms).error(confidence=1 - failure, candidates=candidates)
+
+    def scores(self, sample: Sample, truth: Floats) -> Floats:
+        """Minus the largest error of each database, in records, exactly."""
+        answers = np.minimum(sample.total * (self.net @ sample.matrix().T), MOST)
+        return np.asarray(-np.abs(rounded(answers) - truth).max(axis=1))
+
+    def table(self, terms: Terms, sample: Sample, truth: Floats) -> Floats:
+        """Choose a database, and scale it."""
+        chosen = self.selector(terms).release(self.scores(sample, truth))
+        return np.asarray(sample.total * self.net[chosen])
+
+
+def sampled_reach(workload: Workload, sample: int, size: RecordCount) -> int:
+    """How far one record moves the answers of any ``sample`` distinct queries, in the L1 norm.
+
+    Each by at most one; and all by no more than the weights that one cell has in the whole
+    workload, or two cells where a record is exchanged. It bounds the square of the L2 norm too.
+    """
+    overlap = sum(
+        math.prod(_most_weight(family) for family in product.families)
+        for product in workload.products
+    )
+    return min(sample, math.ceil(size.moved * overlap))
+
+
+def _most_weight(family: Family) -> Fraction:
+    """The largest sum of the weights that a value has in all queries of a family."""
+    if is_whole(family):
+        return Fraction(float(family.gram().diagonal().max()))
+    return Fraction(float(family.dense().sum(axis=0).max()))

@@ -1,0 +1,173 @@
+"""Independent noise on every answer: the yardstick that every other mechanism must beat.
+
+A record changes the answers of a product by at most the largest column of its matrix, and those of
+a workload by the sum over products. For marginals that is one cell in each.
+
+Guarantee: the event of one additive release of all answers at their joint sensitivity.
+
+Source: 000a:C3, F1; 004b:A1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.event import Event
+from discreet.core.guarantee import Guarantee
+from discreet.core.parameters import count
+from discreet.mechanisms.intervals.law import law_of
+from discreet.noise.randomness import SYSTEM, Source
+from discreet.queries.additive import Additive, additive
+from discreet.queries.counting import Counted, marginal_counts
+from discreet.queries.described import plain_product, recalled_product
+from discreet.queries.linear_query import PLACES, is_whole, on_grid
+from discreet.queries.packing import not_plain, packed, unpacked
+from discreet.queries.record_count import BoughtCount, RecordCount, require_size
+from discreet.queries.universe import LARGEST, Universe
+from discreet.queries.workload import Product, Workload, apply_each
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Noisy answers of some products; answers those and nothing else."""
+
+    universe: Universe
+    released: tuple[tuple[Product, Floats], ...]
+    event: Event
+
+    def answers(self, workload: Workload) -> Floats:
+        """What was released, product by product."""
+        known = dict(self.released)
+        missing = [product for product in workload.products if product not in known]
+        if workload.universe != self.universe or missing:
+            raise InvalidParameter(
+                code="answers_not_released",
+                expectation="products of the workload that was released",
+                received=len(missing),
+                remedy="Release a synopsis by another mechanism, which answers further queries.",
+            )
+        return np.concatenate([known[product] for product in workload.products])
+
+    def plain(self) -> Mapping[str, object]:
+        """The products and their answers."""
+        entries = [
+            {**plain_product(product), "values": packed(values)}
+            for product, values in self.released
+        ]
+        return {"synopsis": "answers", "products": entries}
+
+    @classmethod
+    def recalled(cls, plain: Mapping[str, object], universe: Universe, event: Event) -> Answers:
+        """The answers that ``plain`` described."""
+        entries = plain.get("products")
+        if not isinstance(entries, list) or not all(isinstance(e, Mapping) for e in entries):
+            raise not_plain()
+        released = tuple((recalled_product(e), unpacked(e.get("values"))) for e in entries)
+        if any(values.shape != (product.queries,) for product, values in released):
+            raise not_plain()
+        return cls(universe, released, event)
+
+
+@dataclass(frozen=True)
+class IndependentNoise:
+    """A workload and a spend. Works on universes of any size whose products stay small."""
+
+    workload: Workload
+    spend: Guarantee
+    size: RecordCount = field(default_factory=BoughtCount)
+    records: int = 1
+    randomness: Source = SYSTEM
+
+    def __post_init__(self) -> None:
+        """Refuse weights beyond [0, 1], before any data is seen."""
+        require_size(self.size)
+        object.__setattr__(self, "records", count("records", self.records))
+        shape = self.workload.universe.shape
+        for product in self.workload.products:
+            cells = math.prod(shape[place] for place in product.kept)
+            if max(cells, product.queries) > LARGEST:
+                raise InvalidParameter(
+                    code="universe_too_large",
+                    expectation=f"marginals of at most {LARGEST} cells, and as many queries",
+                    received=max(cells, product.queries),
+                    remedy="Ask for marginals of fewer attributes, or use coarser bins.",
+                )
+        self.noise  # noqa: B018 - refuses weights beyond [0, 1] and spends of another notion
+
+    @cached_property
+    def _products(self) -> tuple[Product, ...]:
+        return on_grid(self.workload).products
+
+    @cached_property
+    def _step(self) -> Fraction:
+        families = [family for each in self._products for family in each.families]
+        return Fraction(1) if all(map(is_whole, families)) else Fraction(1, 1 << PLACES)
+
+    @cached_property
+    def noise(self) -> Additive:
+        """What is added to every answer, in steps."""
+        columns = [_columns(product, self._step) for product in self._products]
+        # Triangle inequality over the moved cells: exchanged records lie in two.
+        moved = self.records * self.size.moved
+        return additive(
+            self.spend,
+            l1=moved * sum(l1 for l1, _ in columns),
+            l2_squared=moved**2 * sum(squared for _, squared in columns),
+            randomness=self.randomness,
+        )
+
+    @property
+    def event(self) -> Event:
+        """What one release costs."""
+        return self.noise.event
+
+    @cached_property
+    def rmse(self) -> float:
+        """The standard deviation of every answer, in records."""
+        return float(law_of(self.noise, step=float(self._step)).std)
+
+    def release(self, counts: Counted) -> Answers:
+        """Answer each product from the marginal it looks at."""
+        released = []
+        for asked, product in zip(self.workload.products, self._products, strict=True):
+            truth = _truth(product, counts, self.workload.universe)
+            steps = np.rint(truth / float(self._step)).astype(np.int64)
+            noisy = self.noise.release(steps).astype(np.float64) * float(self._step)
+            released.append((asked, noisy))
+        return Answers(self.workload.universe, tuple(released), self.event)
+
+
+def _truth(product: Product, counts: Counted, universe: Universe) -> Floats:
+    kept = product.kept
+    if not kept:
+        names = universe.names[:1]
+        return np.array([float(marginal_counts(counts, universe, names).sum())])
+    table = marginal_counts(counts, universe, [universe.names[place] for place in kept])
+    operators = [product.families[place].apply for place in kept]
+    return np.ravel(apply_each(operators, table.astype(np.float64)))
+
+
+def _columns(product: Product, step: Fraction) -> tuple[int, int]:
+    """The largest L1 norm of a column and the largest squared L2 norm, in steps."""
+    l1, squared, unit = 1, 1, int(1 / step)
+    for family in product.families:
+        if is_whole(family):
+            # Of zeros and ones, both norms are the number of ones: the Gram matrix's diagonal.
+            ones = int(family.gram().diagonal().max())
+            l1, squared = l1 * ones, squared * ones
+        else:
+            steps = np.rint(family.dense() / float(step)).astype(np.int64)
+            l1 *= int(steps.sum(axis=0).max())
+            squared *= int((steps**2).sum(axis=0).max())
+            unit = 1  # at most one family of a product is not whole
+    return l1 * unit, squared * unit**2

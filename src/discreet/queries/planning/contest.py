@@ -1,0 +1,153 @@
+"""A contest: several mechanisms run, and the one that errs least is chosen privately.
+
+For workloads where the winner depends on data. The choice looks at data and is charged, as is every
+contender, whether it wins or not; only the winner's synopsis is released.
+
+Score: the sum over all queries of the absolute error, rounded to 1/256 of a record, negated. Given
+the synopses, neighbouring data move each true answer by at most ``records``, hence a rounded error
+by at most that and 1/256; sums are exact in integers.
+
+Guarantee: the composition of all contenders and of one selection.
+
+Source: 004b:A22 (a selector that uses private data must be charged to the budget).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.event import Event, compose, from_json
+from discreet.core.guarantee import ZCDP, Guarantee, PureDP
+from discreet.core.parameters import Number, count, exact, probability
+from discreet.mechanisms import Exponential, PermuteAndFlip
+from discreet.noise.randomness import SYSTEM, Source
+from discreet.queries.counting import Counted, cell_counts
+from discreet.queries.linear_query import on_grid, rounded
+from discreet.queries.mwem_rounds import exact_answers
+from discreet.queries.packing import not_plain
+from discreet.queries.planning.request import Build, Mechanism, Request
+from discreet.queries.record_count import MOST, RecordCount
+from discreet.queries.spends import adding, largest
+from discreet.queries.synopsis import Synopsis, recalled
+from discreet.queries.universe import Universe
+from discreet.queries.workload import Workload
+
+_STEPS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Won:
+    """The winner's synopsis at the price of the whole contest."""
+
+    winner: Synopsis
+    event: Event
+
+    @property
+    def universe(self) -> Universe:
+        """What it knows about."""
+        return self.winner.universe
+
+    def answers(self, workload: Workload) -> NDArray[np.float64]:
+        """The winner's."""
+        return self.winner.answers(workload)
+
+    def plain(self) -> Mapping[str, object]:
+        """The winner, with its own event."""
+        event = self.winner.event.to_json()
+        return {"synopsis": "won", "winner": self.winner.plain(), "event": event}
+
+    @classmethod
+    def recalled(cls, plain: Mapping[str, object], universe: Universe, event: Event) -> Won:
+        """The winner that ``plain`` described."""
+        match plain:
+            case {"winner": Mapping() as winner, "event": str() as own}:
+                return cls(recalled(winner, universe, from_json(own)), event)
+        raise not_plain()
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Contenders that share a spend equally, after ``part`` of it was set aside to choose."""
+
+    workload: Workload
+    spend: Guarantee
+    size: RecordCount
+    contenders: tuple[Build, ...]
+    part: Number = Fraction(1, 10)
+    records: int = 1
+    randomness: Source = SYSTEM
+
+    def __post_init__(self) -> None:
+        """Refuse fewer than two contenders and universes that are not explicit."""
+        probability("part", self.part)
+        object.__setattr__(self, "records", count("records", self.records))
+        object.__setattr__(self, "contenders", tuple(self.contenders))
+        self.workload.universe.require_explicit(method="a contest")
+        if len(self.contenders) < 2:
+            raise InvalidParameter(
+                code="contenders_too_few",
+                expectation="at least two mechanisms",
+                received=len(self.contenders),
+                remedy="Run a single mechanism by itself; nothing needs to be chosen.",
+            )
+
+    @cached_property
+    def _shares(self) -> tuple[PureDP | ZCDP, PureDP | ZCDP]:
+        """What pays for the selection, and for each contender."""
+        part = exact(self.part)
+        each = (1 - part) / len(self.contenders)
+        match adding(self.spend):
+            case PureDP(epsilon=epsilon):
+                return PureDP(epsilon=exact(epsilon) * part), PureDP(epsilon=exact(epsilon) * each)
+            case ZCDP(rho=rho):
+                return ZCDP(rho=exact(rho) * part), ZCDP(rho=exact(rho) * each)
+
+    @cached_property
+    def mechanisms(self) -> tuple[Mechanism, ...]:
+        """All contenders, each at its share."""
+        request = Request(self.workload, self._shares[1], self.size, self.records)
+        return tuple(request.made(build, self.randomness) for build in self.contenders)
+
+    @cached_property
+    def selector(self) -> PermuteAndFlip | Exponential:
+        """What chooses the winner by its score, in steps."""
+        moved = self.workload.queries * (self.records * _STEPS + 1)
+        match self._shares[0]:
+            case PureDP(epsilon=epsilon):
+                return PermuteAndFlip(
+                    epsilon=epsilon, sensitivity=moved, randomness=self.randomness
+                )
+            case ZCDP() as share:
+
+                def at(epsilon: float) -> Exponential:
+                    return Exponential(
+                        epsilon=epsilon, sensitivity=moved, randomness=self.randomness
+                    )
+
+                return at(largest(lambda epsilon: at(epsilon).event, share))
+
+    @property
+    def event(self) -> Event:
+        """What one release costs: every contender and the choice."""
+        return compose((*(each.event for each in self.mechanisms), self.selector.event))
+
+    def release(self, counts: Counted) -> Won:
+        """Run all, and release the winner's synopsis."""
+        table = cell_counts(counts, self.workload.universe)
+        truth = np.concatenate(exact_answers(on_grid(self.workload), table))
+        synopses = [each.release(table) for each in self.mechanisms]
+        scores = [_score(each.answers(self.workload), truth) for each in synopses]
+        return Won(synopses[self.selector.release(np.array(scores))], self.event)
+
+
+def _score(answers: NDArray[np.float64], truth: NDArray[np.float64]) -> int:
+    # On the grid and below 2**33, differences are exact in doubles.
+    held = rounded(np.clip(np.nan_to_num(answers), -MOST, MOST))
+    return -int(np.rint(np.abs(held - truth) * _STEPS).astype(np.int64).sum())

@@ -1,0 +1,95 @@
+"""What a planner knows: the workload, the spend, and what is public about the data.
+
+Source: 004b:A22; contract, "Spending" (choices use public quantities alone).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.event import Event
+from discreet.core.guarantee import Guarantee
+from discreet.core.parameters import count
+from discreet.noise.randomness import Source
+from discreet.queries.counting import Counted
+from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount, require_size
+from discreet.queries.synopsis import Synopsis
+from discreet.queries.workload import Workload
+
+
+class Mechanism(Protocol):
+    """Releases a synopsis of counts at the price of one event."""
+
+    @property
+    def event(self) -> Event:
+        """What one release costs."""
+
+    def release(self, counts: Counted) -> Synopsis:
+        """Make the synopsis."""
+
+
+class Build(Protocol):
+    """A class of mechanisms, or one with some of its parameters given (``functools.partial``)."""
+
+    def __call__(
+        self,
+        *,
+        workload: Workload,
+        spend: Guarantee,
+        size: RecordCount,
+        records: int,
+        randomness: Source,
+    ) -> Mechanism:
+        """The mechanism."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A workload to be answered. Everything here is public.
+
+    ``about`` is a public guess of the number of records, for errors that depend on it; where
+    records are exchanged their number is public and need not be guessed.
+    """
+
+    workload: Workload
+    spend: Guarantee
+    size: RecordCount = field(default_factory=BoughtCount)
+    records: int = 1
+    about: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no workload, and counts that are none."""
+        if not isinstance(self.workload, Workload):
+            raise InvalidParameter(
+                code="not_a_workload",
+                expectation="a workload over a universe",
+                received=type(self.workload).__name__,
+                remedy="Write dp.queries.Workload.marginals(universe, 2).",
+            )
+        require_size(self.size)
+        object.__setattr__(self, "records", count("records", self.records))
+        if self.about is not None:
+            object.__setattr__(self, "about", count("about", self.about))
+        elif isinstance(self.size, PublicCount):
+            object.__setattr__(self, "about", self.size.records)
+
+    def made(self, build: Build, randomness: Source) -> Mechanism:
+        """The mechanism for this request."""
+        return build(
+            workload=self.workload,
+            spend=self.spend,
+            size=self.size,
+            records=self.records,
+            randomness=randomness,
+        )
+
+
+def rmse(synopsis: Synopsis, workload: Workload, counts: NDArray[np.int64]) -> float:
+    """The root mean squared error on counts that are public."""
+    errors = synopsis.answers(workload) - workload.answers(counts)
+    return float(np.sqrt(np.mean(errors**2)))

@@ -1,0 +1,1 @@
+"""Trees of boxes over ordered attributes: complete ones, grown ones, and partitions."""

@@ -1,0 +1,123 @@
+"""Ids of conversations, rounds and watches: found again, and refused with a reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import discreet as dp
+from discreet.curator.dialogues import Dialogue
+from discreet.errors import InvalidParameter
+from discreet.mechanisms import AboveThreshold
+from discreet.queries.analysts.query_class import Conjunctions
+from tests.curator import test_round
+from tests.curator.people import conversation, curator
+
+SPEND = dp.PureDP(epsilon=30)
+ABOVE = AboveThreshold(epsilon=30, threshold=2000, sensitivity=2)
+COUNT = "SELECT COUNT(*) AS n FROM people"
+
+
+def refused(call: Any, *given: Any, **named: Any) -> InvalidParameter:
+    with pytest.raises(InvalidParameter) as refusal:
+        call(*given, **named)
+    return refusal.value
+
+
+def test_what_never_was_is_unknown_and_the_refusal_says_where_to_look() -> None:
+    source = curator()
+    for call, code in (
+        (source.resume, "conversation_unknown"),
+        (source.reopen, "conversation_unknown"),
+        (source.resume_round, "round_unknown"),
+    ):
+        for name in ("nope", 7):
+            refusal = refused(call, name)
+            assert refusal.code == code
+            assert "curator.conversations()" in refusal.remedy
+
+
+def test_an_id_of_another_kind_is_named() -> None:
+    source = curator()
+    talk, watch = conversation(source), source.open(ABOVE, spend=SPEND)
+    assert "a watch, for curator.reopen" in str(refused(source.resume, watch.id))
+    assert "a conversation, for curator.resume" in str(refused(source.reopen, talk.id))
+    assert "a conversation, for curator.resume" in str(refused(source.resume_round, talk.id))
+    answer = source.sql(COUNT, spend=SPEND)
+    assert "an answer's id" in str(refused(source.resume, answer.id))
+
+
+def test_what_others_opened_looks_like_what_never_was() -> None:
+    source = curator()
+    child = source.child("ann", budget=dp.PureDP(epsilon=200))
+    theirs = conversation(source, asker="bob").id
+    below = conversation(child).id
+    never = "f" * 32
+    texts = {str(refused(source.resume, each)).replace(each, "") for each in (theirs, below, never)}
+    assert len(texts) == 1
+    watch = source.open(ABOVE, spend=SPEND).id
+    assert "for curator.reopen" not in str(refused(source.resume, watch, asker="bob"))
+
+
+def test_a_lost_id_is_found_again(tmp_path: Path) -> None:
+    with curator(tmp_path / "one.ledger") as source:
+        name = conversation(source, asker="ann").id
+        source.sql(COUNT, spend=SPEND)
+        watch = source.open(ABOVE, spend=SPEND).id
+    with curator(tmp_path / "one.ledger") as source:
+        first, second = source.conversations()
+        assert (first.id, first.kind, first.asker) == (name, Dialogue.CONVERSATION, "ann")
+        assert (first.spend, first.ended) == ("epsilon 50", "open")
+        assert (second.id, second.kind) == (watch, Dialogue.WATCH)
+        assert [each.id for each in source.conversations(asker="ann")] == [name]
+        assert f"curator.resume({name!r}, asker='ann')" in str(source.conversations())
+        talk = source.resume(first.id, asker=first.asker)
+        talk.close()
+        assert source.conversations()[0].ended == "released"
+
+
+def test_the_history_shows_ids_of_what_goes_on_and_of_nothing_else() -> None:
+    source = curator()
+    source.sql(COUNT, spend=SPEND)
+    assert " id " not in str(source.history())
+    talk = conversation(source)
+    assert [each.id for each in source.history()] == ["", talk.id]
+    assert [each.ended for each in source.history()] == ["released", "open"]
+    assert talk.id in str(source.history())
+
+
+def test_a_round_is_listed_and_what_is_submitted_does_not_show() -> None:
+    """The same list whether analysts wrote much or nothing: pages between leave no gap."""
+    source = test_round.private()
+    about = test_round.opened(source, asked=Conjunctions(2))
+    before = str(source.conversations()), str(source.history())
+    for _ in range(3):
+        about.submit("ann", test_round.MINE)
+    assert (str(source.conversations()), str(source.history())) == before
+    (listed,) = source.conversations()
+    assert (listed.id, listed.kind, listed.ended) == (about.id, Dialogue.ROUND, "open")
+    assert "ann" not in str(source.conversations()).replace("analyst", "")
+    about.close()
+    assert source.conversations()[0].ended == "released"
+
+
+def test_what_a_restored_ledger_cannot_go_on_with_is_not_open(tmp_path: Path) -> None:
+    path, copy = tmp_path / "one.ledger", tmp_path / "copy"
+    with curator(path) as source:
+        conversation(source)
+        head = source.ledger.backup(copy)
+    path.unlink()
+    dp.ledger.restore(copy, path, head=head)
+    with curator(path) as source:
+        assert source.conversations()[0].ended == "unfinished"
+
+
+def test_each_account_lists_its_own() -> None:
+    source = curator()
+    child = source.child("ann", budget=dp.PureDP(epsilon=60))
+    name = conversation(child).id
+    assert len(source.conversations()) == 0
+    assert str(source.conversations()) == "no conversation was opened here"
+    assert [each.id for each in child.conversations()] == [name]

@@ -1,0 +1,170 @@
+"""Rounds outlive their process, keep their secrets, and are run once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet as dp
+from discreet.curator.ledger.entry import Kind
+from discreet.curator.rounds import opening, planning
+from discreet.curator.rounds.pages import Pages
+from discreet.errors import DiscreetError, EngineFailed, InvalidParameter, LedgerError
+from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
+from discreet.queries.analysts.query_class import Conjunctions
+from discreet.queries.workload import Workload
+from tests.curator.test_round import COLUMNS, MINE, opened, private
+
+SECRET = "anna-of-the-ministry"
+NAMES = [SECRET, "bob"]
+
+
+def everything(results: Any) -> list[Any]:
+    """All answers of all analysts."""
+    found = [results.for_analyst(name).answers.tolist() for name in NAMES]
+    if results.synopsis is not None:
+        universe = results.synopsis.universe
+        workload = Workload.marginal(universe, ["ward", "age"])
+        found.append(results.synopsis.answers(workload).tolist())
+    return found
+
+
+@pytest.mark.parametrize("changes", [{}, {"asked": Conjunctions(2)}], ids=["own", "shared"])
+def test_a_round_survives_restarts_and_is_read_again_for_free(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    path = tmp_path / "people.ledger"
+    with private(ledger=path) as source:
+        about = opened(source, analysts=NAMES, queries_each=4, **changes)
+        about.submit(SECRET, MINE)
+        name, plan, spent = about.id, about.plan(), source.spent
+    with private(ledger=path) as source:
+        about = source.resume_round(name)
+        assert about.plan() == plan
+        about.submit("bob", MINE[:2])
+        first = everything(about.close())
+        assert source.spent == spent
+        assert len(first[0]) == 4
+        assert len(first[1]) == 2
+    with private(ledger=path) as source:
+        again = source.resume_round(name)
+        assert everything(again.close()) == first
+        assert source.spent == spent
+        with pytest.raises(InvalidParameter, match="round_closed"):
+            again.submit("bob", MINE)
+        source.ledger.verify()
+        assert source.analyst_spending.rounds == 1
+
+
+def test_what_was_drawn_is_never_drawn_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "people.ledger"
+    source = private(ledger=path)
+    about = opened(source, analysts=NAMES)
+    about.submit("bob", MINE)
+
+    def broken(*_: object) -> None:
+        raise OSError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(about, "_commit", broken)
+        with pytest.raises(OSError):  # noqa: PT011 -- a power cut: nobody saw the outcome
+            about.close()
+    kept = Pages(about._pages.notebook).outcome()
+    source.close()
+    with private(ledger=path) as source, monkeypatch.context() as patched:
+        patched.setattr(opening, "run", broken)
+        results = source.resume_round(about.id).close()
+        assert results.outcome.plain() == kept
+        assert source.history()[0].ended == "released"
+        source.ledger.verify()
+
+
+def test_a_round_that_was_taken_up_elsewhere_is_over_here() -> None:
+    source = private()
+    about = opened(source, analysts=NAMES)
+    again = source.resume_round(about.id)
+    with pytest.raises(LedgerError, match="conversation_taken"):
+        about.submit("bob", MINE)
+    again.submit("bob", MINE)
+    assert len(again.close().for_analyst("bob").answers) == 4
+
+
+def test_a_failing_engine_says_one_thing_and_the_price_is_spent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = private()
+    about = opened(source, analysts=NAMES)
+    spent = source.spent
+
+    def broken(*_: object) -> Any:
+        message = f"{SECRET} asked about row 3"
+        raise ValueError(message)
+
+    monkeypatch.setattr(opening, "run", broken)
+    with pytest.raises(EngineFailed, match="engine_failed") as failed:
+        about.close()
+    assert SECRET not in str(failed.value)
+    assert failed.value.__context__ is None
+    assert source.spent == spent
+    assert source.history()[0].ended == "failed"
+    with pytest.raises(DiscreetError):
+        about.close()
+
+
+def test_neither_names_nor_queries_are_readable_in_the_ledger(tmp_path: Path) -> None:
+    path = tmp_path / "people.ledger"
+    with private(ledger=path) as source:
+        about = opened(source, analysts=NAMES, mechanism=ProfiledMarginals, asked=Conjunctions(2))
+        about.submit(SECRET, [{"ward": ["A", "C"]}, {"sex": "f"}])
+        about.close()
+        bodies = [json.dumps(dict(entry.body)) for entry in source.ledger.entries()]
+        kinds = [entry.kind for entry in source.ledger.entries()]
+        assert SECRET not in str(source.history()) + repr(about)
+    assert kinds.count(Kind.KEPT) == 3  # names, a submission, the outcome
+    assert not any(SECRET in body or "submit" in body for body in bodies)
+    raw = b"".join(file.read_bytes() for file in tmp_path.iterdir() if "key" not in file.name)
+    assert SECRET.encode() not in raw
+
+
+def test_only_rounds_of_the_asker_are_resumed() -> None:
+    source = private()
+    about = opened(source, asker="owner")
+    for name, asker in ((about.id, "somebody"), ("x" * 24, "owner")):
+        with pytest.raises(InvalidParameter, match="round_unknown"):
+            source.resume_round(name, asker=asker)
+    source.sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP(epsilon=0.1))
+    (other,) = [e.id for e in source.ledger.entries() if "sql" in e.body.get("detail", {})]
+    with pytest.raises(InvalidParameter, match="round_unknown"):
+        source.resume_round(other)
+
+
+def test_a_round_is_not_run_on_other_data(tmp_path: Path) -> None:
+    path = tmp_path / "people.ledger"
+    with private(ledger=path) as source:
+        name = opened(source, analysts=NAMES).id
+    frame = {"ward": np.array(["A", "B"]), "age": np.array([1, 2]), "sex": np.array(["f", "m"])}
+    table = dp.table(frame, unit=dp.Replace(dp.Row()), columns=COLUMNS, snapshot="two")
+    budget = dp.ApproxDP(epsilon=10, delta=1e-4)
+    other = dp.Curator(people=table, budget=budget, ledger=path)
+    with other, pytest.raises(InvalidParameter, match="data_changed"):
+        other.resume_round(name)
+
+
+def test_a_plan_that_would_differ_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = private()
+    about = opened(source, analysts=NAMES)
+    real = planning.plan
+
+    def newer(facts: Any, wanted: Any) -> Any:
+        return real(replace(facts, most=facts.most + 1), wanted)
+
+    monkeypatch.setattr(opening, "plan", newer)
+    with pytest.raises(InvalidParameter, match="round_differs"):
+        source.resume_round(about.id)

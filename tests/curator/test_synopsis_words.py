@@ -1,0 +1,111 @@
+"""What a synopsis says of itself: refusals that name the mistake, notes that fit the numbers."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet as dp
+from discreet.errors import DiscreetError, InvalidParameter
+from discreet.queries import MWEM, MarginalMechanism, MatrixMechanism, Workload
+from tests.curator.tables import private
+
+HALF = dp.PureDP(epsilon=0.5)
+LOOSE: Any = MWEM
+
+
+def pairs(curator: dp.Curator) -> Workload:
+    return Workload.marginals(curator.universe("visits", "ward", decade="FLOOR(age / 10)"), 2)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "said"),
+    [
+        (MWEM, "MWEM: missing a required argument: 'rounds'"),
+        (partial(LOOSE, rounds=2, turns=1), "got an unexpected keyword argument 'turns'"),
+        (partial(LOOSE, None, rounds=2), "multiple values for argument 'workload'"),
+    ],
+)
+def test_the_parameter_that_is_missing_or_too_many_is_named(mechanism: Any, said: str) -> None:
+    curator = private()
+    with pytest.raises(InvalidParameter, match="not_a_synopsis_mechanism") as refused:
+        curator.synopsis(pairs(curator), mechanism=mechanism, spend=HALF)
+    assert said in str(refused.value)
+
+
+def test_a_mechanism_that_was_already_made_is_asked_for_by_its_class() -> None:
+    curator = private()
+    workload = pairs(curator)
+    made: Any = MatrixMechanism(workload, HALF)
+    with pytest.raises(InvalidParameter, match="Pass the class, mechanism=MatrixMechanism"):
+        curator.synopsis(workload, mechanism=made, spend=HALF)
+
+
+def test_a_note_does_not_pass_the_mean_error_off_as_that_of_a_count() -> None:
+    curator = private()
+    known = curator.synopsis(pairs(curator), mechanism=MarginalMechanism, spend=HALF)
+    count, spread = known.table("ward").answers
+    assert known.rmse is not None
+    assert np.array(spread.values).min() > 2 * known.rmse  # sums of many small cells
+    assert "n_sd says how noisy each one is" in count.note
+    assert "±" not in count.note
+    mean = curator.synopsis(pairs(curator), mechanism=MatrixMechanism, spend=HALF)
+    assert "over all its queries" in mean.table("ward").answers[0].note
+
+
+def test_bars_carry_whiskers_of_two_deviations_where_the_noise_is_known() -> None:
+    pytest.importorskip("altair")
+    curator = private()
+    known = curator.synopsis(pairs(curator), mechanism=MarginalMechanism, spend=HALF)
+    bars, rules = known.plot("ward").to_dict()["layer"]
+    assert (bars["mark"]["type"], rules["mark"]["type"]) == ("bar", "rule")
+    count, spread = (np.array(answer.values) for answer in known.table("ward").answers)
+    drawn = (
+        bars["data"]["values"] if "data" in bars else known.plot("ward").to_dict()["data"]["values"]
+    )
+    assert [each["low"] for each in drawn] == pytest.approx(list(count - 2 * spread))
+    assert [each["high"] for each in drawn] == pytest.approx(list(count + 2 * spread))
+    assert "2 sd" in bars["encoding"]["y"]["title"]
+    cells = known.plot("ward", "decade").to_dict()
+    assert "2 sd" not in cells["encoding"]["color"]["title"]
+    assert {each["title"] for each in cells["encoding"]["tooltip"]} == {
+        "ward",
+        "decade",
+        "n",
+        "n_sd",
+    }
+
+
+def test_a_factory_that_forgets_how_many_rows_a_person_has_is_refused() -> None:
+    # It would be priced for one row of each person, and each has several.
+    curator = private(unit=dp.Person("patient_id", max_rows=2))
+    workload = pairs(curator)
+
+    def forgetful(*, workload: Workload, spend: Any, **_: Any) -> MatrixMechanism:
+        return MatrixMechanism(workload, spend)
+
+    with pytest.raises(InvalidParameter, match="not_a_synopsis_mechanism"):
+        curator.synopsis(workload, mechanism=forgetful, spend=HALF)
+    assert len(list(curator.history())) == 0
+
+
+def test_a_mechanism_of_ones_own_is_refused_under_a_policy(tmp_path: Path) -> None:
+    # Nobody can say what it reads.
+    file = tmp_path / "policy.toml"
+    file.write_text(
+        "[most]\nepsilon = 1\n[tables.visits]\nfilter = []\n"
+        'group = ["ward", "age"]\naggregate = []\n'
+    )
+    curator = private(policy=dp.Policy.read(file))
+    workload = pairs(curator)
+
+    def own(**given: Any) -> MatrixMechanism:
+        return MatrixMechanism(**given)
+
+    with pytest.raises(DiscreetError, match="policy_measurement"):
+        curator.synopsis(workload, mechanism=own, spend=HALF)
+    assert curator.synopsis(workload, mechanism=MatrixMechanism, spend=HALF).answers(workload).size

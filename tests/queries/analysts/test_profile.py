@@ -1,0 +1,139 @@
+"""The workload profile: exact sensitivities, its price, and what it is worth."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discreet as dp
+from discreet.audit.testers import epsilon_lower_bound
+from discreet.errors import InvalidParameter
+from discreet.noise import Noiseless
+from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
+from discreet.queries.analysts.profile import (
+    EachAnalyst,
+    EachQuery,
+    Profile,
+    ProfileRelease,
+    Topics,
+)
+from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
+from discreet.queries.analysts.public_marginals import PublicMarginals
+from discreet.queries.analysts.query_class import Conjunctions, attribute_sets
+from discreet.queries.record_count import PublicCount
+from discreet.queries.universe import Universe
+from discreet.queries.workload import Workload
+
+SPEND = dp.ApproxDP(epsilon=1, delta=1e-6)
+SMALL = Universe.of(a=range(2), b=range(3), c=range(4))
+MANY = Universe.of(**{f"a{place}": range(4) for place in range(15)})
+N = 100_000
+
+counts = st.lists(st.integers(0, 1000), min_size=5, max_size=5)
+
+
+@given(counts, counts)
+def test_two_analysts_are_never_more_than_root_two_apart(one: list[int], other: list[int]) -> None:
+    """Whatever they ask and however much: in whole steps, exactly."""
+    each = EachAnalyst()
+    u, v = each.of(one), each.of(other)
+    assert sum(x * x for x in u) <= 1 << 2 * each.places
+    assert sum((x - y) ** 2 for x, y in zip(u, v, strict=True)) <= each.moved**2
+
+
+def test_root_two_is_reached_and_one_query_moves_as_much() -> None:
+    """Analysts of different topics; and a query that moves from one topic to another."""
+    each = EachAnalyst()
+    apart = sum((x - y) ** 2 for x, y in zip(each.of([7, 0]), each.of([0, 2]), strict=True))
+    assert apart == pytest.approx(float(each.moved) ** 2, rel=1e-6)
+    assert float(EachQuery().moved) == pytest.approx(math.sqrt(2))
+    for before, after in product(range(3), repeat=2):
+        u, v = np.eye(3)[before], np.eye(3)[after]
+        assert np.linalg.norm(u - v) <= float(EachQuery().moved)
+
+
+def test_twin_that_counts_queries_for_a_whole_analyst_is_caught() -> None:
+    """Raw counts charged as one query: a replaced analyst with 100 queries is seen through.
+
+    200 releases of each world; the audit's bound is wrong with probability .001.
+    """
+    first: Topics = [(0,)] * 100
+    second: Topics = [(1,)] * 100
+    twin = ProfileRelease(SMALL, Conjunctions(1), SPEND, each=EachQuery())
+    honest = ProfileRelease(SMALL, Conjunctions(1), SPEND, each=EachAnalyst())
+
+    def seen(release: ProfileRelease, analyst: Topics) -> int:
+        profiles = [release.release([analyst]).weights for _ in range(200)]
+        return sum(profile[(0,)] > profile[(1,)] for profile in profiles)
+
+    def bound(release: ProfileRelease) -> float:
+        hits, misses = seen(release, first), seen(release, second)
+        return epsilon_lower_bound(hits, misses, 200, delta=1e-6, confidence=0.999)
+
+    assert bound(twin) > 3
+    assert bound(honest) <= 1
+
+
+def test_price_and_noise_are_those_of_the_catalogue() -> None:
+    """5.97 for each count at (1, 1e-6), one query or one analyst."""
+    for each in (EachQuery(), EachAnalyst()):
+        release = ProfileRelease(SMALL, Conjunctions(2), SPEND, each=each)
+        assert release.spread == pytest.approx(5.975, rel=2e-3)
+        assert release.event.epsilon(delta=1e-6) <= 1.0001
+
+
+def test_the_profile_has_every_topic_and_nothing_else() -> None:
+    """An analyst with no queries, and topics that the public rule excludes, count nothing."""
+    release = ProfileRelease(SMALL, Conjunctions(2), SPEND, randomness=Noiseless())
+    profile = release.release([[(0, 1), (0, 1), (2,)], [], [(0, 1, 2), (5,)]])
+    assert list(profile.weights) == attribute_sets(SMALL, 2)
+    assert profile.weights[0, 1] == 2
+    assert sum(profile.weights.values()) == 3
+    with pytest.raises(InvalidParameter, match="query_outside_class"):
+        release.require_topic((0, 1, 2))
+    release.require_topic((0, 2))
+
+
+def test_importance_forgets_what_noise_explains_and_keeps_everything_usable() -> None:
+    """Entries within two deviations count nothing; all topics keep an even part."""
+    weights = dict.fromkeys(attribute_sets(SMALL, 1), 0.0) | {(0,): 50.0, (1,): 11.0}
+    found = Profile(weights, 6.0, dp.events.Nothing()).importance(SMALL)
+    assert min(found.values()) > 0
+    assert found[0,] > 0.75
+    assert found[1,] == pytest.approx(0.25 * 3 / 9)
+    assert sum(found.values()) == pytest.approx(1)
+
+
+def test_asking_about_few_topics_is_answered_much_better() -> None:
+    """Twenty topics of 575: less than half the error; topics nobody asked for, little worse."""
+    mechanism = ProfiledMarginals(MANY, Conjunctions(3), SPEND, PublicCount(N), OneQuery(), SPEND)
+    widest = [places for places in mechanism.profile.topics if len(places) == 3]
+    topics = widest[:: len(widest) // 20][:20]
+    numbers = np.random.default_rng(3)
+    analysts = [[topics[k] for k in numbers.integers(0, 20, 50)] for _ in range(40)]
+    public = PublicMarginals(MANY, 3, SPEND, PublicCount(N))
+    measured = mechanism.marginals(mechanism.profile.release(analysts))
+    asked = [measured.deviation(places) / public.deviation(places) for places in topics]
+    others = [measured.deviation(places) / public.deviation(places) for places in widest[1::30]]
+    assert max(asked) < 0.6
+    assert max(others) < 1.5
+    assert mechanism.event == measured.event
+    assert mechanism.predicted(10**5, 20).mean < 0.6 * mechanism.predicted(10**5, 575).mean
+
+
+@pytest.mark.parametrize("unit", [OneQuery(), OneAnalyst()])
+def test_a_release_pays_both_and_answers(unit: OneQuery | OneAnalyst) -> None:
+    """Data pays for the marginals, analysts for the profile."""
+    mechanism = ProfiledMarginals(
+        SMALL, Conjunctions(2), SPEND, PublicCount(240), unit, dp.ZCDP(rho=0.1)
+    )
+    table = np.full(SMALL.shape, 10)
+    released = mechanism.release(table, [[(0, 1)] * 30, [(1, 2)]])
+    workload = Workload.marginals(SMALL, 2)
+    assert released.answers(workload).shape == (workload.queries,)
+    assert released.event == mechanism.event
+    assert mechanism.analysts.unit == unit
+    assert mechanism.analysts.event.zcdp().rho <= 0.1000001

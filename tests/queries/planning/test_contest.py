@@ -1,0 +1,100 @@
+"""A contest charges every contender and the choice, and the better one mostly wins."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pytest
+
+import discreet as dp
+from discreet.errors import InvalidParameter
+from discreet.queries.independent import IndependentNoise
+from discreet.queries.mwem import MWEM
+from discreet.queries.planning.contest import Contest, Won
+from discreet.queries.record_count import BoughtCount, PublicCount
+from discreet.queries.synopsis import Histogram, recalled
+from discreet.queries.universe import Universe
+from discreet.queries.workload import Workload
+
+SQUARE = Universe.of(a=range(4), b=range(4))
+BOTH = Workload.marginals(SQUARE, 1)
+COUNTS = np.arange(16) * 100
+
+
+def contest(epsilon: float = 1.0) -> Contest:
+    few = partial(MWEM, rounds=2)
+    return Contest(BOTH, dp.PureDP(epsilon=epsilon), BoughtCount(), (IndependentNoise, few))
+
+
+def test_all_contenders_and_the_choice_are_charged() -> None:
+    asked = contest()
+    assert asked.event.epsilon(delta=0) == pytest.approx(1, rel=1e-9)
+    assert asked.event.epsilon(delta=0) <= 1
+    parts = [each.event.epsilon(delta=0) for each in asked.mechanisms]
+    assert parts == pytest.approx([0.45, 0.45])
+    assert asked.selector.event.epsilon(delta=0) == pytest.approx(0.1)
+
+
+def test_a_concentrated_spend_is_kept() -> None:
+    asked = Contest(BOTH, dp.ZCDP(rho=0.2), BoughtCount(), (IndependentNoise, IndependentNoise))
+    assert asked.event.zcdp().rho <= 0.2
+    assert asked.event.zcdp().rho == pytest.approx(0.2, rel=1e-6)
+
+
+def test_the_released_synopsis_bears_the_whole_price() -> None:
+    found = contest().release(COUNTS)
+    assert isinstance(found, Won)
+    assert found.event == contest().event
+    assert found.answers(BOTH).shape == (8,)
+
+
+def test_one_record_moves_a_score_by_no_more_than_declared() -> None:
+    from discreet.queries.planning.contest import _score
+
+    numbers = np.random.default_rng(3)
+    moved = contest().workload.queries * (256 + 1)
+    for _ in range(200):
+        answers = numbers.normal(0, 10.0 ** numbers.integers(0, 12), 8)
+        truth = BOTH.answers(COUNTS)
+        cell = numbers.integers(0, 16)
+        near = BOTH.answers(COUNTS + np.eye(16, dtype=int)[cell])
+        assert abs(_score(answers, truth) - _score(answers, near)) <= moved
+
+
+def test_the_better_mechanism_mostly_wins() -> None:
+    # Exact answers against zeros: 100 choices, all right but with probability e**-100.
+    class Zeros:
+        event = dp.events.Nothing()
+
+        def __init__(self, **_: object) -> None:
+            pass
+
+        def release(self, counts: object) -> Histogram:
+            return Histogram(SQUARE, np.zeros(16), self.event)
+
+    asked = Contest(BOTH, dp.PureDP(epsilon=10), BoughtCount(), (Zeros, IndependentNoise))
+    wins = [isinstance(asked.release(COUNTS).winner, Histogram) for _ in range(100)]
+    assert sum(wins) == 0
+
+
+def test_a_contest_needs_rivals_and_an_explicit_universe() -> None:
+    with pytest.raises(InvalidParameter, match="at least two"):
+        Contest(BOTH, dp.PureDP(epsilon=1), PublicCount(10), (IndependentNoise,))
+    wide = Universe.of(**{f"a{i}": range(2) for i in range(30)})
+    with pytest.raises(InvalidParameter) as refused:
+        Contest(
+            Workload.marginals(wide, 1),
+            dp.PureDP(epsilon=1),
+            BoughtCount(),
+            (IndependentNoise, IndependentNoise),
+        )
+    assert refused.value.code == "universe_too_large"
+
+
+def test_a_kept_winner_is_read_back_with_its_price() -> None:
+    found = contest().release(COUNTS)
+    again = recalled(json.loads(json.dumps(found.plain())), SQUARE, found.event)
+    assert (again.answers(BOTH) == found.answers(BOTH)).all()
+    assert isinstance(again, Won)
+    assert again.event == found.event
+    assert again.winner.event == found.winner.event

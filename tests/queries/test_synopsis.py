@@ -1,0 +1,68 @@
+"""Synopses that outlive the process that made them."""
+
+import json
+
+import numpy as np
+import pytest
+
+import discreet as dp
+from discreet.core.event import Nothing
+from discreet.errors import InvalidParameter
+from discreet.queries.families import Each
+from discreet.queries.matrix.mechanism import MatrixMechanism
+from discreet.queries.packing import packed, unpacked
+from discreet.queries.synopsis import Histogram, Synopsis, recalled
+from discreet.queries.universe import Universe
+from discreet.queries.workload import Workload
+
+UNIVERSE = Universe.of(a=range(3), b=range(4), c=range(2))
+COUNTS = np.random.default_rng(0).integers(0, 9, 24)
+PAIR = Workload.of(UNIVERSE, {"a": Each(3), "b": Each(4)})
+
+
+@pytest.mark.parametrize(
+    "array", [np.array(0.1), np.array([np.pi, -0.0, 1e-300]), np.arange(6).reshape(2, 3)]
+)
+def test_arrays_come_back_bit_for_bit(array: np.ndarray) -> None:
+    again = unpacked(json.loads(json.dumps(packed(array))))
+    assert again.shape == array.shape
+    assert again.tobytes() == array.astype(np.float64).tobytes()
+
+
+@pytest.mark.parametrize(
+    "synopsis",
+    [
+        Histogram(UNIVERSE, COUNTS / 7, Nothing()),
+        MatrixMechanism(PAIR, dp.PureDP(epsilon=1)).release(COUNTS),
+    ],
+    ids=["histogram", "partial"],
+)
+def test_answers_are_the_same_after_recall(synopsis: Synopsis) -> None:
+    stored = json.loads(json.dumps(synopsis.plain()))
+    again = recalled(stored, UNIVERSE, synopsis.event)
+    assert type(again) is type(synopsis)
+    assert again.answers(PAIR).tobytes() == synopsis.answers(PAIR).tobytes()
+
+
+def test_what_is_no_synopsis_is_refused() -> None:
+    good = dict(Histogram(UNIVERSE, COUNTS / 7, Nothing()).plain())
+    tables = dict(MatrixMechanism(PAIR, dp.PureDP(epsilon=1)).release(COUNTS).plain())
+    other = Universe.of(a=range(5))
+    array = packed(COUNTS)
+    bad: list[tuple[dict[str, object], Universe]] = [
+        ({}, UNIVERSE),
+        ({"synopsis": "oracle"}, UNIVERSE),
+        ({"synopsis": "histogram"}, UNIVERSE),
+        (good, other),
+        (tables, other),
+        ({"synopsis": "marginals", "residuals": [{"places": [0]}]}, UNIVERSE),
+        ({"synopsis": "marginals"}, UNIVERSE),
+        ({"synopsis": "partial tables", "tables": [7]}, UNIVERSE),
+        ({"synopsis": "histogram", "counts": {**array, "zlib": "no"}}, UNIVERSE),
+        ({"synopsis": "histogram", "counts": {**array, "kind": "<f4"}}, UNIVERSE),
+        ({"synopsis": "histogram", "counts": {**array, "shape": [-24]}}, UNIVERSE),
+        ({"synopsis": "histogram", "counts": {**array, "shape": [23]}}, UNIVERSE),
+    ]
+    for plain, universe in bad:
+        with pytest.raises(InvalidParameter, match="synopsis_not_plain"):
+            recalled(plain, universe, Nothing())
