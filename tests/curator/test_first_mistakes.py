@@ -15,6 +15,7 @@ from discreet.queries import MatrixMechanism, Universe, Workload
 from discreet.queries.analysts.guarantee import OneQuery
 from discreet.queries.linear_query import query_of
 from tests.curator.people import EASY, conversation, curator, universe
+from tests.curator.tables import private
 
 COLUMNS: dict[str, Any] = {
     "city": dp.Category(["a", "b"]),
@@ -101,3 +102,9 @@ def test_workloads_that_do_not_fit_a_conversation_are_refused() -> None:
     wrong: Any = 3
     refused(lambda: talk.ask_all(wrong), "query_misfit")
     assert talk.asked == 0
+
+
+def test_a_tiny_epsilon_is_refused_and_does_not_hang() -> None:
+    tiny = dp.ApproxDP(epsilon=1e-13, delta=1e-9)
+    with pytest.raises(InvalidParameter, match="parameter_out_of_range"):
+        private().sql("SELECT COUNT(*) AS n FROM visits", spend=tiny)

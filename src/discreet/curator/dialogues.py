@@ -33,11 +33,6 @@ class Dialogue(StrEnum):
         """The method that goes on with it."""
         return {"conversation": "resume", "round": "resume_round", "watch": "reopen"}[self.value]
 
-    @property
-    def unknown(self) -> str:
-        """The code of a refusal."""
-        return "round_unknown" if self is Dialogue.ROUND else "conversation_unknown"
-
 
 def dialogue_of(detail: Mapping[str, Any]) -> Dialogue | None:
     """What a reservation with this detail opened; None where it paid for one answer."""
@@ -127,10 +122,16 @@ def _paid(account: Account, name: str, kind: Dialogue) -> Mapping[str, Any]:
 
 
 def _unknown(name: str, kind: Dialogue, *, what: str = "") -> InvalidParameter:
+    expectation = f"the id of a {kind.value} of this asker, paid from this account"
+    received = f"{name}: {what}" if what else name
+    remedy = (
+        f"Pass `{kind.value}.id`, and the `asker=` who opened it; curator.conversations() "
+        "lists them all."
+    )
+    if kind is Dialogue.ROUND:
+        return InvalidParameter(
+            code="round_unknown", expectation=expectation, received=received, remedy=remedy
+        )
     return InvalidParameter(
-        code=kind.unknown,
-        expectation=f"the id of a {kind.value} of this asker, paid from this account",
-        received=f"{name}: {what}" if what else name,
-        remedy=f"Pass `{kind.value}.id`, and the `asker=` who opened it; curator.conversations() "
-        "lists them all.",
+        code="conversation_unknown", expectation=expectation, received=received, remedy=remedy
     )

@@ -33,6 +33,9 @@ from discreet.curator.ledger import Terms
 from discreet.curator.people import unit_text
 from discreet.curator.release.promise import plain_guarantee
 
+_LEAST_EPSILON = Fraction(1, 1 << 33)
+"""Below it the search for Gaussian noise does not end in reasonable time."""
+
 
 @dataclass(frozen=True)
 class Purse:
@@ -123,6 +126,13 @@ class Purse:
         """Refuse what is no spend, and a spend whose notion has no price in this budget."""
         if not isinstance(spend, Guarantee):
             raise _not_a_spend(spend)
+        if isinstance(spend, ApproxDP) and 0 < exact(spend.epsilon) < _LEAST_EPSILON:
+            raise InvalidParameter(
+                code="parameter_out_of_range",
+                expectation="a spend with an epsilon of zero, or of at least 2**-33",
+                received=spend,
+                remedy="Choose a usual privacy parameter.",
+            )
         match self.currency, spend:
             case Epsilons(), PureDP():
                 return

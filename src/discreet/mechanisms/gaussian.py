@@ -11,18 +11,14 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import InvalidParameter
 from discreet.core.event import Event
 from discreet.core.mechanism_events import Gaussian as GaussianEvent
 from discreet.core.metric import L2, Metric
 from discreet.core.parameters import Number, exact, finite
 from discreet.mechanisms import grid
 from discreet.mechanisms.additive import Additive, joint_tail, positive_error, whole_bound
-from discreet.mechanisms.grid import floor_log2, sqrt_above
+from discreet.mechanisms.grid import sqrt_above
 from discreet.noise import SYSTEM, Source, rounded_gaussian
-
-_LEAST_EPSILON = Fraction(1, 1 << 33)
-"""Below it the multiplier's search does not end in reasonable time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,13 +49,6 @@ class Gaussian(Additive):
         """Refuse parameters out of range, delta = 0 included."""
         super().__post_init__()
         object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
-        if exact(self.epsilon) < _LEAST_EPSILON:
-            raise InvalidParameter(
-                code="parameter_out_of_range",
-                expectation="epsilon of at least 2**-33 for Gaussian noise",
-                received=f"about 2**{floor_log2(exact(self.epsilon))}",
-                remedy="Choose a usual privacy parameter.",
-            )
         object.__setattr__(self, "delta", finite("delta", self.delta))
         # Evaluated now, so that impossible parameters fail when the mechanism is built.
         _ = self.noise_multiplier
