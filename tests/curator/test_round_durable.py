@@ -127,7 +127,7 @@ def test_neither_names_nor_queries_are_readable_in_the_ledger(tmp_path: Path) ->
         bodies = [json.dumps(dict(entry.body)) for entry in source.ledger.entries()]
         kinds = [entry.kind for entry in source.ledger.entries()]
         assert SECRET not in str(source.history()) + repr(about)
-    assert kinds.count(Kind.KEPT) == 3  # names, a submission, the outcome
+    assert kinds.count(Kind.KEPT) == 4  # names, a submission, that it runs, the outcome
     assert not any(SECRET in body or "submit" in body for body in bodies)
     raw = b"".join(file.read_bytes() for file in tmp_path.iterdir() if "key" not in file.name)
     assert SECRET.encode() not in raw

@@ -139,7 +139,12 @@ class Sharing(Session):
 
     @property
     def analyst_spending(self) -> AnalystSpending:
-        """What all rounds of the ledger together told about one query, and one analyst."""
-        from discreet.curator.rounds.account import analyst_spending
+        """What all rounds of the ledger together told about one query, and one analyst.
 
-        return analyst_spending(self.ledger.entries())
+        For the curator itself: below it, others' rounds are not to be seen.
+        """
+        from discreet.curator.rounds.account import analyst_spending
+        from discreet.curator.rounds.opening import require_whole
+
+        require_whole(self)
+        return analyst_spending(self.ledger)

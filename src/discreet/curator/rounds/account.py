@@ -9,14 +9,14 @@ Source: analysts-verified:H1, H4 ("Over rounds compose (epsilon, delta) pairs").
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.core.errors import Exhausted, InvalidParameter
 from discreet.core.guarantee import ApproxDP
 from discreet.core.parameters import exact
-from discreet.curator.ledger.entry import Entry, Kind
+from discreet.curator.ledger import Ledger
+from discreet.curator.ledger.entry import Kind
 from discreet.queries.analysts.guarantee import AnalystUnit, OneAnalyst, OneQuery
 
 
@@ -55,12 +55,16 @@ class AnalystSpending:
             )
 
 
-def analyst_spending(entries: Iterable[Entry]) -> AnalystSpending:
-    """The sum over all rounds that a ledger holds, those that were never closed included."""
+def analyst_spending(ledger: Ledger) -> AnalystSpending:
+    """The sum over all rounds that a ledger holds, those that were never closed included.
+
+    Only sealed entries are believed.
+    """
+    key = ledger.chain.owner()
     total = AnalystSpending(ApproxDP(epsilon=0, delta=0), ApproxDP(epsilon=0, delta=0), rounds=0)
-    for entry in entries:
+    for entry in ledger.entries():
         if entry.kind is Kind.RESERVED:
-            kept = entry.body.get("detail", {}).get("round")
+            kept = entry.require_seal(key).body.get("detail", {}).get("round")
             if kept is not None:
                 plan = kept["plan"]
                 total = total.after(unit_from(plan["protects"]), cost_from(plan["cost"]))

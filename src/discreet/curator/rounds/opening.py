@@ -89,7 +89,10 @@ def open_round(
     )
     agreed, chosen = plan(facts, mechanism)
     if limit is not None:
-        told = analyst_spending(session.ledger.entries()).after(protects, agreed.cost)
+        require_whole(session)
+        _promise(limit)
+    if limit is not None and agreed.cost != ApproxDP(epsilon=0, delta=0):
+        told = analyst_spending(session.ledger).after(protects, agreed.cost)
         told.require_within(limit, protects)
     session._scope.require_event(agreed.event, session.unit)
     allowed = session._policies.admit(source.question, spend, asker=asker, purpose=purpose)
@@ -216,6 +219,7 @@ def _running(
             return run(mechanism, fresh, terms.names, submitted)
 
     def guarded(submitted: Submitted) -> Outcome:
+        session._payment.require_unchanged()  # free: nothing was read
         return session._payment.guarded(name, lambda: released(submitted))
 
     return Round(name, terms, pages, guarded, partial(_commit, session, name))
@@ -271,7 +275,7 @@ def _source(session: Session, universe: Universe) -> TableCounts:
 def _named(analysts: Sequence[str]) -> tuple[str, ...]:
     listed = isinstance(analysts, Sequence) and not isinstance(analysts, str)
     names = tuple(analysts) if listed else ()
-    if not names or len(set(names)) < len(names) or not all(isinstance(n, str) for n in names):
+    if not all(map(_is_name, names)) or not names or len(set(names)) < len(names):
         raise InvalidParameter(
             code="analysts_misfit",
             expectation="the names of all analysts who may submit, each once",
@@ -279,6 +283,14 @@ def _named(analysts: Sequence[str]) -> tuple[str, ...]:
             remedy='Write analysts=["ann", "bob"]; whether they submit is theirs to decide.',
         )
     return names
+
+
+def _is_name(name: object) -> bool:
+    """Text that is not blank and that a ledger can hold."""
+    try:
+        return isinstance(name, str) and bool(name.strip()) and bool(name.encode("utf-8"))
+    except UnicodeEncodeError:
+        return False
 
 
 def _class(asked: QueryClass) -> QueryClass:
@@ -295,6 +307,17 @@ def _class(asked: QueryClass) -> QueryClass:
 def _kind(mechanism: Mechanism) -> type:
     """The kind of release that the planner ranks."""
     return type(mechanism.game if isinstance(mechanism, CorrectedGame) else mechanism)
+
+
+def require_whole(session: Session) -> None:
+    """Refuse a limit below the curator itself: it would tell of others' rounds."""
+    if session._account is not session.ledger:
+        raise InvalidParameter(
+            code="analyst_limit_of_all",
+            expectation="a limit, or the sum of all rounds, at the curator itself",
+            remedy="Open the round at the curator, or leave `limit=` out: what others opened is "
+            "not for a child to see.",
+        )
 
 
 def _whole(corrections: int) -> int:
@@ -323,4 +346,15 @@ def _aware(closes: datetime | None) -> datetime | None:
             received=type(closes).__name__,
             remedy="Write datetime(2030, 1, 1, 12, tzinfo=UTC).",
         )
-    return closes.astimezone(UTC)
+    try:
+        common = closes.astimezone(UTC)
+    except OverflowError:
+        common = datetime.min.replace(tzinfo=UTC)
+    if common <= datetime.now(UTC):
+        raise InvalidParameter(
+            code="time_past",
+            expectation="a time that has not come yet, so that somebody can submit",
+            received=closes,
+            remedy="Choose a later time, or leave `closes=` out.",
+        )
+    return common

@@ -29,6 +29,10 @@ class Pages:
         """Keep one analyst's queries; they take the place of earlier ones."""
         self.notebook.keep({"did": "submit", "analyst": name, "queries": list(queries)})
 
+    def run(self) -> None:
+        """Keep that the round is run now; refused to a process that no longer speaks for it."""
+        self.notebook.keep({"did": "run"})
+
     def end(self, outcome: Mapping[str, object]) -> None:
         """Keep what came out, before anybody sees it."""
         self.notebook.keep({"did": "end", "outcome": dict(outcome)})

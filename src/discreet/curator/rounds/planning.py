@@ -49,6 +49,8 @@ from discreet.queries.record_count import PublicCount, RecordCount
 from discreet.queries.universe import Universe
 from discreet.queries.workload import Workload
 
+_MOST_ANSWERS = 1 << 24
+
 Mechanism: TypeAlias = (
     NoisyHistogram
     | PublicMarginals
@@ -146,6 +148,13 @@ class Facts:
 
 def plan(facts: Facts, wanted: type | None) -> tuple[RoundPlan, Mechanism]:
     """Choose a release: the best one, or the best of the kind that the owner wants."""
+    if wanted is not None and not isinstance(wanted, type):
+        raise InvalidParameter(
+            code="release_unknown",
+            expectation="a kind of release that rounds know, as a class",
+            received=type(wanted).__name__,
+            remedy="Leave `mechanism=` out, or write mechanism=NoisyHistogram.",
+        )
     if wanted is not None and issubclass(wanted, Game):
         require_one_row_replaced(facts.unit)
     if not isinstance(facts.size, PublicCount):
@@ -180,6 +189,13 @@ def plan(facts: Facts, wanted: type | None) -> tuple[RoundPlan, Mechanism]:
         mechanism = _corrected(mechanism, facts)
     elif facts.corrections:
         text += "\nNo corrections: they are for games."
+    if isinstance(mechanism, IndependentNoise) and mechanism.queries > _MOST_ANSWERS:
+        raise InvalidParameter(
+            code="round_too_large",
+            expectation=f"at most {_MOST_ANSWERS} places for queries with independent noise",
+            received=mechanism.queries,
+            remedy="Choose fewer places, or a release that keeps a synopsis.",
+        )
     mechanism = _drawing(mechanism, facts.randomness)
     made = RoundPlan(
         name=chosen.name,

@@ -89,7 +89,7 @@ class Round:
         """
         self._require_member(analyst)
         with self._lock:
-            if self._results is not None or self._over():
+            if self._results is not None or self._over() or self._pages.outcome() is not None:
                 raise InvalidParameter(
                     code="round_closed",
                     expectation="a round that is still open",
@@ -110,6 +110,8 @@ class Round:
                     self._require_over()
                 submitted = self._submitted()
                 if outcome is None:
+                    # Written only by whoever speaks for the round, before any data is opened.
+                    self._pages.run()
                     outcome = self._run(submitted)
                     self._pages.end(outcome.plain())
                 self._commit()
@@ -125,7 +127,12 @@ class Round:
     def _submitted(self) -> Submitted:
         rule = self._terms.rule
         kept = self._pages.submitted()
-        return {name: rule.recalled(queries) for name, queries in kept.items()}
+        # `submit` lets nobody have more than the public number of places.
+        return {
+            name: rule.recalled(queries)
+            for name, queries in kept.items()
+            if len(queries) <= rule.most
+        }
 
     def _made(self, outcome: Outcome, submitted: Submitted) -> RoundResults:
         def queries(analyst: str) -> Sequence[Held]:
@@ -147,7 +154,7 @@ class Round:
         return RoundResults(outcome, shared, queries, guarantee, plan.event, plan.analysts)
 
     def _require_member(self, analyst: str) -> None:
-        if analyst not in self._terms.names:
+        if not isinstance(analyst, str) or analyst not in self._terms.names:
             raise InvalidParameter(
                 code="analyst_unknown",
                 expectation="an analyst whom the owner listed when the round was opened",

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -116,10 +117,14 @@ class Rule:
                 query_of(queries, place) for place in range(min(many, self.most + 1))
             ]
         else:
-            # Neither text nor one condition is a list of queries.
+            # Neither text nor one condition is a list of queries. What is read is what is counted:
+            # a frame has another length than what it gives one by one.
             if isinstance(queries, str | bytes | Mapping):
                 raise TypeError
-            many, asked = len(queries), queries
+            if not isinstance(queries, Sequence | np.ndarray):
+                raise TypeError
+            asked = list(islice(iter(queries), self.most + 1))
+            many = len(asked)
         if many > self.most:
             raise InvalidParameter(
                 code="queries_too_many",
