@@ -1,12 +1,16 @@
 """Independent noise: sensitivities by enumeration, errors as stated, and only what was asked."""
 
 import json
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.audit import Learned, audit, outcome, repeated
 from discreet.errors import InvalidParameter
+from discreet.mechanisms import DiscreteLaplace
 from discreet.queries.families import Each, Family, Listed, Prefixes, Ranges
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.record_count import PublicCount
@@ -81,3 +85,33 @@ def test_kept_answers_are_read_back_bit_for_bit() -> None:
     with pytest.raises(InvalidParameter) as refused:
         recalled({"synopsis": "answers", "products": [{}]}, CUBE, found.event)
     assert refused.value.code == "synopsis_not_plain"
+
+
+class OneProduct(IndependentNoise):
+    """A twin: noise for one product, added to all of them."""
+
+    @cached_property
+    def noise(self) -> Any:
+        return DiscreteLaplace(epsilon=1, sensitivity=1)
+
+
+def test_a_release_keeps_its_claim_and_that_of_a_twin_for_one_product_is_refuted() -> None:
+    """One false alarm in 1e6; a record is in all twelve, whose answers add up."""
+    each = (Workload.of(CUBE, {"a": Each(4)}, weight=1 + place) for place in range(12))
+    many = Workload.union(*each)  # products of different weight are different
+    none, one = np.zeros(24, dtype=np.int64), np.eye(24, dtype=np.int64)[0]
+
+    def passes(mechanism: IndependentNoise) -> bool:
+        return audit(
+            repeated(lambda counts: bool(mechanism.release(counts).answers(many)[::4].sum() > 6)),
+            none,
+            one,
+            epsilon=1,
+            delta=0,
+            events=Learned(outcome),
+            trials=1000,
+            confidence=1 - 1e-6,
+        ).passes
+
+    assert passes(IndependentNoise(many, dp.PureDP(epsilon=1)))
+    assert not passes(OneProduct(many, dp.PureDP(epsilon=1)))

@@ -5,7 +5,7 @@ a workload by the sum over products. For marginals that is one cell in each.
 
 Guarantee: the event of one additive release of all answers at their joint sensitivity.
 
-Source: 000a:C3, F1; 004b:A1.
+Source: 000a:C3, F1; 004b:A1. Proof: ``proofs/independent.md``.
 """
 
 from __future__ import annotations
@@ -137,14 +137,14 @@ class IndependentNoise:
         return float(law_of(self.noise, step=float(self._step)).std)
 
     def release(self, counts: Counted) -> Answers:
-        """Answer each product from the marginal it looks at."""
-        released = []
-        for asked, product in zip(self.workload.products, self._products, strict=True):
-            truth = _truth(product, counts, self.workload.universe)
-            steps = np.rint(truth / float(self._step)).astype(np.int64)
-            noisy = self.noise.release(steps).astype(np.float64) * float(self._step)
-            released.append((asked, noisy))
-        return Answers(self.workload.universe, tuple(released), self.event)
+        """Answer each product from the marginal it looks at; one release of all answers."""
+        universe, step = self.workload.universe, float(self._step)
+        truth = [_truth(product, counts, universe) for product in self._products]
+        steps = np.rint(np.concatenate(truth) / step).astype(np.int64)
+        noisy = np.asarray(self.noise.release(steps), dtype=np.float64) * step
+        parts = np.split(noisy, np.cumsum([len(part) for part in truth])[:-1])
+        released = tuple(zip(self.workload.products, parts, strict=True))
+        return Answers(universe, released, self.event)
 
 
 def _truth(product: Product, counts: Counted, universe: Universe) -> Floats:

@@ -1,16 +1,20 @@
 """A contest charges every contender and the choice, and the better one mostly wins."""
 
 import json
-from functools import partial
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import discreet as dp
 from discreet.errors import InvalidParameter
+from discreet.mechanisms import PermuteAndFlip
+from discreet.queries.families import Prefixes
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.mwem import MWEM
-from discreet.queries.planning.contest import Contest, Won
+from discreet.queries.planning.contest import Contest, Won, _score
 from discreet.queries.record_count import BoughtCount, PublicCount
 from discreet.queries.synopsis import Histogram, recalled
 from discreet.queries.universe import Universe
@@ -49,8 +53,6 @@ def test_the_released_synopsis_bears_the_whole_price() -> None:
 
 
 def test_one_record_moves_a_score_by_no_more_than_declared() -> None:
-    from discreet.queries.planning.contest import _score
-
     numbers = np.random.default_rng(3)
     moved = contest().workload.queries * (256 + 1)
     for _ in range(200):
@@ -98,3 +100,51 @@ def test_a_kept_winner_is_read_back_with_its_price() -> None:
     assert isinstance(again, Won)
     assert again.event == found.event
     assert again.winner.event == found.winner.event
+
+
+class PerQuery(Contest):
+    """A twin: the sensitivity of one query's error for that of the sum over all of them."""
+
+    @cached_property
+    def selector(self) -> PermuteAndFlip:
+        return PermuteAndFlip(epsilon=self._shares[0].epsilon, sensitivity=256 + 1)  # type: ignore[union-attr]
+
+
+def largest_loss(kind: type[Contest]) -> float:
+    """Of the winner's exact law, over neighbours that move all errors; answers 0 against 2n."""
+    line = Universe.of(x=range(16))
+    prefixes = Workload.of(line, {"x": Prefixes(16)})
+    asked = kind(prefixes, dp.PureDP(epsilon=10), BoughtCount(), (IndependentNoise,) * 2)
+    answers = np.zeros(16), np.full(16, 200.0)
+
+    def law(records: int) -> NDArray[np.float64]:
+        truth = np.full(16, float(records))  # all of them in the first cell
+        scores = np.array([_score(each, truth) for each in answers], dtype=float)
+        flipped = np.exp(float(asked.selector.rate()) * (scores.min() - scores.max()))
+        first, second = (1 - flipped / 2, flipped / 2)[:: 1 if scores[0] >= scores[1] else -1]
+        return np.array([first, second])
+
+    pairs = [(law(n), law(n + 1)) for n in range(90, 110)]
+    return max(float(np.abs(np.log(one / two)).max()) for one, two in pairs)
+
+
+def test_the_choice_costs_what_is_charged_and_a_twin_that_forgets_the_queries_does_not() -> None:
+    assert 0.3 < largest_loss(Contest) <= 1  # a tenth of the spend pays for the choice
+    assert largest_loss(PerQuery) > 3
+
+
+def test_a_contender_that_forgets_how_many_records_a_person_has_is_refused() -> None:
+    def forgetful(*, workload: Workload, spend: Any, **_: Any) -> IndependentNoise:
+        return IndependentNoise(workload, spend)
+
+    asked = Contest(
+        BOTH, dp.PureDP(epsilon=1), BoughtCount(), (IndependentNoise, forgetful), records=2
+    )
+    with pytest.raises(InvalidParameter, match="mechanism_forgets"):
+        _ = asked.event
+
+
+def test_sums_of_very_many_large_errors_do_not_wrap_around() -> None:
+    many = 1 << 22
+    assert _score(np.full(many, 2.0**32), np.zeros(many)) < -(1 << 61)
+    assert _score(np.full(many, -(2.0**32)), np.full(many, 2.0**32)) < -(1 << 61)

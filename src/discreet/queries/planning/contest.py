@@ -9,7 +9,8 @@ by at most that and 1/256; sums are exact in integers.
 
 Guarantee: the composition of all contenders and of one selection.
 
-Source: 004b:A22 (a selector that uses private data must be charged to the budget).
+Source: 004b:A22 (a selector that uses private data must be charged to the budget). Proof:
+``proofs/contest.md``.
 """
 
 from __future__ import annotations
@@ -150,4 +151,6 @@ class Contest:
 def _score(answers: NDArray[np.float64], truth: NDArray[np.float64]) -> int:
     # On the grid and below 2**33, differences are exact in doubles.
     held = rounded(np.clip(np.nan_to_num(answers), -MOST, MOST))
-    return -int(np.rint(np.abs(held - truth) * _STEPS).astype(np.int64).sum())
+    steps = np.rint(np.abs(held - truth) * _STEPS).astype(np.int64)
+    # Cut, where there are very many queries, so that the sum cannot wrap around.
+    return -int(np.minimum(steps, (1 << 62) // len(steps)).sum())

@@ -79,14 +79,23 @@ class Request:
             object.__setattr__(self, "about", self.size.records)
 
     def made(self, build: Build, randomness: Source) -> Mechanism:
-        """The mechanism for this request."""
-        return build(
+        """The mechanism for this request; refused if it is for other people than these."""
+        made = build(
             workload=self.workload,
             spend=self.spend,
             size=self.size,
             records=self.records,
             randomness=randomness,
         )
+        given = {"size": self.size, "records": self.records, "randomness": randomness}
+        if any(getattr(made, name, value) != value for name, value in given.items()):
+            raise InvalidParameter(
+                code="mechanism_forgets",
+                expectation="a mechanism with the size, records and randomness that it was given",
+                received=type(made).__name__,
+                remedy="Pass the class itself, or functools.partial of it.",
+            )
+        return made
 
 
 def rmse(synopsis: Synopsis, workload: Workload, counts: NDArray[np.int64]) -> float:
