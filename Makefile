@@ -9,7 +9,7 @@ only ?=
 args ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-slow check audit bench docs demo clean
+.PHONY: help setup test test-slow check audit mutants bench docs demo clean
 
 help:  ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' Makefile
@@ -40,6 +40,9 @@ check: setup  ## Format, lint, types and import layers
 
 audit: setup  ## Attack every mechanism at length
 	$(pytest) tests/audit tests/queries/test_audit.py -m 'audit or slow' --durations=10 $(args)
+
+mutants: setup  ## Plant mistakes and see which tests notice: make mutants only=ledger (hours)
+	$(bin)/python tests/mutants/run.py $(only)
 
 bench: setup  ## Compare with peers: make bench only=noise
 	$(bin)/python benchmarks/run.py $(only)
