@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from functools import singledispatchmethod
 
 from discreet.relational.dialect import Dialect
-from discreet.relational.expression import Expression, columns
+from discreet.relational.expression import Call, Case, Expression, columns
 from discreet.relational.features import PerPerson
-from discreet.relational.gathering import joined_by_key, per_person, truncated
+from discreet.relational.gathering import joined_by_key, limited, per_person, truncated
 from discreet.relational.hashing import Content, Hashed, Identifier
 from discreet.relational.keeping import kept
 from discreet.relational.kept import Kept
 from discreet.relational.kind import Kind
+from discreet.relational.limited import Limited
 from discreet.relational.plan import (
     Bounded,
     Distinct,
@@ -71,7 +72,13 @@ class Compiler:
                 key = name(rows.route.key)
                 owner = f"o.{name(rows.route.person)}"
                 here, there = (self.dialect.identity(f"{side}.{key}", rows.key) for side in "to")
-                source += f" JOIN {self.place(rows.route.table)} AS o ON {here} = {there}"
+                # Each key and person once: repeated rows there would multiply those here.
+                once = (
+                    f"(SELECT DISTINCT {self.dialect.identity(f'u.{key}', rows.key)} AS {key}, "
+                    f"{self.dialect.identity(f'u.{name(rows.route.person)}', rows.identity)} AS "
+                    f"{name(rows.route.person)} FROM {self.place(rows.route.table)} AS u)"
+                )
+                source += f" JOIN {once} AS o ON {here} = {there}"
             if rows.owner in needed:
                 items.append(
                     f"{self.dialect.identity(owner, rows.identity)} AS {name(rows.owner or '')}"
@@ -118,8 +125,13 @@ class Compiler:
     @text.register
     def _union(self, rows: Union, needed: frozenset[str]) -> str:
         parts = [
-            f"SELECT {self.items(branch, rows.owner, rows.outputs, expressions, needed)}"
-            f" FROM ({self.text(branch, _used(expressions, branch.owner))}) AS q"
+            self.computed(
+                self.text(branch, _used(expressions, branch.owner)),
+                (branch.owner, rows.owner),
+                rows.outputs,
+                expressions,
+                needed,
+            )
             for branch, expressions in rows.branches
         ]
         return " UNION ALL ".join(parts)
@@ -127,17 +139,22 @@ class Compiler:
     @text.register
     def _distinct(self, rows: Distinct, needed: frozenset[str]) -> str:
         every = frozenset(output.name for output in rows.outputs)
-        items = self.items(rows.rows, None, rows.outputs, rows.expressions, every)
         inside = self.text(rows.rows, _used(rows.expressions))
-        return f"SELECT DISTINCT {items} FROM ({inside}) AS q"
+        computed = self.computed(inside, (None, None), rows.outputs, rows.expressions, every)
+        return f"SELECT DISTINCT * FROM ({computed}) AS q"
 
     @text.register
     def _bounded(self, rows: Bounded, needed: frozenset[str]) -> str:
         pairs = zip(rows.outputs, rows.expressions, strict=True)
         read = [expression for output, expression in pairs if output.name in needed]
-        items = self.items(rows.rows, rows.owner, rows.outputs, rows.expressions, needed)
         used = _used(read, rows.rows.owner)
-        inside = f"SELECT {items} FROM ({self.text(rows.rows, used)}) AS q"
+        inside = self.computed(
+            self.text(rows.rows, used),
+            (rows.rows.owner, rows.owner),
+            rows.outputs,
+            rows.expressions,
+            needed,
+        )
         name = self.dialect.identifier
         contents = [
             Content(name(output.name), output.facts.kind)
@@ -150,6 +167,10 @@ class Compiler:
             f"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY {owner.text} "
             f"ORDER BY {order}) AS k FROM ({inside}) AS q) AS q WHERE k <= {rows.limit}"
         )
+
+    @text.register
+    def _limited(self, rows: Limited, needed: frozenset[str]) -> str:
+        return limited(self, rows, needed)
 
     @text.register
     def _truncated(self, rows: Truncated, needed: frozenset[str]) -> str:
@@ -172,27 +193,34 @@ class Compiler:
         """The person's identifier, which is stored alike in all tables; ``text`` names it."""
         return Identifier(text, next((scan.identity for scan in scans(rows) if scan.identity), ""))
 
-    def items(
+    def computed(
         self,
-        rows: Rows,
-        owner: str | None,
+        inside: str,
+        owner: tuple[str | None, str | None],
         outputs: Sequence[Output],
         expressions: Sequence[Expression],
         needed: frozenset[str],
     ) -> str:
-        """A SELECT list that computes the needed outputs, and the owner if there is one.
+        """A SELECT from ``inside`` of the needed outputs, and of the owner, by its new name.
 
-        Negative zero becomes zero: the two are equal, so nothing later may tell them apart.
+        Negative zero becomes zero: the two are equal, so nothing later may tell them apart. What
+        was computed is clamped to what is said about it, so that nothing later need believe it.
         """
-        name = self.dialect.identifier
-        listed = [
-            f"{self.one_zero(expression)} AS {name(output.name)}"
-            for output, expression in zip(outputs, expressions, strict=True)
-            if output.name in needed
-        ]
-        if owner is not None and rows.owner is not None:
-            listed.append(f"{name(rows.owner)} AS {name(owner)}")
-        return ", ".join(listed) or "1"
+        name, (below, above) = self.dialect.identifier, owner
+        listed, held, computed = list[str](), list[str](), False
+        for output, expression in zip(outputs, expressions, strict=True):
+            if output.name in needed:
+                listed.append(f"{self.one_zero(expression)} AS {name(output.name)}")
+                clamped = name(output.name)
+                if isinstance(expression, Call | Case):
+                    clamped = self.dialect.held(clamped, output.facts)
+                    computed = computed or clamped != name(output.name)
+                held.append(f"{clamped} AS {name(output.name)}")
+        if below is not None and above is not None:
+            listed.append(f"{name(below)} AS {name(above)}")
+            held.append(name(above))
+        text = f"SELECT {', '.join(listed) or '1 AS one'} FROM ({inside}) AS q"
+        return f"SELECT {', '.join(held)} FROM ({text}) AS q" if computed else text
 
     def one_zero(self, expression: Expression) -> str:
         """An expression without negative zero, where equal values must look alike."""

@@ -36,6 +36,7 @@ from discreet.relational.keys import Block, KeySet
 from discreet.relational.measures import CountRows
 from discreet.relational.plan import Bounded, Filtered, Output, Rows, Scan
 from discreet.relational.question import Question
+from discreet.relational.resources import require_size
 from discreet.relational.tally import statements, tally
 from discreet.relational.truncation import Truncated
 
@@ -68,7 +69,9 @@ class TableCounts:
         private: frozenset[str] = frozenset(),
     ) -> TableCounts:
         """Counts for a universe whose questions mean what ``translate`` says; none is made yet."""
-        return cls(universe, question_of(universe, translate), engine, private=private)
+        question = question_of(universe, translate)
+        require_size(question, (CountRows(None),))
+        return cls(universe, question, engine, private=private)
 
     @property
     def unit(self) -> PrivacyUnit:

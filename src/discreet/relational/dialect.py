@@ -169,6 +169,15 @@ class Dialect(ABC):
         )
         return f"CAST({clamped} AS {self.types[facts.kind]})"
 
+    def held(self, text: str, facts: Facts) -> str:
+        """A computed number clamped to its interval, a day or moment outside of it NULL.
+
+        Facts that are right make this nothing but a repetition.
+        """
+        if facts.empty or (facts.low is None and facts.high is None):
+            return text
+        return self.clean_number(text, facts) if facts.kind.is_number else self._within(text, facts)
+
     def clean_category(self, text: str, values: Sequence[object]) -> str:
         """A value of the list, or NULL; NULL itself need not be listed."""
         listed = [value for value in values if value is not None]

@@ -26,11 +26,33 @@ from discreet.relational.features import (
 )
 from discreet.relational.hashing import Content
 from discreet.relational.kind import Kind
+from discreet.relational.limited import Limited, provided
 from discreet.relational.plan import JoinKind, Output
 from discreet.relational.truncation import JoinedByKey, Truncated
 
 if TYPE_CHECKING:
     from discreet.relational.compile import Compiler
+
+
+def limited(compiler: Compiler, rows: Limited, needed: frozenset[str]) -> str:
+    """The first rows of each person by salted content: of the needed columns."""
+    name, below = compiler.dialect.identifier, rows.rows
+    assert below.owner is not None
+    listed = {column: kind for column, kind in provided(below).items() if column in needed}
+    zeroed = [
+        f"{compiler.one_zero(Column(column, Facts(kind)))} AS {name(column)}"
+        for column, kind in listed.items()
+    ]
+    source = compiler.text(below, frozenset(listed) | {below.owner})
+    inside = f"SELECT {', '.join([name(below.owner), *zeroed])} FROM ({source}) AS q"
+    owner = compiler.who(below, name(below.owner))
+    content = [Content(name(column), kind) for column, kind in listed.items()]
+    every = ", ".join([owner.text, *(part.text for part in content)])
+    ranked = (
+        f"SELECT {every}, row_number() OVER (PARTITION BY {owner.text} "
+        f"ORDER BY {compiler.order(content, owner)}) AS k FROM ({inside}) AS q"
+    )
+    return f"SELECT {every} FROM ({ranked}) AS q WHERE k <= {rows.limit}"
 
 
 def truncated(compiler: Compiler, rows: Truncated, needed: frozenset[str]) -> str:
@@ -47,8 +69,8 @@ def truncated(compiler: Compiler, rows: Truncated, needed: frozenset[str]) -> st
         Content(name(output.name), output.facts.kind) for output in outputs if output.name in wanted
     ]
     every = ", ".join(part.text for part in content)
-    listed = compiler.items(rows.rows, None, outputs, expressions, wanted)
-    inside = f"SELECT {listed} FROM ({compiler.text(rows.rows, used)}) AS q"
+    below = compiler.text(rows.rows, used)
+    inside = compiler.computed(below, (None, None), outputs, expressions, wanted)
     ranked = (
         f"SELECT {every}, row_number() OVER (PARTITION BY {', '.join(keys)} "
         f"ORDER BY {compiler.order(content[1:], content[0])}) AS k FROM ({inside}) AS q"

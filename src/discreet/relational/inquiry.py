@@ -28,7 +28,8 @@ from discreet.relational.aggregates import Aggregate, Maximum, Minimum, Quantile
 from discreet.relational.allocation import Allocation, Choice, Noised, Part, allocate
 from discreet.relational.database import Database, Databases, Units
 from discreet.relational.discovery import keys_from_plain, plain_keys
-from discreet.relational.kind import Kind
+from discreet.relational.keys import KeySet
+from discreet.relational.kind import LARGEST_WHOLE, Kind
 from discreet.relational.measures import CountPeople, CountValues, Linear, Ranks, Total
 from discreet.relational.question import Question
 from discreet.relational.reach import (
@@ -38,6 +39,7 @@ from discreet.relational.reach import (
     reach_of_rows,
     reach_of_values,
 )
+from discreet.relational.resources import require_numbers, require_size
 from discreet.relational.tally import Tally, statements, tally
 
 Selection: TypeAlias = (
@@ -103,13 +105,18 @@ class Inquiry:
     settled: Settled | None = None
 
     def __post_init__(self) -> None:
-        """Refuse questions about public tables alone, and totals that could overflow."""
+        """Refuse questions about public tables alone, too large ones, and sums that overflow."""
         if self.question.rows.changed == 0:
             raise InvalidParameter(
                 code="public_question",
                 expectation="a private table in the question",
                 remedy="Public tables need no curator; read them directly.",
             )
+        every = (m for aggregate in self.question.aggregates for m in aggregate.measures)
+        measures = tuple(dict.fromkeys(every))
+        require_size(self.question, measures)
+        if isinstance(self.question.keys, KeySet):
+            require_numbers(self.question.keys, measures)
         for noised in self.allocation.noised:
             if self._most(noised.measure) >= _LARGEST_TOTAL:
                 raise InvalidParameter(
@@ -190,10 +197,8 @@ class Inquiry:
         match measure:
             case CountPeople():
                 return reach_of_presence(self.person, cells, question.unit)
-            case CountValues(argument):
-                values = argument.facts.values
-                known = None if values is None else len(values)
-                return reach_of_values(self.person, cells, known, question.unit)
+            case CountValues():
+                return reach_of_values(self.person, cells, measure.most, question.unit)
         return reach_of_person(self.person, cells, question.unit)
 
     def selection(self, number: int) -> Selection:
@@ -302,10 +307,15 @@ class Inquiry:
     def noisy(self, values: NDArray[Any], item: Noised) -> NDArray[Any]:
         """Exact numbers with noise, in steps.
 
-        Totals that are public to fit 61 bits are released by the mechanism itself. Larger ones
-        are added to its noise, drawn for zeros, in whole numbers of any size.
+        Each is clamped to what the declared number of rows allows, whose sensitivity is not
+        larger. Totals that fit 61 bits then are released by the mechanism itself. Larger ones are
+        added to its noise, drawn for zeros, in whole numbers of any size.
         """
-        if self._most(item.measure) < _SMALL:
+        most = self._most(item.measure)
+        # More rows than were declared cost accuracy: no number leaves its public range.
+        farthest = most if values.dtype == object else min(most, LARGEST_WHOLE)
+        values = np.clip(values, -farthest, farthest)
+        if most < _SMALL:
             released: NDArray[Any] = item.mechanism.release(values.astype(np.int64))
             return released
         noisy: NDArray[Any] = values + item.mechanism.release(np.zeros(len(values), dtype=np.int64))

@@ -34,9 +34,15 @@ class CountPeople:
 
 @dataclass(frozen=True)
 class CountValues:
-    """The number of different values of ``argument``."""
+    """The number of different values of ``argument``, cut at ``most`` where they have a list."""
 
     argument: Expression
+
+    @property
+    def most(self) -> int | None:
+        """How many values are possible; the bound of every count, and of what a person changes."""
+        values = self.argument.facts.values
+        return None if values is None else max(1, len(values))
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,8 @@ class Total:
     """The sum of ``argument`` less ``centre``, over rows in which it is not NULL.
 
     ``argument`` is clamped to [low, high] once more; contributions are whole numbers of steps
-    of ``2**exponent``, which is 1 for whole columns.
+    of ``2**exponent``, which is 1 for whole columns. Clamp and sensitivity read these two numbers
+    and nothing else, so what was derived about the argument decides accuracy, never privacy.
     """
 
     argument: Expression
@@ -52,6 +59,16 @@ class Total:
     high: int | float
     centre: int | float = 0
     exponent: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse ends that are not finite or that cross."""
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low <= self.high):
+            raise InvalidParameter(
+                code="bounds_crossed",
+                expectation="two finite bounds, the lower one not above the upper one",
+                received=(self.low, self.high),
+                remedy="Bound the argument: SUM(least(greatest(x, 0), 100)).",
+            )
 
     @property
     def whole(self) -> bool:
@@ -101,7 +118,10 @@ class Total:
 
 @dataclass(frozen=True)
 class Ranks:
-    """How many values of ``argument`` are nearest to each of ``candidates``, evenly spaced."""
+    """How many values of ``argument`` are nearest to each of ``candidates``, evenly spaced.
+
+    Values beyond the last candidate count there, whatever was derived about the argument.
+    """
 
     argument: Expression
     low: int | float

@@ -19,14 +19,16 @@ from numpy.typing import NDArray
 from discreet.core.unit import Person
 from discreet.relational.compile import Compiler, ordered
 from discreet.relational.engine import Engine
-from discreet.relational.expression import Call, Column, Expression, Literal, columns
-from discreet.relational.facts import Facts
+from discreet.relational.expression import Call, Case, Column, Expression, Literal, columns
+from discreet.relational.facts import Facts, limits
 from discreet.relational.functions.arithmetic import ADD, DIVIDE, SUBTRACT
 from discreet.relational.functions.casts import cast
+from discreet.relational.functions.comparison import GREATER, LESS
 from discreet.relational.functions.rounding import FLOOR
 from discreet.relational.hashing import Content, Identifier
 from discreet.relational.keys import Block
 from discreet.relational.kind import Kind
+from discreet.relational.limited import limits_people
 from discreet.relational.measures import (
     CountPeople,
     CountRows,
@@ -38,6 +40,7 @@ from discreet.relational.measures import (
 )
 from discreet.relational.plan import Field, Scan, field_of
 from discreet.relational.question import Question
+from discreet.relational.resources import require_statement
 from discreet.relational.schema import Category, Number
 
 _HALF = 1 << 62
@@ -78,7 +81,10 @@ def statements(
     run = _Run(question, tuple(measures), person, engine, Compiler(engine.dialect, engine.place, 0))
     places = [i for i, measure in enumerate(measures) if isinstance(measure, Ranks)]
     texts = [run.linear_text(len(measures) - len(places))] if len(places) < len(measures) else []
-    return [*texts, *(run.histogram_text(place) for place in places)]
+    return [
+        require_statement(text)
+        for text in (*texts, *(run.histogram_text(place) for place in places))
+    ]
 
 
 @dataclass(frozen=True)
@@ -228,7 +234,8 @@ class _Run:
 
     def _found(self, expression: Expression) -> tuple[Scan, Field] | None:
         """The table and field of a plain column."""
-        if not isinstance(expression, Column):
+        # Rows that were ranked by their content hold cleaned columns alone.
+        if not isinstance(expression, Column) or limits_people(self.question.rows):
             return None
         return field_of(expression.name, self.question.rows)
 
@@ -247,7 +254,7 @@ class _Run:
                 return self._steps(measure)
             case Ranks(argument, low, step, size):
                 facts = Facts(Kind.WHOLE, 0, size - 1, None, declared=True)
-                nearest: Expression = Call(SUBTRACT, (argument, Literal(low)))
+                nearest: Expression = Call(SUBTRACT, (self._held(argument), Literal(low)))
                 if step != 1 or argument.facts.kind is not Kind.WHOLE:
                     scaled = Call(DIVIDE, (nearest, Literal(step)))
                     nearest = Call(FLOOR, (Call(ADD, (scaled, Literal(0.5))),))
@@ -255,15 +262,27 @@ class _Run:
                 return dialect.clean_number(text, facts), columns(argument)
         raise TypeError(type(measure).__name__)
 
+    def _held(self, argument: Expression) -> Expression:
+        """A whole number inside its interval, so that no difference from it can overflow."""
+        facts = argument.facts
+        if facts.kind is not Kind.WHOLE or self._found(argument) is not None:
+            return argument
+        low, high = Literal(facts.low), Literal(facts.high)
+        return Case(
+            ((Call(LESS, (argument, low)), low), (Call(GREATER, (argument, high)), high)), argument
+        )
+
     def _steps(self, total: Total) -> tuple[str, frozenset[str]]:
+        """Whole steps within ``total.steps()``, whatever the argument holds: the last clamp."""
         dialect, argument = self.engine.dialect, total.argument
+        found = self._found(argument)
         if total.whole:
             text = dialect.render(argument)
-            if not isinstance(argument, Column):
+            if found is None or not _within(found[1].facts, total):
                 text = dialect.clean_number(text, total.facts)
             used = columns(argument)
         else:
-            read, found = argument, self._found(argument)
+            read = argument
             if (
                 found is not None
                 and isinstance(found[1].declaration, Number)
@@ -289,6 +308,8 @@ class _Run:
                 text = "COUNT(DISTINCT o)"
             case CountValues():
                 text = f"COUNT(DISTINCT c{number})"
+                if measure.most is not None:
+                    text = f"LEAST({text}, {measure.most})"
             case _:
                 text = self.engine.dialect.wide_sum(f"c{number}")
         return f"{text} AS m{number}"
@@ -382,6 +403,12 @@ def _joined(high: NDArray[np.int64], low: NDArray[np.int64]) -> NDArray[Any]:
         return (high << 62) + low
     exact: NDArray[Any] = high.astype(object) * _HALF + low.astype(object)
     return exact
+
+
+def _within(facts: Facts, total: Total) -> bool:
+    """Whether the scan itself clamped a column to bounds inside those of a total."""
+    low, high = limits(facts)
+    return bool(facts.kind is Kind.WHOLE and total.low <= low and high <= total.high)
 
 
 def _consecutive(block: Block) -> int | None:

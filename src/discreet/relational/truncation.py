@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.relational.expression import Expression
+from discreet.relational.limited import Limited
 from discreet.relational.plan import Bounded, JoinKind, Output, Rows
 
 
@@ -97,6 +98,6 @@ def cut_by(rows: Rows) -> str | None:
     if isinstance(rows, Truncated):
         return "a key's"
     found = [cut_by(below) for below in rows.inputs]
-    if isinstance(rows, Bounded):
+    if isinstance(rows, Bounded | Limited):
         found.append("a person's")
     return next((whose for whose in found if whose is not None), None)

@@ -11,6 +11,7 @@ import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational import gathering
+from discreet.relational.engines.duckdb_dialect import DuckDBDialect
 from discreet.relational.features import Added, Averaged, Earliest
 from discreet.relational.kind import Kind
 from tests.relational.neighbours.tables import both, visits
@@ -161,13 +162,27 @@ def test_a_first_row_among_ties_is_caught(monkeypatch: pytest.MonkeyPatch) -> No
     assert found(ASKED) != []
 
 
-def test_rows_not_bounded_before_features_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def rows_not_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     real = Worlds.numbers
 
     def numbers(self: Worlds, text: str) -> Any:
         return real(self, text.replace("WHERE k <= 3", "WHERE TRUE"))
 
     monkeypatch.setattr(Worlds, "numbers", numbers)
+
+
+def test_rows_not_bounded_before_features_are_harmless_behind_the_last_clamp(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows_not_bounded(monkeypatch)
+    assert found(ASKED) == []
+
+
+def test_rows_not_bounded_before_features_are_caught_without_the_last_clamp(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows_not_bounded(monkeypatch)
+    monkeypatch.setattr(DuckDBDialect, "clean_number", lambda _, text, facts: text)
     assert found(ASKED) != []
 
 

@@ -25,12 +25,17 @@ def interval(facts: Facts) -> Interval:
 
 
 def facts_within(kind: Kind, ends: Interval) -> Facts:
-    """Facts of a number in the interval; ends outside the doubles are no bounds at all."""
+    """Facts of a number in the interval; ends outside the doubles, on either side, are no bounds.
+
+    So is an interval that is none: NaN, or ends that cross, say nothing about any row.
+    """
     low, high = ends
+    if not low <= high:
+        return Facts(kind)
     return Facts(
         kind,
-        low=None if low < -LARGEST_REAL else low,
-        high=None if high > LARGEST_REAL else high,
+        low=low if abs(low) <= LARGEST_REAL else None,
+        high=high if abs(high) <= LARGEST_REAL else None,
     )
 
 

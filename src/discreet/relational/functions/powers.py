@@ -28,7 +28,7 @@ _NOTHING = Facts(Kind.REAL, values=())
 
 
 def _total(compute: Callable[..., float], *values: float) -> float:
-    """The value, NaN outside the domain and infinity where it is too large."""
+    """The value, NaN outside the domain and infinity where its magnitude is too large."""
     try:
         return compute(*values)
     except ValueError:
@@ -73,7 +73,9 @@ def _exponential_reach(facts: Facts) -> Interval:
 
 
 def _power(base: float, exponent: float) -> float:
-    return _total(math.pow, base, exponent)
+    """The power, with the sign of the result where it is too large: odd powers keep the base's."""
+    value = _total(math.pow, base, exponent)
+    return -value if math.isinf(value) and base < 0 and exponent % 2 == 1 else value
 
 
 def _power_reach(base: Facts, exponent: Facts) -> Interval:

@@ -20,6 +20,7 @@ from discreet.relational.expression import Call, Column, Expression
 from discreet.relational.facts import hull
 from discreet.relational.functions.casts import cast
 from discreet.relational.functions.signature import common_kind
+from discreet.relational.limited import before_people, before_public
 from discreet.relational.plan import (
     Bounded,
     Distinct,
@@ -226,7 +227,7 @@ class Sources:
                     remedy="Write JOIN, or compute features of the right side per person first.",
                 )
             more = tuple(pair for pair in pairs if not owners(*pair, left.rows, right.rows))
-            rows: Rows = JoinedPeople(left.rows, right.rows, kind, more)
+            rows: Rows = JoinedPeople(*before_people(left.rows, right.rows), kind, more)
         elif right_private:
             if kind is JoinKind.LEFT:
                 raise unsupported(
@@ -276,6 +277,7 @@ class Sources:
                 remedy="Join the public table itself; prepare it beforehand.",
             )
         partners = self.catalog.partners(scan, tuple(b for _, b in pairs))
+        rows = before_public(rows, partners, self.catalog.unit)
         return JoinedPublic(rows, scan, tuple(pairs), partners, kind)
 
     def _conditions(

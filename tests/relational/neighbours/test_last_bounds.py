@@ -1,0 +1,145 @@
+"""A wrong fact costs accuracy, never privacy: clamps at the end imply the sensitivity alone."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discreet as dp
+from discreet.core.errors import InvalidParameter
+from discreet.core.unit import PrivacyUnit, Replace
+from discreet.relational import tally
+from discreet.relational.allocation import Noised
+from discreet.relational.expression import Call, Column
+from discreet.relational.facts import Facts
+from discreet.relational.functions.intervals import facts_within
+from discreet.relational.functions.powers import POWER
+from discreet.relational.inquiry import Inquiry
+from discreet.relational.kind import LARGEST_REAL, Kind
+from discreet.relational.measures import Total
+from tests.relational.neighbours.lies import OVERFLOW, lying, questions, setting
+from tests.relational.neighbours.worlds import Stand, breaches
+
+UNITS: list[PrivacyUnit] = [dp.Row(), dp.Person("pid", max_rows=2), Replace(dp.Row())]
+LIES = ["narrow", "listed", "far away"]
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=["row", "person", "replace"])
+def test_a_power_that_overflows_below_reaches_no_sum(unit: PrivacyUnit) -> None:
+    assert breaches(setting(unit), OVERFLOW) == []
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=["row", "person", "replace"])
+@pytest.mark.parametrize("lie", LIES)
+def test_a_function_that_lies_moves_no_answer_farther_than_declared(
+    unit: PrivacyUnit, lie: str
+) -> None:
+    with lying(lie):
+        assert breaches(setting(unit), *questions(unit), refusals=[]) == []
+
+
+@pytest.mark.parametrize("unit", UNITS[:2], ids=["row", "person"])
+def test_the_lie_is_caught_where_the_last_clamp_is_missing(
+    unit: PrivacyUnit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tally, "_within", lambda facts, total: True)
+    monkeypatch.setattr(tally._Run, "_found", lambda run, expression: (None, Known()))
+    monkeypatch.setattr(
+        "discreet.relational.dialect.Dialect.held", lambda dialect, text, facts: text
+    )
+    asked = "SELECT SUM(v) AS a FROM (SELECT abs(x) AS v FROM t) AS q"
+    with lying("narrow"):
+        assert breaches(setting(unit), asked) != []
+
+
+class Known:
+    """A field that claims to be clean."""
+
+    facts = Facts(Kind.WHOLE, 0, 1)
+    declaration = None
+    stored = "BIGINT"
+    name = "x"
+
+
+@given(
+    st.floats(-1e200, 1e200),
+    st.floats(0, 1e200),
+    st.integers(-9, 9),
+    st.floats(0, 1),
+)
+def test_powers_lie_within_their_interval(
+    low: float, width: float, exponent: int, share: float
+) -> None:
+    base = Facts(Kind.REAL, low, low + width)
+    known = Call(POWER, (Column("x", base), Column("n", Facts(Kind.REAL, exponent, exponent))))
+    inside = min(max(low + share * width, low), low + width)
+    value = POWER.apply([inside, float(exponent)], Kind.REAL)
+    if value is not None:
+        assert isinstance(value, float)
+        assert known.facts.low is None or known.facts.low <= value
+        assert known.facts.high is None or value <= known.facts.high
+
+
+def test_an_odd_power_overflows_to_the_side_of_its_base() -> None:
+    base = Column("x", Facts(Kind.REAL, -1e120, 1e120))
+    cubed = Call(POWER, (base, Column("n", Facts(Kind.REAL, 3.0, 3.0)))).facts
+    assert (cubed.low, cubed.high) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        (math.inf, math.inf),
+        (-math.inf, -math.inf),
+        (math.nan, 1.0),
+        (2.0, 1.0),
+        (1.0, math.nan),
+    ],
+)
+def test_ends_that_are_no_interval_are_no_bounds(ends: tuple[float, float]) -> None:
+    facts = facts_within(Kind.REAL, ends)
+    assert (facts.low, facts.high) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(2.0, 1.0), (-math.inf, 0.0), (0.0, math.inf), (math.nan, 1.0)]
+)
+def test_a_total_has_two_finite_bounds_in_order(low: float, high: float) -> None:
+    with pytest.raises(InvalidParameter, match="bounds_crossed"):
+        Total(Column("x", Facts(Kind.REAL, -LARGEST_REAL, LARGEST_REAL)), low, high)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_more_rows_than_declared_are_cut_to_what_was_declared(rows: int) -> None:
+    """A world with too many rows answers like any other, within the public range."""
+    stand = Stand(setting(dp.Row()))
+    try:
+        inquiry = stand.inquiry("SELECT SUM(x) AS s FROM t")
+    finally:
+        stand.close()
+    declared = Inquiry(inquiry.question, dp.PureDP(epsilon=100), rows)
+    (item,) = declared.allocation.noised
+    most = rows * 1_000_000
+    for exact in (10 * most, -10 * most, 2**70, -(2**70)):
+        values = np.array([exact], dtype=object if abs(exact) >= 2**62 else np.int64)
+        noisy = declared.noisy(values, item)
+        # Noise of scale 10 000 exceeds 60 scales with a chance of e**-60.
+        assert abs(abs(int(noisy[0])) - most) < 600_000
+
+
+def test_the_range_of_large_totals_is_kept_too() -> None:
+    stand = Stand(setting(dp.Row()))
+    try:
+        inquiry = stand.inquiry("SELECT SUM(x * 1000000) AS s FROM t")
+    finally:
+        stand.close()
+    declared = Inquiry(inquiry.question, dp.PureDP(epsilon=1), 10**12)
+    item: Any = declared.allocation.noised[0]
+    assert isinstance(item, Noised)
+    found = declared.noisy(np.array([2**120], dtype=object), item)
+    assert abs(int(found[0]) - 10**24) < 10**15  # e**-1000

@@ -1,0 +1,159 @@
+"""Joins that multiply rows: a person's rows are limited before and inside, or it is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+import discreet as dp
+from discreet.core.errors import DiscreetError
+from discreet.core.unit import PrivacyUnit, Replace
+from discreet.relational import limited
+from discreet.relational.limited import Limited, limits_people
+from discreet.relational.plan import Rows
+from tests.relational.neighbours.worlds import Private, Setting, Stand, breaches
+
+PERSON = dp.Person("pid", max_rows=2)
+CHAIN = (
+    "SELECT COUNT(*) AS n, SUM(x) AS s, SUM(p2.k) AS k FROM t JOIN p AS p0 ON t.w = 'B' "
+    "JOIN p AS p1 ON t.w = 'B' JOIN p AS p2 ON t.w = 'B'"
+)
+ITSELF = (
+    "SELECT COUNT(*) AS n, SUM(a.x) AS s, MEDIAN(c.x) AS m FROM t AS a JOIN t AS b USING (pid) "
+    "JOIN t AS c USING (pid) JOIN t AS d USING (pid)"
+)
+QUESTIONS = [
+    CHAIN,
+    ITSELF,
+    "SELECT COUNT(DISTINCT pid) AS n, COUNT(*) AS r FROM t JOIN p ON t.x = p.g",
+    "SELECT w, COUNT(*) AS n, AVG(y) AS a FROM t JOIN p ON t.x = p.g GROUP BY w",
+    "SELECT COUNT(*) AS n FROM t LEFT JOIN p ON t.x = p.g",
+    "SELECT COUNT(*) AS n, SUM(a.y) AS s FROM t AS a JOIN t AS b ON a.pid = b.pid AND a.w = b.w",
+    "SELECT COUNT(*) AS n, SUM(z) AS s FROM (SELECT pid, COUNT(*) AS z FROM t JOIN p ON t.x = p.g "
+    "GROUP BY pid) AS q",
+    "SELECT COUNT(*) AS n, SUM(a.x) AS s FROM t AS a JOIN (SELECT pid, MAX(x) AS m FROM t "
+    "GROUP BY pid) AS f USING (pid) JOIN t AS b USING (pid)",
+]
+
+
+def setting(unit: PrivacyUnit = PERSON, partners: int = 3) -> Setting:
+    rows = pl.DataFrame(
+        {
+            "pid": [1] * 6 + [2, 2, 3, None],
+            "w": ["B", "B", "A", "A", "B", None, "A", "B", "A", "B"],
+            "x": [0, 0, 1, 1, 2, 5, 1, 0, 2, 1],
+            "y": [0.0, -0.0, 1.5, None, -2.0, 0.0, -0.0, 4.0, 1.0, 1.0],
+        }
+    )
+    columns: dict[str, Any] = {
+        "w": dp.Category(["A", "B"]),
+        "x": dp.Number(0, 5),
+        "y": dp.Number(-2.0, 4.0),
+    }
+    public = pl.DataFrame({"g": [0] * partners + [1] * partners, "k": range(2 * partners)})
+    return Setting({"t": Private(rows, unit, columns)}, {"p": public})
+
+
+@pytest.fixture
+def tight(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits so small that six rows exceed them."""
+    monkeypatch.setattr(limited, "MOST_ROWS", 16)
+    monkeypatch.setattr(limited, "USUAL_ROWS", 3)
+
+
+def steps(rows: Rows) -> list[Limited]:
+    found = [rows] if isinstance(rows, Limited) else []
+    return found + [step for below in rows.inputs for step in steps(below)]
+
+
+@pytest.mark.usefixtures("tight")
+@pytest.mark.parametrize("relation", [lambda unit: unit, Replace], ids=["removed", "replaced"])
+@pytest.mark.parametrize("salt", range(4))
+def test_neighbours_stay_near_where_rows_are_limited(relation: Any, salt: int) -> None:
+    assert breaches(setting(relation(PERSON)), *QUESTIONS, salt=salt) == []
+
+
+@pytest.mark.usefixtures("tight")
+def test_every_multiplying_join_of_people_is_limited() -> None:
+    stand = Stand(setting())
+    try:
+        for question in QUESTIONS:
+            assert limits_people(stand.inquiry(question).question.rows), question
+        chain = steps(stand.inquiry(CHAIN).question.rows)
+        assert [step.limit for step in chain] == [2, 2, 2]
+    finally:
+        stand.close()
+
+
+def test_a_join_with_one_partner_limits_nothing() -> None:
+    stand = Stand(setting(partners=1))
+    try:
+        for question in QUESTIONS[2:5]:
+            assert not limits_people(stand.inquiry(question).question.rows)
+    finally:
+        stand.close()
+
+
+@pytest.mark.parametrize("unit", [dp.Row(), Replace(dp.Row())], ids=["row", "replaced"])
+def test_a_chain_of_partners_above_the_limit_is_refused_where_rows_are_units(
+    unit: PrivacyUnit,
+) -> None:
+    stand = Stand(setting(unit, partners=50))
+    try:
+        stand.inquiry("SELECT COUNT(*) AS n FROM t JOIN p ON t.w = 'B' JOIN p AS q ON t.w = 'B'")
+        with pytest.raises(DiscreetError, match="join_multiplies"):
+            stand.inquiry(CHAIN + " JOIN p AS p3 ON t.w = 'B'")
+    finally:
+        stand.close()
+
+
+@pytest.mark.usefixtures("tight")
+def test_more_partners_than_a_person_may_have_rows_is_refused() -> None:
+    stand = Stand(setting(partners=9))
+    try:
+        with pytest.raises(DiscreetError, match="join_multiplies"):
+            stand.inquiry(QUESTIONS[2])
+    finally:
+        stand.close()
+
+
+@pytest.mark.parametrize("engine_rows", [10_000])
+def test_no_intermediate_result_of_one_person_exceeds_the_limit(engine_rows: int) -> None:
+    """Ten thousand rows of one person, joined with themselves three times over."""
+    rows = pl.DataFrame(
+        {
+            "pid": [1] * engine_rows,
+            "w": ["B"] * engine_rows,
+            "x": [0] * engine_rows,
+            "y": [0.0] * engine_rows,
+        }
+    )
+    bare = setting(partners=500)
+    stand = Stand(bare.with_frames({"t": rows}))
+    try:
+        for question in (CHAIN, ITSELF):
+            found = stand.exact(stand.inquiry(question))
+            assert int(found.linear[0].sum()) == 2
+    finally:
+        stand.close()
+
+
+def test_repeated_rows_of_a_route_multiply_nothing() -> None:
+    """The table that a route goes through is read once for each key and person."""
+    orders = pl.DataFrame({"oid": [7] * 50 + [8], "pid": [1] * 50 + [2]})
+    items = pl.DataFrame({"oid": [7, 8, 9], "x": [1, 2, 3]})
+    person = dp.Person("oid", via="orders.pid", max_rows=5)
+    found = Setting(
+        {
+            "orders": Private(orders, dp.Person("pid", max_rows=5), {}),
+            "items": Private(items, person, {"x": dp.Number(0, 5)}),
+        }
+    )
+    stand = Stand(found)
+    try:
+        exact = stand.exact(stand.inquiry("SELECT COUNT(*) AS n FROM items"))
+        assert int(exact.linear[0].sum()) == 2
+    finally:
+        stand.close()
