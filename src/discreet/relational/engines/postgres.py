@@ -25,6 +25,7 @@ from discreet.relational.dialect import Dialect
 from discreet.relational.engines.postgres_address import driver
 from discreet.relational.engines.postgres_dialect import PostgresDialect
 from discreet.relational.engines.postgres_server import Server, begin
+from discreet.relational.engines.postgres_views import require_steady
 from discreet.relational.hashing import NATIVE, Hashing
 from discreet.relational.kind import Kind
 from discreet.relational.sources import EngineTable, Source, cannot_read
@@ -93,12 +94,12 @@ class Postgres:
                     remedy="Choose another name, or make another engine for this curator.",
                 )
             try:
-                self._columns[name] = self.columns(name)
+                known = self._seen(name)
             except driver().errors.Error:
-                self._places.pop(name)
                 known = None
-            else:
-                known = self._columns[name]
+            finally:
+                if name not in self._columns:
+                    self._places.pop(name)
         if known is None:
             raise InvalidParameter(
                 code="source_unreadable",
@@ -107,6 +108,15 @@ class Postgres:
                 remedy='Check the name, "schema.table", and the rights of the user.',
             )
         return known
+
+    def _seen(self, name: str) -> dict[str, str]:
+        """The columns of a table that suits us, which are remembered."""
+        with self.snapshot():
+            found = self.columns(name)
+            with self._cursor() as cursor:
+                require_steady(cursor, self._places[name], name)
+        self._columns[name] = found
+        return found
 
     def lock(self) -> None:
         """Nothing to do: every transaction reads only, with built-in functions alone."""
