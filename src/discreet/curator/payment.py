@@ -56,10 +56,14 @@ class Payment:
         return result
 
     def guarded(self, reservation: str, compute: Callable[[], Result]) -> Result:
-        """Run what reads private data; any failure becomes the one code that says nothing."""
+        """Run what reads private data; any failure becomes the one code that says nothing.
+
+        All its statements see one state of the tables, and so does the look at the public ones.
+        """
         try:
-            result = compute()
-            self.require_unchanged()
+            with self.database.engine.snapshot():
+                result = compute()
+                self.require_unchanged()
         except Exception:
             OWNER.exception("reservation %s failed after data was opened", reservation)
         else:

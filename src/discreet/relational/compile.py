@@ -24,6 +24,7 @@ from discreet.relational.keeping import kept
 from discreet.relational.kept import Kept
 from discreet.relational.kind import Kind
 from discreet.relational.limited import Limited
+from discreet.relational.partners import joined_public
 from discreet.relational.plan import (
     Bounded,
     Distinct,
@@ -98,12 +99,7 @@ class Compiler:
 
     @text.register
     def _joined_public(self, rows: JoinedPublic, needed: frozenset[str]) -> str:
-        keys = frozenset().union(*(columns(left) | columns(right) for left, right in rows.on))
-        on = " AND ".join(
-            f"({self.dialect.render(left)}) = ({self.dialect.render(right)})"
-            for left, right in rows.on
-        )
-        return self._join(rows.rows, rows.public, rows.kind, on or "TRUE", needed | keys)
+        return joined_public(self, rows, needed)
 
     @text.register
     def _joined_people(self, rows: JoinedPeople, needed: frozenset[str]) -> str:

@@ -27,6 +27,7 @@ from discreet.relational.sql.catalog import Entry
 from discreet.relational.table import PublicTable, Table
 
 _LISTED = 100_000
+_REMEMBERED = 1000
 
 
 @dataclass
@@ -38,6 +39,7 @@ class Database:
     _entries: dict[str, Entry] = field(init=False, default_factory=dict)
     _versions: dict[str, object] = field(init=False, default_factory=dict)
     _stored: dict[str, dict[str, str]] = field(init=False, default_factory=dict)
+    _partners: dict[tuple[str, str], int] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         """Attach every table, look at public ones, then lock the engine."""
@@ -50,8 +52,10 @@ class Database:
             made = self._private(name, table, stored) if isinstance(table, Table) else {}
             self._entries[name.lower()] = Entry(name, table, made)
             if isinstance(table, PublicTable):
-                self._versions[name] = self._version(name)
-                self._entries[name.lower()] = Entry(name, table, self._public(name, stored))
+                with self.engine.snapshot():
+                    self._versions[name] = self._version(name)
+                    self._entries[name.lower()] = Entry(name, table, self._public(name, stored))
+                    self._require_version(name)
         for entry in self._entries.values():
             self._check_route(entry)
         self._check_identities()
@@ -73,16 +77,22 @@ class Database:
     def partners(self, scan: Scan, expressions: Sequence[Expression]) -> int:
         """The most rows of a public table that share their values of ``expressions``.
 
-        They are counted as the join compares them: cleaned and converted.
+        They are counted as the join compares them: cleaned and converted; in the table as it was
+        when it was attached, or not at all.
         """
         used = frozenset().union(*(columns(expression) for expression in expressions))
         text = Compiler(self.engine.dialect, self.engine.place, salt=0).text(scan, used)
         keys = ", ".join(self.engine.dialect.render(expression) for expression in expressions)
         group = f" GROUP BY {keys}" if keys else ""
-        found = self.engine.rows(
-            f"SELECT COALESCE(MAX(n), 0) FROM (SELECT COUNT(*) AS n FROM ({text}) AS q{group}) AS q"
-        )
-        return int(str(found[0][0]))
+        asked = (scan.table, f"SELECT COUNT(*) AS n FROM ({text}) AS q{group}")
+        if asked not in self._partners:
+            if len(self._partners) >= _REMEMBERED:
+                self._partners.clear()
+            with self.engine.snapshot():
+                found = self.engine.rows(f"SELECT COALESCE(MAX(n), 0) FROM ({asked[1]}) AS q")
+                self._require_version(scan.table)
+            self._partners[asked] = int(str(found[0][0]))
+        return self._partners[asked]
 
     def identity(self, entry: Entry) -> str:
         """The type in which the identifier of a table's people is stored; empty without one."""
@@ -106,7 +116,10 @@ class Database:
         )
         places = ordered([str(place + 1) for place in range(len(columns))])
         text = f"SELECT DISTINCT {items} FROM {self.engine.place(table)} ORDER BY {places}"
-        return self.engine.rows(text)
+        with self.engine.snapshot():
+            found = self.engine.rows(text)
+            self._require_version(entry.name)
+        return found
 
     def require_process(self) -> None:
         """Refuse to work in a forked child, whose engine is not whole."""
@@ -131,6 +144,15 @@ class Database:
             )
             for name, table in self.tables.items()
         )
+
+    def _require_version(self, name: str) -> None:
+        """Refuse what was just read of a public table, if that is no longer the one attached."""
+        if self._version(name) != self._versions[name]:
+            raise InvalidParameter(
+                code="data_changed",
+                expectation=f"a public table {name} that stays as it was",
+                remedy="Open a new curator on the same ledger, once the table is at rest.",
+            )
 
     def _version(self, name: str) -> object:
         table = self.tables[name]

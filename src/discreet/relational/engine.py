@@ -43,7 +43,10 @@ class Engine(Protocol):
         """What tells contents of a public table that lies in the engine apart, as they are now."""
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Statements run inside see one state of the tables, where the engine can do that."""
+        """Statements run inside see one state of the tables, where the engine can do that.
+
+        Keys named inside stay until the end. Inside another one it is part of that.
+        """
 
     def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[Kind]) -> str:
         """A table of public keys: ``code`` (0, 1, ...) and the values ``v0``, ``v1``, ..."""
@@ -60,6 +63,13 @@ class Engine(Protocol):
 
     def rows(self, text: str) -> list[tuple[object, ...]]:
         """Run a SELECT over public tables and fetch its rows."""
+
+    def vacant(self) -> Engine:
+        """This engine if no curator has it yet, else one like it with tables of its own.
+
+        So one engine object may be given to several curators, whose tables, keys and questions
+        do not meet.
+        """
 
     def close(self) -> None:
         """Let go of everything."""

@@ -163,11 +163,12 @@ class Filtered(Rows):
 class JoinedPublic(Rows):
     """Private rows with their partners in a public table, of which each has ``partners`` at most.
 
-    Stability: one private row becomes at most ``partners`` rows (one, if it stays without).
+    Stability: one private row becomes at most ``partners`` rows (one, if it stays without),
+    whatever the table holds: further rows of a key are cut off in the statement.
     """
 
     rows: Rows
-    public: Rows
+    public: Scan
     on: tuple[tuple[Expression, Expression], ...]
     partners: int
     kind: JoinKind

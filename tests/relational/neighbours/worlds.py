@@ -193,6 +193,9 @@ class Worlds:
     def rows(self, text: str) -> list[tuple[object, ...]]:
         return self._inner.rows(text)
 
+    def vacant(self) -> Worlds:
+        return self
+
     def close(self) -> None:
         self._inner.close()
 

@@ -12,13 +12,16 @@ from discreet.relational.table import PublicTable, Table
 
 
 def engine_of(tables: Mapping[str, Table | PublicTable], engine: Engine | None) -> Engine:
-    """The given engine or that of the tables; refused where they are not one and the same."""
+    """The given engine or that of the tables; refused where they are not one and the same.
+
+    An engine that another curator has is not shared with it: this one gets one like it.
+    """
     sources = [table.source for table in tables.values()]
     engines = [source.engine for source in sources if isinstance(source, EngineTable)]
     if engine is not None:
         engines.append(engine)
     if not engines:
-        return DuckDB()
+        return DuckDB().vacant()
     for other in engines[1:]:
         if other is not engines[0]:
             raise Mismatch(
@@ -28,4 +31,4 @@ def engine_of(tables: Mapping[str, Table | PublicTable], engine: Engine | None) 
                 remedy="Make every table with the same engine: postgres.table(...), and leave "
                 "`engine=` out.",
             )
-    return engines[0]
+    return engines[0].vacant()

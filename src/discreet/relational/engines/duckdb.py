@@ -14,8 +14,9 @@ import gzip
 import re
 import threading
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,10 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.relational.dialect import Dialect
 from discreet.relational.engines.duckdb_dialect import DuckDBDialect
+from discreet.relational.engines.duckdb_keys import TemporaryTables
+from discreet.relational.engines.duckdb_stored import require_stored
+from discreet.relational.engines.key_tables import KeyTables
+from discreet.relational.engines.spill import private_folder, removed_with
 from discreet.relational.hashing import NATIVE, Hashing
 from discreet.relational.kind import Kind
 from discreet.relational.sources import (
@@ -42,19 +47,14 @@ _LONGEST_HEADER = 1 << 20
 
 
 _ENUM = re.compile(r"ENUM\((?:[^']|'(?:[^']|'')*')*?\)")
-_MANY_KEYS = 1000
-_ARRAYS: dict[Kind, Any] = {
-    Kind.TEXT: object,
-    Kind.WHOLE: np.int64,
-    Kind.REAL: np.float64,
-    Kind.TRUTH: np.bool_,
-    Kind.DATE: "datetime64[us]",
-    Kind.MOMENT: "datetime64[us]",
-}
 
 
 class DuckDB:
-    """An embedded engine. ``memory_limit`` such as "4GB"; ``temp_directory`` for what spills."""
+    """An embedded engine. ``memory_limit`` such as "4GB"; ``temp_directory`` for what spills.
+
+    What spills lies in a folder of its own there, which only this user can enter and which is
+    removed when the curator is closed.
+    """
 
     def __init__(
         self,
@@ -74,17 +74,31 @@ class DuckDB:
         }
         if memory_limit is not None:
             settings["memory_limit"] = memory_limit
-        if temp_directory is not None:
-            settings["temp_directory"] = str(temp_directory)
         if threads is not None:
             settings["threads"] = threads
-        self._connection = duckdb.connect(":memory:", config=settings)
+        self._like_this = partial(
+            type(self),
+            memory_limit=memory_limit,
+            temp_directory=temp_directory,
+            threads=threads,
+            hashing=hashing,
+        )
+        folder = private_folder(temp_directory)
+        settings["temp_directory"] = str(folder)
+        try:
+            self._connection = duckdb.connect(":memory:", config=settings)
+        except duckdb.Error:
+            folder.rmdir()
+            raise
+        self._end = removed_with(self, folder, self._connection.close)
         self._alone = threading.RLock()
+        self._taken = False
         self._places: dict[str, str] = {}
         self._databases: dict[Path, str] = {}
         self._paths: list[str] = []
-        self._keys: dict[tuple[object, ...], str] = {}
         self._dialect = DuckDBDialect(hashing)
+        tables = TemporaryTables(self._connection, self._dialect, self._alone)
+        self._keys = KeyTables(tables.make, tables.drop)
 
     @property
     def dialect(self) -> Dialect:
@@ -133,35 +147,12 @@ class DuckDB:
         """Nothing: files are told apart by their directory entry."""
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Nothing to do: files are compared before and after, and frames do not change."""
-        return nullcontext()
+        """Files are compared before and after, frames do not change; keys stay meanwhile."""
+        return self._keys.held()
 
     def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[Kind]) -> str:
-        """A table of public keys, built once."""
-        wanted = (tuple(entries), tuple(kinds))
-        with self._alone:
-            known = self._keys.get(wanted)
-            if known is None:
-                known = f"keys_{len(self._keys)}"
-                names = [f"v{place}" for place in range(len(kinds))]
-                typed = ", ".join(
-                    f"CAST({name} AS {self._dialect.types[kind]}) AS {name}"
-                    for name, kind in zip(names, kinds, strict=True)
-                )
-                made = f"CREATE TEMP TABLE {known} AS SELECT code::BIGINT AS code, {typed} FROM"
-                columns = _columns(entries, kinds)
-                if columns is not None:
-                    self._connection.register("entries", columns)
-                    self._run(f"{made} entries")
-                    self._connection.unregister("entries")
-                else:
-                    rows = ", ".join(
-                        f"({code}, {', '.join(map(self._dialect.literal, entry))})"
-                        for code, entry in enumerate(entries)
-                    )
-                    self._run(f"{made} (VALUES {rows}) AS entries(code, {', '.join(names)})")
-                self._keys[wanted] = known
-        return known
+        """A table of public keys, kept for the next question."""
+        return self._keys.table(entries, kinds)
 
     def numbers(self, text: str) -> list[NDArray[np.int64]]:
         """Run a SELECT whose columns are all 64-bit integers without NULL."""
@@ -181,10 +172,18 @@ class DuckDB:
             fetched: list[tuple[object, ...]] = self._run(text).fetchall()
         return fetched
 
-    def close(self) -> None:
-        """Let go of the connection."""
+    def vacant(self) -> DuckDB:
+        """This engine if no curator has it; else a new one with the same settings."""
         with self._alone:
-            self._connection.close()
+            if not self._taken:
+                self._taken = True
+                return self
+        return self._like_this().vacant()
+
+    def close(self) -> None:
+        """Let go of the connection, and of what spilled."""
+        with self._alone:
+            self._end()
 
     def _run(self, text: str) -> duckdb.DuckDBPyConnection:
         return self._connection.execute(text)
@@ -201,6 +200,7 @@ class DuckDB:
                     self._databases[path] = f"database_{number}"
                     self._run(f"ATTACH {literal(str(path))} AS database_{number} (READ_ONLY)")
                 schema, _, name = table.rpartition(".")
+                require_stored(self._connection, self._dialect, self._databases[path], schema, name)
                 within = f"{identifier(schema)}." if schema else ""
                 return f"{self._databases[path]}.{within}{identifier(name)}"
             case ParquetFile(path):
@@ -219,25 +219,6 @@ class DuckDB:
                 )
                 return view
         raise TypeError(type(source).__name__)
-
-
-def _columns(
-    entries: Sequence[tuple[object, ...]], kinds: Sequence[Kind]
-) -> dict[str, NDArray[Any]] | None:
-    """Keys as arrays: many of them, which are slow to read as text, and text that ends a statement.
-
-    None where they are few, or of kinds with NULL in them that an array has no room for.
-    """
-    hidden = any(isinstance(value, str) and "\0" in value for entry in entries for value in entry)
-    if len(entries) <= _MANY_KEYS and not hidden:
-        return None
-    columns: dict[str, NDArray[Any]] = {"code": np.arange(len(entries))}
-    for place, kind in enumerate(kinds):
-        values = [entry[place] for entry in entries]
-        if kind is not Kind.TEXT and None in values:
-            return None
-        columns[f"v{place}"] = np.array(values, dtype=_ARRAYS[kind])
-    return columns
 
 
 def _header(path: Path) -> tuple[str, list[str]]:

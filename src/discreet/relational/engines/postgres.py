@@ -13,6 +13,7 @@ import struct
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,8 @@ from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.relational.dialect import Dialect
 from discreet.relational.engines.postgres_address import driver
 from discreet.relational.engines.postgres_dialect import PostgresDialect
-from discreet.relational.engines.postgres_server import BEGIN, Server
+from discreet.relational.engines.postgres_server import Server, begin
+from discreet.relational.engines.postgres_views import require_steady
 from discreet.relational.hashing import NATIVE, Hashing
 from discreet.relational.kind import Kind
 from discreet.relational.sources import EngineTable, Source, cannot_read
@@ -46,6 +48,8 @@ class Postgres:
     def __init__(self, conninfo: str, *, hashing: Hashing = NATIVE) -> None:
         """Remember where the server is; the first table opens a connection."""
         self._server = Server(conninfo)
+        self._family = object()
+        self._taken = False
         self._dialect = PostgresDialect(hashing)
         self._connection: Connection[Any] | None = None
         self._process = os.getpid()
@@ -71,7 +75,7 @@ class Postgres:
                 source=source,
                 remedy='Load it into the database and write postgres.table("schema.name").',
             )
-        if source.engine is not self:
+        if not isinstance(source.engine, Postgres) or source.engine._family is not self._family:
             raise Mismatch(
                 code="engines_differ",
                 expectation="a table made by this engine",
@@ -90,12 +94,12 @@ class Postgres:
                     remedy="Choose another name, or make another engine for this curator.",
                 )
             try:
-                self._columns[name] = self.columns(name)
+                known = self._seen(name)
             except driver().errors.Error:
-                self._places.pop(name)
                 known = None
-            else:
-                known = self._columns[name]
+            finally:
+                if name not in self._columns:
+                    self._places.pop(name)
         if known is None:
             raise InvalidParameter(
                 code="source_unreadable",
@@ -104,6 +108,15 @@ class Postgres:
                 remedy='Check the name, "schema.table", and the rights of the user.',
             )
         return known
+
+    def _seen(self, name: str) -> dict[str, str]:
+        """The columns of a table that suits us, which are remembered."""
+        with self.snapshot():
+            found = self.columns(name)
+            with self._cursor() as cursor:
+                require_steady(cursor, self._places[name], name)
+        self._columns[name] = found
+        return found
 
     def lock(self) -> None:
         """Nothing to do: every transaction reads only, with built-in functions alone."""
@@ -207,6 +220,17 @@ class Postgres:
             remedy="The server's log says what happened.",
         )
 
+    def vacant(self) -> Postgres:
+        """This engine if no curator has it; else one with a connection of its own."""
+        with self._alone:
+            if not self._taken:
+                self._taken = True
+                return self
+        other = copy(self)
+        other._connection, other._alone, other._reading = None, threading.RLock(), False
+        other._places, other._columns = {}, {}
+        return other
+
     def close(self) -> None:
         """Let go of the connection; another use opens a new one."""
         with self._alone:
@@ -233,7 +257,7 @@ class Postgres:
             if self._connection is None:
                 self._connection = self._server.connect()
             with suppress(driver().errors.Error):
-                self._run(BEGIN)
+                self._run(begin(self._connection.info.server_version))
                 return
             self.close()
         raise self._server.unreachable()

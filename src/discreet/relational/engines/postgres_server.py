@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import InvalidParameter
@@ -20,13 +21,24 @@ _BEGIN = (
     "SET LOCAL extra_float_digits = 1",
     "SET LOCAL standard_conforming_strings = on",
     "SET LOCAL transform_null_equals = off",
+    "SET LOCAL array_nulls = on",
     "SET LOCAL row_security = on",
+    # A question that takes too long, or waits, ends by its own limits and not by those of a role:
+    # whether it ended would tell how many rows somebody has.
+    "SET LOCAL statement_timeout = 0",
+    "SET LOCAL lock_timeout = 0",
+    "SET LOCAL idle_in_transaction_session_timeout = 0",
 )
-BEGIN = "; ".join(_BEGIN)
-"""One state of all tables, nothing written, and every setting that changes the meaning of text.
+_LATER = {170_000: "SET LOCAL transaction_timeout = 0"}
 
-Settings are local to the transaction, so that they also hold behind a pool of connections.
-"""
+
+def begin(version: int) -> str:
+    """One state of all tables, nothing written, and every setting that changes what text means.
+
+    Settings are local to the transaction, so that they also hold behind a pool of connections.
+    """
+    later = (text for since, text in _LATER.items() if version >= since)
+    return "; ".join((*_BEGIN, *later))
 
 
 class Server:
@@ -59,7 +71,29 @@ class Server:
                 received=(version // 10_000, encoding),
                 remedy="Upgrade the server, or copy the tables into a database in UTF8.",
             )
+        self._require_room(connection)
         return connection
+
+    def _require_room(self, connection: Connection[Any]) -> None:
+        """Refuse a role whose sorts fail where they grow large; only a superuser can set that."""
+        limit = None
+        with suppress(driver().Error):
+            found = connection.execute(
+                "SELECT pg_catalog.current_setting('temp_file_limit')"
+            ).fetchone()
+            limit = found[0] if found else None
+        if limit == "-1":
+            return
+        connection.close()
+        if limit is None:
+            raise self.unreachable()
+        raise InvalidParameter(
+            code="engine_unsuited",
+            expectation="a role without a limit on temporary files (temp_file_limit = -1)",
+            received=limit,
+            remedy="As a superuser: ALTER ROLE curator SET temp_file_limit = -1. With a limit, "
+            "whether a question fails would depend on private rows.",
+        )
 
     def unreachable(self) -> InvalidParameter:
         """That there is no connection; why is for the server's own log."""

@@ -12,16 +12,18 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, suppress
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.noise.randomness import SYSTEM, integer
 from discreet.relational.dialect import Dialect
+from discreet.relational.engines.key_tables import KeyTables
 from discreet.relational.engines.spark_dialect import SparkDialect
+from discreet.relational.engines.spark_keys import TemporaryViews, unmistakable
 from discreet.relational.engines.spark_session import (
     Session,
     own_session,
@@ -58,12 +60,15 @@ class Spark:
                 remedy="Write Spark(SparkSession.builder.getOrCreate()).",
             )
         self._users = session
+        self._like_this = partial(type(self), session, hashing=hashing)
+        self._taken = False
         self._session = own_session(session)
         self._dialect = SparkDialect(hashing)
         self._alone = threading.RLock()
         self._places: dict[str, str] = {}
         self._views: list[str] = []
-        self._keys: dict[tuple[object, ...], str] = {}
+        views = TemporaryViews(self._session, self._dialect)
+        self._keys = KeyTables(views.make, views.drop)
 
     def table(self, name: str) -> EngineTable:
         """A table or view by its name, with schema and catalog before it where needed."""
@@ -129,33 +134,12 @@ class Spark:
         )[0]
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Nothing to do: Spark reads each statement's tables as it finds them."""
-        return nullcontext()
+        """Spark reads each statement's tables as it finds them; keys stay meanwhile."""
+        return self._keys.held()
 
     def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[Kind]) -> str:
-        """A temporary view of public keys in our session, read once."""
-        wanted = (tuple(entries), tuple(kinds))
-        with self._alone:
-            known = self._keys.get(wanted)
-            if known is None:
-                known = f"keys_{len(self._keys)}"
-                literal, types = self._dialect.literal, self._dialect.types
-                rows = ", ".join(
-                    f"({code}L, {', '.join(map(literal, entry))})"
-                    for code, entry in enumerate(entries)
-                )
-                names = [f"v{place}" for place in range(len(kinds))]
-                typed = ", ".join(
-                    f"CAST({name} AS {types[kind]}) AS {name}"
-                    for name, kind in zip(names, kinds, strict=True)
-                )
-                text = (
-                    f"SELECT code, {typed} FROM VALUES {rows} AS entries(code, {', '.join(names)})"
-                )
-                # From a frame the view keeps its plan; as text it would be parsed at each use.
-                self._public(lambda: self._session.sql(text).createOrReplaceTempView(known))
-                self._keys[wanted] = known
-        return known
+        """A temporary view of public keys in our session, kept for the next question."""
+        return self._public(lambda: self._keys.table(entries, kinds))
 
     def numbers(self, text: str) -> list[NDArray[np.int64]]:
         """Run a SELECT whose columns are all 64-bit integers without NULL."""
@@ -179,6 +163,14 @@ class Spark:
     def rows(self, text: str) -> list[tuple[object, ...]]:
         """Run a SELECT over public tables and fetch its rows."""
         return self._public(lambda: [tuple(row) for row in self._collected(text)[1]])
+
+    def vacant(self) -> Spark:
+        """This engine if no curator has it; else one with a session of its own."""
+        with self._alone:
+            if not self._taken:
+                self._taken = True
+                return self
+        return self._like_this().vacant()
 
     def close(self) -> None:
         """Drop what was made; the user's session goes on."""
@@ -210,12 +202,21 @@ class Spark:
         """A table's name as text; a temporary view of the user's session is shared with ours."""
         parts = _parts(name)
         quoted = ".".join(map(self._dialect.identifier, parts))
-        if len(parts) > 1 or not self._is_temporary(quoted):
+        if len(parts) > 1:
             return quoted
-        view = f"discreet_{integer(SYSTEM, 128):032x}"
+        if not self._is_temporary(quoted):
+            # In full: a name alone would be looked for among temporary views first.
+            return self._public(lambda: ".".join((*self._schema(), quoted)))
+        view = unmistakable("rows")
         self._public(lambda: self._users.table(quoted).createGlobalTempView(view))
         self._views.append(view)
         return f"{self._users.conf.get('spark.sql.globalTempDatabase', 'global_temp')}.{view}"
+
+    def _schema(self) -> list[str]:
+        """Catalog and schema that a name alone stands in; schemas may lie in one another."""
+        catalog = self._session.catalog
+        parts = [catalog.currentCatalog(), *_parts(catalog.currentDatabase())]
+        return [self._dialect.identifier(part) for part in parts]
 
     def _is_temporary(self, quoted: str) -> bool:
         with quiet():
