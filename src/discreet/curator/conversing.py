@@ -37,6 +37,7 @@ from discreet.queries.record_count import MOST
 from discreet.queries.universe import Universe
 from discreet.relational.counting import TableCounts
 from discreet.relational.database import private_tables
+from discreet.relational.former import former_identity
 from discreet.relational.identity import identity
 from discreet.relational.keyed_universe import KeyedUniverse, question_of, universe_from
 
@@ -80,7 +81,7 @@ def begin_conversation(
         "mechanism": plain_construction(mechanism),
         "spend": plain_guarantee(spend),
         "snapshot": session._snapshot(source.question),
-        "question": identity(source.question, session.unit),
+        "question": identity("universe", question=source.question, unit=session.unit),
         **planned,
     }
     name = session._account.reserve(
@@ -106,7 +107,8 @@ def resume_conversation(session: Session, name: str, *, asker: str) -> Conversat
     universe = universe_from(kept["universe"], session._question)
     question = question_of(universe, session._question)
     session._policies.require_columns(question)
-    if identity(question, session.unit) != kept["question"]:
+    now = identity("universe", question=question, unit=session.unit)
+    if kept["question"] not in (now, former_identity(question, session.unit)):
         raise InvalidParameter(
             code="universe_differs",
             expectation="tables that are declared as when the conversation was opened",
