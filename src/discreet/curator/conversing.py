@@ -106,7 +106,8 @@ def resume_conversation(session: Session, name: str, *, asker: str) -> Conversat
     kept = paid["detail"]["conversation"]
     universe = universe_from(kept["universe"], session._question)
     question = question_of(universe, session._question)
-    session._policies.require_columns(question)
+    purpose = paid["detail"].get("purpose")
+    session._policies.admit_resumed(question, asker=asker, purpose=purpose)
     now = identity("universe", question=question, unit=session.unit)
     if kept["question"] not in (now, former_identity(question, session.unit)):
         raise InvalidParameter(

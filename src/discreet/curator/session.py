@@ -283,7 +283,8 @@ class Session(Access):
             from discreet.curator.synopsis.foretold import preview_synopsis
 
             return preview_synopsis(self, text, mechanism, spend, accuracy=accuracy)
-        _, inquiry = self._inquiry(text, spend, accuracy, rows_at_least)
+        question, inquiry = self._inquiry(text, spend, accuracy, rows_at_least)
+        self._policies.foresee(question, inquiry.spend)
         left = self._account.remaining()
         return preview(inquiry, self._purse, self._charge(inquiry), left, confidence=confidence)
 
@@ -295,7 +296,8 @@ class Session(Access):
         No private row is read. Use it to try queries, bounds and caps before paying.
         """
         question = self._question(text)
-        self._asked(question, spend)
+        inquiry = self._asked(question, spend)
+        self._policies.foresee(question, inquiry.spend)
         return rehearse(text, self._database, spend=spend, rows=rows, confidence=confidence)
 
     def explain(self, text: Asked, *, spend: Guarantee | None = None) -> Explanation:
@@ -306,6 +308,7 @@ class Session(Access):
         if clause is not None:
             question = clause.narrowed(question)
         inquiry = None if spend is None else self._asked(question, spend)
+        self._policies.foresee(question, None if inquiry is None else inquiry.spend)
         return explain(question, inquiry, self._database, self._holdings.rows_at_most)
 
     def _inquiry(

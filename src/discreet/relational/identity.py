@@ -29,11 +29,11 @@ from discreet.relational.schema import Category
 from discreet.relational.tags import TAGS
 
 FORM = "question/2"
-"""Of the whole text, and a part of it; the form before it is in :mod:`discreet.relational.former`."""
+"""Of the whole text, and a part of it; :mod:`discreet.relational.former` has the form before."""
 
 _LISTS: dict[type, str] = {Facts: "values", Category: "values", Block: "entries"}
 """Fields with plain values alone, perhaps very many."""
-_PLAIN = (str, bytes, bool, float, date, datetime, time, timedelta, type(None))
+_PLAIN = (str, bytes, bool, int, date, datetime, time, timedelta, type(None))
 
 
 def identity(door: str, **parts: object) -> str:
@@ -70,13 +70,15 @@ def canonical_text(value: object) -> str:  # noqa: PLR0911 -- one line for each 
         return f"({','.join(map(canonical_text, value))})"
     if isinstance(value, Mapping):
         return f"{{{','.join(f'{key!r}:{canonical_text(item)}' for key, item in value.items())}}}"
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return repr(int(value))
     if isinstance(value, Fraction):
         return f"{value.numerator}/{value.denominator}"
+    if isinstance(value, float):
+        return repr(float(value))
     if isinstance(value, _PLAIN):
-        return repr(float(value)) if isinstance(value, float) else repr(value)
-    raise LookupError(f"no text for {type(value).__name__} in the identity of a question")
+        return repr(value)
+    if isinstance(value, Integral):
+        return repr(int(value))
+    raise LookupError(type(value).__name__)  # it would be left out of the identity
 
 
 def _guarantee(value: Guarantee) -> str:
@@ -93,5 +95,5 @@ def _told(value: Any) -> list[Field[Any]]:
 
 def _tag(value: object) -> str:
     if type(value) not in TAGS:
-        raise LookupError(f"{type(value).__name__} has no tag in discreet.relational.tags")
+        raise LookupError(type(value).__name__)  # it needs a tag in `tags.py`
     return TAGS[type(value)]

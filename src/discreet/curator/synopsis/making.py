@@ -51,10 +51,7 @@ def make_synopsis(
     session._purse.check(spend)
     spend = as_written(spend)
     allowed = session._policies.admit(source.question, spend, asker=asker, purpose=purpose)
-    if requested(make, given=GIVEN) is None:
-        # Of one's own making: nobody can say what it reads. As measurements, under the same rules.
-        session._policies.admit_measurement(spend, asker=asker, purpose=purpose)
-        session._scope.require_whole()
+    require_own(session, make)
     same, former = _identity(session, make, workload, source, spend)
     stored = session._account.find(asker=asker, question=same)
     if stored is None and former is not None:
@@ -75,6 +72,12 @@ def make_synopsis(
         detail={"mechanism": words(name, source), "spend": repr(spend), **allowed},
     )
     return _made(session, source, spend, kept)
+
+
+def require_own(session: Session, make: Callable[..., Any] | None) -> None:
+    """Hold a mechanism of one's own to the rules of measurements: nobody can say what it reads."""
+    if make is not None and requested(make, given=GIVEN) is None:
+        session._require_own()
 
 
 def priced_mechanism(
