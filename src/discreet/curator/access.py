@@ -116,7 +116,6 @@ class Access:
         ``spend`` is the most the event may cost, in its own notion. What is returned must be
         plain JSON, since it is kept in the ledger.
         """
-        self._database.require_process()
         self._require_own()
         self._purse.check(spend)
         allowed = self._policies.admit_spend(spend, asker=asker, purpose=purpose)

@@ -372,7 +372,6 @@ class Session(Access):
             spend=inquiry.spend,
             allocation=allocation,
             snapshot=snapshot,
-            unit=self.unit,
         )
         former = former_identity(question, inquiry.spend, snapshot, self.unit)
         return Known(same, former, allocation)
@@ -388,7 +387,6 @@ class Session(Access):
             spend=plan.spend,
             allocation=allocation,
             snapshots=snapshots,
-            unit=self.unit,
         )
         former = former_identity(
             plan.questions, names, plan.importance, plan.spend, snapshots, self.unit

@@ -39,7 +39,8 @@ _PLAIN = (str, bytes, bool, int, date, datetime, time, timedelta, type(None))
 def identity(door: str, **parts: object) -> str:
     """A digest that is equal for identical questions through one door, and for no others.
 
-    ``parts`` are all that must be equal: question, spend, allocation, snapshot, unit.
+    ``parts`` are all that must be equal: the question, which names its unit, spend, allocation,
+    snapshot.
     """
     text = "\n".join([FORM, door, *(f"{name}={canonical_text(parts[name])}" for name in parts)])
     return hashlib.sha256(text.encode()).hexdigest()

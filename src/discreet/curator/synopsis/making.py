@@ -184,7 +184,6 @@ def _identity(
         workload=about,
         spend=spend,
         snapshot=snapshot,
-        unit=unit,
     )
     return same, former_identity(question, "synopsis", asked, about, spend, snapshot, unit)
 
