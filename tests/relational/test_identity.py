@@ -17,6 +17,7 @@ from discreet.core.guarantee import ApproxZCDP, Guarantee, RenyiDP
 from discreet.core.unit import Edge, Node
 from discreet.relational import aggregates, features, kept, measures, plan, truncation
 from discreet.relational.expression import Call, Case, Column, Expression, Literal, canonical
+from discreet.relational.facts import Facts
 from discreet.relational.former import former_identity
 from discreet.relational.identity import canonical_text, identity
 from discreet.relational.kept import EveryPart, FirstParts, SomeParts
@@ -86,16 +87,21 @@ def _routed() -> Question:
 
 
 def changes(value: Any, of: Any = None) -> Iterator[Any]:
-    """The value with one thing in it changed, in every possible place."""
+    """The value with one thing in it changed, in every possible place; or gone."""
+    yield from changed(value)
+    if of is not None and value is not None:
+        yield None
+
+
+def changed(value: Any) -> Iterator[Any]:
     if isinstance(value, Column | Literal | Call | Case):
         yield from changed_expressions(value)
     elif isinstance(value, Enum):
         yield next(other for other in type(value) if other is not value)
     elif is_dataclass(value):
         for item in fields(value):
-            if item.compare:
-                for other in changes(getattr(value, item.name), value):
-                    yield with_field(value, item.name, other)
+            others = changes(getattr(value, item.name), value) if item.compare else ()
+            yield from (with_field(value, item.name, other) for other in others)
     elif isinstance(value, Mapping):
         yield {f"{key}x": item for key, item in value.items()}
         for key in value:
@@ -103,12 +109,10 @@ def changes(value: Any, of: Any = None) -> Iterator[Any]:
     elif isinstance(value, tuple):
         yield (*value, "one more")
         for place, item in enumerate(value[:2]):
-            for other in changes(item, value):
-                yield (*value[:place], other, *value[place + 1 :])
+            before, after = value[:place], value[place + 1 :]
+            yield from ((*before, other, *after) for other in changes(item, value))
     else:
         yield LATER[type(value)](value)
-    if of is not None and value is not None:
-        yield None
 
 
 def changed_expressions(value: Expression) -> Iterator[Any]:
@@ -171,7 +175,7 @@ def test_equal_questions_have_one_identity(questions: list[Question]) -> None:
 
 
 def subclasses(kind: type) -> set[type]:
-    below = set(kind.__subclasses__())
+    below: set[type] = set(kind.__subclasses__())
     return below.union(*(subclasses(each) for each in below))
 
 
@@ -203,7 +207,7 @@ def test_what_has_no_tag_is_refused_rather_than_left_out() -> None:
     class Part(Total):
         pass
 
-    column = Column("x", plan.Facts(Kind.WHOLE, 0, 1))
+    column = Column("x", Facts(Kind.WHOLE, 0, 1))
     with pytest.raises(LookupError):
         canonical_text(Part(column, 0, 1))
 

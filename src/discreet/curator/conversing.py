@@ -69,9 +69,9 @@ def begin_conversation(
         "questions": count("questions", questions),
         "confidence": float(probability("confidence", confidence)),
     }
+    allowed = session._policies.admit(source.question, spend, asker=asker, purpose=purpose)
     mechanism = _made(make, session, source, spend, planned)
     session._scope.require_event(mechanism.event, session.unit)
-    allowed = session._policies.admit(source.question, spend, asker=asker, purpose=purpose)
     if session._holdings.randomness.private:  # test mode has no price
         session._purse.require_covered(spend, mechanism.event)
     source.text(universe.names[:1])  # what cannot be written is refused now

@@ -62,6 +62,7 @@ class Line:
 
 def line_of(table: str, by: str, database: Database) -> Line:
     """Read ``by`` as GROUP BY would."""
+    database.require_process()
     entry = database.find(table) if isinstance(table, str) else None
     if entry is None:
         raise InvalidParameter(
