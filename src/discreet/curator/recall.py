@@ -8,7 +8,7 @@ Answers from before splits were kept are found by their former identity. The spl
 the event that was paid for, and by the noise that the release states; where it cannot be told, the
 answer is not reused.
 
-Source: contract, "Spending" (identical questions). Proof: ``proofs/relational.md``.
+Source: contract, "Spending" (identical questions).
 """
 
 from __future__ import annotations
