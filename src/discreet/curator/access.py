@@ -116,9 +116,9 @@ class Access:
         ``spend`` is the most the event may cost, in its own notion. What is returned must be
         plain JSON, since it is kept in the ledger.
         """
-        self._scope.require_whole()
+        self._require_own()
         self._purse.check(spend)
-        allowed = self._policies.admit_measurement(spend, asker=asker, purpose=purpose)
+        allowed = self._policies.admit_spend(spend, asker=asker, purpose=purpose)
         measurement.input.require(self.space)
         event = measurement.event(1)
         charge = self._purse.charge(spend, (event,))
@@ -143,8 +143,13 @@ class Access:
     ) -> Watch:
         """Begin a conversation under one event: AboveThreshold or Sparse over SQL questions.
 
-        The whole of it is paid for now; every answer is in the ledger before it is seen.
+        The whole of it is paid for now; every answer is in the ledger before it is seen. A
+        mechanism of one's own is held to the rules of measurements.
         """
+        self._database.require_process()
+        plain = plain_mechanism(mechanism)
+        if plain is None:
+            self._require_own()
         self._scope.require_event(mechanism.event, self.unit)
         self._purse.check(spend)
         allowed = self._policies.admit_spend(spend, asker=asker, purpose=purpose)
@@ -158,7 +163,7 @@ class Access:
             detail={
                 "spend": repr(spend),
                 "mechanism": type(mechanism).__name__,
-                "watch": plain_mechanism(mechanism),
+                "watch": plain,
                 **allowed,
             },
         )
@@ -169,9 +174,10 @@ class Access:
 
         Whoever had it open before can no longer use it.
         """
-        paid = paid_dialogue(self._account, watch, Dialogue.WATCH, asker=asker)
-        plain = paid["detail"]["watch"]
-        mechanism = mechanism_from_plain(plain, self._holdings.randomness)
+        self._database.require_process()
+        detail = paid_dialogue(self._account, watch, Dialogue.WATCH, asker=asker)["detail"]
+        self._policies.admit_resumed(None, asker=asker, purpose=detail.get("purpose"))
+        mechanism = mechanism_from_plain(detail["watch"], self._holdings.randomness)
         return Watch(mechanism, self._watched, self._payment, watch)
 
     @property
@@ -182,6 +188,14 @@ class Access:
         """The question that a text means here: about a part, within the part."""
         self._database.require_process()
         return self._scope.question(text_of(text), self._database)
+
+    def _require_own(self) -> None:
+        """Refuse what is of one's own making where it could not be held to its limits.
+
+        Nobody can say what it does: neither that it keeps to a part, nor which columns it reads.
+        """
+        self._scope.require_whole()
+        self._policies.require_described()
 
     def _watched(self, text: str) -> Question:
         question = self._question(text)

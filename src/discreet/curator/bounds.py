@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.curator.release.promise import promised, protected
-from discreet.relational.identity import identity
 from discreet.relational.inquiry import Inquiry, Measured
 from discreet.relational.magnitudes import Magnitudes, bounds_question, quoted
 from discreet.relational.schema import Number
@@ -77,17 +76,17 @@ def estimate_bounds(
     question, bins = bounds_question(about, column)
     inquiry = session._asked(question, spend)
     allowed = session._policies.admit(question, inquiry.spend, asker=asker, purpose=purpose)
-    same = identity(question, inquiry.spend, session._snapshot(question), session.unit)
-    stored = session._account.find(asker=asker, question=same)
+    known = session._known("bounds", question, inquiry)
+    stored = known.stored(session._account, session.ledger, asker=asker)
     if stored is not None:
         measured = Measured.from_plain(stored["measured"])
     else:
         inquiry.rehearse(session._database)
         measured = session._payment.paid(
             lambda: inquiry.measurement(session._database).release(session._database),
-            lambda found: {"measured": found.plain()},
+            lambda found: known.kept({"measured": found.plain()}),
             asker=asker,
-            question=same,
+            question=known.identity,
             charge=session._charge(inquiry),
             event=inquiry.event,
             detail={"sql": f"bounds of {table}.{column}", "spend": repr(inquiry.spend)} | allowed,

@@ -37,6 +37,7 @@ from discreet.queries.record_count import MOST
 from discreet.queries.universe import Universe
 from discreet.relational.counting import TableCounts
 from discreet.relational.database import private_tables
+from discreet.relational.former import former_identity
 from discreet.relational.identity import identity
 from discreet.relational.keyed_universe import KeyedUniverse, question_of, universe_from
 
@@ -68,9 +69,9 @@ def begin_conversation(
         "questions": count("questions", questions),
         "confidence": float(probability("confidence", confidence)),
     }
+    allowed = session._policies.admit(source.question, spend, asker=asker, purpose=purpose)
     mechanism = _made(make, session, source, spend, planned)
     session._scope.require_event(mechanism.event, session.unit)
-    allowed = session._policies.admit(source.question, spend, asker=asker, purpose=purpose)
     if session._holdings.randomness.private:  # test mode has no price
         session._purse.require_covered(spend, mechanism.event)
     source.text(universe.names[:1])  # what cannot be written is refused now
@@ -80,7 +81,7 @@ def begin_conversation(
         "mechanism": plain_construction(mechanism),
         "spend": plain_guarantee(spend),
         "snapshot": session._snapshot(source.question),
-        "question": identity(source.question, session.unit),
+        "question": identity("universe", question=source.question),
         **planned,
     }
     name = session._account.reserve(
@@ -105,8 +106,10 @@ def resume_conversation(session: Session, name: str, *, asker: str) -> Conversat
     kept = paid["detail"]["conversation"]
     universe = universe_from(kept["universe"], session._question)
     question = question_of(universe, session._question)
-    session._policies.require_columns(question)
-    if identity(question, session.unit) != kept["question"]:
+    purpose = paid["detail"].get("purpose")
+    session._policies.admit_resumed(question, asker=asker, purpose=purpose)
+    now = identity("universe", question=question)
+    if kept["question"] not in (now, former_identity(question, session.unit)):
         raise InvalidParameter(
             code="universe_differs",
             expectation="tables that are declared as when the conversation was opened",

@@ -16,7 +16,7 @@ from discreet.curator.allowance import price_of_budget
 from discreet.curator.purse import Purse
 from discreet.relational.database import Database
 from discreet.relational.expression import Expression
-from discreet.relational.identity import described
+from discreet.relational.former import described
 from discreet.relational.keys import KeySet
 from discreet.relational.kind import Kind
 from discreet.relational.plan import Scan
@@ -62,6 +62,7 @@ class Line:
 
 def line_of(table: str, by: str, database: Database) -> Line:
     """Read ``by`` as GROUP BY would."""
+    database.require_process()
     entry = database.find(table) if isinstance(table, str) else None
     if entry is None:
         raise InvalidParameter(

@@ -56,26 +56,38 @@ class Policies:
         self.require_columns(question)
         return self.admit_spend(spend, asker=asker, purpose=purpose)
 
-    def admit_measurement(
-        self, spend: Guarantee, *, asker: str, purpose: str | None
-    ) -> dict[str, object]:
-        """Refuse measurements under a policy: nobody can say which columns they read."""
+    def require_described(self) -> None:
+        """Refuse what is of one's own making: nobody can say what it does with which columns."""
         if self.policies:
             raise _refused(
                 code="policy_measurement",
-                rule="questions in SQL, whose columns can be seen",
-                received="a measurement",
-                remedy="Ask in SQL.",
+                rule="questions in SQL, whose columns can be seen, and mechanisms of this package",
+                received="a measurement, or a mechanism of one's own",
+                remedy="Ask in SQL, or pass a mechanism of this package.",
             )
-        return self.admit_spend(spend, asker=asker, purpose=purpose)
+
+    def admit_resumed(self, question: Question | None, *, asker: str, purpose: object) -> None:
+        """Refuse to go on with what was paid for earlier and is not allowed now.
+
+        ``purpose`` is the one that was stated then. The price is not asked again: it was paid.
+        """
+        if question is not None:
+            self.require_columns(question)
+        self._require_who(asker, purpose)
+
+    def foresee(self, question: Question, spend: Guarantee | None) -> None:
+        """Refuse what could not be asked by anybody, where nobody is named and nothing is paid."""
+        self.require_columns(question)
+        if spend is not None:
+            for policy in self.policies:
+                _require_spend(policy, spend)
 
     def admit_spend(
         self, spend: Guarantee, *, asker: str, purpose: str | None
     ) -> dict[str, object]:
         """Refuse a price, asker or purpose that some policy does not allow."""
+        self._require_who(asker, purpose)
         for policy in self.policies:
-            _require_listed("asker", asker, policy.askers, code="policy_asker")
-            _require_listed("purpose", purpose, policy.purposes, code="policy_purpose")
             _require_spend(policy, spend)
         if purpose is not None and not isinstance(purpose, str):
             raise InvalidParameter(
@@ -88,6 +100,11 @@ class Policies:
         if self.policies:
             kept["policy"] = [policy.digest for policy in self.policies]
         return kept
+
+    def _require_who(self, asker: str, purpose: object) -> None:
+        for policy in self.policies:
+            _require_listed("asker", asker, policy.askers, code="policy_asker")
+            _require_listed("purpose", purpose, policy.purposes, code="policy_purpose")
 
     def require_columns(self, question: Question) -> None:
         """Refuse tables, uses of columns and joins that some policy does not allow."""

@@ -26,15 +26,18 @@ from discreet.curator.columns import Columns
 from discreet.curator.explanation import Explanation, explain
 from discreet.curator.preview import Preview, preview
 from discreet.curator.purse import as_written
+from discreet.curator.recall import Known
 from discreet.curator.rehearsal import rehearse
 from discreet.curator.release import Release
 from discreet.curator.statement import statement
 from discreet.curator.warn import warnings_of
 from discreet.noise.randomness import SYSTEM, integer
+from discreet.relational.allocated import allocated, allocated_together
 from discreet.relational.asking import Asked, text_of
 from discreet.relational.batch import Batch as Questions
 from discreet.relational.batch import Drawn
 from discreet.relational.discovering import inquiry_for
+from discreet.relational.former import former_identity
 from discreet.relational.frame.frame import Frame
 from discreet.relational.identity import identity
 from discreet.relational.inquiry import Inquiry, Measured
@@ -79,8 +82,8 @@ class Session(Access):
         question, inquiry = self._inquiry(text, spend, accuracy, rows_at_least)
         allowed = self._policies.admit(question, inquiry.spend, asker=asker, purpose=purpose)
         level = float(probability("confidence", confidence))
-        same = identity(question, inquiry.spend, self._snapshot(question), self.unit)
-        stored = self._account.find(asker=asker, question=same)
+        known = self._known("sql", question, inquiry)
+        stored = known.stored(self._account, self.ledger, asker=asker)
         if stored is not None:
             return self._stored(stored, inquiry, text, level)
         inquiry.rehearse(self._database)
@@ -92,9 +95,9 @@ class Session(Access):
 
         release, _ = self._payment.paid(
             answer,
-            lambda made: {"release": made[0].to_json(), "measured": made[1].plain()},
+            lambda made: known.kept({"release": made[0].to_json(), "measured": made[1].plain()}),
             asker=asker,
-            question=same,
+            question=known.identity,
             charge=self._charge(inquiry),
             event=inquiry.event,
             detail={"sql": text, "spend": repr(inquiry.spend), **allowed},
@@ -137,17 +140,16 @@ class Session(Access):
         plan = self._plan(asked, weights, spend)
         allowed = self._policies.admit_spend(plan.spend, asker=asker, purpose=purpose)
         level = float(probability("confidence", confidence))
-        snapshots = tuple(map(self._snapshot, asked))
-        same = identity(asked, tuple(texts), weights, plan.spend, snapshots, self.unit)
-        stored = self._account.find(asker=asker, question=same)
+        known = self._known_together(tuple(texts), plan)
+        stored = known.stored(self._account, self.ledger, asker=asker)
         if stored is None:
             plan.rehearse(self._database)
             number = f"{integer(SYSTEM, 96):024x}"
             drawn = self._payment.paid(
                 lambda: plan.measurement(self._database).release(self._database),
-                lambda found: {"batch": number, "drawn": found.plain()},
+                lambda found: known.kept({"batch": number, "drawn": found.plain()}),
                 asker=asker,
-                question=same,
+                question=known.identity,
                 charge=self._price(plan.spend, plan.events),
                 event=plan.event,
                 detail={"batch": texts, "spend": repr(plan.spend), **allowed},
@@ -281,7 +283,8 @@ class Session(Access):
             from discreet.curator.synopsis.foretold import preview_synopsis
 
             return preview_synopsis(self, text, mechanism, spend, accuracy=accuracy)
-        _, inquiry = self._inquiry(text, spend, accuracy, rows_at_least)
+        question, inquiry = self._inquiry(text, spend, accuracy, rows_at_least)
+        self._policies.foresee(question, inquiry.spend)
         left = self._account.remaining()
         return preview(inquiry, self._purse, self._charge(inquiry), left, confidence=confidence)
 
@@ -293,7 +296,8 @@ class Session(Access):
         No private row is read. Use it to try queries, bounds and caps before paying.
         """
         question = self._question(text)
-        self._asked(question, spend)
+        inquiry = self._asked(question, spend)
+        self._policies.foresee(question, inquiry.spend)
         return rehearse(text, self._database, spend=spend, rows=rows, confidence=confidence)
 
     def explain(self, text: Asked, *, spend: Guarantee | None = None) -> Explanation:
@@ -304,6 +308,7 @@ class Session(Access):
         if clause is not None:
             question = clause.narrowed(question)
         inquiry = None if spend is None else self._asked(question, spend)
+        self._policies.foresee(question, None if inquiry is None else inquiry.spend)
         return explain(question, inquiry, self._database, self._holdings.rows_at_most)
 
     def _inquiry(
@@ -357,6 +362,36 @@ class Session(Access):
         read = scans(question.rows)
         routes = {scan.route.table for scan in read if scan.route is not None}
         return self._holdings.snapshot({scan.table for scan in read} | routes)
+
+    def _known(self, door: str, question: Question, inquiry: Inquiry) -> Known:
+        """The identity of a question with its price and split, and the split itself."""
+        snapshot, allocation = self._snapshot(question), allocated(inquiry)
+        same = identity(
+            door,
+            question=question,
+            spend=inquiry.spend,
+            allocation=allocation,
+            snapshot=snapshot,
+        )
+        former = former_identity(question, inquiry.spend, snapshot, self.unit)
+        return Known(same, former, allocation)
+
+    def _known_together(self, names: tuple[str, ...], plan: Questions) -> Known:
+        """The same for a batch, with the names and the importance of its questions."""
+        snapshots, allocation = tuple(map(self._snapshot, plan.questions)), allocated_together(plan)
+        same = identity(
+            "batch",
+            questions=plan.questions,
+            names=names,
+            importance=plan.importance,
+            spend=plan.spend,
+            allocation=allocation,
+            snapshots=snapshots,
+        )
+        former = former_identity(
+            plan.questions, names, plan.importance, plan.spend, snapshots, self.unit
+        )
+        return Known(same, former, allocation)
 
     def _made(
         self, inquiry: Inquiry, measured: Measured, number: str, text: str, level: float

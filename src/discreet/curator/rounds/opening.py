@@ -35,6 +35,7 @@ from discreet.queries.analysts.query_class import AnyQuery, Conjunctions, QueryC
 from discreet.queries.universe import Universe
 from discreet.relational.counting import TableCounts
 from discreet.relational.database import private_tables
+from discreet.relational.identity import identity
 from discreet.relational.keyed_universe import KeyedUniverse, universe_from
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ def open_round(
         "mechanism": _kind(chosen).__name__,
         "closes": None if closes is None else closes.isoformat(),
         "snapshot": session._snapshot(source.question),
+        "question": _declared(source),
         "plan": agreed.plain(),
     }
     name = session._account.reserve(
@@ -139,7 +141,8 @@ def resume_round(session: Session, name: str, *, asker: str) -> Round:
     kept = paid["detail"]["round"]
     universe = universe_from(kept["universe"], session._question)
     source = _source(session, universe)
-    session._policies.require_columns(source.question)
+    purpose = paid["detail"].get("purpose")
+    session._policies.admit_resumed(source.question, asker=asker, purpose=purpose)
     asked = AnyQuery() if kept["ways"] is None else Conjunctions(kept["ways"])
     rule = Rule(universe, kept["queries_each"], asked)
     agreed = RoundPlan.from_plain(kept["plan"])
@@ -150,6 +153,7 @@ def resume_round(session: Session, name: str, *, asker: str) -> Round:
     held = spend.per(session.unit)
     terms = Terms(rule, agreed, held, pages.names(), kept["places"], closes, public)
     if pages.outcome() is not None:
+        _require_declared(source, kept)
         ended = session._account.find(asker=asker, question=str(paid["question"])) is not None
         commit = _nothing if ended else partial(_commit, session, name)
         round_again = Round(name, terms, pages, _never, commit)
@@ -158,6 +162,22 @@ def resume_round(session: Session, name: str, *, asker: str) -> Round:
     chosen = _again(session, source, terms, kept)
     claimed = Pages(session._account.notebook(name))
     return _running(session, name, source, terms, mechanism=chosen, pages=claimed)
+
+
+def _declared(source: TableCounts) -> str:
+    """Equal where the universe means the same cells of the same tables."""
+    return identity("universe", question=source.question)
+
+
+def _require_declared(source: TableCounts, kept: Mapping[str, Any]) -> None:
+    """Refuse to read queries and counts of other cells; the first rounds did not keep which."""
+    if kept.get("question", "") not in ("", _declared(source)):
+        raise InvalidParameter(
+            code="universe_differs",
+            expectation="tables that are declared as when the round was opened",
+            received=list(source.universe.names),
+            remedy="Declare the columns as they were, or open a new round.",
+        )
 
 
 def _again(
@@ -172,6 +192,7 @@ def _again(
             remedy="Open a new round. For tables that are not files, name their version: "
             "dp.table(..., snapshot=...).",
         )
+    _require_declared(source, kept)
     session._payment.require_unchanged()
     promise = guarantee_from_plain(kept["promise"])
     assert isinstance(promise, ApproxDP)

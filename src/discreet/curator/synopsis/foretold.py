@@ -18,7 +18,7 @@ from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.curator.purse import as_written
 from discreet.curator.release.promise import promised
-from discreet.curator.synopsis.making import counts_of, priced_mechanism, words
+from discreet.curator.synopsis.making import counts_of, priced_mechanism, require_own, words
 from discreet.curator.synopsis.mechanism import Mechanism, expected_error
 from discreet.curator.synopsis.release import foretold
 from discreet.queries.workload import Workload
@@ -110,6 +110,8 @@ def preview_synopsis(
     spend = as_written(spend)
     source = counts_of(session, workload)
     assert isinstance(workload, Workload)  # else there is nothing to count
+    session._policies.foresee(source.question, spend)
+    require_own(session, make)
     mechanism = priced_mechanism(session, make, workload, source=source, spend=spend)
     charge = session._price(spend, (mechanism.event,))
     left = session._account.remaining()

@@ -29,6 +29,7 @@ from discreet.queries.universe import Universe
 from discreet.queries.workload import Workload
 from discreet.relational.counting import TableCounts
 from discreet.relational.database import private_tables
+from discreet.relational.former import former_identity
 from discreet.relational.identity import identity
 from discreet.relational.plan import scans
 
@@ -50,12 +51,11 @@ def make_synopsis(
     session._purse.check(spend)
     spend = as_written(spend)
     allowed = session._policies.admit(source.question, spend, asker=asker, purpose=purpose)
-    if requested(make, given=GIVEN) is None:
-        # Of one's own making: nobody can say what it reads. As measurements, under the same rules.
-        session._policies.admit_measurement(spend, asker=asker, purpose=purpose)
-        session._scope.require_whole()
-    same = _identity(session, make, workload, source, spend)
+    require_own(session, make)
+    same, former = _identity(session, make, workload, source, spend)
     stored = session._account.find(asker=asker, question=same)
+    if stored is None and former is not None:
+        stored = session._account.find(asker=asker, question=former)
     if stored is not None:
         return _made(session, source, spend, _Kept.from_plain(stored, source.universe))
     mechanism = priced_mechanism(session, make, workload, source=source, spend=spend)
@@ -72,6 +72,12 @@ def make_synopsis(
         detail={"mechanism": words(name, source), "spend": repr(spend), **allowed},
     )
     return _made(session, source, spend, kept)
+
+
+def require_own(session: Session, make: Callable[..., Any] | None) -> None:
+    """Hold a mechanism of one's own to the rules of measurements: nobody can say what it reads."""
+    if make is not None and requested(make, given=GIVEN) is None:
+        session._require_own()
 
 
 def priced_mechanism(
@@ -159,18 +165,27 @@ def _identity(
     workload: Workload,
     source: TableCounts,
     spend: Guarantee,
-) -> str:
+) -> tuple[str, str | None]:
     """Equal for the same synopsis of the same data; new each time where that is unsure.
 
     What is asked is compared, not what follows from it: a strategy that is searched for may
-    differ in its last digits between machines.
+    differ in its last digits between machines. What is kept needs no split to be read: estimates
+    stand in it as numbers, beside their event. The second text is the former identity.
     """
     asked = requested(make, given=GIVEN)
     about = described((type(workload), workload.universe.attributes, workload.products))
     if asked is None or about is None:
-        return f"synopsis {integer(SYSTEM, 96):024x}"
-    snapshot = session._snapshot(source.question)
-    return identity(source.question, "synopsis", asked, about, spend, snapshot, session.unit)
+        return f"synopsis {integer(SYSTEM, 96):024x}", None
+    question, snapshot, unit = source.question, session._snapshot(source.question), session.unit
+    same = identity(
+        "synopsis",
+        question=question,
+        mechanism=asked,
+        workload=about,
+        spend=spend,
+        snapshot=snapshot,
+    )
+    return same, former_identity(question, "synopsis", asked, about, spend, snapshot, unit)
 
 
 def words(mechanism: str, source: TableCounts) -> str:

@@ -1,0 +1,338 @@
+"""Every door of a curator keeps the same rules: the policy, the process, and what is one's own.
+
+A door is a way by which something about private rows, or its price, is asked for. Each is tried
+with each rule; a refusal is free.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import discreet as dp
+from discreet import events
+from discreet.core.measurement import Measurement
+from discreet.errors import DiscreetError
+from discreet.mechanisms import AboveThreshold
+from discreet.queries import Workload
+from discreet.queries.analysts.guarantee import OneQuery
+from discreet.queries.pmw import private_gap_weights
+
+FIFTY = dp.PureDP(epsilon=50)
+OPEN: dict[str, Any] = {
+    "most": {"epsilon": 60},
+    "least": {"epsilon": 1},
+    "tables": {"visits": {"filter": ["age"], "group": ["ward", "age"], "aggregate": ["age"]}},
+    "purposes": ["planning"],
+    "askers": ["ann"],
+}
+NO_AGE = {"visits": {"filter": [], "group": ["ward"], "aggregate": []}}
+ALLOWED: dict[str, Any] = {"spend": FIFTY, "asker": "ann", "purpose": "planning"}
+
+Door = Callable[..., object]
+
+
+def curator(policy: dict[str, Any] | None = None, ledger: Any = None) -> dp.Curator:
+    rows = range(600)
+    frame = pl.DataFrame(
+        {
+            "ward": ["ABC"[row % 3] for row in rows],
+            "age": [row % 100 for row in rows],
+            "cost": [row % 100 for row in rows],
+        }
+    )
+    columns: dict[str, Any] = {
+        "ward": dp.Category(["A", "B", "C"]),
+        "age": dp.Number(0, 99),
+        "cost": dp.Number(0, 99),
+    }
+    return dp.Curator(
+        visits=dp.table(frame, unit=dp.Row(), columns=columns, snapshot="one"),
+        budget=dp.PureDP(epsilon=10_000),
+        ledger=ledger or dp.ledger.Memory(),
+        policy=None if policy is None else dp.Policy.of(policy),
+    )
+
+
+def above(column: str) -> str:
+    return f"SELECT COUNT(*) AS n FROM visits WHERE {column} > 30"
+
+
+def universe(source: Any, column: str) -> Any:
+    return source.universe("visits", "ward", tens=f"FLOOR({column} / 25)")
+
+
+def workload(source: Any, column: str) -> Workload:
+    return Workload.marginals(universe(source, column), 1)
+
+
+WATCHING = AboveThreshold(epsilon=50, threshold=300, sensitivity=1)
+TALKING = partial(private_gap_weights, about=600, updates=3)
+MATRIX = dp.queries.MatrixMechanism
+
+
+def opened_round(source: Any, column: str, **more: Any) -> Any:
+    return source.round(
+        universe(source, column),
+        analysts=["ann"],
+        queries_each=1,
+        protects=OneQuery(),
+        promise=dp.ApproxDP(epsilon=1, delta=1e-6),
+        **more,
+    )
+
+
+def conversation(source: Any, column: str, **more: Any) -> Any:
+    return source.converse(universe(source, column), mechanism=TALKING, questions=9, **more)
+
+
+PAYING: dict[str, Door] = {
+    "sql": lambda c, column, **more: c.sql(above(column), **more),
+    "frame": lambda c, column, **more: (
+        c.frame("visits").filter(dp.col(column) > 30).agg(n=dp.count()).release(**more)
+    ),
+    "batch": lambda c, column, **more: c.batch(
+        {"a": "SELECT COUNT(*) AS n FROM visits", "b": above(column)}, **more
+    ),
+    "bounds": lambda c, column, **more: c.bounds("visits", column, **more),
+    "synopsis": lambda c, column, **more: c.synopsis(workload(c, column), mechanism=MATRIX, **more),
+    "watch": lambda c, column, **more: c.open(WATCHING, **more).ask(above(column)),
+    "converse": conversation,
+    "round": opened_round,
+}
+FREE: dict[str, Door] = {
+    "preview": lambda c, column, spend: c.preview(above(column), spend=spend),
+    "preview of a frame": lambda c, column, spend: (
+        c.frame("visits").filter(dp.col(column) > 30).agg(n=dp.count()).preview(spend=spend)
+    ),
+    "preview of a synopsis": lambda c, column, spend: c.preview(
+        workload(c, column), mechanism=MATRIX, spend=spend
+    ),
+    "rehearse": lambda c, column, spend: c.rehearse(above(column), spend=spend, rows=10),
+    "explain": lambda c, column, spend: c.explain(above(column), spend=spend),
+}
+RESUMED: dict[str, tuple[Door, Door]] = {
+    "resume": (conversation, lambda c, name, **more: c.resume(name, **more)),
+    "resume_round": (opened_round, lambda c, name, **more: c.resume_round(name, **more)),
+    "reopen": (
+        lambda c, _, **more: c.open(WATCHING, **more),
+        lambda c, name, **more: c.reopen(name, **more).ask(above("age")),
+    ),
+}
+
+
+def code_of(attempt: Callable[[], object]) -> str:
+    """How an attempt is refused."""
+    try:
+        attempt()
+    except DiscreetError as refusal:
+        return refusal.code
+    return "answered"
+
+
+# Policies ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("door", PAYING)
+@pytest.mark.parametrize("inside", ["curator", "child", "part"])
+def test_a_policy_holds_at_every_door_that_is_paid(door: str, inside: str) -> None:
+    source = curator(OPEN)
+    budget = dp.PureDP(epsilon=500)
+    session: Any = source
+    if inside == "child":
+        session = source.child("team", budget=budget)
+    elif inside == "part":
+        session = source.partition("visits", by="ward", budget=budget)["A"]
+    refused: list[tuple[str, dict[str, Any], str]] = [
+        ("age", {"purpose": None}, "policy_purpose"),
+        ("age", {"purpose": "fun"}, "policy_purpose"),
+        ("age", {"asker": "eve"}, "policy_asker"),
+        ("age", {"spend": dp.PureDP(epsilon=61)}, "policy_spend"),
+        ("age", {"spend": dp.PureDP(epsilon=0.5)}, "policy_spend"),
+        ("cost", {}, "policy_column"),
+    ]
+    for column, change, code in refused:
+        spent = session.spent
+        assert code_of(lambda c=column, m=change: PAYING[door](session, c, **(ALLOWED | m))) == (  # type: ignore[misc]
+            code
+        )
+        # A watch is paid for when it is opened; the policy then holds for each of its questions.
+        assert session.spent == spent or (door, code) == ("watch", "policy_column")
+    assert code_of(lambda: PAYING[door](session, "age", **ALLOWED)) == "answered"
+
+
+@pytest.mark.parametrize("door", FREE)
+def test_a_policy_holds_where_nothing_is_paid(door: str) -> None:
+    source = curator(OPEN)
+    assert code_of(lambda: FREE[door](source, "cost", FIFTY)) == "policy_column"
+    assert code_of(lambda: FREE[door](source, "age", dp.PureDP(epsilon=61))) == "policy_spend"
+    assert code_of(lambda: FREE[door](source, "age", FIFTY)) == "answered"
+
+
+@pytest.mark.parametrize("door", RESUMED)
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"tables": NO_AGE}, "policy_column"),
+        ({"askers": ["bob"]}, "policy_asker"),
+        ({"purposes": ["research"]}, "policy_purpose"),
+        ({"most": {"epsilon": 10}}, "answered"),
+        ({}, "answered"),
+    ],
+)
+def test_what_is_resumed_is_held_to_the_policy_in_force(
+    door: str, change: dict[str, Any], code: str
+) -> None:
+    """Its price is not: it was paid."""
+    ledger = dp.ledger.Memory()
+    opening, again = RESUMED[door]
+    opened: Any = opening(curator(ledger=ledger), "age", **ALLOWED)
+    source = curator({**OPEN, **change}, ledger)
+    spent = source.spent
+    assert code_of(lambda: again(source, opened.id, asker="ann")) == code
+    assert source.spent == spent
+
+
+@pytest.mark.parametrize("door", ["sql", "batch", "bounds", "synopsis"])
+def test_a_stored_answer_is_held_to_the_policy_in_force(door: str) -> None:
+    ledger = dp.ledger.Memory()
+    PAYING[door](curator(ledger=ledger), "age", **ALLOWED)
+    narrowed = curator({**OPEN, "tables": NO_AGE}, ledger)
+    assert code_of(lambda: PAYING[door](narrowed, "age", **ALLOWED)) == "policy_column"
+    same = curator(OPEN, ledger)
+    spent = same.spent
+    PAYING[door](same, "age", **ALLOWED)
+    assert same.spent == spent
+
+
+# What is of one's own making ---------------------------------------------------------------------
+
+
+class Own:
+    """A mechanism that says what it costs, and would tell everything it is shown."""
+
+    event = events.Laplace(epsilon=50)
+    sensitivity = 1
+
+    def open(self, *_: Any) -> Any:
+        return self
+
+    def ask(self, exact: int) -> int:
+        return exact
+
+
+class Threshold(AboveThreshold):
+    """A class of one's own over one of the package."""
+
+
+def own_synopsis(**given: Any) -> Any:
+    return MATRIX(**given)
+
+
+def measured(session: Any) -> Any:
+    return Measurement(session.space, lambda _: 1, lambda _: events.Laplace(epsilon=50))
+
+
+MADE: dict[str, Door] = {
+    "release": lambda s, **more: s.release(measured(s), spend=FIFTY, **more),
+    "open": lambda s, **more: s.open(Own(), spend=FIFTY, **more),
+    "open, by a class above": lambda s, **more: s.open(
+        Threshold(epsilon=50, threshold=300, sensitivity=1), spend=FIFTY, **more
+    ),
+    "synopsis": lambda s, **more: s.synopsis(
+        workload(s, "age"), mechanism=own_synopsis, spend=FIFTY, **more
+    ),
+    "preview": lambda s, **_: s.preview(
+        workload(s, "age"), mechanism=own_synopsis, spend=FIFTY
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("door", MADE)
+def test_one_rule_for_what_is_of_ones_own_making(door: str) -> None:
+    """Under a policy and in a part it is refused; elsewhere its author answers for it."""
+    budget = dp.PureDP(epsilon=500)
+    held, free = curator(OPEN), curator()
+    part = free.partition("visits", by="ward", budget=budget)["A"]
+    whole = free.child("team", budget=budget)
+    spent = free.spent
+    named = {"asker": "ann", "purpose": "planning"}
+    assert code_of(lambda: MADE[door](held, **named)) == "policy_measurement"
+    assert code_of(lambda: MADE[door](part, **named)) == "part_not_whole"
+    assert (held.spent.epsilon, part.spent.epsilon, free.spent) == (0, 0, spent)  # type: ignore[attr-defined]
+    assert code_of(lambda: MADE[door](free, **named)) == "answered"
+    assert code_of(lambda: MADE[door](whole, **named)) == "answered"
+
+
+@pytest.mark.parametrize("inside", ["policy", "part"])
+def test_mechanisms_of_the_package_are_described_and_welcome(inside: str) -> None:
+    source = curator(OPEN if inside == "policy" else None)
+    budget = dp.PureDP(epsilon=500)
+    session: Any = source
+    if inside == "part":
+        session = source.partition("visits", by="ward", budget=budget)["A"]
+    for door in ("watch", "synopsis", "converse", "round"):
+        assert code_of(lambda d=door: PAYING[d](session, "age", **ALLOWED)) == "answered"  # type: ignore[misc]
+
+
+# Processes ---------------------------------------------------------------------------------------
+
+
+def in_a_child(attempt: Callable[[], object]) -> str:
+    """How an attempt ends in a forked process."""
+    receive, send = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(send, code_of(attempt).encode())
+        finally:
+            os._exit(0)
+    os.close(send)
+    with os.fdopen(receive) as told:
+        code = told.read()
+    os.waitpid(child, 0)
+    return code
+
+
+FORKED: dict[str, Door] = {
+    **{name: lambda c, d=door: d(c, "age", **ALLOWED) for name, door in PAYING.items()},
+    **{name: lambda c, d=door: d(c, "age", FIFTY) for name, door in FREE.items()},
+    "release": lambda c: c.release(measured(c), spend=FIFTY),
+    "open": lambda c: c.open(WATCHING, spend=FIFTY),
+    "partition": lambda c: c.partition("visits", by="ward", budget=FIFTY),
+}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("door", FORKED)
+def test_a_copied_process_has_no_door(door: str, tmp_path: Path) -> None:
+    """A ledger in a file works in both processes, so it is the database that must refuse."""
+    source = curator(ledger=tmp_path / "visits.ledger")
+    free = source.child("team", budget=dp.PureDP(epsilon=500))
+    spent, entries = source.spent, len(list(source.ledger.entries()))
+    for session in (source, free):
+        assert in_a_child(lambda s=session: FORKED[door](s)) == "curator_forked"  # type: ignore[misc]
+    assert source.spent == spent
+    assert len(list(source.ledger.entries())) == entries
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("door", RESUMED)
+def test_what_is_open_goes_on_in_one_process_alone(door: str, tmp_path: Path) -> None:
+    source = curator(ledger=tmp_path / "visits.ledger")
+    opening, again = RESUMED[door]
+    opened: Any = opening(source, "age", **ALLOWED)
+    go_on: dict[str, Callable[[], object]] = {
+        "resume": lambda: opened.ask("ward", "A"),
+        "resume_round": opened.close if door == "resume_round" else list,
+        "reopen": lambda: opened.ask(above("age")),
+    }
+    assert in_a_child(go_on[door]) in {"curator_forked", "session_not_copied"}
+    assert in_a_child(lambda: again(source, opened.id, asker="ann")) == "curator_forked"
+    assert code_of(go_on[door]) == "answered"

@@ -1,0 +1,69 @@
+"""The split of a spend as it is kept: everything that values are read with is in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import discreet as dp
+from discreet.relational.allocated import allocated, allocated_together
+from discreet.relational.allocation import Allocation, Noised
+from discreet.relational.inquiry import Settled
+from discreet.relational.measures import Total
+from tests.relational.doors.hospital import curator
+
+PURE = dp.PureDP(epsilon=1)
+ASKED = "SELECT COUNT(*) AS n, SUM(cost) AS s, MEDIAN(age) AS m FROM visits"
+
+
+@pytest.fixture(scope="module")
+def source() -> dp.Curator:
+    return curator()
+
+
+def made(source: dp.Curator, spend: Any = PURE, text: str = ASKED) -> Any:
+    return source._inquiry(text, spend, None, None)[1]
+
+
+def test_equal_questions_have_equal_splits(source: dp.Curator) -> None:
+    assert allocated(made(source)) == allocated(made(source))
+    other = made(source, dp.PureDP(epsilon=2))
+    assert allocated(made(source)) != allocated(other)
+
+
+def test_a_grid_a_law_and_a_choice_are_each_part_of_it(source: dp.Curator) -> None:
+    inquiry = made(source)
+    split = inquiry.allocation
+    place = next(n for n, item in enumerate(split.noised) if not _whole(item))
+    item = split.noised[place]
+    coarser = Noised(replace(item.measure, exponent=item.measure.exponent + 1), item.mechanism)
+    noisier = Noised(item.measure, replace(item.mechanism, sensitivity=7))
+    others = [
+        replace(split, noised=(*split.noised[:place], other, *split.noised[place + 1 :]))
+        for other in (coarser, noisier)
+    ]
+    others.append(replace(split, choices=(split.choices[0] / 2,)))
+    others.append(replace(split, noised=split.noised[::-1]))
+    kept = [allocated(_with(inquiry, each)) for each in (split, *others)]
+    assert kept[0]["linear"] == allocated(inquiry)["linear"]
+    assert all(each != kept[0] for each in kept[1:])
+
+
+def _whole(item: Noised) -> bool:
+    return not isinstance(item.measure, Total) or item.measure.whole
+
+
+def _with(inquiry: Any, split: Allocation) -> Any:
+    return replace(inquiry, settled=Settled(split, tuple(f"m{n}" for n in range(9))))
+
+
+def test_a_batch_tells_which_measures_its_questions_share(source: dp.Curator) -> None:
+    texts = (ASKED, "SELECT COUNT(*) AS n FROM visits")
+    plan = source._plan(tuple(map(source._question, texts)), (1.0, 1.0), PURE)
+    kept = allocated_together(plan)
+    assert kept["slots"] == [[0, 1], [0]]
+    assert kept != allocated_together(replace(plan, importance=(1.0, 5.0)))
+    assert len(kept["linear"]) == 2
+    assert kept["form"] == 1

@@ -1,0 +1,291 @@
+"""When two questions are the same: change any one field of one, and its identity changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime, timedelta
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet as dp
+from discreet.core.guarantee import ApproxZCDP, Guarantee, RenyiDP
+from discreet.core.unit import Edge, Node
+from discreet.relational import aggregates, features, kept, measures, plan, truncation
+from discreet.relational.expression import Call, Case, Column, Expression, Literal, canonical
+from discreet.relational.facts import Facts
+from discreet.relational.former import former_identity
+from discreet.relational.identity import canonical_text, identity
+from discreet.relational.kept import EveryPart, FirstParts, SomeParts
+from discreet.relational.kind import Kind
+from discreet.relational.measures import Total
+from discreet.relational.parts import Division, Scope
+from discreet.relational.question import Question
+from discreet.relational.tags import TAGS
+from tests.relational.doors.hospital import curator
+
+ASKED = (
+    "SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM visits WHERE age > 40 GROUP BY ward",
+    "SELECT COUNT(DISTINCT patient) AS p, COUNT(DISTINCT ward) AS w, AVG(age) AS a FROM visits",
+    "SELECT STDDEV(cost) AS d, VARIANCE(age) AS v, COVAR_SAMP(cost, age) AS c FROM visits",
+    "SELECT CORR(cost, age) AS r, MEDIAN(age) AS m, MIN(cost) AS lo, MAX(cost) AS hi FROM visits",
+    "SELECT site, COUNT(*) AS n FROM visits JOIN wards ON visits.ward = wards.ward GROUP BY site",
+    "SELECT COUNT(*) AS n FROM visits AS a LEFT JOIN visits AS b ON a.patient = b.patient",
+    "SELECT COUNT(*) AS n FROM visits AS a JOIN visits AS b ON a.city = b.city",
+    "SELECT COUNT(*) AS n FROM (SELECT DISTINCT ward, age FROM visits) AS q",
+    "SELECT SUM(q.v) AS s FROM (SELECT age AS v FROM visits UNION ALL SELECT 1 FROM visits) AS q",
+    "SELECT AVG(q.n) AS a, SUM(q.v) AS b, SUM(q.m) AS c, SUM(q.lo) AS d, SUM(q.hi) AS e, "
+    "SUM(q.w) AS f, SUM(q.f) AS g, SUM(q.l) AS h FROM (SELECT patient, COUNT(*) AS n, "
+    "SUM(age) AS v, AVG(age) AS m, MIN(age) AS lo, MAX(age) AS hi, COUNT(DISTINCT ward) AS w, "
+    "FIRST(age ORDER BY day) AS f, LAST(age ORDER BY day) AS l FROM visits GROUP BY patient) AS q",
+    "SELECT ward, SUM(cost) / COUNT(*) AS m, COUNT(*) AS n FROM visits GROUP BY ward "
+    "HAVING COUNT(*) > 3 ORDER BY n DESC LIMIT 2 OFFSET 1",
+)
+LATER: dict[type, Callable[[Any], Any]] = {
+    str: lambda value: value + "x",
+    int: lambda value: value + 1,
+    bool: lambda value: not value,
+    float: lambda value: value + 1,
+    date: lambda value: value + timedelta(days=1),
+    datetime: lambda value: value + timedelta(days=1),
+    type(None): lambda _: 7,
+}
+
+
+@pytest.fixture(scope="module")
+def questions() -> list[Question]:
+    made = curator()
+    found = [made._question(text) for text in ASKED]
+    scan = found[0].rows
+    while not isinstance(scan, plan.Scan):
+        (scan,) = scan.inputs
+    ward = Column(scan.column("ward"), scan.fields["ward"].facts)
+    for keeping in (SomeParts(2, 77), FirstParts(2), EveryPart()):
+        division = Division("visits", scan.prefix, ward, ("A", "B", "C"), keeping)
+        found.append(Scope().part(division, "A").question(ASKED[0], made._database))
+    return [*found, _routed()]
+
+
+def _routed() -> Question:
+    """About a table that reaches its people through another."""
+    orders = {"order": np.array([1, 2]), "who": np.array([5, 6])}
+    items = {"order": np.array([1, 1, 2]), "price": np.array([3, 4, 5])}
+    columns = {"price": dp.Number(0, 9)}
+    made = dp.Curator(
+        orders=dp.table(orders, unit=dp.Person("who", max_rows=4), columns={}),
+        items=dp.table(
+            items, unit=dp.Person("order", max_rows=4, via="orders.who"), columns=columns
+        ),
+        budget=dp.PureDP(epsilon=1),
+        ledger=dp.ledger.Memory(),
+    )
+    return made._question("SELECT SUM(price) AS s FROM items")
+
+
+def changes(value: Any, of: Any = None) -> Iterator[Any]:
+    """The value with one thing in it changed, in every possible place; or gone."""
+    yield from changed(value)
+    if of is not None and value is not None:
+        yield None
+
+
+def changed(value: Any) -> Iterator[Any]:
+    if isinstance(value, Column | Literal | Call | Case):
+        yield from changed_expressions(value)
+    elif isinstance(value, Enum):
+        yield next(other for other in type(value) if other is not value)
+    elif is_dataclass(value):
+        for item in fields(value):
+            others = changes(getattr(value, item.name), value) if item.compare else ()
+            yield from (with_field(value, item.name, other) for other in others)
+    elif isinstance(value, Mapping):
+        yield {f"{key}x": item for key, item in value.items()}
+        for key in value:
+            yield from ({**value, key: other} for other in changes(value[key], value))
+    elif isinstance(value, tuple):
+        yield (*value, "one more")
+        for place, item in enumerate(value[:2]):
+            before, after = value[:place], value[place + 1 :]
+            yield from ((*before, other, *after) for other in changes(item, value))
+    else:
+        yield LATER[type(value)](value)
+
+
+def changed_expressions(value: Expression) -> Iterator[Any]:
+    """Another bound, name, constant, function or argument."""
+    yield with_field(value, "facts", with_field(value.facts, "high", "elsewhere"))
+    yield with_field(value, "facts", with_field(value.facts, "low", "elsewhere"))
+    yield from reworded(value)
+
+
+def reworded(value: Expression) -> Iterator[Any]:
+    """The same without the bounds: those inside follow from the columns, which the scans tell."""
+    match value:
+        case Column():
+            yield with_field(value, "name", value.name + "x")
+        case Literal():
+            yield Literal("another")
+        case Call(args=(first, *rest)):
+            yield first
+            yield from (with_field(value, "args", (other, *rest)) for other in reworded(first))
+        case Case():
+            yield value.otherwise
+
+
+def with_field(value: Any, name: str, other: Any) -> Any:
+    """A copy with one field replaced, without asking whether that makes sense."""
+    made = object.__new__(type(value))
+    for item in fields(value):
+        object.__setattr__(made, item.name, getattr(value, item.name))
+    object.__setattr__(made, name, other)
+    return made
+
+
+def kinds(value: Any) -> Iterator[type]:
+    """The classes of all parts."""
+    yield type(value)
+    if is_dataclass(value) and not isinstance(value, Call):
+        for item in fields(value):
+            yield from kinds(getattr(value, item.name))
+    elif isinstance(value, tuple | Mapping):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from kinds(item)
+
+
+@pytest.mark.parametrize("number", range(len(ASKED) + 4))
+def test_any_one_field_of_a_question_changes_its_identity(
+    questions: list[Question], number: int
+) -> None:
+    question = questions[number]
+    same = canonical_text(question)
+    others = [canonical_text(other) for other in changes(question)]
+    assert same not in others
+    assert len(others) > 40
+
+
+def test_equal_questions_have_one_identity(questions: list[Question]) -> None:
+    again = curator()
+    for text, question in zip(ASKED, questions, strict=False):
+        assert canonical_text(again._question(text)) == canonical_text(question)
+    assert len(set(map(canonical_text, questions))) == len(questions)
+
+
+def subclasses(kind: type) -> set[type]:
+    below: set[type] = set(kind.__subclasses__())
+    return below.union(*(subclasses(each) for each in below))
+
+
+def test_every_part_of_a_plan_has_a_tag_of_its_own_and_was_tried(
+    questions: list[Question],
+) -> None:
+    modules = (aggregates, features, kept, measures, plan, truncation)
+    parts = {
+        each
+        for module in modules
+        for each in vars(module).values()
+        if isinstance(each, type) and is_dataclass(each) and each.__module__ == module.__name__
+    }
+    abstract = {plan.Rows, kept.Keeping, features._Of}
+    assert (parts | subclasses(plan.Rows) | subclasses(features.Feature)) - abstract <= set(TAGS)
+    assert len(set(TAGS.values())) == len(TAGS)
+    assert all(tag.rpartition("/")[2].isdigit() for tag in TAGS.values())
+    tried = {kind for question in questions for kind in kinds(question)}
+    assert parts - abstract <= tried
+
+
+def test_what_has_no_tag_is_refused_rather_than_left_out() -> None:
+    class Unknown:
+        pass
+
+    with pytest.raises(LookupError):
+        canonical_text(Unknown())
+
+    class Part(Total):
+        pass
+
+    column = Column("x", Facts(Kind.WHOLE, 0, 1))
+    with pytest.raises(LookupError):
+        canonical_text(Part(column, 0, 1))
+
+
+SPENDS: tuple[Guarantee, ...] = (
+    dp.PureDP(epsilon=1),
+    dp.PureDP(epsilon=2),
+    dp.ApproxDP(epsilon=1, delta=0),
+    dp.ApproxDP(epsilon=1, delta=1e-6),
+    dp.ApproxDP(epsilon=1, delta=2e-6),
+    dp.ZCDP(rho=1),
+    ApproxZCDP(rho=1, delta=1e-6),
+    RenyiDP(alpha=2, epsilon=1),
+    RenyiDP(alpha=3, epsilon=1),
+)
+UNITS = (
+    dp.Row(),
+    Edge(),
+    Node(),
+    dp.Replace(dp.Row()),
+    dp.Person("id"),
+    dp.Person("other"),
+    dp.Person("id", max_rows=3),
+    dp.Person("id", max_rows=4),
+    dp.Person("id", max_rows=3, max_groups=2),
+    dp.Person("id", max_rows=3, max_rows_per_group=2),
+    dp.Person("id", max_rows=3, via="orders.customer"),
+    dp.Person("id", max_rows=3, of="patients"),
+    dp.Replace(dp.Person("id", max_rows=3)),
+)
+
+
+@pytest.mark.parametrize("values", [SPENDS, UNITS], ids=["spends", "units"])
+def test_different_spends_and_units_have_different_texts(values: tuple[Any, ...]) -> None:
+    assert len(set(map(canonical_text, values))) == len(values)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (dp.PureDP(epsilon=1), dp.PureDP(epsilon=1.0)),
+        (dp.PureDP(epsilon=0.5), dp.PureDP(epsilon=Fraction(1, 2))),
+        (dp.PureDP(epsilon=1), dp.PureDP(epsilon=1, unit=dp.Row())),
+        ((1, 2.5), (np.int64(1), np.float64(2.5))),
+    ],
+)
+def test_one_number_is_one_text_however_it_is_written(one: Any, two: Any) -> None:
+    assert canonical_text(one) == canonical_text(two)
+
+
+def test_a_door_and_every_named_part_are_told() -> None:
+    digests = [
+        identity("sql", spend=SPENDS[0], names=("a", "b")),
+        identity("bounds", spend=SPENDS[0], names=("a", "b")),
+        identity("sql", spend=SPENDS[1], names=("a", "b")),
+        identity("sql", spend=SPENDS[0], names=("b", "a")),
+        identity("sql", spend=SPENDS[0], names=("a, b",)),
+        identity("sql", spend=SPENDS[0], importance=("a", "b")),
+        identity("sql", spend=SPENDS[0]),
+    ]
+    assert len(set(digests)) == len(digests)
+
+
+def test_a_question_that_could_not_be_asked_before_has_no_former_identity(
+    questions: list[Question],
+) -> None:
+    question = questions[0]
+    assert former_identity(question) is not None
+    assert former_identity(question) != identity("sql", question=question)
+
+    from dataclasses import make_dataclass
+
+    made = make_dataclass("Question", [("lately", int, 0)], bases=(Question,), frozen=True)
+    same = {item.name: getattr(question, item.name) for item in fields(question)}
+    assert former_identity(made(**same)) == former_identity(question)
+    assert former_identity(made(**same, lately=1)) is None
+
+
+def test_a_constant_is_told_with_its_kind() -> None:
+    assert canonical(Literal(1)) != canonical(Literal(1.0))
+    assert canonical_text((1,)) != canonical_text((True,))
