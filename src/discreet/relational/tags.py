@@ -10,7 +10,16 @@ from __future__ import annotations
 
 from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, GaussianDP, PureDP, RenyiDP
 from discreet.core.unit import Edge, Node, Person, Replace, Row
-from discreet.relational import aggregates, features, kept, measures, plan, question, truncation
+from discreet.relational import (
+    aggregates,
+    features,
+    kept,
+    limited,
+    measures,
+    plan,
+    question,
+    truncation,
+)
 from discreet.relational.facts import Facts
 from discreet.relational.keyed_universe import Cells
 from discreet.relational.keys import Block, DiscoveredKeys, KeySet
@@ -49,6 +58,7 @@ TAGS: dict[type, str] = {
     plan.Union: "union/1",
     plan.Bounded: "bounded/1",
     plan.Distinct: "distinct/1",
+    limited.Limited: "limited/1",
     features.PerPerson: "per-person/1",
     features.Counted: "feature-count/1",
     features.CountedValues: "feature-values/1",
