@@ -6,7 +6,7 @@ than an engine can hold, or take longer than anybody waits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
@@ -18,11 +18,11 @@ from discreet.relational.hashing import NATIVE
 from tests.relational.conformance.engines import DUCKDB, POSTGRES, Maker
 from tests.relational.conformance.spark_home import INTERPRETED, SparkHome, missing
 
-LONG = 4096
+STORED = 1_200_000
 OTHERS = 40
 
 
-def people(bob: bool) -> pl.DataFrame:
+def people(*, bob: bool) -> pl.DataFrame:
     """Forty people, and Bob, whose texts are as long as texts can be, in wide letters."""
     names = [f"n{number}" for number in range(OTHERS)]
     rows = {
@@ -33,7 +33,7 @@ def people(bob: bool) -> pl.DataFrame:
         "x": [1] * OTHERS,
     }
     if bob:
-        more = {"pid": 99, "name": "Bob", "v": "\U0001f600" * 8 * LONG, "w": "A", "x": 3}
+        more = {"pid": 99, "name": "Bob", "v": "\U0001f600" * STORED, "w": "A", "x": 3}
         rows = {name: [*values, more[name]] for name, values in rows.items()}
     return pl.DataFrame(rows)
 
@@ -57,21 +57,24 @@ def nested(grown: str, levels: int, inner: str, outer: str) -> str:
     return f"SELECT COUNT(*) AS n FROM ({text}) AS q WHERE length(v) > 3"
 
 
-SLOW = "v LIKE '%\U0001f600%\U0001f600%\U0001f600%\U0001f600%b'"
-QUESTIONS: dict[str, str] = {
-    "concat doubles through unions": chained("concat(v, v)", 16),
-    "|| doubles through unions": chained("v || v", 16),
-    "eight at once through unions": chained("concat(v, v, v, v, v, v, v, v)", 4),
+GROWING: dict[str, tuple[str, int]] = {
+    "concat doubles": ("concat(v, v)", 16),
+    "|| doubles": ("v || v", 16),
+    "eight at once": ("concat(v, v, v, v, v, v, v, v)", 4),
+    "CASE chooses the person's": ("CASE WHEN name = 'Bob' THEN v || v ELSE v END", 16),
+    "coalesce": ("coalesce(v || v, v)", 15),
+    "nullif": ("nullif(concat(v, v, v, v), 'x')", 7),
+    "greatest": ("greatest(v || v, v)", 15),
+    "upper and lower": ("upper(lower(v) || 'ß') || lower(upper(v) || 'İ')", 5),
+    "trim": ("trim(v || ' ') || ltrim(' ' || v)", 7),
+    "substring": ("substring(v, 1) || left(v, 4096)", 12),
+    "replace": ("replace(v, '\U0001f600', 'abcd') || v", 15),
+    "casts to text": ("CAST(x AS VARCHAR) || v || CAST(x > 1 AS VARCHAR) || v", 7),
+}
+"""What is computed at each level of a chain of unions, and the most levels that are accepted."""
+
+PLAIN: dict[str, str] = {
     "from a short constant": chained("v || v", 29, start="'ab'"),
-    "CASE chooses the person's": chained("CASE WHEN name = 'Bob' THEN v || v ELSE v END", 16),
-    "coalesce": chained("coalesce(v || v, v)", 15),
-    "nullif": chained("nullif(concat(v, v, v, v), 'x')", 7),
-    "greatest": chained("greatest(v || v, v)", 15),
-    "upper and lower": chained("upper(lower(v) || 'ß') || lower(upper(v) || 'İ')", 5),
-    "trim": chained("trim(v || ' ') || ltrim(' ' || v)", 7),
-    "substring": chained("substring(v, 1) || left(v, 4096)", 12),
-    "replace": chained("replace(v, '\U0001f600', 'abcd') || v", 15),
-    "casts to text": chained("CAST(x AS VARCHAR) || v || CAST(x > 1 AS VARCHAR) || v", 7),
     "distinct": nested("v || v", 4, "TRUE", "DISTINCT"),
     "inner queries": nested("v || v", 4, "TRUE", ""),
     "a joined text": (
@@ -86,7 +89,9 @@ QUESTIONS: dict[str, str] = {
         "SELECT COUNT(*) AS n FROM (SELECT pid, COUNT(*) AS c FROM t "
         "WHERE v || v || v <> name AND name = 'Bob' GROUP BY pid) AS q WHERE c > 0"
     ),
-    "LIKE with wildcards": f"SELECT COUNT(*) AS n FROM t WHERE {SLOW}",
+    "LIKE with wildcards": (
+        "SELECT COUNT(*) AS n FROM t WHERE v LIKE '%\U0001f600%\U0001f600%\U0001f600%\U0001f600%b'"
+    ),
     "LIKE with single letters": (
         "SELECT COUNT(*) AS n FROM t WHERE v LIKE '%\U0001f600_%\U0001f600_%\U0001f600_%b%'"
     ),
@@ -123,7 +128,7 @@ def curators(maker: Maker) -> Iterator[tuple[dp.Curator, dp.Curator]]:
     try:
         for home, bob in zip(homes, (True, False), strict=True):
             table = dp.table(
-                home.source(people(bob)),
+                home.source(people(bob=bob)),
                 unit=dp.Person("pid", max_rows=40),
                 columns={"w": dp.Category(["A", "B"]), "x": dp.Number(0, 9)},
             )
@@ -165,16 +170,34 @@ def check(worlds: tuple[dp.Curator, dp.Curator], sql: str) -> None:
     assert with_bob.endswith("rows")
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+def question(name: str, levels: int) -> str:
+    """One of the questions, where chains have so many levels at most."""
+    if name in PLAIN:
+        return PLAIN[name]
+    grown, most = GROWING[name]
+    return chained(grown, min(levels, most))
+
+
+NAMES = (*GROWING, *PLAIN)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_on_duckdb(name: str, duckdb_worlds: Any) -> None:
-    check(duckdb_worlds, QUESTIONS[name])
+    check(duckdb_worlds, question(name, levels=16))
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "from a short constant"])
 def test_on_postgresql(name: str, postgres_worlds: Any) -> None:
-    check(postgres_worlds, QUESTIONS[name])
+    """Its planner writes inner queries out: few levels, of a text that is long as stored."""
+    check(postgres_worlds, question(name, levels=8 if "doubles" in name else 3))
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("name", ["concat doubles", "LIKE with wildcards", "ILIKE with an escape"])
 def test_on_spark(name: str, spark_worlds: Any) -> None:
-    check(spark_worlds, QUESTIONS[name])
+    check(spark_worlds, question(name, levels=2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "from a short constant"])
+def test_all_on_spark(name: str, spark_worlds: Any) -> None:
+    check(spark_worlds, question(name, levels=2))
