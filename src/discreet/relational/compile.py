@@ -84,7 +84,7 @@ class Compiler:
                 items.append(
                     f"{self.dialect.identity(owner, rows.identity)} AS {name(rows.owner or '')}"
                 )
-            conditions.append(f"{owner} IS NOT NULL")
+            conditions.append(self.dialect.identified(owner, rows.identity))
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         return f"SELECT {', '.join(items) or '1'} FROM {source}{where}"
 

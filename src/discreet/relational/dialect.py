@@ -2,8 +2,9 @@
 
 Guarantee: the text of an expression gives the value of ``evaluate`` on every cleaned row and
 cannot fail, whatever the row holds and in whatever order the engine evaluates it: arguments are
-brought into the domain of an operation before it, not excused after it. Only our own nodes are
-written, never anybody's text.
+brought into the domain of an operation before it, not excused after it. No text that is held on
+the way is longer than twice ``TEXT_LIMIT``, and none that is given longer than its facts say. Only
+our own nodes are written, never anybody's text.
 
 Numerics: a chain of operations on doubles may become infinite or NaN on its way and stays so to
 the end; one guard there turns it into NULL. Where bounds prove that it cannot, there is none.
@@ -23,9 +24,11 @@ from discreet.relational.expression import Call, Case, Column, Expression, Liter
 from discreet.relational.facts import Facts, limits
 from discreet.relational.functions.standard import STANDARD, Template
 from discreet.relational.hashing import NATIVE, Hashed, Hashing, on_grid
-from discreet.relational.kind import LARGEST_REAL, SAFE_WHOLE, Kind, kind_of_value
+from discreet.relational.kind import LARGEST_REAL, SAFE_WHOLE, TEXT_LIMIT, Kind, kind_of_value
 
 MOST_TEXT = 500_000
+MOST_IDENTIFIER = 4 * TEXT_LIMIT
+"""Bytes of the longest identifier that is kept as text; rows with a longer one have no owner."""
 _FARTHEST_GRID = 1000
 
 
@@ -44,6 +47,8 @@ class Dialect(ABC):
         Kind.DATE: "DATE",
         Kind.MOMENT: "TIMESTAMP",
     }
+    bytes: ClassVar[str] = "OCTET_LENGTH"
+    """The function that gives the size of a text without looking at its letters."""
 
     def __init__(self, hashing: Hashing = NATIVE) -> None:
         """``hashing`` decides which rows bounding keeps, not how many."""
@@ -68,6 +73,16 @@ class Dialect(ABC):
     @abstractmethod
     def identity(self, text: str, stored: str) -> str:
         """An identifier, told apart by its content alone and not by a collation."""
+
+    @abstractmethod
+    def is_text(self, stored: str) -> bool:
+        """Whether an identifier so stored is kept as text, of any length."""
+
+    def identified(self, text: str, stored: str) -> str:
+        """The condition that a row has an identifier: not NULL, nor a text beyond all measure."""
+        if not self.is_text(stored):
+            return f"{text} IS NOT NULL"
+        return f"{self.bytes}({self.identity(text, stored)}) <= {MOST_IDENTIFIER}"
 
     def spelled(self, text: str, stored: str) -> str:
         """An identifier as text: equal on every engine for equal ones, whatever it holds."""
@@ -137,7 +152,10 @@ class Dialect(ABC):
                 # Clamping before rounding keeps infinities and numbers too large.
                 low, high = map(_doubled, limits(facts))
                 text = self.clean_number(text, Facts(Kind.REAL, low, high))
-            elif kind is not Kind.TEXT:
+            elif kind is Kind.TEXT:
+                # No number, day or word is so long.
+                text = f"CASE WHEN {self.bytes}({text}) <= {TEXT_LIMIT} THEN {text} END"
+            else:
                 text = self.tidy(text, kind)
             text = self.read(text, kind, facts.kind)
         if facts.empty:
@@ -146,7 +164,17 @@ class Dialect(ABC):
             return self.clean_category(text, facts.values)
         if facts.kind.is_number:
             return self.clean_number(text, facts)
+        if facts.kind is Kind.TEXT:
+            return self.shortened(text, facts.letters)
         return self._within(text, facts) if facts.kind.is_calendar else text
+
+    def shortened(self, text: str, letters: int) -> str:
+        """The first letters of a stored text, of which most are short."""
+        return self.first(text, letters)
+
+    def first(self, text: str, letters: int) -> str:
+        """The first letters (code points) of a text."""
+        return f"LEFT({text}, {letters})"
 
     def tidy(self, text: str, kind: Kind) -> str:
         """An undeclared value in the universe of its kind."""
@@ -319,8 +347,12 @@ class Dialect(ABC):
             texts.append(text)
         template = self.templates[function.name]
         if isinstance(template, str):
-            return _limited(template.format(*texts)), finite
-        return _limited(template(self, call, *texts)), finite
+            written = template.format(*texts)
+        else:
+            written = template(self, call, *texts)
+        if call.facts.kind is Kind.TEXT and not function.fits(*(arg.facts for arg in call.args)):
+            written = self.first(written, call.facts.letters)
+        return _limited(written), finite
 
 
 _WORDS = {None: "NULL", True: "TRUE", False: "FALSE"}

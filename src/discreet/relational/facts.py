@@ -1,4 +1,4 @@
-"""What is publicly known of a value before any row is read: its kind, bounds and possible values.
+"""What is publicly known of a value before any row is read: its kind, bounds, length and values.
 
 Facts of a column are declared by the owner; facts of an expression follow from those of its
 arguments. They hold for every row, so sensitivities may be computed from them.
@@ -24,6 +24,7 @@ from discreet.relational.kind import (
     LARGEST_WHOLE,
     LAST_DATE,
     LAST_MOMENT,
+    TEXT_LIMIT,
     Kind,
 )
 
@@ -38,14 +39,17 @@ class Facts:
     """Public knowledge of a value that may also be NULL.
 
     Contract: every non-null value lies in [``low``, ``high``] (None: no bound on that side) and
-    in ``values`` if that is not None. ``declared`` says that every column below was declared, so
-    the value may be a key or be aggregated.
+    in ``values`` if that is not None; a text has at most ``length`` letters. ``declared`` says
+    that every column below was declared, so the value may be a key or be aggregated.
 
     Guarantee: bounds are brought to the type of the kind, and bounds that follow from ``values``
-    are filled in.
+    are filled in. Every text has a finite ``length``, ``TEXT_LIMIT`` at most, and nothing else has
+    one.
 
     >>> Facts(Kind.WHOLE, values=(3, 1), declared=True).high
     3
+    >>> Facts(Kind.TEXT, values=("A", "it")).length, Facts(Kind.TEXT).length
+    (2, 4096)
     """
 
     kind: Kind
@@ -53,6 +57,7 @@ class Facts:
     high: Any = None
     values: tuple[object, ...] | None = None
     declared: bool = False
+    length: int | None = None
 
     def __post_init__(self) -> None:
         values = self.values
@@ -75,6 +80,12 @@ class Facts:
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
         object.__setattr__(self, "values", values)
+        object.__setattr__(self, "length", _length(self.kind, values, self.length))
+
+    @property
+    def letters(self) -> int:
+        """The most letters of a text; none of anything else."""
+        return self.length or 0
 
     @property
     def bounded(self) -> bool:
@@ -153,6 +164,7 @@ def hull(kind: Kind, parts: Iterable[Facts]) -> Facts:
         high=None if None in highs else max(highs),
         values=values if values is None or len(values) <= MOST_VALUES else None,
         declared=declared,
+        length=max(part.letters for part in some),
     )
 
 
@@ -175,7 +187,7 @@ def cleaned(value: object, facts: Facts) -> object:
     """The value a scan gives for what a table holds: the reference for every engine's cleaning.
 
     NaN is NULL; numbers are clamped, infinities included; days and moments outside their bounds
-    and unlisted categories are NULL.
+    and unlisted categories are NULL; text is cut to its first letters.
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
@@ -186,6 +198,8 @@ def cleaned(value: object, facts: Facts) -> object:
         if facts.kind.is_calendar and kept != value:
             return None
     kept = _in_kind(facts.kind, kept)
+    if facts.kind is Kind.TEXT and facts.values is None:
+        kept = kept[: facts.letters]
     return None if facts.values is not None and kept not in facts.values else kept
 
 
@@ -224,7 +238,15 @@ def _bound(kind: Kind, value: Any, *, up: bool) -> Bound:
             )
 
 
-def _in_kind(kind: Kind, value: Any) -> object:
+def _length(kind: Kind, values: tuple[object, ...] | None, claimed: int | None) -> int | None:
+    if kind is not Kind.TEXT:
+        return None
+    if values is not None:
+        return max(map(len, map(str, values)), default=0)
+    return TEXT_LIMIT if claimed is None else min(claimed, TEXT_LIMIT)
+
+
+def _in_kind(kind: Kind, value: Any) -> Any:
     if kind is Kind.REAL:
         return float(value)
     return _calendar(kind, value) if kind.is_calendar else value

@@ -10,7 +10,8 @@ Kind       Universe                            What a scan does with the rest
 WHOLE      integers of at most 2**63 - 1 in    clamped (-2**63 has no opposite, and
            magnitude                           larger integers do not fit)
 REAL       finite doubles                      NaN becomes NULL, infinities are clamped
-TEXT       Unicode text                        nothing else occurs
+TEXT       Unicode text of at most 4 096       cut after that many letters
+           letters
 TRUTH      false, true                         nothing else occurs
 DATE       days of the years 1 to 9999         NULL, infinities included
 MOMENT     microseconds of the same years, no  NULL; zoned moments are taken in UTC
@@ -57,6 +58,14 @@ LARGEST_WHOLE = 2**63 - 1
 SAFE_WHOLE = 2**62
 """Results proved to be smaller in magnitude stay WHOLE; all others are computed as REAL."""
 
+TEXT_LIMIT = 4096
+"""The most letters (code points) of any text, stored or computed.
+
+At four bytes a letter it is 16 KiB: far below what an engine can hold in one value (1 GB on
+PostgreSQL), short enough that comparing every place of two texts stays quick, and longer than the
+longest ``VARCHAR(4000)``.
+"""
+
 LARGEST_REAL = sys.float_info.max
 FIRST_DATE, LAST_DATE = date.min, date.max
 FIRST_MOMENT, LAST_MOMENT = datetime.min, datetime.max
@@ -77,7 +86,7 @@ def kind_of_value(value: object) -> Kind | None:
         case float():
             kind, fits = Kind.REAL, abs(value) <= LARGEST_REAL
         case str():
-            kind, fits = Kind.TEXT, _is_unicode(value)
+            kind, fits = Kind.TEXT, len(value) <= TEXT_LIMIT and _is_unicode(value)
         case datetime():
             kind, fits = Kind.MOMENT, value.tzinfo is None
         case date():

@@ -12,6 +12,7 @@ from discreet.core.unit import PrivacyUnit
 from discreet.relational.aggregates import Aggregate
 from discreet.relational.expression import Expression
 from discreet.relational.keys import DiscoveredKeys, KeySet
+from discreet.relational.letters import require_short
 from discreet.relational.plan import Rows
 
 
@@ -64,3 +65,7 @@ class Question:
     order: tuple[Order, ...] = ()
     limit: int | None = None
     offset: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what writes too much text for one row."""
+        require_short(self)

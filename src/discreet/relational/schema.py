@@ -18,7 +18,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number as RealNumber
 from discreet.core.parameters import count, finite, positive
 from discreet.relational.facts import Facts
-from discreet.relational.kind import Kind
+from discreet.relational.kind import TEXT_LIMIT, Kind
 
 _FARTHEST = 1 << 400
 
@@ -66,6 +66,14 @@ class Category:
                 expectation="each value listed once",
                 received=len(self.values),
                 remedy="Remove the repeated values.",
+            )
+
+        if any(isinstance(value, str) and len(value) > TEXT_LIMIT for value in self.values):
+            raise InvalidParameter(
+                code="category_values",
+                expectation=f"texts of at most {TEXT_LIMIT} letters",
+                received=max(len(str(value)) for value in self.values),
+                remedy="Store a short code instead.",
             )
 
     def facts(self) -> Facts:

@@ -20,9 +20,11 @@ from discreet.relational.functions.casts import (
     REAL_FORM,
     WHOLE_FORM,
 )
+from discreet.relational.functions.patterns import Pattern
 from discreet.relational.functions.standard import (
     STANDARD,
     Template,
+    like,
     nonzero,
     truth_of_text,
 )
@@ -70,6 +72,14 @@ def _substring(_: Dialect, call: Call, text: str) -> str:
     return f"substring({', '.join([text, *map(str, call.function.parameters)])})"
 
 
+def _like(dialect: Dialect, call: Call, text: str) -> str:
+    pattern = Pattern(str(call.function.parameters[0]))
+    if pattern.searches and not pattern.plain:
+        # LIKE of plain pieces finds one after the other; older versions try all places of others.
+        return f"regexp_full_match({text}, {dialect.text(pattern.automaton())})"
+    return like(dialect, call, text)
+
+
 def _part(_: Dialect, call: Call, text: str) -> str:
     return f"CAST(extract({call.function.parameters[0]} FROM {text}) AS BIGINT)"
 
@@ -112,6 +122,7 @@ _TEMPLATES: Mapping[str, Template] = {
     "length": "length({0})",
     "trim": _trim,
     "substring": _substring,
+    "like": _like,
     "part": _part,
     "truncate": _truncate,
     "difference": _difference,
@@ -125,6 +136,7 @@ class DuckDBDialect(Dialect):
 
     templates: ClassVar[Mapping[str, Template]] = {**STANDARD, **_TEMPLATES}
     types: ClassVar[Mapping[Kind, str]] = {**Dialect.types, Kind.REAL: "DOUBLE"}
+    bytes: ClassVar[str] = "strlen"
 
     def kind_of(self, stored: str) -> Kind | None:
         """The kind of a stored type; nested types, TIME, INTERVAL, BLOB and JSON have none.
@@ -197,6 +209,10 @@ class DuckDBDialect(Dialect):
     def wide_sum(self, text: str) -> str:
         """128 bits hold 2**64 numbers of 2**62."""
         return f"COALESCE(SUM({text}), CAST(0 AS HUGEINT))"
+
+    def is_text(self, stored: str) -> bool:
+        """VARCHAR; the values of an ENUM are its own."""
+        return stored.upper().startswith("VARCHAR")
 
     def identity(self, text: str, stored: str) -> str:
         """Text without its collation, and without the list of an ENUM; other types as they are."""

@@ -239,6 +239,15 @@ class PostgresDialect(Dialect):
         """Floating-point numbers, and numerics of a declared size that doubles hold."""
         return stored in ("float4", "float8") or (stored.startswith("numeric") and _fits(stored))
 
+    def is_text(self, stored: str) -> bool:
+        """All but UUIDs, which are compared as they are."""
+        return stored in _TEXTS
+
+    def shortened(self, text: str, letters: int) -> str:
+        """Its size says of most texts that they need not be copied, or even read."""
+        cut = self.first(text, letters)
+        return f"CASE WHEN OCTET_LENGTH({text}) <= {letters} THEN {text} ELSE {cut} END"
+
     def identity(self, text: str, stored: str) -> str:
         """Text by its bytes; other usable types as they are."""
         if self.kind_of(stored) is None:

@@ -109,6 +109,10 @@ class SparkDialect(Dialect):
         """A decimal would be converted at each comparison."""
         return stored.lower() in ("float", "double")
 
+    def is_text(self, stored: str) -> bool:
+        """Strings of all lengths and collations."""
+        return self.kind_of(stored) is Kind.TEXT
+
     def identity(self, text: str, stored: str) -> str:
         """Text without its collation; other types as they are."""
         return self.opened(text, stored) if _is_collated(stored) else text

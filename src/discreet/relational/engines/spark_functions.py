@@ -100,8 +100,13 @@ def _cast(dialect: Dialect, call: Call, text: str) -> str:
 
 
 def _like(dialect: Dialect, call: Call, text: str) -> str:
-    # Without ESCAPE a backslash would escape.
     pattern = Pattern(str(call.function.parameters[0]))
+    inside = pattern.plain and pattern.pieces[::2] == ("", "")
+    if pattern.searches and not inside:
+        # Spark looks for the text of %text% by itself; else Java would try all places of all.
+        whole = dialect.text(rf"\A{pattern.committed()}\z")
+        return f"({text} RLIKE {whole})"
+    # Without ESCAPE a backslash would escape.
     return f"({text} LIKE {dialect.text(pattern.text)} ESCAPE '!')"
 
 

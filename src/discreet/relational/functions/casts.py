@@ -16,7 +16,7 @@ from datetime import date, datetime, time
 from typing import Any, TypeVar
 
 from discreet.relational.facts import Facts
-from discreet.relational.functions.function import Function
+from discreet.relational.functions.function import Function, always
 from discreet.relational.functions.intervals import facts_within, interval
 from discreet.relational.functions.signature import Accept, clash
 from discreet.relational.kind import LARGEST_WHOLE, Kind
@@ -27,6 +27,14 @@ DATE_FORM = "([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-[0-9]{2}-[0-9]
 MOMENT_FORM = DATE_FORM + r"([ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?)?"
 TRUE_WORDS = ("true", "t", "yes", "1")
 FALSE_WORDS = ("false", "f", "no", "0")
+LONGEST: dict[Kind, int] = {
+    Kind.WHOLE: len("-9223372036854775807"),
+    Kind.REAL: len("-2.2250738585072014e-308"),
+    Kind.TRUTH: len("false"),
+    Kind.DATE: len("2024-12-31"),
+    Kind.MOMENT: len("2024-12-31 23:59:59.999999"),
+}
+"""The most letters of a value written as text."""
 
 
 def cast(kind: Kind) -> Function:
@@ -154,7 +162,7 @@ def _result(kind: Kind) -> Callable[[Facts], Facts]:
             )
         if (facts.kind, kind) == (Kind.TRUTH, Kind.WHOLE):
             return Facts(kind, low=0, high=1)
-        return Facts(kind)
+        return Facts(kind, length=LONGEST[facts.kind]) if kind is Kind.TEXT else Facts(kind)
 
     return result
 
@@ -182,6 +190,7 @@ _CASTS = {
         exact=lambda facts, kind=kind: not (kind is Kind.TEXT and facts.kind is Kind.REAL),
         # Text may spell a number beyond the doubles.
         finite=lambda facts: facts.kind is not Kind.TEXT,
+        fits=always,
     )
     for kind in Kind
 }

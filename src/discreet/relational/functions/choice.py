@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.relational.facts import Facts, hull
-from discreet.relational.functions.function import Function
+from discreet.relational.functions.function import Function, always
 from discreet.relational.functions.signature import takes_alike
 
 MOST_ALTERNATIVES = 100
@@ -37,7 +37,7 @@ def _within(facts: tuple[Facts, ...], low: Any, high: Any) -> Facts:
     kind = facts[0].kind
     if kind.has_bounds:
         return Facts(kind, low=low, high=high)
-    return Facts(kind, values=hull(kind, facts).values)
+    return hull(kind, facts)
 
 
 COALESCE = Function(
@@ -46,6 +46,7 @@ COALESCE = Function(
     result=lambda *facts: hull(facts[0].kind, facts),
     compute=_coalesce,
     strict=False,
+    fits=always,
 )
 NULLIF = Function(
     "nullif",
@@ -53,6 +54,7 @@ NULLIF = Function(
     result=lambda first, _: first,
     compute=lambda first, second: None if first == second else first,
     strict=False,
+    fits=always,
 )
 LEAST = Function(
     "least",
@@ -60,6 +62,7 @@ LEAST = Function(
     result=_least,
     compute=lambda *values: min(values),
     commutative=True,
+    fits=always,
 )
 GREATEST = Function(
     "greatest",
@@ -67,6 +70,7 @@ GREATEST = Function(
     result=_greatest,
     compute=lambda *values: max(values),
     commutative=True,
+    fits=always,
 )
 
 FUNCTIONS = (COALESCE, NULLIF, LEAST, GREATEST)

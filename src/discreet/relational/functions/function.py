@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.relational.facts import Facts
-from discreet.relational.kind import Kind
+from discreet.relational.kind import TEXT_LIMIT, Kind
 
 
-def _always(*_: Facts) -> bool:
+def always(*_: Facts) -> bool:
+    """The answer of a function that is exact, finite or fits whatever it is given."""
     return True
 
 
@@ -36,6 +37,8 @@ class Function:
     A ``strict`` function is NULL where an argument is; the others see None. ``exact`` says
     whether every engine gives the very value ``compute`` gives for such arguments. ``finite``
     says whether the engine's plain operation is proved to give a finite number for them.
+    ``fits`` says whether the engine's plain operation is proved to give, for them, no text longer
+    than ``result`` says; wherever it is not, what the engine gives is cut to that length.
     ``carries`` names the arguments of which a non-finite value cannot but give a non-finite
     result, so that one guard around a chain of such functions is as good as one around each.
     """
@@ -46,9 +49,10 @@ class Function:
     compute: Callable[..., Any] = field(compare=False, repr=False)
     parameters: tuple[object, ...] = ()
     strict: bool = field(default=True, compare=False, repr=False)
-    exact: Callable[..., bool] = field(default=_always, compare=False, repr=False)
+    exact: Callable[..., bool] = field(default=always, compare=False, repr=False)
     commutative: bool = field(default=False, compare=False, repr=False)
-    finite: Callable[..., bool] = field(default=_always, compare=False, repr=False)
+    finite: Callable[..., bool] = field(default=always, compare=False, repr=False)
+    fits: Callable[..., bool] = field(default=never, compare=False, repr=False)
     carries: frozenset[int] = field(default=frozenset(), compare=False, repr=False)
 
     def apply(self, values: Iterable[object], kind: Kind) -> object:
@@ -64,4 +68,4 @@ class Function:
             if isinstance(value, float) and not math.isfinite(value):
                 return None
             return int(value) if kind is Kind.WHOLE else float(value)
-        return value
+        return value[:TEXT_LIMIT] if isinstance(value, str) else value

@@ -2,6 +2,11 @@
 
 There is no escape letter unless ESCAPE names one, as in the standard. A pattern is taken apart
 when the question is read, so a bad escape is refused then and cannot fail on a row.
+
+Between two ``%`` stands a piece of fixed length, so the first place where it fits is as good as
+any later one: a matcher never has to come back to it. Where an engine's own LIKE would try all
+places of all pieces (a time that grows with a power of the length), it is written as a regular
+expression that does not.
 """
 
 from __future__ import annotations
@@ -17,7 +22,6 @@ from discreet.relational.kind import Kind, kind_of_value
 
 MOST_PATTERN = 1_000
 MOST_WILDCARDS = 5
-"""More of them could keep a matcher busy for a time that depends on the row."""
 
 
 @dataclass(frozen=True)
@@ -31,21 +35,47 @@ class Pattern:
         """Whether an escape letter occurs."""
         return "!" in self.text
 
-    def regex(self) -> re.Pattern[str]:
-        """The same in Python's language."""
-        parts = []
+    @property
+    def pieces(self) -> tuple[str, ...]:
+        """What stands before, between and after the signs ``%``, as regular expressions."""
+        pieces = [""]
         letters = iter(self.text)
         for letter in letters:
             match letter:
                 case "%":
-                    parts.append(".*")
+                    pieces.append("")
                 case "_":
-                    parts.append(".")
+                    pieces[-1] += "."
                 case "!":
-                    parts.append(re.escape(next(letters)))
+                    pieces[-1] += _quoted(next(letters))
                 case _:
-                    parts.append(re.escape(letter))
-        return re.compile("".join(parts), re.DOTALL)
+                    pieces[-1] += _quoted(letter)
+        return tuple(pieces)
+
+    @property
+    def searches(self) -> bool:
+        """Whether a piece has to be found between two others, so that a matcher might return."""
+        return len(self.pieces) > 2
+
+    @property
+    def plain(self) -> bool:
+        """Whether every letter but ``%`` means itself."""
+        return not self.escaped and "_" not in self.text
+
+    def automaton(self) -> str:
+        """A regular expression for a matcher that reads each letter once."""
+        return f"(?s){'.*'.join(self.pieces)}"
+
+    def committed(self) -> str:
+        """A regular expression for a matcher that comes back: each piece where it is first found.
+
+        Groups are atomic, so the time is that of one search for each piece.
+        """
+        first, *rest = self.pieces
+        if not rest:
+            return f"(?s){first}"
+        found = "".join(f"(?>.*?{piece})" for piece in rest[:-1] if piece)
+        return f"(?s){first}{found}.*{rest[-1]}"
 
 
 def like(pattern: str, escape: str = "") -> Function:
@@ -55,7 +85,7 @@ def like(pattern: str, escape: str = "") -> Function:
     (True, False)
     """
     spelled = Pattern(_respelled(pattern, escape))
-    regex = spelled.regex()
+    regex = re.compile(spelled.committed())
     return Function(
         "like",
         accept=takes("LIKE", Kind.TEXT),
@@ -89,6 +119,12 @@ def _respelled(pattern: str, escape: str) -> str:
 
 def _literal(letter: str) -> str:
     return f"!{letter}" if letter in "!%_" else letter
+
+
+def _quoted(letter: str) -> str:
+    """A letter that means itself in Python's, Java's and RE2's regular expressions."""
+    means_itself = letter.isalnum() or letter == " " or not letter.isascii()
+    return letter if means_itself or not letter.isprintable() else f"\\{letter}"
 
 
 def _refused(pattern: str, expectation: str) -> InvalidParameter:

@@ -15,7 +15,7 @@ from discreet.relational.functions.bins import edges
 from discreet.relational.functions.casts import FALSE_WORDS, TRUE_WORDS
 from discreet.relational.functions.intervals import interval, is_safe_whole
 from discreet.relational.functions.patterns import Pattern
-from discreet.relational.kind import Kind
+from discreet.relational.kind import TEXT_LIMIT, Kind
 
 if TYPE_CHECKING:
     from discreet.relational.dialect import Dialect
@@ -127,10 +127,21 @@ def _replace(dialect: Dialect, call: Call, text: str) -> str:
     return f"REPLACE({text}, {old}, {new})" if call.function.parameters[0] else text
 
 
-def _like(dialect: Dialect, call: Call, text: str) -> str:
+def like(dialect: Dialect, call: Call, text: str) -> str:
+    """The engine's own LIKE."""
     pattern = Pattern(str(call.function.parameters[0]))
     escape = " ESCAPE '!'" if pattern.escaped else ""
     return f"({text} LIKE {dialect.text(pattern.text)}{escape})"
+
+
+def _concat(dialect: Dialect, call: Call, first: str, *rest: str) -> str:
+    """Texts after one another, cut on the way wherever more than two texts would be held."""
+    written, letters = first, call.args[0].facts.letters
+    for arg, text in zip(call.args[1:], rest, strict=True):
+        if letters + arg.facts.letters > 2 * TEXT_LIMIT:
+            written, letters = dialect.first(written, TEXT_LIMIT), TEXT_LIMIT
+        written, letters = f"({written} || {text})", letters + arg.facts.letters
+    return written
 
 
 @dataclass(frozen=True)
@@ -226,11 +237,11 @@ STANDARD: Mapping[str, Template] = {
     "starts_with": "STARTS_WITH({0}, {1})",
     "ends_with": "ENDS_WITH({0}, {1})",
     "contains": "CONTAINS({0}, {1})",
-    "concat": _all(" || "),
+    "concat": _concat,
     "substring": _substring,
     "trim": _trim,
     "replace": _replace,
-    "like": _like,
+    "like": like,
     "bin": _bin,
     "width_bucket": _bucket,
 }

@@ -2,6 +2,9 @@
 
 Case is changed letter by letter, each to one letter, independent of place and language. Where a
 position, a length or a set of letters is asked for, it is a public constant.
+
+No text is longer than ``TEXT_LIMIT``: what would be is its first letters. Facts say how long a
+result may be at most, and an engine cuts before it grows.
 """
 
 from __future__ import annotations
@@ -11,12 +14,13 @@ from collections.abc import Callable
 from discreet.core.errors import InvalidParameter
 from discreet.relational.facts import Facts
 from discreet.relational.functions.comparison import truth
-from discreet.relational.functions.function import Function
+from discreet.relational.functions.function import Function, always
 from discreet.relational.functions.signature import takes, takes_alike
-from discreet.relational.kind import Kind, kind_of_value
+from discreet.relational.kind import TEXT_LIMIT, Kind, kind_of_value
 
-MOST_LETTERS = 10_000
+MOST_LETTERS = TEXT_LIMIT
 """The longest constant, and the farthest position, that a function of text takes."""
+MOST_JOINED = 100
 
 
 def lowered(text: str) -> str:
@@ -45,13 +49,17 @@ def _single(letter: str, change: Callable[[str], str]) -> str:
     return titled if change is str.upper and len(titled) == 1 else letter
 
 
-def _text(*_: Facts) -> Facts:
-    return Facts(Kind.TEXT)
+def _text(letters: int) -> Facts:
+    return Facts(Kind.TEXT, length=letters)
+
+
+def _as_long(facts: Facts) -> Facts:
+    """Letter for letter, or fewer."""
+    return _text(facts.letters)
 
 
 def _length(facts: Facts) -> Facts:
-    longest = None if facts.values is None else max(map(len, map(str, facts.values)), default=0)
-    return Facts(Kind.WHOLE, low=0, high=longest)
+    return Facts(Kind.WHOLE, low=0, high=facts.letters)
 
 
 def substring(start: int, length: int | None = None) -> Function:
@@ -67,7 +75,8 @@ def substring(start: int, length: int | None = None) -> Function:
     return Function(
         "substring",
         accept=takes("substring", Kind.TEXT),
-        result=_text,
+        result=lambda facts: _text(len(range(facts.letters)[start - 1 : stop])),
+        fits=always,
         compute=lambda text: text[start - 1 : stop],
         parameters=(start,) if length is None else (start, length),
     )
@@ -80,7 +89,8 @@ def trimmed(side: str, letters: str = " ") -> Function:
     return Function(
         "trim",
         accept=takes("trim", Kind.TEXT),
-        result=_text,
+        result=_as_long,
+        fits=always,
         compute=lambda text: strip(text, letters) if letters else text,
         parameters=(side, letters),
     )
@@ -89,7 +99,8 @@ def trimmed(side: str, letters: str = " ") -> Function:
 def replaced(old: str, new: str) -> Function:
     """Text with each ``old`` made ``new``, from left to right.
 
-    Contract: ``new`` is not longer than ``old``, so that no row can grow out of memory.
+    Contract: ``new`` takes no more bytes than ``old``, so that no row grows while it is replaced;
+    it may have more letters.
     """
     _check_constant("replace", old)
     _check_constant("replace", new)
@@ -103,10 +114,19 @@ def replaced(old: str, new: str) -> Function:
     return Function(
         "replace",
         accept=takes("replace", Kind.TEXT),
-        result=_text,
+        result=lambda facts: _text(_after(facts.letters, old, new)),
+        fits=lambda facts: _after(facts.letters, old, new) <= TEXT_LIMIT,
         compute=lambda text: text.replace(old, new) if old else text,
         parameters=(old, new),
     )
+
+
+def _after(letters: int, old: str, new: str) -> int:
+    """How many letters there may be once each ``old`` is ``new``."""
+    if len(new) <= len(old) or not old:
+        return letters
+    times, rest = divmod(letters, len(old))
+    return times * len(new) + rest
 
 
 def _check_position(name: str, value: int, *, least: int) -> None:
@@ -129,8 +149,8 @@ def _check_constant(name: str, value: str) -> None:
         )
 
 
-LOWER = Function("lower", takes("lower", Kind.TEXT), _text, lowered)
-UPPER = Function("upper", takes("upper", Kind.TEXT), _text, uppered)
+LOWER = Function("lower", takes("lower", Kind.TEXT), _as_long, lowered, fits=always)
+UPPER = Function("upper", takes("upper", Kind.TEXT), _as_long, uppered, fits=always)
 LENGTH = Function("length", takes("length", Kind.TEXT), _length, len)
 STARTS_WITH = Function(
     "starts_with", takes("starts_with", Kind.TEXT, Kind.TEXT), truth, str.startswith
@@ -142,11 +162,21 @@ CONTAINS = Function(
 
 
 def _accept_texts(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
-    kinds = takes_alike("||", least=1, most=100)(facts)
+    kinds = takes_alike("||", least=1, most=MOST_JOINED)(facts)
     takes("||", *(Kind.TEXT,) * len(kinds))(facts)
     return (Kind.TEXT,) * len(kinds)
 
 
-CONCAT = Function("concat", _accept_texts, _text, lambda *texts: "".join(texts))
+def _together(*facts: Facts) -> int:
+    return sum(part.letters for part in facts)
+
+
+CONCAT = Function(
+    "concat",
+    accept=_accept_texts,
+    result=lambda *facts: _text(_together(*facts)),
+    compute=lambda *texts: "".join(texts),
+    fits=lambda *facts: _together(*facts) <= TEXT_LIMIT,
+)
 
 FUNCTIONS = (LOWER, UPPER, LENGTH, STARTS_WITH, ENDS_WITH, CONTAINS, CONCAT)
