@@ -65,9 +65,10 @@ def before_public(rows: Rows, partners: int, unit: PrivacyUnit) -> Rows:
     person, most = add_remove(unit), MOST_ROWS // partners
     if rows.owner is None or not isinstance(person, Person):
         raise _too_many((rows.changed or 1) * partners)
-    if most < person.rows():
-        raise _too_many(person.rows() * partners)
-    return Limited(rows, max(person.rows(), min(most, USUAL_ROWS)))
+    least = person.max_rows or 1  # where only people are counted, no number of rows is declared
+    if most < least:
+        raise _too_many(least * partners)
+    return Limited(rows, max(least, min(most, USUAL_ROWS)))
 
 
 def before_people(left: Rows, right: Rows) -> tuple[Rows, Rows]:

@@ -30,6 +30,7 @@ _AGGREGATES = (
     "SUM(v) AS a, AVG(v) AS b, VARIANCE(v) AS c, CORR(v, x) AS d, COUNT(DISTINCT v) AS e, "
     "MEDIAN(v) AS f, MAX(v) AS g, SUM(v * 2) AS h, SUM(v + 0.5) AS i"
 )
+_REALS = "SELECT MEDIAN(abs(y)) AS a, MIN(abs(y) + 0.5) AS b, SUM(abs(y)) AS c FROM t"
 _PLACES = (
     "(SELECT abs(x) AS v, x FROM t) AS q",
     "(SELECT abs(x) AS v, x FROM t UNION ALL SELECT x AS v, x FROM t WHERE x = 1) AS q",
@@ -48,7 +49,7 @@ def questions(unit: PrivacyUnit) -> list[str]:
     """Every aggregate over every step that gives columns new names."""
     people = isinstance(unit, dp.Person)
     places: Sequence[str] = (*_PLACES, *_FEATURES) if people else _PLACES
-    return [f"SELECT {_AGGREGATES} FROM {place}" for place in places]
+    return [_REALS, *(f"SELECT {_AGGREGATES} FROM {place}" for place in places)]
 
 
 def setting(unit: PrivacyUnit) -> Setting:
