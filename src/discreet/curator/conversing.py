@@ -167,8 +167,9 @@ def _continued(
 def _read_again(session: Session, name: str, compute: Callable[[], Counts]) -> Counts:
     """Count again; a failure says nothing, and leaves the conversation as it was."""
     try:
-        counts = compute()
-        session._payment.require_unchanged()
+        with session._database.engine.snapshot():
+            counts = compute()
+            session._payment.require_unchanged()
     except Exception:
         OWNER.exception("conversation %s could not be resumed", name)
     else:

@@ -54,7 +54,8 @@ def test_names_of_keys_are_not_to_be_guessed_and_few_are_kept(
     names = {spark.keys([(n,)], (Kind.WHOLE,)) for n in range(4)}
     assert len(names) == 4
     assert all(len(name.rpartition("_")[2]) == 32 for name in names)
-    assert len(spark._session.catalog.listTables()) == len(session().catalog.listTables()) + 2
+    there = [table.name for table in spark._session.catalog.listTables()]
+    assert len(names.intersection(there)) == 2
     with spark.snapshot():
         name = spark.keys([(5,), (7,)], (Kind.WHOLE,))
         for n in range(4):
