@@ -72,7 +72,7 @@ def zcdp_delta(rho: Number, epsilon: Number) -> float:
         alpha = 1 + excess
         return excess * (alpha * rate - spend - math.log1p(1 / excess)) - math.log(alpha)
 
-    return min(1.0, max(math.exp(_least_over_orders(at)) * (1 + _MARGIN), 5e-324))
+    return min(1.0, max(math.exp(min(_least_over_orders(at), 0.0)) * (1 + _MARGIN), 5e-324))
 
 
 def zcdp_rho(epsilon: Number, delta: Number) -> float:
