@@ -7,6 +7,7 @@ to see in a price. Here each is made so large that a bound which forgot it falls
 from __future__ import annotations
 
 import decimal
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,7 +19,6 @@ import pytest
 from discreet import events
 from discreet.accounting import PRIVACY_LOSS
 from discreet.accounting.pld import composition
-from discreet.accounting.pld.accountant import _delta, _epsilon
 from discreet.accounting.pld.composition import ComposedLoss, Cumulant, compose
 from discreet.accounting.pld.discretise import LossTable, exact_step, from_above, from_below
 from discreet.accounting.pld.pair import Array, LaplacePair, NormalPair, Pair
@@ -203,23 +203,35 @@ def test_both_directions_of_a_sample_count(rate: float) -> None:
         assert max(removing(lower), adding(lower)) >= delta
 
 
-@pytest.mark.parametrize("base", [events.Pure(epsilon=2), events.Laplace(epsilon=2)])
-def test_the_price_of_removing_alone_falls_short_where_both_directions_are_composed(
-    base: events.Event,
+def sampled_responses(loss: float, rate: float, times: int, epsilon: float) -> tuple[float, float]:
+    """Delta of removing and of adding a unit, by listing all outcomes of sampled responses."""
+    lie = 1 / (1 + math.exp(loss))
+    without = (lie, 1 - lie)
+    sample = tuple((1 - rate) * w + rate * (1 - w) for w in without)
+    removing = adding = 0.0
+    for outcome in itertools.product((0, 1), repeat=times):
+        p = math.prod(sample[o] for o in outcome)
+        q = math.prod(without[o] for o in outcome)
+        removing += max(0.0, p - math.exp(epsilon) * q)
+        adding += max(0.0, q - math.exp(epsilon) * p)
+    return removing, adding
+
+
+@pytest.mark.parametrize(
+    ("loss", "rate", "times", "epsilon", "worse"),
+    [(4, 0.9, 2, 2.0, 1), (1, 0.9, 2, 0.5, 1), (1, 0.5, 5, 0.05, 1), (1, 0.1, 3, 0.2, 0)],
+)
+def test_either_direction_may_be_the_worse_and_the_worse_one_counts(
+    loss: float, rate: float, times: int, epsilon: float, worse: int
 ) -> None:
-    """Composed samples: each direction by itself, from tables of its own, is never above."""
-    event = base.subsample(rate=0.5) * 4
-    losses = PRIVACY_LOSS.price(event)
-    one, other = losses.directions()
-    assert {one, other} == {losses, losses.reversed()}
-    for epsilon in (0.1, 0.5, 1.5):
-        charged = PRIVACY_LOSS.delta(event, epsilon)
-        each = [_delta(direction, epsilon) for direction in (one, other)]
-        assert charged == max(each)
-    for delta in (0.3, 1e-2, 1e-5):
-        each = [_epsilon(direction, delta, 1) for direction in (one, other)]
-        assert PRIVACY_LOSS.epsilon(event, delta) == max(each)
-        assert PRIVACY_LOSS.epsilon_bounds(event, delta)[1] == max(each)
+    event = events.Pure(epsilon=loss).subsample(rate=rate) * times
+    deltas = sampled_responses(loss, rate, times, epsilon)
+    assert deltas[worse] > 1.02 * deltas[1 - worse]
+    assert max(deltas) <= PRIVACY_LOSS.delta(event, epsilon) <= 1.001 * max(deltas)
+    lower, upper = PRIVACY_LOSS.epsilon_bounds(event, max(deltas))
+    assert lower <= epsilon * (1 + 1e-12)
+    assert upper >= epsilon * (1 - 1e-12)
+    assert upper == PRIVACY_LOSS.epsilon(event, max(deltas)) <= 1.01 * epsilon + 0.01
 
 
 def test_more_copies_than_margins_bear_have_another_price() -> None:
