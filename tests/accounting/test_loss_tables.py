@@ -234,6 +234,64 @@ def test_either_direction_may_be_the_worse_and_the_worse_one_counts(
     assert upper == PRIVACY_LOSS.epsilon(event, max(deltas)) <= 1.01 * epsilon + 0.01
 
 
+def composed_delta(
+    first: tuple[float, ...], second: tuple[float, ...], times: int, epsilon: float
+) -> float:
+    """The hockey-stick divergence of so many copies of two finite laws, by listing outcomes."""
+    total = 0.0
+    for outcome in itertools.product(range(len(first)), repeat=times):
+        p = math.prod(first[o] for o in outcome)
+        q = math.prod(second[o] for o in outcome)
+        total += max(0.0, p - math.exp(epsilon) * q)
+    return total
+
+
+@pytest.mark.parametrize("times", [1, 2, 5])
+@pytest.mark.parametrize("loss", [0.5, 1.0])
+def test_permute_and_flip_is_never_priced_as_of_bounded_range(loss: float, times: int) -> None:
+    """Two candidates, equal or as far apart as a unit can move them: losses span more than loss."""
+    even, apart = (0.5, 0.5), (math.exp(-loss) / 2, 1 - math.exp(-loss) / 2)
+    event = events.PermuteAndFlip(epsilon=loss) * times
+    for epsilon in (0.0, 0.3 * loss, 0.8 * loss * times):
+        truth = max(
+            composed_delta(even, apart, times, epsilon), composed_delta(apart, even, times, epsilon)
+        )
+        assert truth <= PRIVACY_LOSS.delta(event, epsilon)
+        assert truth <= event.delta(epsilon=epsilon)
+    bounded = PRIVACY_LOSS.delta(events.Exponential(epsilon=loss) * times, 0.0)
+    assert bounded < composed_delta(even, apart, times, 0.0), "what it would have been"
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5])
+@pytest.mark.parametrize("times", [1, 3])
+def test_noise_on_a_grid_has_its_own_price(steps: int, times: int) -> None:
+    """Geometric noise moved by so many steps: all outcomes of a coordinate, in its closed form."""
+    loss = 1.2
+    a = math.exp(-loss / steps)
+    masses = [(1 - a) / (1 + a) * a ** abs(z) for z in range(1, steps)]
+    tail = 1 / (1 + a)
+    first = (tail, *masses, a**steps / (1 + a))
+    second = tuple(reversed(first))
+    event = events.DiscreteLaplace(epsilon=loss, steps=steps) * times
+    for epsilon in (0.0, 0.4, 0.9 * loss * times):
+        truth = composed_delta(first, second, times, epsilon)
+        assert truth * (1 - 1e-12) <= PRIVACY_LOSS.delta(event, epsilon) <= truth * 1.01 + 1e-12
+
+
+@pytest.mark.parametrize(("size", "of"), [(1, 2), (9, 10)])
+def test_a_sample_of_fixed_size_is_priced_for_replaced_units(size: int, of: int) -> None:
+    """Both mixtures in one composition: the unit's place is taken by another."""
+    loss, times = 1.5, 2
+    lie, rate = 1 / (1 + math.exp(loss)), size / of
+    one, other = (1 - lie, lie), (lie, 1 - lie)
+    mixed = tuple((1 - rate) * o + rate * x for x, o in zip(one, other, strict=True))
+    event = events.RandomizedResponse(epsilon=loss, categories=2).subsample(size=size, of=of)
+    for epsilon in (0.0, 0.5):
+        for first, second in ((mixed, other), (other, mixed)):
+            truth = composed_delta(first, second, times, epsilon)
+            assert truth <= PRIVACY_LOSS.delta(event * times, epsilon) * (1 + 1e-12)
+
+
 def test_more_copies_than_margins_bear_have_another_price() -> None:
     """Beyond 2**36 copies the transform is refused, and the event is priced by others."""
     many = events.Pure(epsilon=1e-3) * 2**64
