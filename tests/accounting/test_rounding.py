@@ -18,6 +18,7 @@ from discreet.accounting import (
     zcdp_rho,
 )
 from discreet.core.parameters import rounded_down
+from discreet.core.pricing import Accountant
 
 SPENDS = [0.01, 0.3, 1.0, 7.7]
 DELTAS = [1e-12, 1e-6, 0.01]
@@ -53,16 +54,16 @@ def test_the_least_multiplier_keeps_the_pair(epsilon: float, delta: float) -> No
 
 def test_fractions_between_floats_are_rounded_to_the_private_side() -> None:
     """A price at a fraction is never below that at the floats on its two sides."""
-    third = Fraction(1, 3)
-    below, above = rounded_down(third), math.nextafter(rounded_down(third), 1)
-    assert below < third < above
+    tenth = Fraction(1, 10)
+    below, above = rounded_down(tenth), math.nextafter(rounded_down(tenth), 1)
+    assert below < tenth < above
     event = events.Gaussian(1)
-    assert event.delta(epsilon=third) == event.delta(epsilon=below)
-    assert event.epsilon(delta=third / 1000) == event.epsilon(delta=rounded_down(third / 1000))
-    assert zcdp_epsilon(third, 1e-6) >= zcdp_epsilon(above, 1e-6)
-    assert zcdp_delta(1, third) >= zcdp_delta(1, below)
-    assert gaussian_delta(third, 1) >= gaussian_delta(below, 1)
-    assert gaussian_epsilon(third, 1e-6) >= gaussian_epsilon(below, 1e-6)
+    assert event.delta(epsilon=tenth) == event.delta(epsilon=below)
+    assert event.epsilon(delta=tenth / 1000) == event.epsilon(delta=rounded_down(tenth / 1000))
+    assert zcdp_epsilon(tenth, 1e-6) >= zcdp_epsilon(above, 1e-6)
+    assert zcdp_delta(1, tenth) >= zcdp_delta(1, below)
+    assert gaussian_delta(tenth, 1) >= gaussian_delta(below, 1)
+    assert gaussian_epsilon(tenth, 1e-6) >= gaussian_epsilon(below, 1e-6)
 
 
 @pytest.mark.parametrize("multipliers", [(3, 7), (1, 1, 1), (0.1, 5, 11), (2, 2, 3, 3)])
@@ -91,3 +92,31 @@ def test_enormous_prices_are_numbers_and_no_failures() -> None:
     assert gaussian_epsilon(1, Fraction(1, 10**400)) == math.inf
     assert 0 < zcdp_rho(10**400, 1e-6) < math.inf
     assert events.Pure(epsilon=1e8).delta(epsilon=1) <= 1
+
+
+class Heard(Accountant[float]):
+    """An accountant that prices nothing and remembers at what it was asked to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[float] = []
+
+    def epsilon(self, event: events.Event, delta: float) -> float:
+        del event
+        self.asked.append(delta)
+        return math.inf
+
+    def delta(self, event: events.Event, epsilon: float) -> float:
+        del event
+        self.asked.append(epsilon)
+        return 1.0
+
+
+@pytest.mark.parametrize("value", [Fraction(1, 10), Fraction(1, 3), Fraction(7, 10)])
+def test_accountants_are_asked_at_no_more_than_was_given(value: Fraction) -> None:
+    heard = Heard()
+    priced = events.Gaussian(1).with_accountant(heard)
+    priced.delta(epsilon=value)  # type: ignore[arg-type]
+    priced.epsilon(delta=value)  # type: ignore[arg-type]
+    assert all(Fraction(asked) <= value for asked in heard.asked)
+    assert all(Fraction(math.nextafter(asked, 1)) > value for asked in heard.asked)
