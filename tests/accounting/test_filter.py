@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import events
-from discreet.accounting import zcdp_rho
+from discreet.accounting import zcdp_epsilon, zcdp_rho
 from discreet.accounting.adaptive import (
     ApproxFilter,
     Filter,
@@ -34,8 +34,17 @@ from discreet.core.errors import (
     NotPrivate,
     Unpriced,
 )
-from discreet.core.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from discreet.core.guarantee import (
+    ZCDP,
+    ApproxDP,
+    ApproxZCDP,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    RenyiDP,
+)
 from discreet.core.interactive import Filter as FilterProtocol
+from discreet.core.parameters import exact
 from discreet.core.unit import Replace, Row
 from discreet.mechanisms import AboveThreshold, Laplace
 from discreet.noise import Seeded
@@ -151,6 +160,22 @@ def test_conversion_happens_once_at_opening() -> None:
     assert code(lambda: ZCDPFilter.converted(limit=ApproxDP(epsilon=1, delta=0))) == (
         "delta_not_positive"
     )
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1, 1e-6), (0.1, 1e-9), (8, 0.25)])
+def test_one_half_of_delta_pays_for_rho_and_the_other_is_set_apart(
+    epsilon: float, delta: float
+) -> None:
+    """Together they never exceed delta, and neither half is left lying."""
+    limit = ApproxDP(epsilon=epsilon, delta=delta, by=ApproxZCDP)
+    kept = filter_for(limit).limit
+    assert isinstance(kept, ApproxZCDP)
+    apart, left = exact(kept.delta), exact(delta) - exact(kept.delta)
+    assert apart == left == exact(delta) / 2
+    assert zcdp_epsilon(kept.rho, left) <= epsilon
+    assert zcdp_epsilon(exact(kept.rho) * Fraction(1001, 1000), left) > epsilon
+    whole = events.Approximate(epsilon=1, delta=delta)
+    assert not filter_for(limit).admits(whole)
 
 
 def test_the_oracles_of_the_catalogue_for_single_orders() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 from functools import cache
 
 import pytest
@@ -65,7 +66,7 @@ def test_the_ladder_pays_for_not_knowing_when_one_stops() -> None:
         fixed = zcdp_epsilon(answers / 200, 1e-6)
         assert max(fixed, last) <= spent.epsilon < 2 * fixed
         last = float(spent.epsilon)
-    rungs = sum(1 / ((j + 1) * (j + 2)) for j in range(10_000))
+    rungs = sum(1 / ((j + 1) * (j + 2)) for j in range(2_000))
     assert rungs < 1
 
 
@@ -106,3 +107,27 @@ def test_the_reading_holds_wherever_the_adversary_stops(delta: float) -> None:
             leaves.append(((*history, 1), (*costs, epsilon), p * (1 - keep), q * keep))
         worst = max(worst, excess)
     assert 0 < worst <= delta
+
+
+@pytest.mark.parametrize(
+    ("rho", "top", "rung"),
+    [(0.001, 0.01, 0), (0.01, 0.01, 0), (0.011, 0.02, 1), (0.02, 0.02, 1), (0.3, 0.32, 5)],
+)
+def test_a_converted_odometer_shows_the_top_of_its_rung_at_the_rungs_own_part_of_delta(
+    rho: float, top: float, rung: int
+) -> None:
+    """Neither the rho at which one stopped nor the whole delta: only rungs were fixed before."""
+    delta, first = 1e-6, 0.01
+    odometer = ZCDPOdometer.converted(delta=delta, first=first)
+    odometer.record(events.Gaussian(noise_multiplier=1 / math.sqrt(2 * rho) * (1 + 1e-12)))
+    shown = odometer.spent()
+    assert isinstance(shown, ApproxDP)
+    part = delta / ((rung + 1) * (rung + 2))
+    assert shown.epsilon == pytest.approx(zcdp_epsilon(top, part), rel=1e-9)
+    assert shown.delta == delta
+    assert shown.epsilon > zcdp_epsilon(top, delta) * 1.001
+
+
+def test_the_parts_of_all_rungs_are_one_delta() -> None:
+    shares = [Fraction(1, (j + 1) * (j + 2)) for j in range(2_000)]
+    assert 1 - Fraction(1, 1_000) < sum(shares) < 1

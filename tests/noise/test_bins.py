@@ -221,6 +221,31 @@ def test_words_near_the_threshold_are_decided_on_the_right_side(law: BinnedLaw, 
     assert refined
 
 
+@CASES
+def test_far_bins_are_left_to_exact_arithmetic_however_clear_the_coin(
+    law: BinnedLaw, mass: Mass, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Double precision is not trusted where exponents may have lost their digits."""
+    del mass
+    drawn = Bins(law)
+    asked: list[int] = []
+
+    def decide(index: int, place: int, word: int, source: object) -> bool:
+        del place, word, source
+        asked.append(index)
+        return True
+
+    monkeypatch.setattr(bins, "FAR", 3)
+    monkeypatch.setattr(drawn, "_decide", decide)
+    numbers = np.array([0, 1, 2, 3, 4, 3, 7], dtype=np.int64)
+    nothing = np.zeros(len(numbers), dtype=np.int64)
+    coins = np.full(len(numbers), (1 << drawn._coin_bits) // 2, dtype=np.int16)
+    drawn._consider(numbers, nothing, coins, Seeded(3))
+    assert [index for index in asked if index >= 3] == [3, 4, 3, 7]
+    always = drawn._prepare(6)[0]
+    assert (always[3:] == -1).all(), "no place of a far bin is kept at sight"
+
+
 def small_law(mass: Mass) -> DiscreteLaw:
     return DiscreteLaw.on_integers(lambda z: float(mass(z)), low=-400, high=400)
 

@@ -244,6 +244,94 @@ def test_whole_weights_with_nothing_beyond_them_are_drawn_exactly(parts: tuple[i
     assert set(real.draw(10_000, Seeded(1)).tolist()) <= {i for i, p in enumerate(parts) if p}
 
 
+@dataclass(frozen=True)
+class Shown:
+    """Whole weights of which a coarse look shows the first few; ``spare`` widens what is said.
+
+    The weights beyond those shown weigh less than the tail that is told of them, and each is
+    enclosed by bounds as far apart as ``spare``.
+    """
+
+    parts: tuple[int, ...]
+    few: int
+    spare: int = 0
+    from_bits: int = 16
+
+    def weights(self, bits: int) -> Weights:
+        if bits >= self.from_bits:
+            return Weights(self.parts, self.parts, 0)
+        shown = self.parts[: self.few]
+        low = [max(0, part - self.spare) for part in shown]
+        high = [part + self.spare for part in shown]
+        return Weights(low, high, sum(self.parts[self.few :]) + self.spare)
+
+    def values(self, count: int) -> NDArray[np.int64]:
+        return np.arange(count, dtype=np.int64)
+
+
+COARSE = [
+    Shown((60, 20, 30, 50), 2),
+    Shown((60, 20, 30, 50), 2, 15),
+    Shown((3, 1, 2, 200), 3, 1),
+    Shown((100, 7, 0, 93), 1, 40),
+    Shown((5, 250), 1, 4),
+]
+
+
+@pytest.mark.parametrize("law", COARSE, ids=str)
+def test_borders_hold_however_much_a_coarse_look_leaves_to_the_tail(law: Shown) -> None:
+    truth = [Fraction(c, sum(law.parts)) for c in accumulate(law.parts)]
+    for bits in (2, 4, 8, 15):
+        surely, maybe = borders(law, bits)
+        assert len(surely) == law.few
+        for low, share, high in zip(surely, truth, maybe, strict=False):
+            assert low <= share * 2**bits <= high
+
+
+@pytest.mark.parametrize("law", COARSE, ids=str)
+@pytest.mark.parametrize("guide_bits", [3, 8])
+def test_a_heavy_tail_is_drawn_exactly_by_enumeration(law: Shown, guide_bits: int) -> None:
+    """Every word of eight bits, and every extension to sixteen, where the law is known in full."""
+    small = Table(law, guide_bits=guide_bits, word_bits=8)
+    below = [Fraction(c, sum(law.parts)) for c in accumulate(law.parts)]
+    indices, sure = small._lookup(np.arange(1 << 8, dtype=np.uint64))
+    for word in range(1 << 8):
+        if sure[word]:
+            assert inside(word, 8, int(indices[word]), below)
+            continue
+        for extension in range(0, 1 << 8, 5):
+            source = Told([told_integer(extension, 8)], seed=extension)
+            value = small._decide(word, source)
+            whole, length = word, 8
+            for given in source.given:
+                whole = whole << length | oracle.integer_given(given, length)
+                length *= 2
+            assert inside(whole, length, value, below)
+    guide = small._guide_table()
+    for cell in np.flatnonzero(guide != table._UNDECIDED).tolist():
+        assert inside(cell, guide_bits, int(guide[cell]), below)
+
+
+def test_a_word_on_a_border_belongs_to_the_outcome_above_and_asks_for_no_more_bits() -> None:
+    even = Table(Known((1, 1)))
+    source = Told()
+    words = np.array([2**63 - 1, 2**63], dtype=np.uint64)
+    assert even._from_words(words, source).tolist() == [0, 1]
+    assert not source.given
+    late = Table(Known((1, 2**16 - 1)), word_bits=8)
+    for extension, outcome in [(0, 0), (1, 1), (255, 1)]:
+        source = Told([told_integer(extension, 8)])
+        assert late._decide(0, source) == outcome
+        assert len(source.given) == 1, "the first extension lies on a border or off it"
+
+
+def test_the_last_word_is_decided_by_its_own_bits() -> None:
+    """At 64 bits the border of the last outcome is one more than a word can hold."""
+    law = Known((2**64 - 1, 1))
+    last = np.array([2**64 - 1, 2**64 - 2], dtype=np.uint64)
+    assert Table(law)._from_words(last, Told(seed=3)).tolist() == [1, 0]
+
+
 @pytest.mark.parametrize("size", [0, 1, 4095, 4096, CHUNK, CHUNK + 1, 3 * CHUNK - 1])
 def test_draws_of_every_size_are_whole(size: int) -> None:
     drawn = Table(DiscreteLaplace(MORE, 0)).draw(size, Seeded(5))

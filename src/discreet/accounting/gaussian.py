@@ -17,7 +17,14 @@ from __future__ import annotations
 import math
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.parameters import Number, delta_parameter, nonnegative, positive
+from discreet.core.parameters import (
+    Number,
+    delta_parameter,
+    exact,
+    nonnegative,
+    positive,
+    rounded_down,
+)
 
 _MARGIN = 1e-12
 _LARGEST_EPSILON = 2.0**1000
@@ -30,19 +37,20 @@ def gaussian_delta(noise_multiplier: Number, epsilon: Number) -> float:
     >>> round(gaussian_delta(1, 1), 6)
     0.126937
     """
-    z = float(positive("noise_multiplier", noise_multiplier))
+    z = rounded_down(exact(positive("noise_multiplier", noise_multiplier)))
+    spend = rounded_down(exact(nonnegative("epsilon", epsilon)))
     if z < _LEAST_MULTIPLIER:
         return 1.0
-    delta = _curve(1 / z, float(nonnegative("epsilon", epsilon))) * (1 + _MARGIN)
+    delta = _curve(1 / z, spend) * (1 + _MARGIN)
     # The true value is positive: where it is below the least float, that float is the bound.
     return min(1.0, max(delta, 5e-324))
 
 
 def gaussian_epsilon(noise_multiplier: Number, delta: Number) -> float:
     """The least epsilon at ``delta``, rounded up. ``delta`` must be positive."""
-    z = float(positive("noise_multiplier", noise_multiplier))
-    target = float(_positive_delta(delta))
-    if z < _LEAST_MULTIPLIER:
+    z = rounded_down(exact(positive("noise_multiplier", noise_multiplier)))
+    target = rounded_down(exact(_positive_delta(delta)))
+    if z < _LEAST_MULTIPLIER or target == 0:
         return math.inf
     if gaussian_delta(z, 0) <= target:
         return 0.0
@@ -60,8 +68,8 @@ def gaussian_multiplier(epsilon: Number, delta: Number) -> float:
     >>> round(gaussian_multiplier(1, 1e-5), 5)
     3.73063
     """
-    spend = float(nonnegative("epsilon", epsilon))
-    target = float(_positive_delta(delta))
+    spend = rounded_down(exact(nonnegative("epsilon", epsilon)))
+    target = rounded_down(exact(_positive_delta(delta)))
     high = 1.0
     while gaussian_delta(high, spend) > target:
         high *= 2
@@ -100,11 +108,12 @@ def _least(holds: object, low: float, high: float) -> float:
 
 
 def _positive_delta(delta: Number) -> Number:
-    if delta == 0:
+    slack = delta_parameter("delta", delta)
+    if slack == 0:
         raise InvalidParameter(
             code="delta_zero",
             expectation="delta > 0, since Gaussian noise is never purely private",
-            received=delta,
+            received=slack,
             remedy="Choose delta > 0, or use Laplace noise.",
         )
-    return delta_parameter("delta", delta)
+    return slack

@@ -69,8 +69,8 @@ class Copies:
 
     def __post_init__(self) -> None:
         """Refuse numbers that are no privacy parameters."""
-        nonnegative("loss", self.loss)
-        delta_parameter("slack", self.slack)
+        object.__setattr__(self, "loss", nonnegative("loss", self.loss))
+        object.__setattr__(self, "slack", delta_parameter("slack", self.slack))
         object.__setattr__(self, "times", count("times", self.times))
 
 

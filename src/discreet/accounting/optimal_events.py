@@ -22,6 +22,7 @@ from discreet.core.parameters import exact, rounded_up
 from discreet.core.pricing import Accountant
 
 FEW = 1 << 14
+_MOST_TIMES = 1 << 36
 """Most sums of losses that this accountant lists; larger ones belong to the privacy loss one."""
 
 
@@ -71,6 +72,7 @@ class OptimalAccountant(Accountant[Multiset]):
         for part in parts:
             losses[exact(part.loss)] += part.times
         too_many = len(losses) > 1 and math.prod(n + 1 for n in losses.values()) > FEW
+        too_many = too_many or any(n > _MOST_TIMES for n in losses.values())
         if too_many or any(math.isinf(rounded_up(loss)) for loss in losses):
             raise Unpriced(
                 code="unpriced",

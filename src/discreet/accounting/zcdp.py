@@ -20,13 +20,22 @@ from typing import TYPE_CHECKING
 from discreet.accounting.pure import PURE
 from discreet.core import mechanism_events as basic
 from discreet.core.event import Composed, Event, Repeated
-from discreet.core.parameters import Number, exact, nonnegative, positive, probability, rounded_up
+from discreet.core.parameters import (
+    Number,
+    exact,
+    nonnegative,
+    positive,
+    probability,
+    rounded_down,
+    rounded_up,
+)
 from discreet.core.pricing import Accountant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MARGIN = 1e-12
+_LARGEST = 2.0**1000
 
 
 def zcdp_epsilon(rho: Number, delta: Number) -> float:
@@ -35,10 +44,13 @@ def zcdp_epsilon(rho: Number, delta: Number) -> float:
     >>> round(zcdp_epsilon(0.5, 1e-6), 5)
     5.22153
     """
-    rate = float(nonnegative("rho", rho))
-    log_delta = math.log(probability("delta", delta))
+    rate = rounded_up(exact(nonnegative("rho", rho)))
+    slack = rounded_down(exact(probability("delta", delta)))
     if rate == 0:
         return 0.0
+    if slack == 0 or math.isinf(rate):
+        return math.inf
+    log_delta = math.log(slack)
 
     def at(excess: float) -> float:
         alpha = 1 + excess
@@ -49,16 +61,18 @@ def zcdp_epsilon(rho: Number, delta: Number) -> float:
 
 def zcdp_delta(rho: Number, epsilon: Number) -> float:
     """The least delta at ``epsilon`` for rho-zCDP, rounded up."""
-    rate = float(nonnegative("rho", rho))
-    spend = float(nonnegative("epsilon", epsilon))
+    rate = rounded_up(exact(nonnegative("rho", rho)))
+    spend = rounded_down(exact(nonnegative("epsilon", epsilon)))
     if rate == 0:
         return 0.0
+    if math.isinf(rate):
+        return 1.0
 
     def at(excess: float) -> float:
         alpha = 1 + excess
         return excess * (alpha * rate - spend - math.log1p(1 / excess)) - math.log(alpha)
 
-    return min(1.0, max(math.exp(_least_over_orders(at)) * (1 + _MARGIN), 5e-324))
+    return min(1.0, max(math.exp(min(_least_over_orders(at), 0.0)) * (1 + _MARGIN), 5e-324))
 
 
 def zcdp_rho(epsilon: Number, delta: Number) -> float:
@@ -67,9 +81,9 @@ def zcdp_rho(epsilon: Number, delta: Number) -> float:
     >>> round(zcdp_rho(1, 1e-6), 6)
     0.024356
     """
-    spend = float(positive("epsilon", epsilon))
+    spend = rounded_down(exact(positive("epsilon", epsilon)))
     low, high = 0.0, 1.0
-    while zcdp_epsilon(high, delta) <= spend:
+    while high < _LARGEST and zcdp_epsilon(high, delta) <= spend:
         low, high = high, high * 2
     while True:
         middle = (low + high) / 2

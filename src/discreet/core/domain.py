@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from discreet.core.errors import InvalidData, InvalidParameter
-from discreet.core.parameters import count, finite
+from discreet.core.parameters import Number, count, finite
 
 
 class Domain(ABC):
@@ -44,15 +44,16 @@ class Integers(Domain):
     def __post_init__(self) -> None:
         """Refuse crossed bounds and bounds that are not whole."""
         for name in ("lower", "upper"):
-            bound = getattr(self, name)
-            if bound is not None and not isinstance(finite(name, bound), int):
+            bound = _bound(name, getattr(self, name))
+            if bound is not None and not isinstance(bound, int):
                 raise InvalidParameter(
                     code="bounds_not_whole",
                     expectation=f"{name} to be a whole number",
                     received=bound,
                     remedy="Use whole bounds for Integers, or Reals.",
                 )
-        _check_bounds(self.lower, self.upper)
+            object.__setattr__(self, name, bound)
+        _check_order(self.lower, self.upper)
 
     def contains(self, value: Any) -> bool:
         """Integers, numpy's included; booleans are not numbers."""
@@ -76,7 +77,9 @@ class Reals(Domain):
 
     def __post_init__(self) -> None:
         """Refuse crossed or infinite bounds."""
-        _check_bounds(self.lower, self.upper)
+        for name in ("lower", "upper"):
+            object.__setattr__(self, name, _bound(name, getattr(self, name)))
+        _check_order(self.lower, self.upper)
 
     def contains(self, value: Any) -> bool:
         """Finite reals within the bounds."""
@@ -165,7 +168,7 @@ class Rows(Domain):
         """Refuse a public size that is not a count, and records that are not described."""
         require_domain(self.record)
         if self.size is not None:
-            count("size", self.size, least=0)
+            object.__setattr__(self, "size", count("size", self.size, least=0))
 
     def check_kind(self, value: Any) -> None:
         """Refuse text, mappings, frames of columns and arrays that are not one-dimensional."""
@@ -284,11 +287,12 @@ def require_domain(value: object) -> Domain:
     return value
 
 
-def _check_bounds(lower: object, upper: object) -> None:
-    for name, bound in (("lower", lower), ("upper", upper)):
-        if bound is not None:
-            finite(name, bound)
-    if lower is not None and upper is not None and lower > upper:  # type: ignore[operator]
+def _bound(name: str, value: object) -> Number | None:
+    return None if value is None else finite(name, value)
+
+
+def _check_order(lower: Number | None, upper: Number | None) -> None:
+    if lower is not None and upper is not None and lower > upper:
         raise InvalidParameter(
             code="bounds_crossed",
             expectation="lower <= upper",

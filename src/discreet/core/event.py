@@ -96,7 +96,7 @@ class Event:
         for replaced neighbours.
         """
         if rate is not None and size is None and of is None:
-            return self if rate == 1 else PoissonSampled(self, rate)
+            return self if finite("rate", rate) == 1 else PoissonSampled(self, rate)
         if rate is None and size is not None and of is not None:
             return FixedSizeSampled(self, size, of)
         raise InvalidParameter(
@@ -242,6 +242,7 @@ class PoissonSampled(Event):
                 received=rate,
                 remedy="Pass the probability with which each unit joins the sample.",
             )
+        object.__setattr__(self, "rate", rate)
         self.relation()
 
     def relation(self) -> Relation | None:
@@ -263,7 +264,9 @@ class FixedSizeSampled(Event):
     def __post_init__(self) -> None:
         """Refuse samples larger than what they are drawn from."""
         require_event(self.event)
-        if count("size", self.size) > count("of", self.of):
+        for name in ("size", "of"):
+            object.__setattr__(self, name, count(name, getattr(self, name)))
+        if self.size > self.of:
             raise InvalidParameter(
                 code="sample_too_large",
                 expectation="a sample no larger than what it is drawn from",

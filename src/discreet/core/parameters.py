@@ -6,7 +6,7 @@ import math
 import sys
 from fractions import Fraction
 from numbers import Rational
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from discreet.core.errors import InvalidParameter
 
@@ -20,32 +20,37 @@ def exact(value: Number) -> Fraction:
     >>> exact(0.5)
     Fraction(1, 2)
     """
-    plain = _numpy_scalar(value)
+    plain = _plain(value)
     return Fraction(value if plain is None else plain)
 
 
 def finite(name: str, value: object) -> Number:
-    """Return ``value`` if it is a finite real number, else refuse it by name."""
-    # Numpy's integers are rational too, but their arithmetic wraps around.
-    plain = None if isinstance(value, (int, float)) else _numpy_scalar(value)
-    value = value if plain is None else plain
-    if isinstance(value, bool) or not isinstance(value, (int, float, Rational)):
+    """Return ``value`` as a plain finite number, else refuse it by name.
+
+    Guarantee: an ``int``, a ``float`` or a ``Fraction`` itself, never a subclass. NumPy's scalars
+    and arrays without dimensions mean the number they store, which for a narrow float is not the
+    decimal it was written as; booleans, dates, masked and complex values mean none. Nor does
+    ``Decimal``: what its context would round is for the caller to say.
+
+    >>> finite("epsilon", Fraction(1, 10))
+    Fraction(1, 10)
+    """
+    number = _plain(value)
+    if number is None:
         raise InvalidParameter(
             code="not_a_number",
             expectation=f"{name} to be a real number",
             received=type(value).__name__,
             remedy=f"Pass {name} as an int, a float or a fractions.Fraction.",
         )
-    if isinstance(value, float) and not math.isfinite(value):
+    if isinstance(number, float) and not math.isfinite(number):
         raise InvalidParameter(
             code="not_finite",
             expectation=f"{name} to be finite",
-            received=value,
+            received=number,
             remedy=f"Give {name} a finite value; there is no private answer without one.",
         )
-    if isinstance(value, (int, float)):
-        return value
-    return Fraction(int(value.numerator), int(value.denominator))
+    return number
 
 
 def positive(name: str, value: object) -> Number:
@@ -113,14 +118,33 @@ def count(name: str, value: object, *, least: int = 1) -> int:
     return number
 
 
-def _numpy_scalar(value: object) -> int | float | None:
+def _plain(value: object) -> Number | None:
+    """The plain number that a value means; None where it means none."""
+    if type(value) in (int, float, Fraction):
+        return cast("Number", value)
+    # NumPy's own arithmetic wraps around, and its text is not a number's: unpack before anything.
+    value = _unpacked(value)
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    return None
+
+
+def _unpacked(value: object) -> object:
+    """What a NumPy scalar, or an array without dimensions, holds; other values themselves."""
     item = getattr(value, "item", None)
     if item is None or getattr(value, "shape", None) != ():
+        return value
+    kind = getattr(getattr(value, "dtype", None), "kind", None)
+    if kind in ("m", "M") or hasattr(value, "mask"):
         return None
-    plain = item()
-    if isinstance(plain, bool) or not isinstance(plain, (int, float)):
-        return None
-    return plain
+    held: object = item()
+    return held if type(held) in (bool, int, float) else None
 
 
 def rounded_down(value: Fraction) -> float:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from discreet.core.errors import InvalidParameter, NotPrivate, Unpriced
-from discreet.core.parameters import delta_parameter, nonnegative
+from discreet.core.parameters import delta_parameter, exact, nonnegative, rounded_down
 
 if TYPE_CHECKING:
     from discreet.core.event import Event
@@ -100,11 +100,21 @@ class Priced:
 
     def epsilon(self, *, delta: float) -> float:
         """What this accountant certifies at ``delta``."""
-        return self.accountant.epsilon(self.event, float(delta_parameter("delta", delta)))
+        return self.accountant.epsilon(self.event, _slack(delta))
 
     def delta(self, *, epsilon: float) -> float:
         """What this accountant certifies at ``epsilon``."""
-        return self.accountant.delta(self.event, float(nonnegative("epsilon", epsilon)))
+        return self.accountant.delta(self.event, _loss(epsilon))
+
+
+def _slack(delta: object) -> float:
+    """Rounded down: an epsilon at less delta holds at more."""
+    return rounded_down(exact(delta_parameter("delta", delta)))
+
+
+def _loss(epsilon: object) -> float:
+    """Rounded down: a delta at less epsilon holds at more."""
+    return rounded_down(exact(nonnegative("epsilon", epsilon)))
 
 
 _ACCOUNTANTS: list[Accountant[Any]] = []
@@ -118,8 +128,7 @@ def enlist(accountant: Accountant[Any]) -> None:
 
 def epsilon(event: Event, delta: float) -> float:
     """The least epsilon over all accountants that can price ``event``."""
-    slack = float(delta_parameter("delta", delta))
-    return _epsilon(event, slack)
+    return _epsilon(event, _slack(delta))
 
 
 @lru_cache(maxsize=1024)
@@ -129,8 +138,7 @@ def _epsilon(event: Event, delta: float) -> float:
 
 def delta(event: Event, epsilon: float) -> float:
     """The least delta over all accountants that can price ``event``."""
-    loss = float(nonnegative("epsilon", epsilon))
-    return _delta(event, loss)
+    return _delta(event, _loss(epsilon))
 
 
 @lru_cache(maxsize=1024)

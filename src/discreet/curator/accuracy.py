@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 from discreet.accounting.adaptive.currency import RenyiAt, Rhos, RhosAndDeltas
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP, RenyiDP
-from discreet.core.parameters import count, positive, probability
+from discreet.core.parameters import count, probability
 from discreet.curator.foresight import fixed_width, mean_width
 from discreet.curator.purse import Purse
+from discreet.mechanisms.grid import ordinary
 from discreet.relational.aggregates import Aggregate, Average, Count, Sum
 from discreet.relational.inquiry import Inquiry
 from discreet.relational.keys import KeySet
@@ -35,7 +36,7 @@ class Within:
 
     def __post_init__(self) -> None:
         """Refuse an error that is not positive, and confidences outside (0, 1)."""
-        object.__setattr__(self, "error", float(positive("error", self.error)))
+        object.__setattr__(self, "error", float(ordinary("error", self.error)))
         object.__setattr__(self, "confidence", float(probability("confidence", self.confidence)))
 
 

@@ -66,7 +66,7 @@ class Values:
 
 def ordinary(name: str, value: object) -> Number:
     """A positive parameter that floating point can hold, and its quotients too."""
-    number = positive(name, value.item() if isinstance(value, np.generic) else value)
+    number = positive(name, value)
     if not Fraction(1, 1 << _USUAL) <= exact(number) <= 1 << _USUAL:
         raise InvalidParameter(
             code="parameter_out_of_range",

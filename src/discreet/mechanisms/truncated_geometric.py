@@ -40,7 +40,7 @@ class TruncatedGeometric:
     def __post_init__(self) -> None:
         """Refuse a size that is not a count."""
         object.__setattr__(self, "size", count("size", self.size))
-        self._geometric()
+        object.__setattr__(self, "epsilon", self._geometric().epsilon)
 
     @classmethod
     def for_error(cls, error: float, *, confidence: float, size: int, cells: int = 1) -> Self:

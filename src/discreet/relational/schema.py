@@ -96,16 +96,17 @@ class Number:
 
     def __post_init__(self) -> None:
         """Refuse bounds that are not finite or are crossed."""
-        for name in ("low", "high"):
-            object.__setattr__(self, name, _plain(finite(name, getattr(self, name))))
-        if self.step is not None:
-            object.__setattr__(self, "step", _plain(positive("step", self.step)))
-        if not (-_FARTHEST <= self.low <= _FARTHEST and -_FARTHEST <= self.high <= _FARTHEST):
+        low, high = finite("low", self.low), finite("high", self.high)
+        step = None if self.step is None else positive("step", self.step)
+        near = -_FARTHEST <= low <= _FARTHEST and -_FARTHEST <= high <= _FARTHEST
+        if not near or not 1 / _FARTHEST <= (step or 1) <= _FARTHEST:
             raise InvalidParameter(
                 code="parameter_out_of_range",
-                expectation="bounds within 2**400 of zero",
+                expectation="bounds within 2**400 of zero, and a step of at least 2**-400",
                 remedy="Rescale the column to usual units.",
             )
+        for name, number in (("low", low), ("high", high), ("step", step)):
+            object.__setattr__(self, name, None if number is None else _plain(number))
         if not self.low < self.high:
             raise InvalidParameter(
                 code="bounds_crossed",

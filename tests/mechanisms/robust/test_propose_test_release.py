@@ -102,6 +102,31 @@ def test_distances_are_rounded_down(distance: float, whole: int) -> None:
     assert (mechanism.release([1]) is NO_ANSWER) == (whole <= mechanism.test.threshold)
 
 
+@pytest.mark.parametrize(
+    ("value", "end"), [(1e300, 1000), (math.inf, 1000), (-7, 0), (-math.inf, 0)]
+)
+def test_a_value_outside_the_bounds_is_released_as_the_bound_itself(value: float, end: int) -> None:
+    """Before the noise, so that a far value shows no more than the end of the range would."""
+    for seed in range(20):
+        far = replace(sums(Seeded(seed)), value=lambda _: value).release([])
+        assert far == replace(sums(Seeded(seed)), value=lambda _: end).release([])
+    assert replace(sums(Noiseless()), value=lambda _: value).release([]) == end
+
+
+def test_answers_stay_within_the_bounds_whatever_the_noise() -> None:
+    answers = {sums(Seeded(seed)).release([1000]) for seed in range(40)}
+    assert max(answers) == 1000
+    assert min(answers) < 1000
+    assert min(sums(Seeded(seed)).release([0]) for seed in range(40)) == 0
+
+
+def test_no_number_at_all_is_released_as_the_lower_bound() -> None:
+    for strange in (math.nan, None, "text", [], object()):
+        for seed in range(5):
+            answer = replace(sums(Seeded(seed)), value=lambda _, s=strange: s).release([])
+            assert answer == replace(sums(Seeded(seed)), value=lambda _: 0).release([])
+
+
 def test_zero_delta_is_refused() -> None:
     with pytest.raises(InvalidParameter) as refusal:
         ProposedMedian(bound=1, bounds=(0, 1), epsilon=1, delta=0)

@@ -180,8 +180,9 @@ class RenyiFilter(Filter):
     @classmethod
     def converted(cls, *, limit: ApproxDP, alpha: Number) -> Self:
         """Convert (epsilon, delta) to one order once, now, and then add up at that order."""
-        (budget,) = _budgets(limit, (alpha,))
-        made = cls(limit=RenyiDP(alpha=alpha, epsilon=budget, unit=limit.unit))
+        order = RenyiDP(alpha=alpha, epsilon=0).alpha
+        (budget,) = _budgets(limit, (order,))
+        made = cls(limit=RenyiDP(alpha=order, epsilon=budget, unit=limit.unit))
         made._promise = limit
         return made
 

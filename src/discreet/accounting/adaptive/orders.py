@@ -14,7 +14,14 @@ from discreet.accounting.rdp import RENYI
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
 from discreet.core.errors import Unpriced
 from discreet.core.event import Event
-from discreet.core.parameters import Number, exact, positive, probability, rounded_up
+from discreet.core.parameters import (
+    Number,
+    exact,
+    positive,
+    probability,
+    rounded_down,
+    rounded_up,
+)
 
 
 def renyi_price(event: Event, alpha: Number) -> Number:
@@ -38,7 +45,12 @@ def renyi_budget(alpha: Number, *, epsilon: Number, delta: Number) -> float:
     >>> [round(renyi_budget(alpha, epsilon=2, delta=1e-6), 6) for alpha in (8, 16, 32)]
     [0.45695, 1.328344, 1.697885]
     """
-    order, spend = float(alpha), float(positive("epsilon", epsilon))
-    log_delta = math.log(probability("delta", delta))
+    # Divergence grows with the order: what holds at the order holds at one rounded down.
+    order = rounded_down(exact(alpha))
+    spend = rounded_down(exact(positive("epsilon", epsilon)))
+    slack = rounded_down(exact(probability("delta", delta)))
+    if order <= 1 or slack == 0:
+        return -math.inf
+    log_delta = math.log(slack)
     terms = (spend, math.log1p(1 / (order - 1)), (log_delta + math.log(order)) / (order - 1))
     return math.fsum(terms) - 1e-12 * (1 + math.fsum(map(abs, terms)))

@@ -29,6 +29,7 @@ Parts: TypeAlias = tuple[tuple[LossTable, int], ...]
 _ULP = 2.0**-52
 _WRAP = 46.0  # exp(-46) < 2**-66
 _LARGEST = 1 << 23
+_MOST_COPIES = 1 << 36
 _DROPPED = 60.0
 _FACTORS = (0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0)
 
@@ -237,14 +238,16 @@ def compose(parts: Parts, tilt: float, far: tuple[float, float], *, sign: int) -
     cumulant = Cumulant(parts)
     tilted = cumulant.tilted(tilt)
     low, high = cumulant.window(tilt, far)
-    points = math.ceil((high - low) / step) + 4
-    if points > _LARGEST:
+    # With more copies the margins of their spectra would swallow the answer.
+    cells = (high - low) / step
+    if not 0 <= cells <= _LARGEST - 4 or sum(times for _, times in parts) > _MOST_COPIES:
         raise Unpriced(
             code="too_fine",
             expectation="a composition that fits a transform of 2**23 points",
-            received=points,
+            received=cells,
             remedy="Use the Rényi accountant.",
         )
+    points = math.ceil(cells) + 4
     shift = sum(times * table.first for table, times in parts)
     last = sum(times * (table.first + len(table.masses) - 1) for table, times in parts)
     offset = sum((times * Fraction(table.offset) for table, times in parts), Fraction(0))

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.event import Event
-from discreet.core.parameters import Number, exact, positive, probability
+from discreet.core.parameters import Number, exact, probability
 from discreet.core.partition_events import ConcentratedThreshold as ConcentratedThresholdEvent
 from discreet.core.partition_events import GaussianThreshold as GaussianThresholdEvent
+from discreet.mechanisms import grid
 from discreet.mechanisms.partition.rule import MOST_PEOPLE, Kept, Rule, out_of_reach
 from discreet.noise import rounded_gaussian
 
@@ -74,8 +75,8 @@ class GaussianThreshold(NormalThreshold):
     def __post_init__(self) -> None:
         """Refuse parameters out of range, or under which nothing would ever be named."""
         super().__post_init__()
-        object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon))
-        object.__setattr__(self, "delta", probability("delta", self.delta))
+        object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", probability("delta", grid.ordinary("delta", self.delta)))
         if self.noise.threshold > MOST_PEOPLE:
             raise out_of_reach()
 
@@ -113,8 +114,8 @@ class ConcentratedThreshold(NormalThreshold):
     def __post_init__(self) -> None:
         """Refuse parameters out of range, or under which nothing would ever be named."""
         super().__post_init__()
-        object.__setattr__(self, "rho", positive("rho", self.rho))
-        object.__setattr__(self, "delta", probability("delta", self.delta))
+        object.__setattr__(self, "rho", grid.ordinary("rho", self.rho))
+        object.__setattr__(self, "delta", probability("delta", grid.ordinary("delta", self.delta)))
         if self.noise.threshold > MOST_PEOPLE:
             raise out_of_reach()
 

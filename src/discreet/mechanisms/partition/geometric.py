@@ -23,14 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.event import Event
-from discreet.core.parameters import Number, exact, positive, probability
+from discreet.core.parameters import Number, exact, probability
 from discreet.core.partition_events import GeometricThreshold as GeometricThresholdEvent
+from discreet.mechanisms import grid
 from discreet.mechanisms.partition.rule import MOST_PEOPLE, Kept, Rule, out_of_reach
 from discreet.noise import Noiseless, Source, discrete_laplace
 from discreet.noise.enclosure import exp_minus
 
 if TYPE_CHECKING:
     from discreet.mechanisms.intervals.symmetric import Law
+
+_STEEPEST = Fraction(1000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +57,8 @@ class GeometricThreshold(Rule):
     def __post_init__(self) -> None:
         """Refuse parameters out of range, or under which nothing would ever be named."""
         super().__post_init__()
-        object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon))
-        object.__setattr__(self, "delta", probability("delta", self.delta))
+        object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", probability("delta", grid.ordinary("delta", self.delta)))
         if self.bound > MOST_PEOPLE:
             raise out_of_reach()
 
@@ -108,6 +111,8 @@ def truncation(epsilon: Fraction, delta: Fraction) -> int:
     >>> truncation(Fraction(1), Fraction(1, 10**5))
     11
     """
+    # A larger epsilon only makes the last value rarer, and needs ever more digits to say so.
+    epsilon = min(epsilon, _STEEPEST)
     e, d = float(epsilon), float(delta)
     if e < 1e-8:
         raise out_of_reach()

@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.event import Event
-from discreet.core.parameters import Number, exact, positive, probability
+from discreet.core.parameters import Number, exact, probability
 from discreet.core.partition_events import KeySelection
+from discreet.mechanisms import grid
 from discreet.mechanisms.partition.rule import MOST_PEOPLE, Kept, Rule, out_of_reach
 from discreet.noise import Noiseless
 from discreet.noise.bernoulli import bernoulli_enclosed
@@ -52,8 +53,8 @@ class OptimalSelection(Rule):
     def __post_init__(self) -> None:
         """Refuse parameters out of range, or under which nothing would ever be named."""
         super().__post_init__()
-        object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon))
-        object.__setattr__(self, "delta", probability("delta", self.delta))
+        object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", probability("delta", grid.ordinary("delta", self.delta)))
         if float(self.coin.delta) * MOST_PEOPLE < 1 and float(self.coin.epsilon) < 1e-5:
             raise out_of_reach()
 

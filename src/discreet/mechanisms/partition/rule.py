@@ -55,6 +55,8 @@ class Rule(ABC):
         require_source(self.randomness)
         for name in ("groups", "swaps", "least"):
             object.__setattr__(self, name, count(name, getattr(self, name)))
+        if max(self.groups * self.swaps, self.least) > MOST_PEOPLE:
+            raise out_of_reach()
 
     @property
     def event(self) -> Event:

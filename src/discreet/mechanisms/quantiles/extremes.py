@@ -36,10 +36,9 @@ def extreme_rank(
     13
     """
     aim = FromTop(1)
-    gap = by.gap(BEYOND, count("candidates", candidates))
-    rate = exact(grid.ordinary("epsilon", epsilon)) / (
-        count("rank_sensitivity", rank_sensitivity) * aim.spread
-    )
+    gap = by.gap(BEYOND, count("candidates", grid.ordinary("candidates", candidates)))
+    rows = count("rank_sensitivity", grid.ordinary("rank_sensitivity", rank_sensitivity))
+    rate = exact(grid.ordinary("epsilon", epsilon)) / (rows * aim.spread)
     return max(1, math.ceil(gap * (1 + 1e-12) / float(rate * aim.over)))
 
 

@@ -73,7 +73,8 @@ class _Cutting(Aggregator):
 
     def __post_init__(self) -> None:
         """Refuse a share that would leave nothing."""
-        if not nonnegative("alpha", self.alpha) < 0.5:
+        object.__setattr__(self, "alpha", nonnegative("alpha", self.alpha))
+        if not self.alpha < 0.5:
             raise InvalidParameter(
                 code="nothing_left",
                 expectation="alpha below 1/2, so that values are left between both ends",

@@ -10,6 +10,7 @@ Source: contract, "Columns" and "Numbers". Proof: ``proofs/robust-noisy-test.md`
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -22,6 +23,7 @@ from discreet.core.parameters import Number, exact, finite
 from discreet.mechanisms.grid import floor_log2
 
 FINE = 40
+_FARTHEST = 1 << 1000
 
 
 @dataclass(frozen=True)
@@ -90,15 +92,33 @@ def as_number(value: Any) -> float:
         return math.nan
 
 
-def _checked(bounds: tuple[Number, Number]) -> tuple[Fraction, Fraction]:
-    lower, upper = (exact(finite("bounds", bound)) for bound in bounds)
-    if not lower < upper:
+def read_bounds(bounds: object) -> tuple[Number, Number]:
+    """Two plain numbers within the range of floats, not yet in order."""
+    if not isinstance(bounds, Sequence) or isinstance(bounds, str) or len(bounds) != 2:
+        raise _no_bounds(type(bounds).__name__)
+    lower, upper = (finite("bounds", bound) for bound in bounds)
+    if not all(-_FARTHEST <= bound <= _FARTHEST for bound in (lower, upper)):
         raise InvalidParameter(
-            code="bounds_crossed",
-            expectation="bounds=(lower, upper) with lower < upper",
-            received=(float(lower), float(upper)),
-            remedy="Declare the public range of the values, the smaller end first.",
+            code="parameter_out_of_range",
+            expectation="bounds within 2**1000 of zero",
+            remedy="Rescale the data to usual units.",
         )
+    return lower, upper
+
+
+def _no_bounds(received: object) -> InvalidParameter:
+    return InvalidParameter(
+        code="bounds_crossed",
+        expectation="bounds=(lower, upper) with lower < upper",
+        received=received,
+        remedy="Declare the public range of the values, the smaller end first.",
+    )
+
+
+def _checked(bounds: tuple[Number, Number]) -> tuple[Fraction, Fraction]:
+    lower, upper = map(exact, read_bounds(bounds))
+    if not lower < upper:
+        raise _no_bounds((float(lower), float(upper)))
     return lower, upper
 
 

@@ -49,7 +49,7 @@ class EdgeCount:
         """Refuse parameters out of range."""
         require_source(self.randomness)
         object.__setattr__(self, "max_degree", count("max_degree", self.max_degree))
-        ordinary("epsilon", self.epsilon)
+        object.__setattr__(self, "epsilon", ordinary("epsilon", self.epsilon))
         checked_scale(exact(self._noise().scale(kind=int)))
 
     @property

@@ -12,10 +12,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self
+from typing import Any, Self
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.parameters import Number, delta_parameter, exact, probability
+from discreet.core.parameters import (
+    Number,
+    delta_parameter,
+    exact,
+    finite,
+    positive,
+    probability,
+)
 from discreet.mechanisms.grid import LIMIT, floor_log2, ordinary
 from discreet.noise import Source, rounded_laplace
 from discreet.noise.enclosure import log_inverse
@@ -44,7 +51,9 @@ class NoisyTest:
 
     def __post_init__(self) -> None:
         """Refuse noise that the sampler could not hold."""
-        ordinary("epsilon", self.epsilon)
+        object.__setattr__(self, "epsilon", ordinary("epsilon", self.epsilon))
+        object.__setattr__(self, "threshold", finite("threshold", self.threshold))
+        object.__setattr__(self, "sensitivity", ordinary("sensitivity", self.sensitivity))
         checked_scale(self._scale() * (1 << self._cut()[0]))
 
     @classmethod
@@ -55,8 +64,9 @@ class NoisyTest:
 
         The threshold is limit + sensitivity · ln(1 / 2 chance) / epsilon, rounded up.
         """
-        reach = exact(sensitivity) * log_inverse_above(2 * exact(chance)) / exact(epsilon)
-        return cls(epsilon=epsilon, threshold=exact(limit) + reach, sensitivity=exact(sensitivity))
+        rate, unit = ordinary("epsilon", epsilon), exact(ordinary("sensitivity", sensitivity))
+        reach = unit * log_inverse_above(2 * exact(positive("chance", chance))) / exact(rate)
+        return cls(epsilon=rate, threshold=exact(finite("limit", limit)) + reach, sensitivity=unit)
 
     def passes(self, value: int, source: Source) -> bool:
         """The verdict. How far the value is below or above the cut is clamped to 2**61 steps."""
@@ -107,14 +117,22 @@ def log_inverse_above(chance: Fraction) -> Fraction:
     return Fraction(log_inverse(low, low + 1, bits)[1], 1 << bits)
 
 
-def checked_price(epsilon: object, delta: object) -> None:
+def keep_price(mechanism: Any) -> None:
+    """Put plain numbers in the place of a mechanism's ``epsilon`` and ``delta``, or refuse them."""
+    epsilon, delta = checked_price(mechanism.epsilon, mechanism.delta)
+    object.__setattr__(mechanism, "epsilon", epsilon)
+    object.__setattr__(mechanism, "delta", delta)
+
+
+def checked_price(epsilon: object, delta: object) -> tuple[Number, Number]:
     """Refuse an epsilon or a delta that is not positive: a test can always pass by accident."""
-    ordinary("epsilon", epsilon)
-    if delta_parameter("delta", delta) == 0:
+    spend, slack = ordinary("epsilon", epsilon), delta_parameter("delta", delta)
+    if slack == 0:
         raise InvalidParameter(
             code="delta_not_positive",
             expectation="delta to be greater than zero",
-            received=delta,
+            received=slack,
             remedy="A test passes by accident now and then, and delta pays for that; choose it "
             "well below one over the number of people, e.g. 1e-6.",
         )
+    return spend, slack

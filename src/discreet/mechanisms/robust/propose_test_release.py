@@ -15,9 +15,9 @@ from discreet.mechanisms.additive import marked
 from discreet.mechanisms.grid import ordinary
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.robust.blocks import FAILED, Function, outcome
-from discreet.mechanisms.robust.lattice import Lattice, as_number, rows_of
+from discreet.mechanisms.robust.lattice import Lattice, as_number, read_bounds, rows_of
 from discreet.mechanisms.robust.no_answer import NO_ANSWER, NoAnswer
-from discreet.mechanisms.robust.noisy_test import NoisyTest, checked_price
+from discreet.mechanisms.robust.noisy_test import NoisyTest, keep_price
 from discreet.mechanisms.robust.order_statistics import sorted_rows
 from discreet.noise import SYSTEM, Source
 from discreet.noise.laplace import checked_scale
@@ -37,8 +37,9 @@ class Proposal(ABC):
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
         require_source(self.randomness)
-        ordinary("bound", self.bound)
-        checked_price(self.epsilon, self.delta)
+        object.__setattr__(self, "bound", ordinary("bound", self.bound))
+        keep_price(self)
+        object.__setattr__(self, "bounds", read_bounds(self.bounds))
         Lattice.between(self.bounds)
         self.error(confidence=0.5)
         _ = self.test

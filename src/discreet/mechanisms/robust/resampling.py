@@ -48,9 +48,10 @@ class SampledConsensus(Stable):
 
     def __post_init__(self) -> None:
         """Refuse parameters out of range, and more work than allowed."""
-        super().__post_init__()
         object.__setattr__(self, "size", count("size", self.size, least=2))
-        if self.runs > count("most_runs", self.most_runs):
+        object.__setattr__(self, "most_runs", count("most_runs", self.most_runs))
+        super().__post_init__()
+        if self.runs > self.most_runs:
             raise InvalidParameter(
                 code="too_many_runs",
                 expectation=f"at most {self.most_runs} runs of the function",

@@ -13,9 +13,9 @@ from discreet.core.mechanism_events import Approximate
 from discreet.core.parameters import Number, count, exact, finite
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.robust.lattice import Lattice, rows_of
+from discreet.mechanisms.robust.lattice import Lattice, read_bounds, rows_of
 from discreet.mechanisms.robust.no_answer import NO_ANSWER, NoAnswer
-from discreet.mechanisms.robust.noisy_test import NoisyTest, checked_price
+from discreet.mechanisms.robust.noisy_test import NoisyTest, keep_price
 from discreet.mechanisms.robust.quartiles import Quartiles, quartiles
 from discreet.noise import SYSTEM, Source
 from discreet.noise.randomness import require_source
@@ -57,10 +57,12 @@ class Scale:
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
         require_source(self.randomness)
-        checked_price(self.epsilon, self.delta)
+        keep_price(self)
+        object.__setattr__(self, "bounds", read_bounds(self.bounds))
+        object.__setattr__(self, "base", finite("base", self.base))
         Lattice.between(self.bounds)
         _ = self.test
-        if not _SMALLEST_BASE <= finite("base", self.base) <= _LARGEST_BASE:
+        if not _SMALLEST_BASE <= self.base <= _LARGEST_BASE:
             raise InvalidParameter(
                 code="base_out_of_range",
                 expectation="a base of logarithms between 1.01 and 2**20",

@@ -65,7 +65,7 @@ class SmoothLaplace(SmoothNoise):
 
     def __post_init__(self) -> None:
         """Refuse a delta that is not positive: that is Cauchy noise's case."""
-        checked_price(1, self.delta)
+        object.__setattr__(self, "delta", checked_price(1, self.delta)[1])
 
     def beta(self, epsilon: Number) -> float:
         """The published value, within the range in which it is proven."""

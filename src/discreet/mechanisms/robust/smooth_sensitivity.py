@@ -11,7 +11,7 @@ from discreet.core.event import Event
 from discreet.core.parameters import Number, exact, positive, probability
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.grid import ordinary
-from discreet.mechanisms.robust.lattice import Lattice, rows_of
+from discreet.mechanisms.robust.lattice import Lattice, read_bounds, rows_of
 from discreet.mechanisms.robust.order_statistics import sorted_rows
 from discreet.mechanisms.robust.smooth_noise import SmoothNoise
 from discreet.noise import SYSTEM, Source
@@ -59,7 +59,8 @@ class SmoothMedian:
     def __post_init__(self) -> None:
         """Refuse parameters out of range; the data has no say in this."""
         require_source(self.randomness)
-        ordinary("epsilon", self.epsilon)
+        object.__setattr__(self, "epsilon", ordinary("epsilon", self.epsilon))
+        object.__setattr__(self, "bounds", read_bounds(self.bounds))
         checked_scale(2 * self.noise.multiplier(self.epsilon) * Lattice.between(self.bounds).width)
         if self.beta < 2 * _MARGIN:
             raise InvalidParameter(

@@ -14,7 +14,7 @@ from discreet.mechanisms.robust.ballots import lead
 from discreet.mechanisms.robust.blocks import FAILED, Function, outcome
 from discreet.mechanisms.robust.lattice import as_number
 from discreet.mechanisms.robust.no_answer import NO_ANSWER, NoAnswer
-from discreet.mechanisms.robust.noisy_test import NoisyTest, checked_price
+from discreet.mechanisms.robust.noisy_test import NoisyTest, keep_price
 from discreet.noise import SYSTEM, Source
 from discreet.noise.randomness import require_source
 
@@ -30,7 +30,7 @@ class Stable:
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
         require_source(self.randomness)
-        checked_price(self.epsilon, self.delta)
+        keep_price(self)
         _ = self.test
 
     @property

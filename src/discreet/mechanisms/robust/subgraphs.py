@@ -129,8 +129,9 @@ class SubgraphCount:
     def __post_init__(self) -> None:
         """Refuse parameters out of range."""
         require_source(self.randomness)
-        ordinary("epsilon", self.epsilon)
-        if count("max_degree", self.max_degree) < self.pattern.degree:
+        object.__setattr__(self, "epsilon", ordinary("epsilon", self.epsilon))
+        object.__setattr__(self, "max_degree", count("max_degree", self.max_degree))
+        if self.max_degree < self.pattern.degree:
             raise InvalidParameter(
                 code="degree_too_small",
                 expectation=f"max_degree of at least {self.pattern.degree} for this pattern",

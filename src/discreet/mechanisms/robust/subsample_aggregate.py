@@ -14,7 +14,7 @@ from discreet.mechanisms.additive import marked
 from discreet.mechanisms.grid import floor_log2, ordinary
 from discreet.mechanisms.robust.aggregators import Aggregator
 from discreet.mechanisms.robust.blocks import Function, apply, split
-from discreet.mechanisms.robust.lattice import Lattice
+from discreet.mechanisms.robust.lattice import Lattice, read_bounds
 from discreet.noise import SYSTEM, Source, rounded_laplace
 from discreet.noise.laplace import checked_scale
 from discreet.noise.randomness import require_source
@@ -62,7 +62,8 @@ class SubsampleAggregate:
         """Refuse parameters out of range; the data has no say in this."""
         require_source(self.randomness)
         object.__setattr__(self, "blocks", count("blocks", self.blocks))
-        ordinary("epsilon", self.epsilon)
+        object.__setattr__(self, "epsilon", ordinary("epsilon", self.epsilon))
+        object.__setattr__(self, "bounds", read_bounds(self.bounds))
         checked_scale(self._scale(self._lattice()))
 
     @property

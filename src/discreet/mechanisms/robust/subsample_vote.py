@@ -102,9 +102,9 @@ class SubsampleVote:
         require_source(self.randomness)
         object.__setattr__(self, "options", Categories(tuple(self.options)).values)
         object.__setattr__(self, "blocks", count("blocks", self.blocks))
-        ordinary("epsilon", self.epsilon)
-        if self.popularity_epsilon is not None:
-            ordinary("popularity_epsilon", self.popularity_epsilon)
+        for name in ("epsilon", "popularity_epsilon"):
+            if name == "epsilon" or self.popularity_epsilon is not None:
+                object.__setattr__(self, name, ordinary(name, getattr(self, name)))
 
     @property
     def event(self) -> Event:

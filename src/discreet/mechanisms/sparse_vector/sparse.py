@@ -11,7 +11,15 @@ from discreet.core import pricing
 from discreet.core.errors import Exhausted, InvalidParameter
 from discreet.core.event import Event, compose
 from discreet.core.mechanism_events import SparseVector as SparseVectorEvent
-from discreet.core.parameters import Number, count, delta_parameter, exact, positive, probability
+from discreet.core.parameters import (
+    Number,
+    count,
+    delta_parameter,
+    exact,
+    positive,
+    probability,
+    rounded_down,
+)
 from discreet.mechanisms import grid
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.laplace import Laplace
@@ -54,7 +62,9 @@ class Sparse:
         """Refuse parameters out of range."""
         object.__setattr__(self, "epsilon_each", grid.ordinary("epsilon_each", self.epsilon_each))
         object.__setattr__(self, "cutoff", count("cutoff", self.cutoff))
-        self._round()
+        each = self._round()
+        object.__setattr__(self, "threshold", each.threshold)
+        object.__setattr__(self, "sensitivity", each.sensitivity)
 
     @classmethod
     def pure(
@@ -82,19 +92,21 @@ class Sparse:
         Found by bisection on the composed event, so the claim is checked, not taken from a
         closed form that fails for some delta (000a:D4).
         """
-        target = float(positive("epsilon", epsilon))
-        if delta_parameter("delta", delta) == 0:
+        target = rounded_down(exact(grid.ordinary("epsilon", epsilon)))
+        slack = delta_parameter("delta", delta)
+        times = count("cutoff", cutoff)
+        if slack == 0:
             raise InvalidParameter(
                 code="delta_zero",
                 expectation="delta > 0",
-                received=delta,
+                received=slack,
                 remedy="Use Sparse.pure for a pure guarantee.",
             )
         low, high = 0.0, target
         for _ in range(60):
             middle = (low + high) / 2
-            event = SparseVectorEvent(epsilon=middle, cutoff=1) * cutoff
-            if pricing.epsilon(event, float(delta)) <= target:
+            event = SparseVectorEvent(epsilon=middle, cutoff=1) * times
+            if pricing.epsilon(event, rounded_down(exact(slack))) <= target:
                 low = middle
             else:
                 high = middle
@@ -232,7 +244,9 @@ class NumericSparse:
         """Refuse parameters out of range."""
         object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
         object.__setattr__(self, "cutoff", count("cutoff", self.cutoff))
-        self.comparisons()
+        comparisons = self.comparisons()
+        object.__setattr__(self, "threshold", comparisons.threshold)
+        object.__setattr__(self, "sensitivity", comparisons.sensitivity)
 
     @classmethod
     def for_error(
