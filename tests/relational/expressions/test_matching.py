@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from discreet.relational.engines.spark_dialect import SparkDialect
 from discreet.relational.expression import Call, Column, Expression, evaluate
 from discreet.relational.facts import Facts
 from discreet.relational.functions.casts import cast
@@ -91,3 +92,11 @@ def test_patterns_mean_the_same_however_they_are_written(maker: Maker) -> None:
     finally:
         home.engine.close()
         home.close()
+
+
+def test_spark_never_comes_back_to_an_earlier_piece() -> None:
+    """Its own LIKE would, wherever a piece stands between two signs %, except in %text%."""
+    text = Column("v", Facts(Kind.TEXT))
+    for pattern in (*PATTERNS[:6], *PATTERNS[7:], "a%b%c", "%a_%"):
+        assert "(?>" in SparkDialect().render(Call(like(pattern, "!"), (text,)))
+    assert "LIKE '%ab%'" in SparkDialect().render(Call(like("%ab%"), (text,)))
