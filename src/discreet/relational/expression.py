@@ -56,7 +56,7 @@ class Literal:
                 code="bad_literal",
                 expectation="a constant: a finite number, text without NUL, a date, a moment",
                 received=type(self.value).__name__,
-                remedy="Whole numbers end at 2**63 - 1; moments have no zone.",
+                remedy="Whole numbers end at 2**63 - 1, texts at 4096 letters; no zones.",
             )
         values = () if self.value is None else (self.value,)
         object.__setattr__(self, "kind", kind)

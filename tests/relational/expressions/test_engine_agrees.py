@@ -94,4 +94,5 @@ def holds(facts: Facts, listed: Set[object] | None, value: Any) -> bool:
     above = facts.low is None or value >= facts.low
     below = facts.high is None or value <= facts.high
     known = facts.kind is Kind.TRUTH or facts.values is None or value in facts.values
-    return above and below and known and (listed is None or value in listed)
+    short = facts.length is None or len(value) <= facts.length
+    return above and below and known and short and (listed is None or value in listed)

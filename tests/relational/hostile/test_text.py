@@ -23,19 +23,13 @@ OTHERS = 40
 
 
 def people(*, bob: bool) -> pl.DataFrame:
-    """Forty people, and Bob, whose texts are as long as texts can be, in wide letters."""
-    names = [f"n{number}" for number in range(OTHERS)]
-    rows = {
-        "pid": list(range(OTHERS)),
-        "name": names,
-        "v": ["short"] * OTHERS,
-        "w": ["A"] * OTHERS,
-        "x": [1] * OTHERS,
-    }
+    """Forty people, and Bob, whose text is far longer than a text may be, in wide letters."""
+    rows: list[tuple[int, str, str, str, int]] = [
+        (number, f"n{number}", "short", "A", 1) for number in range(OTHERS)
+    ]
     if bob:
-        more = {"pid": 99, "name": "Bob", "v": "\U0001f600" * STORED, "w": "A", "x": 3}
-        rows = {name: [*values, more[name]] for name, values in rows.items()}
-    return pl.DataFrame(rows)
+        rows.append((99, "Bob", "\U0001f600" * STORED, "A", 3))
+    return pl.DataFrame(rows, schema=["pid", "name", "v", "w", "x"], orient="row")
 
 
 def chained(grown: str, levels: int, start: str = "v") -> str:

@@ -210,6 +210,10 @@ class DuckDBDialect(Dialect):
         """128 bits hold 2**64 numbers of 2**62."""
         return f"COALESCE(SUM({text}), CAST(0 AS HUGEINT))"
 
+    def first(self, text: str, letters: int) -> str:
+        """Unlike ``left``, this is computed once for each value of a dictionary."""
+        return f"substring({text}, 1, {letters})"
+
     def is_text(self, stored: str) -> bool:
         """VARCHAR; the values of an ENUM are its own."""
         return stored.upper().startswith("VARCHAR")
