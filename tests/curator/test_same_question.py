@@ -147,6 +147,17 @@ def test_a_release_with_another_split_beside_it_is_bought_again(
     assert not charged(source, ask[door])
 
 
+def test_the_split_of_a_batch_is_part_of_its_identity(
+    source: dp.Curator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Questions, importance and spend decide it today; it is told all the same."""
+    plan = source._plan(tuple(map(source._question, TWO.values())), (1.0, 1.0), SPEND)
+    same = source._known_together(("a", "b"), plan).identity
+    assert source._known_together(("a", "b"), plan).identity == same
+    monkeypatch.setattr(sessions, "allocated_together", lambda _: {"linear": []})
+    assert source._known_together(("a", "b"), plan).identity != same
+
+
 # What makes another question ---------------------------------------------------------------------
 
 TWO = {"a": BOTH, "b": WARDS}
@@ -226,6 +237,7 @@ def test_another_question_is_not(source: dp.Curator, door: str, change: str) -> 
     "declared",
     [
         {"snapshot": "two"},
+        {"rows_at_most": 10**6},
         {"columns": {"age": dp.Number(0, 119)}},
         {"columns": {"age": dp.Number(1, 120)}},
         {"columns": {"cost": dp.Number(0, 999)}},

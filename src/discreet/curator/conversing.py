@@ -81,7 +81,9 @@ def begin_conversation(
         "mechanism": plain_construction(mechanism),
         "spend": plain_guarantee(spend),
         "snapshot": session._snapshot(source.question),
-        "question": identity("universe", question=source.question),
+        "question": identity(
+            "universe", question=source.question, rows=session._rows(source.question)
+        ),
         **planned,
     }
     name = session._account.reserve(
@@ -108,7 +110,7 @@ def resume_conversation(session: Session, name: str, *, asker: str) -> Conversat
     question = question_of(universe, session._question)
     purpose = paid["detail"].get("purpose")
     session._policies.admit_resumed(question, asker=asker, purpose=purpose)
-    now = identity("universe", question=question)
+    now = identity("universe", question=question, rows=session._rows(question))
     if kept["question"] not in (now, former_identity(question, session.unit)):
         raise InvalidParameter(
             code="universe_differs",

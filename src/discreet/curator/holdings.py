@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from discreet.curator.ledger import Ledger
 from discreet.noise.randomness import SYSTEM, Source, integer
 from discreet.relational.database import Database
+from discreet.relational.plan import Rows, scans
 from discreet.relational.table import MOST_ROWS, Table
 
 
@@ -26,6 +27,12 @@ class Holdings:
         tables = self.database.tables.values()
         return sum(t.rows_at_most for t in tables if isinstance(t, Table)) or MOST_ROWS
 
+    def declared_rows(self, tables: Collection[str]) -> tuple[tuple[str, int], ...]:
+        """The most rows of each of these private tables, as declared."""
+        found = self.database.tables
+        private = [(name, found[name]) for name in sorted(tables)]
+        return tuple((name, each.rows_at_most) for name, each in private if isinstance(each, Table))
+
     def snapshot(self, tables: Collection[str]) -> str:
         """A random id for the version of these tables."""
         names = frozenset(tables)
@@ -34,3 +41,10 @@ class Holdings:
             tag = f"{integer(SYSTEM, 128):x}" if version is None else version
             self._snapshots[names] = self.ledger.snapshot(tag)
         return self._snapshots[names]
+
+
+def tables_read(rows: Rows) -> frozenset[str]:
+    """The tables that a plan reads, those through which others reach their people included."""
+    read = scans(rows)
+    routes = {scan.route.table for scan in read if scan.route is not None}
+    return frozenset({scan.table for scan in read} | routes)

@@ -24,6 +24,7 @@ from discreet.curator.batch import Batch
 from discreet.curator.bounds import Bounds, estimate_bounds
 from discreet.curator.columns import Columns
 from discreet.curator.explanation import Explanation, explain
+from discreet.curator.holdings import tables_read
 from discreet.curator.preview import Preview, preview
 from discreet.curator.purse import as_written
 from discreet.curator.recall import Known
@@ -43,7 +44,6 @@ from discreet.relational.identity import identity
 from discreet.relational.inquiry import Inquiry, Measured
 from discreet.relational.keyed_universe import KeyedUniverse
 from discreet.relational.keys import KeySet
-from discreet.relational.plan import scans
 from discreet.relational.question import Question
 from discreet.relational.sql.catalog import require_table
 from discreet.relational.sql.clause import agreed, opened
@@ -359,9 +359,11 @@ class Session(Access):
 
     def _snapshot(self, question: Question) -> str:
         """A random id for the version of the tables that a question reads."""
-        read = scans(question.rows)
-        routes = {scan.route.table for scan in read if scan.route is not None}
-        return self._holdings.snapshot({scan.table for scan in read} | routes)
+        return self._holdings.snapshot(tables_read(question.rows))
+
+    def _rows(self, question: Question) -> tuple[tuple[str, int], ...]:
+        """How many rows these tables have at most, as declared."""
+        return self._holdings.declared_rows(tables_read(question.rows))
 
     def _known(self, door: str, question: Question, inquiry: Inquiry) -> Known:
         """The identity of a question with its price and split, and the split itself."""
@@ -372,6 +374,7 @@ class Session(Access):
             spend=inquiry.spend,
             allocation=allocation,
             snapshot=snapshot,
+            rows=self._rows(question),
         )
         former = former_identity(question, inquiry.spend, snapshot, self.unit)
         return Known(same, former, allocation)
@@ -387,6 +390,7 @@ class Session(Access):
             spend=plan.spend,
             allocation=allocation,
             snapshots=snapshots,
+            rows=tuple(map(self._rows, plan.questions)),
         )
         former = former_identity(
             plan.questions, names, plan.importance, plan.spend, snapshots, self.unit

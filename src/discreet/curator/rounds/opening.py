@@ -113,7 +113,7 @@ def open_round(
         "mechanism": _kind(chosen).__name__,
         "closes": None if closes is None else closes.isoformat(),
         "snapshot": session._snapshot(source.question),
-        "question": _declared(source),
+        "question": _declared(session, source),
         "plan": agreed.plain(),
     }
     name = session._account.reserve(
@@ -153,7 +153,7 @@ def resume_round(session: Session, name: str, *, asker: str) -> Round:
     held = spend.per(session.unit)
     terms = Terms(rule, agreed, held, pages.names(), kept["places"], closes, public)
     if pages.outcome() is not None:
-        _require_declared(source, kept)
+        _require_declared(session, source, kept)
         ended = session._account.find(asker=asker, question=str(paid["question"])) is not None
         commit = _nothing if ended else partial(_commit, session, name)
         round_again = Round(name, terms, pages, _never, commit)
@@ -164,14 +164,14 @@ def resume_round(session: Session, name: str, *, asker: str) -> Round:
     return _running(session, name, source, terms, mechanism=chosen, pages=claimed)
 
 
-def _declared(source: TableCounts) -> str:
+def _declared(session: Session, source: TableCounts) -> str:
     """Equal where the universe means the same cells of the same tables."""
-    return identity("universe", question=source.question)
+    return identity("universe", question=source.question, rows=session._rows(source.question))
 
 
-def _require_declared(source: TableCounts, kept: Mapping[str, Any]) -> None:
+def _require_declared(session: Session, source: TableCounts, kept: Mapping[str, Any]) -> None:
     """Refuse to read queries and counts of other cells; the first rounds did not keep which."""
-    if kept.get("question", "") not in ("", _declared(source)):
+    if kept.get("question", "") not in ("", _declared(session, source)):
         raise InvalidParameter(
             code="universe_differs",
             expectation="tables that are declared as when the round was opened",
@@ -192,7 +192,7 @@ def _again(
             remedy="Open a new round. For tables that are not files, name their version: "
             "dp.table(..., snapshot=...).",
         )
-    _require_declared(source, kept)
+    _require_declared(session, source, kept)
     session._payment.require_unchanged()
     promise = guarantee_from_plain(kept["promise"])
     assert isinstance(promise, ApproxDP)

@@ -184,6 +184,7 @@ def _identity(
         workload=about,
         spend=spend,
         snapshot=snapshot,
+        rows=session._rows(question),
     )
     return same, former_identity(question, "synopsis", asked, about, spend, snapshot, unit)
 
