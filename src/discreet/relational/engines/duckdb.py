@@ -9,10 +9,11 @@ Source: contract, "What may be seen"; 004d:F21.
 
 from __future__ import annotations
 
-import csv
-import gzip
 import re
+import shutil
+import tempfile
 import threading
+import weakref
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import date
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.relational.dialect import Dialect
 from discreet.relational.engines.duckdb_dialect import DuckDBDialect
+from discreet.relational.engines.text_file import text_file
 from discreet.relational.hashing import NATIVE, Hashing
 from discreet.relational.kind import Kind
 from discreet.relational.sources import (
@@ -37,9 +39,6 @@ from discreet.relational.sources import (
     Source,
     cannot_read,
 )
-
-_LONGEST_HEADER = 1 << 20
-
 
 _ENUM = re.compile(r"ENUM\((?:[^']|'(?:[^']|'')*')*?\)")
 _MANY_KEYS = 1000
@@ -79,6 +78,7 @@ class DuckDB:
         if threads is not None:
             settings["threads"] = threads
         self._connection = duckdb.connect(":memory:", config=settings)
+        self._copies: list[weakref.finalize[..., DuckDB]] = []
         self._alone = threading.RLock()
         self._places: dict[str, str] = {}
         self._databases: dict[Path, str] = {}
@@ -182,12 +182,20 @@ class DuckDB:
         return fetched
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Let go of the connection, and of copies of text files."""
         with self._alone:
             self._connection.close()
+            for discard in self._copies:
+                discard()
 
     def _run(self, text: str) -> duckdb.DuckDBPyConnection:
         return self._connection.execute(text)
+
+    def _copy(self, view: str) -> Path:
+        """A place for a copy, in a folder that only this user can look into; gone when closed."""
+        folder = tempfile.mkdtemp(prefix="discreet-")
+        self._copies.append(weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True))
+        return Path(folder) / f"{view}.csv"
 
     def _attached(self, number: int, source: Source) -> str:
         literal, identifier = self._dialect.literal, self._dialect.identifier
@@ -208,15 +216,9 @@ class DuckDB:
                 self._run(f"CREATE VIEW {view} AS SELECT * FROM read_parquet({literal(str(path))})")
                 return view
             case CSVFile(path):
-                self._paths.append(str(path))
-                separator, names = _header(path)
-                types = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
-                self._run(
-                    f"CREATE VIEW {view} AS SELECT * FROM read_csv({literal(str(path))}, "
-                    f"auto_detect = false, header = true, delim = {literal(separator)}, "
-                    f"quote = '\"', escape = '\"', columns = {{{types}}}, ignore_errors = true, "
-                    f"null_padding = true, parallel = false, strict_mode = false)"
-                )
+                read = text_file(path, lambda: self._copy(view))
+                self._paths.append(str(read.path))
+                self._run(f"CREATE VIEW {view} AS {read.select(self._dialect)}")
                 return view
         raise TypeError(type(source).__name__)
 
@@ -238,46 +240,6 @@ def _columns(
             return None
         columns[f"v{place}"] = np.array(values, dtype=_ARRAYS[kind])
     return columns
-
-
-def _header(path: Path) -> tuple[str, list[str]]:
-    """The separator, and the names in the first line; no other line is looked at.
-
-    The separator is the one that makes the most names; spaces around a name are no part of it,
-    and a column without a name is called after its place.
-    """
-    opener = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opener(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as file:
-            lines = [file.readline(_LONGEST_HEADER)]
-            while lines[0].count('"') % 2 and (further := file.readline(_LONGEST_HEADER)):
-                lines = ["".join((*lines, further))]
-    except (OSError, UnicodeDecodeError):
-        lines = []
-    usual = "\t" if ".tsv" in path.suffixes else ","
-    found = {
-        separator: next(csv.reader(lines, delimiter=separator), [])
-        for separator in (usual, ",", ";", "\t", "|")
-    }
-    separator = max(found, key=lambda each: len(found[each]))
-    names = [
-        name.strip() or f"column{place}" for place, name in enumerate(found[separator], start=1)
-    ]
-    if "\ufffd" in "".join(names) or "\0" in "".join(names):
-        raise InvalidParameter(
-            code="csv_not_utf8",
-            expectation="a CSV file in UTF-8",
-            received=path.name,
-            remedy="Save it as UTF-8, for instance: iconv -f latin1 -t utf-8 old.csv > new.csv.",
-        )
-    if not any(found[separator]) or len(set(names)) != len(names):
-        raise InvalidParameter(
-            code="csv_without_header",
-            expectation="a first line that names each column once",
-            received=path.name,
-            remedy="Add a header line, or pass a frame.",
-        )
-    return separator, names
 
 
 def _typed(frame: Any) -> Any:
