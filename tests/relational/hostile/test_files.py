@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 import polars as pl
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 import discreet as dp
@@ -18,7 +16,6 @@ from discreet.core.errors import DiscreetError, EngineFailed
 from discreet.noise import Noiseless
 from discreet.relational.database import Database
 from tests.relational.hostile.curators import COLUMNS, SECRETS, ask, curator, spent, words
-from tests.relational.neighbours.marks import privacy_defect
 
 GOOD = pl.DataFrame(
     {"pid": [1, 1, 2, 3], "w": ["A", "B", "A", "B"], "x": [1, 2, 3, 4], "y": [0.1, 0.2, 0.3, 0.4]}
@@ -249,17 +246,6 @@ def test_bytes_that_are_not_text_are_their_own_affair(csv: Path) -> None:
 
 def test_a_malformed_quote_is_its_own_affair(csv: Path) -> None:
     assert counted(csv, 'w,x,y\nA,1,0\nA,"1"x,0\nB,3,0\n') == [(2, 1), (1, 1)]
-
-
-@privacy_defect("one string that is not UTF-8 makes a scan of Parquet fail")
-def test_parquet_text_that_is_not_text_is_null(tmp_path: Path) -> None:
-    buffers = pa.array([b"A", b"\xff\xfe", b"B"], type=pa.binary()).buffers()
-    words = pa.Array.from_buffers(pa.string(), 3, buffers)
-    pq.write_table(
-        pa.table({"w": words, "x": [1, 2, 3], "y": [0.1, 0.2, 0.3]}), tmp_path / "t.parquet"
-    )
-    with curator(tmp_path / "t.parquet", unit=dp.Row(), randomness=Noiseless()) as made:
-        assert ask(made, COUNTS).answers[0].values == (1, 1)
 
 
 # Names -------------------------------------------------------------------------------------------

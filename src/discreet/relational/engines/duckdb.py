@@ -16,7 +16,6 @@ import threading
 import weakref
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,8 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.relational.dialect import Dialect
 from discreet.relational.engines.duckdb_dialect import DuckDBDialect
+from discreet.relational.engines.frames import typed
+from discreet.relational.engines.parquet_file import parquet, parquet_columns
 from discreet.relational.engines.text_file import text_file
 from discreet.relational.hashing import NATIVE, Hashing
 from discreet.relational.kind import Kind
@@ -202,7 +203,7 @@ class DuckDB:
         view = f"source_{number}"
         match source:
             case Frame(frame):
-                self._connection.register(view, _typed(frame))
+                self._connection.register(view, typed(frame))
                 return view
             case DatabaseTable(path, table):
                 if path not in self._databases:
@@ -213,7 +214,11 @@ class DuckDB:
                 return f"{self._databases[path]}.{within}{identifier(name)}"
             case ParquetFile(path):
                 self._paths.append(str(path))
-                self._run(f"CREATE VIEW {view} AS SELECT * FROM read_parquet({literal(str(path))})")
+                place = parquet(path, self._dialect)
+                described = self._run(f"DESCRIBE SELECT * FROM {place}").fetchall()
+                types = {str(row[0]): str(row[1]) for row in described}
+                items = parquet_columns(types, source.identifiers, self._dialect)
+                self._run(f"CREATE VIEW {view} AS SELECT {items} FROM {place}")
                 return view
             case CSVFile(path):
                 read = text_file(path, lambda: self._copy(view))
@@ -240,34 +245,3 @@ def _columns(
             return None
         columns[f"v{place}"] = np.array(values, dtype=_ARRAYS[kind])
     return columns
-
-
-def _typed(frame: Any) -> Any:
-    """A frame in types that DuckDB reads without looking at values.
-
-    It would list the values of a pandas category in a type, or read numbers with a NULL among
-    them as doubles: categories are text here.
-    """
-    if isinstance(frame, dict):
-        return {str(name): _array(values) for name, values in frame.items()}
-    if type(frame).__module__.partition(".")[0] != "pandas" or not hasattr(frame, "columns"):
-        return frame
-    listed = [name for name, kind in frame.dtypes.items() if hasattr(kind, "categories")]
-    return frame.astype(dict.fromkeys(listed, object)) if listed else frame
-
-
-def _array(values: Any) -> NDArray[Any]:
-    """Text as objects, days as moments; lists, of public tables alone, by their values."""
-    array: NDArray[Any] = np.asanyarray(values)
-    if array.dtype.kind in "UT":
-        return array.astype(object)
-    if array.dtype.kind == "M":
-        return array.astype("datetime64[us]")
-    given = (
-        [value for value in array.tolist() if value is not None] if array.dtype.hasobject else []
-    )
-    if given and all(isinstance(value, date) for value in given):
-        return np.array(values, dtype="datetime64[us]")
-    if given and all(isinstance(value, int | float) for value in given):
-        return np.array([np.nan if value is None else value for value in values], dtype=float)
-    return array
