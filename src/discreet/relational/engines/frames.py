@@ -36,7 +36,7 @@ def typed(frame: Any) -> Any:
 
 
 def _array(values: Any) -> NDArray[Any]:
-    """Text as objects, days as moments; lists, of public tables alone, by their values."""
+    """Text as objects, days as moments."""
     array: NDArray[Any] = np.asanyarray(values)
     if array.dtype.kind in "iufM" and not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
@@ -46,8 +46,11 @@ def _array(values: Any) -> NDArray[Any]:
         return _texts(array.astype(object))
     if array.dtype.kind == "M":
         return _moments(array)
-    if not array.dtype.hasobject:
-        return array
+    return _listed(array, values) if array.dtype.hasobject else array
+
+
+def _listed(array: NDArray[Any], values: Any) -> NDArray[Any]:
+    """Objects, of public tables alone, by what they are: days, numbers, or text."""
     given = [value for value in array.tolist() if value is not None]
     if given and all(isinstance(value, date) for value in given):
         return np.array(values, dtype="datetime64[us]")

@@ -136,7 +136,7 @@ class Lines:
 
     def _field(self, quoted: bytes | None, bare: bytes | None) -> bytes:
         text = quoted if quoted is not None else (bare or b"").replace(b'"', b'""')
-        if not text or not _is_text(text) or any(sign in text for sign in _UNREADABLE):
+        if not _is_text(text) or any(sign in text for sign in _UNREADABLE):
             return self._null
         return b'"' + text + b'"' if quoted is not None or b'"' in text else text
 
