@@ -114,12 +114,28 @@ def test_few_people_are_pointed_out(folder: Path) -> None:
     assert "with 50 people" in table["notes"][0]
 
 
-def test_lines_that_are_no_rows_are_counted(folder: Path) -> None:
-    rows = "".join(f"{i},Zug\n" for i in range(400)).encode() + "1,Genève\n".encode("latin-1") * 9
-    (folder / "mixed.csv").write_bytes(b"id,town\n" + rows)
+def test_odd_lines_are_told_by_their_places(folder: Path) -> None:
+    rows = [b"%d,Zug" % i for i in range(400)]
+    odd = {
+        7: ("1,Genève".encode("latin-1"), "not UTF-8"),
+        9: (b'1,"Zug', "quote"),
+        11: (b"1,Zug\rBern", "carriage return"),
+        13: (b"1", "fewer or more fields"),
+        15: (b"1,Zug,Bern", "fewer or more fields"),
+        17: (b"1," + b"x" * 70_000, "longer"),
+        19: (b"1,Zug\r", "another end of line"),
+        21: (b"", ""),
+    }
+    for place, (line, _) in odd.items():
+        rows[place] = line
+    (folder / "mixed.csv").write_bytes(b"id,town\n" + b"\n".join(rows) + b"\n")
     assert run("init mixed.csv --unit row --epsilon 1 --delta 0").code == 0
     (table,) = json.loads(run("profile --not-private --json").output)["tables"]
-    assert table["unread_lines"] == 9
+    assert (table["rows"], table["unread_lines"]) == (398, 1)
+    told = {each["number"]: each["reason"] for each in table["mended_lines"]}
+    assert list(told) == [place + 2 for place, (line, _) in odd.items() if line]
+    assert all(reason in told[place + 2] for place, (line, reason) in odd.items() if line)
+    assert "line 11: a quote" in run("profile --not-private").output
 
 
 def test_a_broken_file_is_told_without_its_contents(folder: Path) -> None:

@@ -13,6 +13,7 @@ from sqlglot.errors import ParseError
 
 from discreet.core.errors import InvalidParameter
 from discreet.relational.engines.duckdb import DuckDB
+from discreet.relational.engines.text_file import header_of, readable
 from discreet.relational.kind import Kind
 from discreet.relational.sources import CSVFile, DatabaseTable, source_of
 
@@ -37,15 +38,21 @@ def schema_of(path: Path, table: str | None) -> Schema:
         source = DatabaseTable(source.path, _table(source.path, table))
     engine = DuckDB()
     try:
-        stored = engine.attach("data", source)
+        stored = _header(source) if isinstance(source, CSVFile) else engine.attach("data", source)
         kinds = {name: engine.dialect.kind_of(kind) for name, kind in stored.items()}
     finally:
         engine.close()
-    if isinstance(source, CSVFile):
-        _require_header(next(iter(stored)))
     inside = source.table if isinstance(source, DatabaseTable) else None
     name = path if inside is None else Path(inside.rpartition(".")[2])
     return Schema(table_name(name), inside, stored, kinds)
+
+
+def _header(source: CSVFile) -> dict[str, str]:
+    """The columns of a text file, from its first line."""
+    with readable(source.path) as file:
+        names = header_of(source.path, file).names
+    _require_header(names[0])
+    return dict.fromkeys(names, "VARCHAR")
 
 
 def _require_header(first: str) -> None:

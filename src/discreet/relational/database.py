@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -22,7 +22,7 @@ from discreet.relational.facts import Facts
 from discreet.relational.kind import Kind
 from discreet.relational.plan import Field, Scan
 from discreet.relational.schema import Category, Dates, Declaration, Discovered, Number
-from discreet.relational.sources import EngineTable, fingerprint
+from discreet.relational.sources import EngineTable, ParquetFile, Source, fingerprint
 from discreet.relational.sql.catalog import Entry
 from discreet.relational.table import PublicTable, Table
 
@@ -47,7 +47,7 @@ class Database:
         self._unit = _common_unit(self.tables)
         for name, table in self.tables.items():
             self._versions[name] = fingerprint(table.source)
-            stored = self.engine.attach(name, table.source)
+            stored = self.engine.attach(name, self._source(table))
             self._stored[name] = stored
             made = self._private(name, table, stored) if isinstance(table, Table) else {}
             self._entries[name.lower()] = Entry(name, table, made)
@@ -153,6 +153,16 @@ class Database:
                 expectation=f"a public table {name} that stays as it was",
                 remedy="Open a new curator on the same ledger, once the table is at rest.",
             )
+
+    def _source(self, table: Table | PublicTable) -> Source:
+        """Where a table lies, with the names of the columns by which people are told apart."""
+        if not isinstance(table.source, ParquetFile) or isinstance(table, PublicTable):
+            return table.source
+        units = [add_remove(each.unit) for each in self.tables.values() if isinstance(each, Table)]
+        people = [unit for unit in units if isinstance(unit, Person)]
+        ids = {unit.id for unit in people}
+        ids |= {unit.via.rpartition(".")[2] for unit in people if unit.via is not None}
+        return replace(table.source, identifiers=frozenset(ids))
 
     def _version(self, name: str) -> object:
         table = self.tables[name]

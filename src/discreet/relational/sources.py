@@ -26,9 +26,13 @@ class Fingerprint:
 
 @dataclass(frozen=True)
 class ParquetFile:
-    """A Parquet file; its schema is public, its rows are not."""
+    """A Parquet file; its schema is public, its rows are not.
+
+    ``identifiers`` are the columns, if they are there, by which people are told apart.
+    """
 
     path: Path
+    identifiers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,7 @@ class EngineTable:
 Source: TypeAlias = ParquetFile | CSVFile | DatabaseTable | Frame | EngineTable
 
 _FRAMES = {"polars", "pandas", "pyarrow"}
+_IN_MEMORY = {"DataFrame", "Table", "RecordBatch"}
 
 
 def source_of(value: object, table: str | None = None) -> Source:
@@ -75,13 +80,21 @@ def source_of(value: object, table: str | None = None) -> Source:
         return value
     if isinstance(value, str | Path):
         return _file(Path(value), table)
-    if type(value).__module__.split(".")[0] in _FRAMES or isinstance(value, dict):
+    if isinstance(value, dict) or _is_frame(value):
         return Frame(value)
     raise InvalidParameter(
         code="not_a_source_of_rows",
         expectation="a path to Parquet, CSV or DuckDB, or a Polars, pandas or Arrow table",
         received=type(value).__name__,
-        remedy='Write table("visits.parquet", ...) or table(frame, ...).',
+        remedy='Write table("visits.parquet", ...) or table(frame, ...); collect a lazy frame.',
+    )
+
+
+def _is_frame(value: object) -> bool:
+    """Whether the rows are in memory: a lazy frame or a data set could change under a curator."""
+    return any(
+        kind.__module__.split(".")[0] in _FRAMES and kind.__name__ in _IN_MEMORY
+        for kind in type(value).__mro__
     )
 
 

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 import polars as pl
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 import discreet as dp
@@ -18,7 +16,6 @@ from discreet.core.errors import DiscreetError, EngineFailed
 from discreet.noise import Noiseless
 from discreet.relational.database import Database
 from tests.relational.hostile.curators import COLUMNS, SECRETS, ask, curator, spent, words
-from tests.relational.neighbours.marks import privacy_defect
 
 GOOD = pl.DataFrame(
     {"pid": [1, 1, 2, 3], "w": ["A", "B", "A", "B"], "x": [1, 2, 3, 4], "y": [0.1, 0.2, 0.3, 0.4]}
@@ -218,31 +215,37 @@ def test_types_do_not_depend_on_objects_in_a_frame(frame: pd.DataFrame) -> None:
     database.close()
 
 
-def test_a_quoted_line_break_is_part_of_a_value(csv: Path) -> None:
-    assert counted(csv, 'w,x,y\nA,1,0\n"A\nB",2,0\nB,3,0\n') == [(1, 1), (1, 1)]
+ALL = "SELECT COUNT(*) AS n, COUNT(x) AS m FROM t"
 
 
-def test_mixed_line_endings_do_not_fail(csv: Path) -> None:
-    assert counted(csv, "w,x,y\r\nA,1,0\r\nB,2,0\nA,3,0\rB,4,0\r\n")
+def test_one_open_quote_swallows_nobody(csv: Path) -> None:
+    lines = [f"{'AB'[k % 2]},{k % 7},0" for k in range(20_000)]
+    lines[7] = 'A,3,"Bob'
+    assert counted(csv, "\n".join(["w,x,y", *lines, ""]), ALL) == [(20_000,), (20_000,)]
+
+
+def test_carriage_returns_make_no_rows(csv: Path) -> None:
+    text = "w,x,y\nA,1,0\n" + "\r".join(["A,1,0"] * 1_000) + "\nB,2,0\n"
+    assert counted(csv, text, ALL) == [(3,), (3,)]
+
+
+def test_a_line_break_in_quotes_ends_the_row_as_any_other(csv: Path) -> None:
+    assert counted(csv, 'w,x,y\nA,1,0\n"A\nB",2,0\nB,3,0\n', ALL) == [(4,), (3,)]
+
+
+def test_mixed_line_endings_are_endings(csv: Path) -> None:
+    text = "w,x,y\r\nA,1,0\r\nB,2,0\nA,3,0\rB,4,0\r\n"
+    assert counted(csv, text) == [(2, 1), (2, 1)]
 
 
 def test_bytes_that_are_not_text_are_their_own_affair(csv: Path) -> None:
-    assert counted(csv, b"w,x,y\nA,1,0\n\xff\xfe,2,0\nB,3,0\n") == [(1, 1), (1, 1)]
+    text = b"w,x,y\nA,1,0\n\xff\xfe,2,0\nB,\xff,0\n"
+    assert counted(csv, text) == [(1, 1), (1, 0)]
+    assert counted(csv, text, ALL) == [(3,), (2,)]
 
 
 def test_a_malformed_quote_is_its_own_affair(csv: Path) -> None:
-    assert counted(csv, 'w,x,y\nA,1,0\nA,"1"x,0\nB,3,0\n')[0][1] == 1
-
-
-@privacy_defect("one string that is not UTF-8 makes a scan of Parquet fail")
-def test_parquet_text_that_is_not_text_is_null(tmp_path: Path) -> None:
-    buffers = pa.array([b"A", b"\xff\xfe", b"B"], type=pa.binary()).buffers()
-    words = pa.Array.from_buffers(pa.string(), 3, buffers)
-    pq.write_table(
-        pa.table({"w": words, "x": [1, 2, 3], "y": [0.1, 0.2, 0.3]}), tmp_path / "t.parquet"
-    )
-    with curator(tmp_path / "t.parquet", unit=dp.Row(), randomness=Noiseless()) as made:
-        assert ask(made, COUNTS).answers[0].values == (1, 1)
+    assert counted(csv, 'w,x,y\nA,1,0\nA,"1"x,0\nB,3,0\n') == [(2, 1), (1, 1)]
 
 
 # Names -------------------------------------------------------------------------------------------

@@ -172,6 +172,6 @@ def test_people_of_enums_with_other_lists_are_one_space(tmp_path: Path) -> None:
 
 def test_the_broken_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader that lets DuckDB look at categories stores neighbours in different types."""
-    monkeypatch.setattr(module, "_typed", lambda frame: frame)
+    monkeypatch.setattr(module, "typed", lambda frame: frame)
     assert len({str(stored(category(values))) for values in NUMBERS}) > 1
     assert "ENUM" in stored(category(["flu"]))["v"]

@@ -72,12 +72,25 @@ class ColumnProfile:
 
 
 @dataclass(frozen=True)
+class MendedLine:
+    """A line of a text file that is not read as it stands: its place, the header being line 1."""
+
+    number: int
+    reason: str
+
+    def __str__(self) -> str:
+        """Where and why."""
+        return f"line {self.number:,}: {self.reason}"
+
+
+@dataclass(frozen=True)
 class TableProfile:
     """One private table."""
 
     name: str
     rows: int
     unread_lines: int | None
+    mended_lines: tuple[MendedLine, ...]
     contributions: Contributions | None
     columns: tuple[ColumnProfile, ...]
     cells: int
@@ -90,7 +103,8 @@ class TableProfile:
         """The table in a few paragraphs."""
         lines = [f"{self.name}: {self.rows:,} rows"]
         if self.unread_lines:
-            lines.append(f"  about {self.unread_lines:,} lines of the file could not be read")
+            lines.append(f"  {self.unread_lines:,} lines of the file are no rows")
+        lines += [f"  {each}" for each in self.mended_lines]
         if self.contributions is not None:
             lines += _people(self.contributions)
         lines += [str(column) for column in self.columns]

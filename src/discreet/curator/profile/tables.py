@@ -11,9 +11,11 @@ from discreet.curator.profile.document import (
     FEW_PEOPLE,
     ColumnProfile,
     Contributions,
+    MendedLine,
     Profile,
     TableProfile,
 )
+from discreet.curator.profile.lines import odd_lines
 from discreet.curator.profile.people import contributions
 from discreet.curator.profile.reading import Reading
 from discreet.relational.database import Database
@@ -24,6 +26,7 @@ from discreet.relational.table import Table
 _MOST_VALUES = 1_000
 _MOST_COMPARED = 12
 _SMALL = 20
+_MOST_LINES = 20
 
 
 def profile(database: Database, step: Callable[[str], None] = lambda _: None) -> Profile:
@@ -37,11 +40,13 @@ def _table(table: Reading) -> TableProfile:
     (rows,) = table.row(f"SELECT COUNT(*) FROM {table.place}")
     people = contributions(table, rows)
     columns = tuple(column(table, field) for field in table.fields.values())
+    unread, mended = _lines(table)
     cells, empty, small = _cells(table)
     return TableProfile(
         name=table.name,
         rows=rows,
-        unread_lines=_unread(table, columns),
+        unread_lines=unread,
+        mended_lines=mended,
         contributions=people,
         columns=columns,
         cells=cells,
@@ -50,6 +55,15 @@ def _table(table: Reading) -> TableProfile:
         determines=tuple(_determines(table, columns)),
         notes=tuple(_notes(rows, people, columns)),
     )
+
+
+def _lines(table: Reading) -> tuple[int | None, tuple[MendedLine, ...]]:
+    """Lines of a text file that are no rows, and the first that are not read as they stand."""
+    source = table.declared.source
+    if not isinstance(source, CSVFile):
+        return None, ()
+    table.step(f"{table.name}: lines")
+    return odd_lines(source.path, _MOST_LINES)
 
 
 def _cells(table: Reading) -> tuple[int, int, int]:
@@ -84,19 +98,6 @@ def _determines(table: Reading, columns: tuple[ColumnProfile, ...]) -> Iterator[
             yield first, second
         if both == alone[second]:
             yield second, first
-
-
-def _unread(table: Reading, columns: tuple[ColumnProfile, ...]) -> int | None:
-    """Lines of a CSV file beyond the header that are no rows; breaks in quotes count too.
-
-    A line may fail in one column, and be a row for questions that do not read it.
-    """
-    source = table.declared.source
-    if not isinstance(source, CSVFile) or source.path.suffix == ".gz":
-        return None
-    with source.path.open("rb") as file:
-        lines = sum(1 for line in file if line.strip()) - 1
-    return max(0, lines - min((each.rows for each in columns), default=lines))
 
 
 def _notes(

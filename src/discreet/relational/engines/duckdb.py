@@ -9,13 +9,10 @@ Source: contract, "What may be seen"; 004d:F21.
 
 from __future__ import annotations
 
-import csv
-import gzip
 import re
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,8 +26,11 @@ from discreet.relational.dialect import Dialect
 from discreet.relational.engines.duckdb_dialect import DuckDBDialect
 from discreet.relational.engines.duckdb_keys import TemporaryTables
 from discreet.relational.engines.duckdb_stored import require_stored
+from discreet.relational.engines.frames import typed
 from discreet.relational.engines.key_tables import KeyTables
+from discreet.relational.engines.parquet_file import parquet, parquet_columns
 from discreet.relational.engines.spill import private_folder, removed_with
+from discreet.relational.engines.text_file import text_file
 from discreet.relational.hashing import NATIVE, Hashing
 from discreet.relational.kind import Kind
 from discreet.relational.sources import (
@@ -42,9 +42,6 @@ from discreet.relational.sources import (
     Source,
     cannot_read,
 )
-
-_LONGEST_HEADER = 1 << 20
-
 
 _ENUM = re.compile(r"ENUM\((?:[^']|'(?:[^']|'')*')*?\)")
 
@@ -84,6 +81,7 @@ class DuckDB:
             hashing=hashing,
         )
         folder = private_folder(temp_directory)
+        self._folder = folder
         settings["temp_directory"] = str(folder)
         try:
             self._connection = duckdb.connect(":memory:", config=settings)
@@ -181,7 +179,7 @@ class DuckDB:
         return self._like_this().vacant()
 
     def close(self) -> None:
-        """Let go of the connection, and of what spilled."""
+        """Let go of the connection, of what spilled and of copies of text files."""
         with self._alone:
             self._end()
 
@@ -193,7 +191,7 @@ class DuckDB:
         view = f"source_{number}"
         match source:
             case Frame(frame):
-                self._connection.register(view, _typed(frame))
+                self._connection.register(view, typed(frame))
                 return view
             case DatabaseTable(path, table):
                 if path not in self._databases:
@@ -205,88 +203,15 @@ class DuckDB:
                 return f"{self._databases[path]}.{within}{identifier(name)}"
             case ParquetFile(path):
                 self._paths.append(str(path))
-                self._run(f"CREATE VIEW {view} AS SELECT * FROM read_parquet({literal(str(path))})")
+                place = parquet(path, self._dialect)
+                described = self._run(f"DESCRIBE SELECT * FROM {place}").fetchall()
+                types = {str(row[0]): str(row[1]) for row in described}
+                items = parquet_columns(types, source.identifiers, self._dialect)
+                self._run(f"CREATE VIEW {view} AS SELECT {items} FROM {place}")
                 return view
             case CSVFile(path):
-                self._paths.append(str(path))
-                separator, names = _header(path)
-                types = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
-                self._run(
-                    f"CREATE VIEW {view} AS SELECT * FROM read_csv({literal(str(path))}, "
-                    f"auto_detect = false, header = true, delim = {literal(separator)}, "
-                    f"quote = '\"', escape = '\"', columns = {{{types}}}, ignore_errors = true, "
-                    f"null_padding = true, parallel = false, strict_mode = false)"
-                )
+                read = text_file(path, lambda: self._folder / f"{view}.csv")
+                self._paths.append(str(read.path))
+                self._run(f"CREATE VIEW {view} AS {read.select(self._dialect)}")
                 return view
         raise TypeError(type(source).__name__)
-
-
-def _header(path: Path) -> tuple[str, list[str]]:
-    """The separator, and the names in the first line; no other line is looked at.
-
-    The separator is the one that makes the most names; spaces around a name are no part of it,
-    and a column without a name is called after its place.
-    """
-    opener = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opener(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as file:
-            lines = [file.readline(_LONGEST_HEADER)]
-            while lines[0].count('"') % 2 and (further := file.readline(_LONGEST_HEADER)):
-                lines = ["".join((*lines, further))]
-    except (OSError, UnicodeDecodeError):
-        lines = []
-    usual = "\t" if ".tsv" in path.suffixes else ","
-    found = {
-        separator: next(csv.reader(lines, delimiter=separator), [])
-        for separator in (usual, ",", ";", "\t", "|")
-    }
-    separator = max(found, key=lambda each: len(found[each]))
-    names = [
-        name.strip() or f"column{place}" for place, name in enumerate(found[separator], start=1)
-    ]
-    if "\ufffd" in "".join(names) or "\0" in "".join(names):
-        raise InvalidParameter(
-            code="csv_not_utf8",
-            expectation="a CSV file in UTF-8",
-            received=path.name,
-            remedy="Save it as UTF-8, for instance: iconv -f latin1 -t utf-8 old.csv > new.csv.",
-        )
-    if not any(found[separator]) or len(set(names)) != len(names):
-        raise InvalidParameter(
-            code="csv_without_header",
-            expectation="a first line that names each column once",
-            received=path.name,
-            remedy="Add a header line, or pass a frame.",
-        )
-    return separator, names
-
-
-def _typed(frame: Any) -> Any:
-    """A frame in types that DuckDB reads without looking at values.
-
-    It would list the values of a pandas category in a type, or read numbers with a NULL among
-    them as doubles: categories are text here.
-    """
-    if isinstance(frame, dict):
-        return {str(name): _array(values) for name, values in frame.items()}
-    if type(frame).__module__.partition(".")[0] != "pandas" or not hasattr(frame, "columns"):
-        return frame
-    listed = [name for name, kind in frame.dtypes.items() if hasattr(kind, "categories")]
-    return frame.astype(dict.fromkeys(listed, object)) if listed else frame
-
-
-def _array(values: Any) -> NDArray[Any]:
-    """Text as objects, days as moments; lists, of public tables alone, by their values."""
-    array: NDArray[Any] = np.asanyarray(values)
-    if array.dtype.kind in "UT":
-        return array.astype(object)
-    if array.dtype.kind == "M":
-        return array.astype("datetime64[us]")
-    given = (
-        [value for value in array.tolist() if value is not None] if array.dtype.hasobject else []
-    )
-    if given and all(isinstance(value, date) for value in given):
-        return np.array(values, dtype="datetime64[us]")
-    if given and all(isinstance(value, int | float) for value in given):
-        return np.array([np.nan if value is None else value for value in values], dtype=float)
-    return array

@@ -132,7 +132,7 @@ _TEMPLATES: Mapping[str, Template] = {
 
 
 class DuckDBDialect(Dialect):
-    """Text for DuckDB 1.2 to 2."""
+    """Text for DuckDB 2."""
 
     templates: ClassVar[Mapping[str, Template]] = {**STANDARD, **_TEMPLATES}
     types: ClassVar[Mapping[Kind, str]] = {**Dialect.types, Kind.REAL: "DOUBLE"}
