@@ -53,7 +53,7 @@ class Ledger(ABC):
         The budget may be the one it was begun with or the one in force after amendments.
         """
         self._begin(terms)
-        with self.chain.reading() as last:
+        with self.chain.living() as last:
             begun = Terms.of(self.chain.begun())
             amended = self.chain.store.latest(Kind.AMENDED, "")
             if amended is not None:

@@ -14,8 +14,10 @@ from discreet.curator.ledger.chain import Chain
 from discreet.curator.ledger.copies import copied
 from discreet.curator.ledger.dial import Dial
 from discreet.curator.ledger.entry import Kind, first
+from discreet.curator.ledger.fence import Place
 from discreet.curator.ledger.head import Head
 from discreet.curator.ledger.keyring import server_keyring
+from discreet.curator.ledger.living import Living
 from discreet.curator.ledger.server import Server
 from discreet.curator.ledger.terms import Terms
 
@@ -53,7 +55,9 @@ class Postgres(Ledger):
         self._name, self._where = name, dial.where
         self.server = Server(dial, name)
         self.keys = server_keyring(key, name, self.exists)
-        super().__init__(Chain(self.server, self.keys.existing))
+        self.place = Place(f"{name} on a server")  # which has many addresses, and may fail over
+        living = Living(self.keys.fence, lambda: self.place)
+        super().__init__(Chain(self.server, self.keys.existing, living))
 
     @property
     def name(self) -> str:
