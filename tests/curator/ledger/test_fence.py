@@ -24,7 +24,6 @@ from discreet.errors import DiscreetError
 from tests import postgres_server
 from tests.curator.ledger.examples import KEY, reserve, terms
 
-
 restoring = importlib.import_module("discreet.curator.ledger.restore")
 
 
@@ -42,17 +41,20 @@ def lives(place: Path, key: Path) -> bool:
     """Whether a copy is opened and added to; what is neither is refused in both ways."""
     if not place.exists():
         return False
-    outcomes = set()
-    for attempt in (lambda: ledger.open(terms()), lambda: reserve(ledger)):
-        with SQLite(place, key=key) as ledger:
-            try:
-                attempt()
-                outcomes.add(True)
-            except LedgerError as error:
-                assert error.code in {"ledger_superseded", "ledger_rolled_back"}
-                outcomes.add(False)
-    (outcome,) = outcomes
+    acts: tuple[Callable[[SQLite], object], ...] = (lambda found: found.open(terms()), reserve)
+    (outcome,) = {_does(act, place, key) for act in acts}
     return outcome
+
+
+def _does(act: Callable[[SQLite], object], place: Path, key: Path) -> bool:
+    with SQLite(place, key=key) as ledger:
+        try:
+            act(ledger)
+        except LedgerError as error:
+            if error.code not in {"ledger_superseded", "ledger_rolled_back"}:
+                raise
+            return False
+        return True
 
 
 @pytest.fixture
@@ -110,7 +112,7 @@ class TestASecondPlace:
         assert lives(other, key)
 
     def test_outlives_the_return_of_a_disk_that_was_thought_lost(
-        self, kept: SQLite, key: Path, place: Path, other: Path, copy: Path, tmp_path: Path
+        self, *, kept: SQLite, key: Path, place: Path, other: Path, copy: Path, tmp_path: Path
     ) -> None:
         head = kept.backup(copy)
         kept.close()
@@ -121,7 +123,7 @@ class TestASecondPlace:
         assert not lives(place, key)
 
     def test_gives_life_back_to_the_first(
-        self, kept: SQLite, key: Path, place: Path, other: Path, copy: Path, tmp_path: Path
+        self, *, kept: SQLite, key: Path, place: Path, other: Path, copy: Path, tmp_path: Path
     ) -> None:
         head = kept.backup(copy)
         kept.close()
@@ -238,7 +240,7 @@ class TestAKeyFileWithoutAFence:
         self, old: Path, place: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         before = old.read_bytes()
-        monkeypatch.setattr(fence_file.os, "access", lambda *_: False)
+        monkeypatch.setattr(os, "access", lambda *_: False)
         assert lives(place, old)
         assert old.read_bytes() == before
 
@@ -279,7 +281,7 @@ class TestTheKeyFile:
         self, kept: SQLite, key: Path, other: Path, copy: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         head = kept.backup(copy)
-        monkeypatch.setattr(fence_file.os, "access", lambda *_: False)
+        monkeypatch.setattr(os, "access", lambda *_: False)
         assert code_of(lambda: restore(copy, other, key=key, head=head)) == "restore_refused"
         assert not other.exists()
         reserve(kept)
@@ -333,6 +335,7 @@ class TestACrashWhileRestoring:
     @pytest.mark.parametrize("lost", [False, True], ids=["living", "lost"])
     def test_elsewhere(
         self,
+        *,
         kept: SQLite,
         key: Path,
         place: Path,
@@ -350,7 +353,11 @@ class TestACrashWhileRestoring:
         if lost:
             place.unlink()
         self.crash(
-            monkeypatch, where, name, after, lambda: restore(copy, other, key=key, head=head)
+            monkeypatch,
+            where,
+            name,
+            lambda: restore(copy, other, key=key, head=head),
+            after=after,
         )
         safe = [path.read_bytes() for path in (place, other, key) if path.exists()]
         assert [lives(place, key), lives(other, key)].count(True) <= 1
@@ -367,8 +374,9 @@ class TestACrashWhileRestoring:
         monkeypatch: pytest.MonkeyPatch,
         where: object,
         name: str,
-        after: bool,
         act: Callable[[], object],
+        *,
+        after: bool,
     ) -> None:
         real = getattr(where, name)
 
@@ -377,9 +385,10 @@ class TestACrashWhileRestoring:
                 real(*values, **named)
             raise Crash
 
-        with monkeypatch.context() as patch, pytest.raises(Crash):
+        with monkeypatch.context() as patch:
             patch.setattr(where, name, crashing)
-            act()
+            with pytest.raises(Crash):
+                act()
 
 
 class TestAWriterUnderWay:

@@ -125,9 +125,9 @@ class Chain:
         if entry is None or entry.mac != head.mac:
             raise rolled_back(what=f"a ledger without {what}, number {head.number}")
 
-    def entries(self) -> Iterator[Entry]:
-        """All entries as they stand, oldest first, a page at a time."""
-        number = 0
+    def entries(self, after: int = 0) -> Iterator[Entry]:
+        """All entries that follow one, as they stand, oldest first, a page at a time."""
+        number = after
         while True:
             with self.store.reading():
                 page = self.store.after(number, _PAGE)

@@ -14,7 +14,6 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from discreet.curator.ledger.disk import exists
 from discreet.curator.ledger.fault import damaged
 from discreet.curator.ledger.head import Head
 from discreet.curator.ledger.key import OwnerKey
@@ -36,10 +35,8 @@ class Place:
     file: tuple[int, int] | None = None
 
     @classmethod
-    def of_file(cls, path: Path) -> Place | None:
-        """Where a file lies; None if it is not there."""
-        if not exists(path):
-            return None
+    def of_file(cls, path: Path) -> Place:
+        """Where a file lies."""
         found = path.stat()
         return cls(str(path), (found.st_dev, found.st_ino))
 

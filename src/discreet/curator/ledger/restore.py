@@ -147,8 +147,7 @@ def _into_file(move: _Move, place: Path) -> Head:
         move.copy.backup(draft)
         with SQLite(draft, key=move.lent) as ledger, ledger.chain.writing() as last:
             found = _note(ledger.chain, last)
-        file = Place.of_file(draft)
-        move.settle(found, Place(str(place), file and file.file))
+        move.settle(found, Place(str(place), Place.of_file(draft).file))
         give_name(draft, place)
     except FileExistsError:
         raise restore_refused(what="a ledger that appeared meanwhile") from None
@@ -172,7 +171,7 @@ def _onto_server(move: _Move, ledger: Postgres) -> Head:
         return found
 
 
-def _brought_up(move: _Move, chain: Chain, place: Place | None) -> Head:
+def _brought_up(move: _Move, chain: Chain, place: Place) -> Head:
     """Append to the ledger in place what the copy has beyond it."""
     _verify(chain)
     lives = move.lives(chain)
@@ -187,7 +186,7 @@ def _brought_up(move: _Move, chain: Chain, place: Place | None) -> Head:
         if not further and lives:
             return last
         found = _note(chain, further[-1] if further else tip)
-        if not lives and place is not None:
+        if not lives:
             move.settle(found, place)
         return found
 

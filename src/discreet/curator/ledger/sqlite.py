@@ -45,13 +45,16 @@ class SQLite(Ledger):
         self._path = Path(path).resolve()
         self._keys = keyring(key, self._path)
         self._file = File(self._path)
-        living = Living(self._keys.fence, lambda: Place.of_file(self._path))
+        living = Living(self._keys.fence, self._here)
         super().__init__(Chain(self._file, self._keys.existing, living))
 
     @property
     def path(self) -> Path:
         """Where the file is."""
         return self._path
+
+    def _here(self) -> Place | None:
+        return Place.of_file(self._path) if exists(self._path) else None
 
     def _begin(self, terms: Terms) -> None:
         if not exists(self._path):
