@@ -129,7 +129,8 @@ class Ledger(ABC):
             if found is None:
                 return None
             paid = self.chain.reservation(found.subject).body
-            if (paid.get("asker"), paid.get("question")) != (asker, question):
+            asked = (paid.get("account", ""), paid.get("asker"), paid.get("question"))
+            if asked != (self.account, asker, question):
                 raise damaged(
                     what=f"the index leads to entry {found.number}, which answers another"
                 )

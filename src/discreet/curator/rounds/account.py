@@ -17,6 +17,7 @@ from discreet.core.guarantee import ApproxDP
 from discreet.core.parameters import exact
 from discreet.curator.ledger import Ledger
 from discreet.curator.ledger.entry import Kind
+from discreet.curator.ledger.fault import damaged
 from discreet.queries.analysts.guarantee import AnalystUnit, OneAnalyst, OneQuery
 
 
@@ -58,7 +59,8 @@ class AnalystSpending:
 class Told:
     """The sum over all rounds that a ledger holds, read on from where it was read to before.
 
-    Only sealed entries are believed.
+    Only sealed entries without a gap are believed: a round whose entry was taken away or made
+    something else would be told and not counted.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -72,13 +74,15 @@ class Told:
         """The sum up to the last entry there is; in a block of writing, up to the one before."""
         key = self._ledger.chain.owner()
         for entry in self._ledger.entries(after=self._read):
+            if entry.require_seal(key).number != self._read + 1:
+                raise damaged(what=f"entry {self._read + 1} is not there")
+            self._read = entry.number
             if entry.kind is Kind.RESERVED:
-                kept = entry.require_seal(key).body.get("detail", {}).get("round")
+                kept = entry.body.get("detail", {}).get("round")
                 if kept is not None:
                     plan = kept["plan"]
                     unit, cost = unit_from(plan["protects"]), cost_from(plan["cost"])
                     self._total = self._total.after(unit, cost)
-            self._read = entry.number
         return self._total
 
 
