@@ -12,7 +12,7 @@ import pytest
 
 import discreet as dp
 from discreet.curator.ledger.entry import Kind
-from discreet.curator.rounds import opening, planning
+from discreet.curator.rounds import opening, planning, running
 from discreet.curator.rounds.pages import Pages
 from discreet.errors import DiscreetError, EngineFailed, InvalidParameter, LedgerError
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
@@ -168,3 +168,102 @@ def test_a_plan_that_would_differ_is_not_run(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(opening, "plan", newer)
     with pytest.raises(InvalidParameter, match="round_differs"):
         source.resume_round(about.id)
+
+
+class TestARoundThatWasCutOff:
+    """Data was opened, and the outcome was not kept: it is not drawn a second time."""
+
+    class Cut(BaseException):
+        """The process ends here."""
+
+    def cut(
+        self, monkeypatch: pytest.MonkeyPatch, path: Path, where: object, name: str
+    ) -> tuple[str, Any]:
+        """Close a round in a process that ends when it calls ``name``: its id, and the spending."""
+
+        def ending(*_: object, **__: object) -> None:
+            raise self.Cut
+
+        with private(ledger=path) as source, monkeypatch.context() as patched:
+            about = opened(source, analysts=NAMES)
+            about.submit("bob", MINE)
+            patched.setattr(where, name, ending)
+            with pytest.raises(self.Cut):
+                about.close()
+            return about.id, source.spent
+
+    @pytest.mark.parametrize(
+        ("where", "name"), [(opening, "run"), (Pages, "end")], ids=["running", "before the page"]
+    )
+    def test_is_not_run_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: object, name: str
+    ) -> None:
+        about, spent = self.cut(monkeypatch, tmp_path / "people.ledger", where, name)
+        with private(ledger=tmp_path / "people.ledger") as source:
+            with pytest.raises(InvalidParameter, match="round_interrupted"):
+                source.resume_round(about).close()
+            assert source.spent == spent
+            source.ledger.verify()
+
+    def test_before_it_says_that_it_runs_goes_on(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        about, spent = self.cut(monkeypatch, tmp_path / "people.ledger", Pages, "run")
+        with private(ledger=tmp_path / "people.ledger") as source:
+            results = source.resume_round(about).close()
+            assert len(results.for_analyst("bob").answers) == 4
+            assert source.spent == spent
+
+    def test_while_somebody_took_it_up_is_not_run_again_there(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Resumed before the page was written, closed after it: the page is read at closing."""
+        source = private()
+        about = opened(source, analysts=NAMES)
+        claim = type(source._account).notebook
+        late: list[Any] = []
+
+        def running_meanwhile(account: Any, name: str) -> Any:
+            about._pages.run()
+            late.append(name)
+            return claim(account, name)
+
+        monkeypatch.setattr(type(source._account), "notebook", running_meanwhile)
+        again = source.resume_round(about.id)
+        assert late == [about.id]
+        with pytest.raises(InvalidParameter, match="round_interrupted"):
+            again.close()
+
+    def test_by_a_full_disk_keeps_what_was_drawn(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        source = private()
+        about = opened(source, analysts=NAMES)
+        about.submit("bob", MINE)
+        runs: list[int] = []
+        real = running.run
+
+        def counted(*values: Any) -> Any:
+            runs.append(1)
+            return real(*values)
+
+        def full(*_: object) -> None:
+            raise OSError
+
+        monkeypatch.setattr(opening, "run", counted)
+        with monkeypatch.context() as patched:
+            patched.setattr(Pages, "end", full)
+            with pytest.raises(OSError):  # noqa: PT011
+                about.close()
+        results = about.close()
+        assert len(results.for_analyst("bob").answers) == 4
+        assert len(runs) == 1
+
+    def test_is_free_to_try_again_where_the_data_had_changed(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        source = private()
+        about = opened(source, analysts=NAMES)
+        with monkeypatch.context() as patched:
+            patched.setattr(type(source._payment.database), "unchanged", lambda _: False)
+            with pytest.raises(InvalidParameter, match="data_changed"):
+                about.close()
+        about.close()

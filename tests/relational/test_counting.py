@@ -367,12 +367,13 @@ def test_other_numbers_of_records_are_not_public_under_replace(
             looked()
 
 
-def test_with_several_private_tables_no_number_of_rows_is_public_under_replace() -> None:
-    source = replace(
-        exchanging(Stand(one(PEOPLE, Replace(dp.Row()), DECLARED))), private=frozenset("tu")
-    )
+def test_under_replace_the_number_of_rows_is_public_beside_other_private_tables() -> None:
+    """A row is exchanged within its table, whoever else holds tables of the same people."""
+    alone = exchanging(Stand(one(PEOPLE, Replace(dp.Row()), DECLARED)))
+    beside = replace(alone, private=alone.private | {"u"})
+    assert beside.size == alone.size == PublicCount(len(PEOPLE))
     with pytest.raises(DiscreetError, match="records_unknown"):
-        _ = source.size
+        _ = replace(alone, private=frozenset("u")).size  # not a private table at all
 
 
 def test_an_engine_that_cannot_count_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,9 @@ attribute; where rows belong to people, at most ``records`` of each person's are
 a salted hash of all attributes, once for the whole release. So with any one person added or
 removed every marginal changes by at most ``records`` in L1, and all of them by the same records.
 
-Under ``Replace`` the number of rows of the only private table is public. There every row is a
-record: one without a key in every attribute counts in the universe's first cell.
+Under ``Replace`` the number of rows of every private table is public: one row of one table is
+exchanged for another row of that table. There every row is a record: one without a key in every
+attribute counts in the universe's first cell.
 
 Source: design, ``core/source``; contract, "Bounding inside the engine". Proof:
 ``proofs/counting.md``.
@@ -50,8 +51,7 @@ class TableCounts:
     Contract: one object serves one release, or one conversation. ``question`` says what the
     universe's attributes are, as :func:`question_of` gives it. ``salt`` decides which rows of a
     person are kept; whoever counts again for the same release passes the same one. ``private``
-    names all private tables there are: under ``Replace`` a row may go from one to another, and
-    only where there is one table is its number of rows public.
+    names the private tables there are.
     """
 
     universe: Universe
@@ -102,7 +102,7 @@ class TableCounts:
     def size(self) -> RecordCount:
         """How many records there are: public where rows are exchanged, else to be bought.
 
-        Under ``Replace`` all rows of the one private table are records, and are counted here; that
+        Under ``Replace`` all rows of one private table are records, and are counted here; that
         number is the same in all neighbours. A condition, a join or a person with several rows
         would make it private again, and is refused. Under add/remove, refused where a cut by key
         lets one row take another's place.
@@ -172,18 +172,18 @@ class TableCounts:
     def _rows(self) -> int:
         """The number of rows of the table, which ``Replace`` makes public."""
         rows = self.question.rows
-        alone = isinstance(rows, Scan) and self.private == {rows.table}
-        if not alone or not isinstance(add_remove(self.unit), Row):
+        whole = isinstance(rows, Scan) and rows.table in self.private
+        if not whole or not isinstance(add_remove(self.unit), Row):
             raise InvalidParameter(
                 code="records_unknown",
-                expectation="under Replace, all rows of the only private table, each a person",
+                expectation="under Replace, all rows of one private table, each a person",
                 received=self.unit,
                 remedy="Leave out WHERE and joins and declare dp.Replace(dp.Row()); or declare the "
                 "table with dp.Row() or dp.Person(...), under which records are added or removed.",
             )
-        whole = replace(self.question, keys=KeySet(()), key_places=())
+        everything = replace(self.question, keys=KeySet(()), key_places=())
         try:
-            found = tally(whole, [CountRows(None)], [], None, self.engine, salt=self.salt)
+            found = tally(everything, [CountRows(None)], [], None, self.engine, salt=self.salt)
         except Exception:  # what an engine says may show a row
             found = None
         if found is None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from discreet.curator.ledger import Ledger, Terms
+from discreet.curator.ledger import Account, Ledger, Terms
 
 LIMIT = (10, 4)
 KEY = bytes(range(32))
@@ -19,7 +19,7 @@ def terms(**changes: Any) -> Terms:
 
 
 def reserve(
-    ledger: Ledger, charge: tuple[int, ...] = (1, 0), asker: str = "ann", question: str = "count"
+    ledger: Account, charge: tuple[int, ...] = (1, 0), asker: str = "ann", question: str = "count"
 ) -> str:
     return ledger.reserve(
         asker=asker,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from discreet.curator.ledger import LedgerError, SQLite, keyring, sqlite
+from discreet.curator.ledger.fence import secret_of
 from discreet.errors import InvalidParameter
 from tests.curator.ledger.examples import KEY, reserve, terms
 
@@ -40,7 +41,7 @@ def code_of_opening(place: Path, **how: Path | bytes) -> str:
 
 def test_a_key_is_made_beside_the_ledger_for_its_owner_only(kept: SQLite, place: Path) -> None:
     key = beside(place)
-    assert len(key.read_bytes()) == 32
+    assert len(secret_of(key.read_bytes())) == 32
     assert stat.S_IMODE(key.stat().st_mode) == stat.S_IMODE(place.stat().st_mode) == 0o600
     assert sorted(place.parent.iterdir()) == [place, key]
 
@@ -49,7 +50,8 @@ def test_keys_are_random(tmp_path: Path) -> None:
     for name in ("a", "b"):
         with SQLite(tmp_path / name) as ledger:
             ledger.open(terms())
-    assert (tmp_path / "a.key").read_bytes() != (tmp_path / "b.key").read_bytes()
+    secrets = [secret_of((tmp_path / name).read_bytes()) for name in ("a.key", "b.key")]
+    assert secrets[0] != secrets[1]
 
 
 def test_a_key_may_be_moved_elsewhere(place: Path, tmp_path: Path) -> None:
@@ -68,7 +70,7 @@ def test_a_key_may_be_moved_elsewhere(place: Path, tmp_path: Path) -> None:
 def test_a_key_file_may_be_named_and_is_made_there(place: Path, tmp_path: Path) -> None:
     with SQLite(place, key=str(tmp_path / "vault")) as ledger:
         ledger.open(terms())
-    assert len((tmp_path / "vault").read_bytes()) == 32
+    assert len(secret_of((tmp_path / "vault").read_bytes())) == 32
 
 
 def test_key_bytes_are_written_nowhere(place: Path) -> None:

@@ -11,7 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from discreet.curator.ledger import Kind, LedgerError, Postgres, trouble
+from discreet.curator.ledger import (
+    Allotment,
+    Grant,
+    Kind,
+    LedgerError,
+    Postgres,
+    Role,
+    trouble,
+)
 from discreet.errors import InvalidParameter
 from tests import postgres_server
 from tests.curator.ledger.examples import KEY, released, reserve, terms
@@ -133,6 +141,70 @@ def code_of_closed(ledger: Postgres, name: str) -> str:
     with pytest.raises(InvalidParameter) as refusal:
         ledger.commit(name, {"value": 18})
     return refusal.value.code
+
+
+def child(ledger: Postgres, name: str = "team") -> Allotment:
+    """A budget within the budget."""
+    grant = Grant(
+        name=name,
+        role=Role.CHILD,
+        charge=(4, 0),
+        limit=(4, 0),
+        filter="epsilon+delta",
+        budget={},
+        detail={},
+    )
+    return Allotment.opened(ledger, "", grant)
+
+
+EVERYWHERE = [COMMIT, b"FOR UPDATE", b"INSERT INTO discreet_ledger.entries"]
+FAULTS = [lost_request, lost_reply, orphaned]
+
+
+class TestEveryWriteIsRepeated:
+    """A connection that breaks anywhere in it leaves one entry of each kind, not none or two."""
+
+    @pytest.mark.parametrize("where", EVERYWHERE)
+    @pytest.mark.parametrize("fault", FAULTS)
+    def test_a_grant(self, far: Postgres, proxy: Proxy, where: bytes, fault: Fault) -> None:
+        if where == COMMIT:
+            proxy.faults.append((COMMIT, lambda pair, data: True))  # of looking for the grant
+        proxy.faults.append((where, fault))
+        assert child(far).remaining() == (4, 0)
+        assert not proxy.faults
+        assert far.spent() == (4, 0)
+        assert [e.kind for e in far.entries()] == [Kind.OPENED, Kind.GRANTED]
+        far.verify()
+
+    @pytest.mark.parametrize("where", EVERYWHERE)
+    @pytest.mark.parametrize("fault", FAULTS)
+    def test_a_drawing(self, far: Postgres, proxy: Proxy, where: bytes, fault: Fault) -> None:
+        team = child(far)
+        proxy.faults.append((where, fault))
+        name = reserve(team, (3, 0))
+        assert not proxy.faults
+        assert team.spent() == (3, 0)
+        team.commit(name, {"value": 1})
+        assert team.find(asker="ann", question="count") == {"value": 1}
+        kinds = [e.kind for e in far.entries()]
+        assert kinds[2:] == [Kind.DRAWN, Kind.RESERVED, Kind.COMMITTED]
+        far.verify()
+
+    @pytest.mark.parametrize("where", EVERYWHERE)
+    def test_an_amendment(self, far: Postgres, proxy: Proxy, where: bytes) -> None:
+        proxy.faults.append((where, lost_request))
+        far.amend(limit=(20, 4), budget={}, reason="more")
+        assert not proxy.faults
+        assert far.limit() == (20, 4)
+        assert far.head().number == 2
+
+    @pytest.mark.parametrize("where", EVERYWHERE)
+    def test_a_snapshot(self, far: Postgres, proxy: Proxy, where: bytes) -> None:
+        proxy.faults.append((where, lost_request))
+        name = far.snapshot("people, May")
+        assert not proxy.faults
+        assert far.snapshot("people, May") == name
+        assert far.head().number == 2
 
 
 class TestABrokenConnection:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from discreet.curator.ledger import Head, LedgerError, Memory, SQLite, restore
+from discreet.curator.ledger.fence import secret_of
 from discreet.errors import DiscreetError, InvalidParameter
 from tests.curator.ledger.examples import KEY, released, reserve, terms
 
@@ -39,7 +40,8 @@ class TestBackups:
 
     def test_do_not_hold_the_key(self, kept: SQLite, place: Path, copy: Path) -> None:
         kept.backup(copy)
-        assert place.with_name(place.name + ".key").read_bytes() not in copy.read_bytes()
+        secret = secret_of(place.with_name(place.name + ".key").read_bytes())
+        assert secret not in copy.read_bytes()
 
     def test_leave_nothing_behind_where_they_fail(self, kept: SQLite, tmp_path: Path) -> None:
         assert code_of(lambda: kept.backup(tmp_path / "no" / "copy")) == "ledger_unwritable"
@@ -124,7 +126,8 @@ class TestWithALedgerInPlace:
         self, kept: SQLite, place: Path, copy: Path
     ) -> None:
         kept.backup(copy)
-        with SQLite(copy, key=place.with_name(place.name + ".key")) as other:
+        secret = secret_of(place.with_name(place.name + ".key").read_bytes())
+        with SQLite(copy, key=secret) as other:
             for _ in range(3):
                 reserve(other, (1, 0))
         reserve(kept, (5, 0))

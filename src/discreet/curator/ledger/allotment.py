@@ -49,10 +49,7 @@ class Allotment:
         with chain.reading():
             known = chain.store.latest(Kind.GRANTED, subject)
         if known is None:
-            with chain.writing() as last:
-                known = chain.store.latest(Kind.GRANTED, subject)
-                if known is None:
-                    known = _granted(chain, last, above, grant, subject)
+            known = ledger.repeated(lambda: _found_or_granted(chain, above, grant, subject))
         grant.check(known.require_seal(chain.owner()))
         return cls(ledger, known)
 
@@ -78,11 +75,15 @@ class Allotment:
         """Draw before anything is computed; return the reservation's id. Durable on return."""
         chain, subject = self._ledger.chain, self._subject(asker, question)
         body = {"asker": asker, "question": question, **spending(charge, event, detail)}
-        with chain.writing() as last:
-            self.spent()
-            drawn = _drawn(chain, last, self.account, charge)
-            text = compact({"account": self.account, **body})
-            return chain.add(following(drawn, Kind.RESERVED, text=text, subject=subject)).id
+        text = compact({"account": self.account, **body})
+
+        def reserved() -> str:
+            with chain.writing() as last:
+                self.spent()
+                drawn = _drawn(chain, last, self.account, charge)
+                return chain.add(following(drawn, Kind.RESERVED, text=text, subject=subject)).id
+
+        return self._ledger.repeated(reserved)
 
     def commit(self, reservation: str, release: Mapping[str, object]) -> None:
         """Keep the release that a reservation paid for, once. Durable on return."""
@@ -144,6 +145,13 @@ class Allotment:
     def _subject(self, asker: str, question: str) -> str:
         texts = require_text("asker", asker), require_text("question", question)
         return self._ledger.chain.owner().tag("question", self.account, *texts)
+
+
+def _found_or_granted(chain: Chain, above: str, grant: Grant, subject: str) -> Entry:
+    """The grant under this subject, made where there is none yet."""
+    with chain.writing() as last:
+        known = chain.store.latest(Kind.GRANTED, subject)
+        return _granted(chain, last, above, grant, subject) if known is None else known
 
 
 def _granted(chain: Chain, last: Entry, above: str, grant: Grant, subject: str) -> Entry:

@@ -29,6 +29,10 @@ from discreet.curator.ledger.verify import verify_chain
 Result = TypeVar("Result")
 
 
+def _admitted() -> None:
+    """Whatever the budget allows."""
+
+
 class Ledger(ABC):
     """An append-only record of terms, reservations and releases, sealed under an owner's key.
 
@@ -53,7 +57,7 @@ class Ledger(ABC):
         The budget may be the one it was begun with or the one in force after amendments.
         """
         self._begin(terms)
-        with self.chain.reading() as last:
+        with self.chain.living() as last:
             begun = Terms.of(self.chain.begun())
             amended = self.chain.store.latest(Kind.AMENDED, "")
             if amended is not None:
@@ -68,6 +72,9 @@ class Ledger(ABC):
             "budget": json.loads(object_text("budget", budget)),
             "reason": require_text("reason", reason),
         }
+        self.repeated(lambda: self._amended(limit, compact(body)))
+
+    def _amended(self, limit: Amounts, text: str) -> None:
         with self.chain.writing() as last:
             require_amounts("limit", limit, len(last.limit))
             if not within(last.spent, limit):
@@ -76,7 +83,7 @@ class Ledger(ABC):
                     expectation="a limit that covers what is spent already",
                     remedy="Choose a larger one; what was released cannot be taken back.",
                 )
-            self.chain.add(following(last, Kind.AMENDED, text=compact(body), limit=limit))
+            self.chain.add(following(last, Kind.AMENDED, text=text, limit=limit))
 
     def reserve(
         self,
@@ -86,15 +93,17 @@ class Ledger(ABC):
         charge: Amounts,
         event: str,
         detail: Mapping[str, object],
+        admit: Callable[[], None] = _admitted,
     ) -> str:
         """Charge before anything is computed; return the reservation's id.
 
         Durable on return. Where the limit would be exceeded nothing is written. From now on the
-        charge counts as spent, whether or not a release follows.
+        charge counts as spent, whether or not a release follows. ``admit`` may read the ledger and
+        refuse: nobody writes between its look and this entry.
         """
         subject = self._subject(asker, question)
         body = {"asker": asker, "question": question, **spending(charge, event, detail)}
-        return self._spend(Kind.RESERVED, charge, compact(body), subject)
+        return self._spend(Kind.RESERVED, charge, compact(body), subject, admit)
 
     def record(self, *, charge: Amounts, event: str, detail: Mapping[str, object]) -> str:
         """Enter spending that happened elsewhere; where the limit is too small, amend it first."""
@@ -120,7 +129,8 @@ class Ledger(ABC):
             if found is None:
                 return None
             paid = self.chain.reservation(found.subject).body
-            if (paid.get("asker"), paid.get("question")) != (asker, question):
+            asked = (paid.get("account", ""), paid.get("asker"), paid.get("question"))
+            if asked != (self.account, asker, question):
                 raise damaged(
                     what=f"the index leads to entry {found.number}, which answers another"
                 )
@@ -157,9 +167,12 @@ class Ledger(ABC):
         with self.chain.reading() as last:
             return minus(last.limit, last.spent)
 
-    def entries(self) -> Iterator[Entry]:
-        """All entries, oldest first, as they stand; :meth:`verify` says whether they are true."""
-        return self.chain.entries()
+    def entries(self, after: int = 0) -> Iterator[Entry]:
+        """All entries that follow number ``after``, oldest first, as they stand.
+
+        :meth:`verify` says whether they are true.
+        """
+        return self.chain.entries(after)
 
     def snapshot(self, tag: str) -> str:
         """A random id for a version of the data: the same for the same tag, else a new one.
@@ -167,6 +180,9 @@ class Ledger(ABC):
         The tag itself is not kept, only a keyed fingerprint of it.
         """
         subject = self.chain.owner().tag("snapshot", require_text("tag", tag))
+        return self.repeated(lambda: self._noted(subject))
+
+    def _noted(self, subject: str) -> str:
         with self.chain.writing() as last:
             known = self.chain.store.latest(Kind.SNAPSHOT, subject)
             if known is not None:
@@ -206,11 +222,27 @@ class Ledger(ABC):
         """Write the first entry if there is none."""
 
     def repeated(self, act: Callable[[], Result]) -> Result:
-        """Do what writes as a whole or not at all; where it lies far away, until it is known."""
+        """Do what writes as a whole or not at all; where it lies far away, until it is known.
+
+        Everything that writes goes through here.
+        """
         return act()
 
-    def _spend(self, kind: Kind, charge: Amounts, text: str, subject: str) -> str:
+    def _spend(
+        self,
+        kind: Kind,
+        charge: Amounts,
+        text: str,
+        subject: str,
+        admit: Callable[[], None] = _admitted,
+    ) -> str:
+        return self.repeated(lambda: self._spent(kind, charge, text, subject, admit))
+
+    def _spent(
+        self, kind: Kind, charge: Amounts, text: str, subject: str, admit: Callable[[], None]
+    ) -> str:
         with self.chain.writing() as last:
+            admit()
             require_amounts("charge", charge, len(last.limit))
             total = plus(last.spent, charge)
             if not within(total, last.limit):
@@ -220,6 +252,9 @@ class Ledger(ABC):
 
     def _about(self, kind: Kind, reservation: str, text: str) -> None:
         require_text("reservation", reservation)
+        self.repeated(lambda: self._concluded(kind, reservation, text))
+
+    def _concluded(self, kind: Kind, reservation: str, text: str) -> None:
         with self.chain.writing() as last:
             self.chain.require_open(reservation)
             self.chain.add(following(last, kind, text=text, subject=reservation))

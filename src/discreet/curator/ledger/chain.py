@@ -14,8 +14,10 @@ from contextlib import contextmanager
 from discreet.core.errors import InvalidParameter
 from discreet.curator.ledger.entry import Entry, Kind
 from discreet.curator.ledger.fault import damaged, key_wrong, not_opened, rolled_back
+from discreet.curator.ledger.fence import Fence
 from discreet.curator.ledger.head import Head
 from discreet.curator.ledger.key import OwnerKey
+from discreet.curator.ledger.living import UNFENCED, Living
 from discreet.curator.ledger.store import Store
 
 _PAGE = 256  # entries read at once; between pages writers may write
@@ -24,10 +26,13 @@ _PAGE = 256  # entries read at once; between pages writers may write
 class Chain:
     """Sealed entries in a store."""
 
-    def __init__(self, store: Store, find_key: Callable[[], OwnerKey]) -> None:
+    def __init__(
+        self, store: Store, find_key: Callable[[], OwnerKey], living: Living = UNFENCED
+    ) -> None:
         """Look at nothing yet."""
         self.store = store
         self._find_key = find_key
+        self._living = living
         self._key: OwnerKey | None = None
         self._seen: Head | None = None
 
@@ -38,13 +43,29 @@ class Chain:
             yield self._tip()
 
     @contextmanager
+    def living(self) -> Iterator[Entry]:
+        """The same, refused unless this is the copy that lives."""
+        with self._living.held(self) as fence, self.reading() as last:
+            self._require_living(fence)
+            yield last
+
+    @contextmanager
     def writing(self) -> Iterator[Entry]:
-        """Be the only writer throughout; yields the last entry before the new ones."""
-        with self.store.writing():
-            yield self._tip()
+        """Be the only writer throughout; yields the last entry before the new ones.
+
+        Refused unless this is the copy that lives, from before the block until it is durable.
+        """
+        with self._living.held(self) as fence, self.store.writing():
+            last = self._tip()
+            self._require_living(fence)
+            yield last
             noted = self.store.head()
         if noted is not None:
             self._see(noted)
+
+    def unfenced(self) -> Chain:
+        """The same entries, for whoever moves the fence and holds it alone."""
+        return Chain(self.store, self._find_key)
 
     def add(self, entry: Entry) -> Entry:
         """Seal and append; inside :meth:`writing`."""
@@ -104,9 +125,9 @@ class Chain:
         if entry is None or entry.mac != head.mac:
             raise rolled_back(what=f"a ledger without {what}, number {head.number}")
 
-    def entries(self) -> Iterator[Entry]:
-        """All entries as they stand, oldest first, a page at a time."""
-        number = 0
+    def entries(self, after: int = 0) -> Iterator[Entry]:
+        """All entries that follow one, as they stand, oldest first, a page at a time."""
+        number = after
         while True:
             with self.store.reading():
                 page = self.store.after(number, _PAGE)
@@ -129,6 +150,10 @@ class Chain:
             self.require_head(self._seen, "an entry seen before")
         self._see(noted)
         return last
+
+    def _require_living(self, fence: Fence | None) -> None:
+        if fence is not None:
+            self.require_head(fence.head, "the entry that the owner's key names")
 
     def _see(self, head: Head) -> None:
         if self._seen is None or head.number > self._seen.number:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from pathlib import Path
 
+from discreet.core.errors import LedgerError
 from discreet.curator.ledger.fault import unwritable
 
 OWNER_ONLY = 0o600
@@ -24,7 +26,26 @@ def write_new(path: Path, content: bytes) -> None:
     except FileExistsError:
         raise
     except OSError as error:
-        raise unwritable(reason=f"{path.name}: {error.strerror}") from error
+        raise unwritable_at(path, error) from error
+    sync_folder(path.parent)
+
+
+def put_in_place(draft: Path, path: Path, content: bytes) -> None:
+    """Let a file have another content, whole or not at all, durable on return.
+
+    Owner and permissions stay as they are. ``draft`` is a name that nobody uses.
+    """
+    write_new(draft, content)
+    try:
+        was, now = path.stat(), draft.stat()
+        draft.chmod(stat.S_IMODE(was.st_mode))
+        if (was.st_uid, was.st_gid) != (now.st_uid, now.st_gid):
+            os.chown(draft, was.st_uid, was.st_gid)
+        draft.replace(path)
+    except OSError as error:
+        raise unwritable_at(path, error) from error
+    finally:
+        draft.unlink(missing_ok=True)
     sync_folder(path.parent)
 
 
@@ -35,7 +56,7 @@ def give_name(file: Path, name: Path) -> None:
     except (FileExistsError, FileNotFoundError):
         raise
     except OSError as error:
-        raise unwritable(reason=f"{name.name}: {error.strerror}") from error
+        raise unwritable_at(name, error) from error
     sync_folder(name.parent)
 
 
@@ -57,13 +78,18 @@ def exists(path: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise unwritable(reason=f"{path.name}: {error.strerror}") from error
+        raise unwritable_at(path, error) from error
     return True
 
 
 def size(path: Path) -> int:
     """How many bytes a file has; nothing is as short as an empty file."""
     return path.stat().st_size if exists(path) else 0
+
+
+def unwritable_at(path: Path, error: OSError) -> LedgerError:
+    """What the system says about a place."""
+    return unwritable(reason=f"{path.name}: {error.strerror}")
 
 
 def _sync(path: Path, mode: int) -> None:
@@ -74,4 +100,4 @@ def _sync(path: Path, mode: int) -> None:
         finally:
             os.close(handle)
     except OSError as error:
-        raise unwritable(reason=f"{path.name}: {error.strerror}") from error
+        raise unwritable_at(path, error) from error

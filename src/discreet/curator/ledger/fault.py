@@ -41,6 +41,20 @@ def replaced(name: str) -> LedgerError:
     )
 
 
+def superseded(place: str) -> LedgerError:
+    """The key file says that another copy of the ledger lives."""
+    return LedgerError(
+        code="ledger_superseded",
+        expectation="the one living copy of the ledger, where the owner's key says that it lies",
+        received=f"another copy than the one at {place}",
+        remedy=(
+            "Open that one; a copy can be read and verified, not added to. If the ledger was moved"
+            " to this place, say so: `backup` it, and `restore` the back-up to its place with the"
+            " last `head=` you kept."
+        ),
+    )
+
+
 def missing(name: str) -> LedgerError:
     """There is a key, or somebody reads, but there is no ledger."""
     return LedgerError(

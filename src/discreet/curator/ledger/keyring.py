@@ -17,14 +17,20 @@ from pathlib import Path
 from typing import Protocol
 
 from discreet.core.errors import InvalidParameter
-from discreet.curator.ledger.disk import exists, give_name, sync_folder, write_new
+from discreet.curator.ledger.disk import exists, give_name, sync_folder, unwritable_at, write_new
 from discreet.curator.ledger.entry import random_id
-from discreet.curator.ledger.fault import key_missing, missing, unwritable
+from discreet.curator.ledger.fault import key_missing, missing
+from discreet.curator.ledger.fence import secret_of
+from discreet.curator.ledger.fence_file import FenceFile
 from discreet.curator.ledger.key import OwnerKey, fresh_secret
 
 
 class Keyring(Protocol):
     """Finds the key of one ledger."""
+
+    @property
+    def fence(self) -> FenceFile | None:
+        """Where the fence is kept; None where there is no place for one."""
 
     def existing(self) -> OwnerKey:
         """The key of a ledger that has entries, or of a back-up of it."""
@@ -48,13 +54,19 @@ class KeyFile:
         self._new = path.with_name(path.name + ".new")
         self._ledger = ledger
         self._there = there
+        self._fence = FenceFile(path)
+
+    @property
+    def fence(self) -> FenceFile | None:
+        """In the key file, once that is in its place."""
+        return self._fence
 
     def existing(self) -> OwnerKey:
         """From its place, or from the file that was to be moved there."""
         for place in (self._path, self._new, self._path):  # it may move while we look
-            secret = _read(place)
-            if secret is not None:
-                return OwnerKey(secret)
+            content = _read(place)
+            if content is not None:
+                return OwnerKey(secret_of(content))
         raise key_missing(self._path.name)
 
     def begin(self) -> None:
@@ -77,10 +89,10 @@ class KeyFile:
 
     def finish(self, identity: str) -> None:
         """Move the key to its place; drop one that came too late for a concurrent beginning."""
-        secret = _read(self._new)
-        if secret is None:
+        content = _read(self._new)
+        if content is None:
             return
-        if OwnerKey(secret).identity == identity:
+        if OwnerKey(secret_of(content)).identity == identity:
             with suppress(FileExistsError, FileNotFoundError):
                 give_name(self._new, self._path)
         if exists(self._path):
@@ -90,6 +102,8 @@ class KeyFile:
 
 class KeyHeld:
     """A key that the owner passes; whether a ledger was begun before, only the owner knows."""
+
+    fence = None
 
     def __init__(self, secret: bytes) -> None:
         """Hold the key."""
@@ -131,6 +145,14 @@ class KeyGiven(KeyHeld):
         """Remove the mark of a beginning with this key."""
         if identity == self._key.identity:
             self._mark.unlink(missing_ok=True)
+
+
+class KeyLent(KeyHeld):
+    """A key that was found before, for whoever holds the fence alone."""
+
+    def __init__(self, key: OwnerKey) -> None:
+        """Hold the key."""
+        self._key = key
 
 
 def keyring(key: bytes | str | os.PathLike[str] | Keyring | None, ledger: Path) -> Keyring:
@@ -175,4 +197,4 @@ def _read(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise unwritable(reason=f"{path.name}: {error.strerror}") from error
+        raise unwritable_at(path, error) from error

@@ -7,15 +7,16 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from discreet.accounting.adaptive.steps import Amounts
 from discreet.core.errors import InvalidParameter
 from discreet.curator.ledger.book import Ledger, Result
 from discreet.curator.ledger.chain import Chain
 from discreet.curator.ledger.copies import copied
 from discreet.curator.ledger.dial import Dial
-from discreet.curator.ledger.entry import Kind, first
+from discreet.curator.ledger.entry import first
+from discreet.curator.ledger.fence import Place
 from discreet.curator.ledger.head import Head
 from discreet.curator.ledger.keyring import server_keyring
+from discreet.curator.ledger.living import Living
 from discreet.curator.ledger.server import Server
 from discreet.curator.ledger.terms import Terms
 
@@ -53,7 +54,9 @@ class Postgres(Ledger):
         self._name, self._where = name, dial.where
         self.server = Server(dial, name)
         self.keys = server_keyring(key, name, self.exists)
-        super().__init__(Chain(self.server, self.keys.existing))
+        self.place = Place(f"{name} on a server")  # which has many addresses, and may fail over
+        living = Living(self.keys.fence, lambda: self.place)
+        super().__init__(Chain(self.server, self.keys.existing, living))
 
     @property
     def name(self) -> str:
@@ -88,14 +91,6 @@ class Postgres(Ledger):
     def repeated(self, act: Callable[[], Result]) -> Result:
         """Again where the server was lost and nothing was written."""
         return self.server.session.patiently(act)
-
-    def _spend(self, kind: Kind, charge: Amounts, text: str, subject: str) -> str:
-        spend = super()._spend
-        return self.server.session.patiently(lambda: spend(kind, charge, text, subject))
-
-    def _about(self, kind: Kind, reservation: str, text: str) -> None:
-        about = super()._about
-        return self.server.session.patiently(lambda: about(kind, reservation, text))
 
     def __repr__(self) -> str:
         return f"Postgres({self._name!r} at {self._where!r})"

@@ -12,9 +12,11 @@ from discreet.curator.ledger.copies import new_file
 from discreet.curator.ledger.disk import exists, write_new
 from discreet.curator.ledger.entry import first
 from discreet.curator.ledger.fault import damaged, missing
+from discreet.curator.ledger.fence import Place
 from discreet.curator.ledger.file import File
 from discreet.curator.ledger.head import Head
 from discreet.curator.ledger.keyring import Keyring, keyring
+from discreet.curator.ledger.living import Living
 from discreet.curator.ledger.terms import Terms
 
 
@@ -43,12 +45,16 @@ class SQLite(Ledger):
         self._path = Path(path).resolve()
         self._keys = keyring(key, self._path)
         self._file = File(self._path)
-        super().__init__(Chain(self._file, self._keys.existing))
+        living = Living(self._keys.fence, self._here)
+        super().__init__(Chain(self._file, self._keys.existing, living))
 
     @property
     def path(self) -> Path:
         """Where the file is."""
         return self._path
+
+    def _here(self) -> Place | None:
+        return Place.of_file(self._path) if exists(self._path) else None
 
     def _begin(self, terms: Terms) -> None:
         if not exists(self._path):

@@ -17,6 +17,7 @@ from discreet.core.guarantee import ApproxDP
 from discreet.core.parameters import exact
 from discreet.curator.ledger import Ledger
 from discreet.curator.ledger.entry import Kind
+from discreet.curator.ledger.fault import damaged
 from discreet.queries.analysts.guarantee import AnalystUnit, OneAnalyst, OneQuery
 
 
@@ -55,20 +56,39 @@ class AnalystSpending:
             )
 
 
-def analyst_spending(ledger: Ledger) -> AnalystSpending:
-    """The sum over all rounds that a ledger holds, those that were never closed included.
+class Told:
+    """The sum over all rounds that a ledger holds, read on from where it was read to before.
 
-    Only sealed entries are believed.
+    Only sealed entries without a gap are believed: a round whose entry was taken away or made
+    something else would be told and not counted.
     """
-    key = ledger.chain.owner()
-    total = AnalystSpending(ApproxDP(epsilon=0, delta=0), ApproxDP(epsilon=0, delta=0), rounds=0)
-    for entry in ledger.entries():
-        if entry.kind is Kind.RESERVED:
-            kept = entry.require_seal(key).body.get("detail", {}).get("round")
-            if kept is not None:
-                plan = kept["plan"]
-                total = total.after(unit_from(plan["protects"]), cost_from(plan["cost"]))
-    return total
+
+    def __init__(self, ledger: Ledger) -> None:
+        """Read nothing yet."""
+        self._ledger = ledger
+        nothing = ApproxDP(epsilon=0, delta=0)
+        self._total = AnalystSpending(nothing, nothing, rounds=0)
+        self._read = 0
+
+    def now(self) -> AnalystSpending:
+        """The sum up to the last entry there is; in a block of writing, up to the one before."""
+        key = self._ledger.chain.owner()
+        for entry in self._ledger.entries(after=self._read):
+            if entry.require_seal(key).number != self._read + 1:
+                raise damaged(what=f"entry {self._read + 1} is not there")
+            self._read = entry.number
+            if entry.kind is Kind.RESERVED:
+                kept = entry.body.get("detail", {}).get("round")
+                if kept is not None:
+                    plan = kept["plan"]
+                    unit, cost = unit_from(plan["protects"]), cost_from(plan["cost"])
+                    self._total = self._total.after(unit, cost)
+        return self._total
+
+
+def analyst_spending(ledger: Ledger) -> AnalystSpending:
+    """The sum over all rounds that a ledger holds, those that were never closed included."""
+    return Told(ledger).now()
 
 
 def plain_unit(unit: AnalystUnit) -> str:

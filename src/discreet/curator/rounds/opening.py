@@ -8,7 +8,7 @@ Source: contract, "Spending", "What may be seen". Proof: ``proofs/rounds.md``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -21,7 +21,7 @@ from discreet.curator.dialogues import Dialogue, paid_dialogue
 from discreet.curator.ledger.notebook import Notebook
 from discreet.curator.purse import as_written
 from discreet.curator.release.promise import guarantee_from_plain, plain_guarantee
-from discreet.curator.rounds.account import analyst_spending, plain_unit, unit_from
+from discreet.curator.rounds.account import Told, plain_unit, unit_from
 from discreet.curator.rounds.corrected_game import CorrectedGame
 from discreet.curator.rounds.pages import Pages
 from discreet.curator.rounds.planning import Facts, Mechanism, RoundPlan, plan
@@ -92,9 +92,15 @@ def open_round(
     if limit is not None:
         require_whole(session)
         _promise(limit)
+    reserve: Callable[..., str] = session._account.reserve
     if limit is not None and agreed.cost != ApproxDP(epsilon=0, delta=0):
-        told = analyst_spending(session.ledger).after(protects, agreed.cost)
-        told.require_within(limit, protects)
+        told = Told(session.ledger)
+
+        def admit() -> None:
+            told.now().after(protects, agreed.cost).require_within(limit, protects)
+
+        admit()  # here, where a refusal is cheap; and again in the block that charges
+        reserve = partial(session.ledger.reserve, admit=admit)
     session._scope.require_event(agreed.event, session.unit)
     allowed = session._policies.admit(source.question, spend, asker=asker, purpose=purpose)
     if session._holdings.randomness.private:  # test mode has no price
@@ -116,7 +122,7 @@ def open_round(
         "question": _declared(session, source),
         "plan": agreed.plain(),
     }
-    name = session._account.reserve(
+    name = reserve(
         asker=asker,
         question=f"round {integer(SYSTEM, 96):024x}",
         charge=session._price(spend, (agreed.event,)),
@@ -159,6 +165,7 @@ def resume_round(session: Session, name: str, *, asker: str) -> Round:
         round_again = Round(name, terms, pages, _never, commit)
         round_again.close()
         return round_again
+    pages.require_not_run()  # without a claim: whoever runs it now may still end it
     chosen = _again(session, source, terms, kept)
     claimed = Pages(session._account.notebook(name))
     return _running(session, name, source, terms, mechanism=chosen, pages=claimed)
@@ -239,8 +246,9 @@ def _running(
         with fresh.engine.snapshot():
             return run(mechanism, fresh, terms.names, submitted)
 
-    def guarded(submitted: Submitted) -> Outcome:
+    def guarded(submitted: Submitted, begin: Callable[[], None]) -> Outcome:
         session._payment.require_unchanged()  # free: nothing was read
+        begin()
         return session._payment.guarded(name, lambda: released(submitted))
 
     return Round(name, terms, pages, guarded, partial(_commit, session, name))
@@ -255,8 +263,8 @@ def _nothing() -> None:
     """It was committed."""
 
 
-def _never(submitted: Submitted) -> Outcome:
-    raise AssertionError(len(submitted))
+def _never(submitted: Submitted, begin: Callable[[], None]) -> Outcome:
+    raise AssertionError(len(submitted), begin)
 
 
 def _facts(

@@ -58,5 +58,15 @@ class Pages:
             return found
         return None
 
+    def require_not_run(self) -> None:
+        """Refuse to go on where data was opened and nothing was kept: noise is drawn once."""
+        if self._did("run"):
+            raise InvalidParameter(
+                code="round_interrupted",
+                expectation="a round that was not run yet, or whose outcome was kept",
+                remedy="If it is being run elsewhere, wait for that. If that process has ended, "
+                "what it drew was seen by nobody and is not drawn again; open another round.",
+            )
+
     def _did(self, what: str) -> list[Mapping[str, Any]]:
         return [page for page in self.notebook.entries() if page.get("did") == what]

@@ -50,15 +50,19 @@ class Round:
         name: str,
         terms: Terms,
         pages: Pages,
-        run: Callable[[Submitted], Outcome],
+        run: Callable[[Submitted, Callable[[], None]], Outcome],
         commit: Callable[[], None],
     ) -> None:
-        """Hold what was opened; ``run`` opens the data, and ``commit`` ends the reservation."""
+        """Hold what was opened; ``commit`` ends the reservation.
+
+        ``run`` opens the data, after it has called what it is given.
+        """
         self._name = name
         self._terms = terms
         self._pages = pages
         self._run = run
         self._commit = commit
+        self._drawn: Outcome | None = None
         self._results: RoundResults | None = None
         self._lock = threading.RLock()
 
@@ -110,13 +114,22 @@ class Round:
                     self._require_over()
                 submitted = self._submitted()
                 if outcome is None:
-                    # Written only by whoever speaks for the round, before any data is opened.
-                    self._pages.run()
-                    outcome = self._run(submitted)
+                    outcome = self._once(submitted)
                     self._pages.end(outcome.plain())
                 self._commit()
                 self._results = self._made(outcome, submitted)
             return self._results
+
+    def _once(self, submitted: Submitted) -> Outcome:
+        """Run it, unless it was run: what was drawn here and not kept yet is kept now.
+
+        The page that says so is written only by whoever speaks for the round, before any data is
+        opened; whoever finds it without an outcome draws nothing.
+        """
+        if self._drawn is None:
+            self._pages.require_not_run()
+            self._drawn = self._run(submitted, self._pages.run)
+        return self._drawn
 
     def _recalled(self) -> Outcome | None:
         plain = self._pages.outcome()
