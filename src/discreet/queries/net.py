@@ -137,9 +137,10 @@ def small_db(
     error: float,
     epsilon: Number,
     size: PublicCount,
+    records: int = 1,
     randomness: Source = SYSTEM,
 ) -> NetMechanism:
     """SmallDB: all databases of ln|Q| / error**2 rows."""
     rows = sampling_rows(queries=workload.queries, error=error)
     net = small_databases(workload.universe.size, rows)
-    return NetMechanism(workload, net, epsilon, size, randomness=randomness)
+    return NetMechanism(workload, net, epsilon, size, records, randomness)
