@@ -5,6 +5,7 @@ Source: contract, "Columns", "Numbers"; modern-data:C2, Q2.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -202,7 +203,8 @@ class Aggregation:
             return declared.step  # type: ignore[return-value]
         if value.facts.kind is Kind.WHOLE:
             return 1 if high - low < _FEW else -(-(int(high) - int(low)) // _STEPS)
-        return (high - low) / _STEPS
+        # Bounds that are equal or next to each other leave one candidate, whatever the step.
+        return (high - low) / _STEPS or 1.0
 
 
 def _at(ranks: Ranks, level: float) -> Quantile:
@@ -229,7 +231,19 @@ def _bounds(value: Expression) -> tuple[int | float, int | float]:
     low, high = value.facts.low, value.facts.high
     assert isinstance(low, int | float)
     assert isinstance(high, int | float)
+    _require_finite(high - low, (low, high))
     return low, high
+
+
+def _require_finite(size: int | float, received: object) -> None:
+    """Refuse bounds so wide that a double cannot tell how wide they are."""
+    if isinstance(size, float) and not math.isfinite(size):
+        raise InvalidParameter(
+            code="bounds_too_far",
+            expectation="bounds whose difference, and its square in a variance, is a finite double",
+            received=received,
+            remedy="Bound the argument: least(greatest(x, -1e100), 1e100).",
+        )
 
 
 def _middle(value: Expression) -> int | float:
@@ -251,6 +265,7 @@ def _product(first: Expression, second: Expression) -> Total:
         halves.append(max(high - middle, middle - low))
     left, right = (Call(SUBTRACT, (value, Literal(_middle(value)))) for value in (first, second))
     most = halves[0] * halves[1]
+    _require_finite(most, tuple(halves))
     if first == second:
         return Total(Call(SQUARE, (left,)), 0, most)
     return Total(Call(MULTIPLY, (left, right)), -most, most)
