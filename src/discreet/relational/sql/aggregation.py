@@ -35,7 +35,7 @@ from discreet.relational.measures import CountPeople, CountRows, CountValues, Ra
 from discreet.relational.plan import Rows, field_of, identifies
 from discreet.relational.schema import Number
 from discreet.relational.sql.catalog import Catalog
-from discreet.relational.sql.expressions import expression_from
+from discreet.relational.sql.expressions import expression_from, number
 from discreet.relational.sql.relation import Relation, unsupported
 from discreet.relational.sql.undeclared import not_a_number, require_declared
 
@@ -277,7 +277,7 @@ def _freedom(node: exp.Expression) -> int:
 
 def _level(node: exp.Expression | None) -> float:
     if isinstance(node, exp.Literal) and not node.is_string:
-        level = float(node.name)
+        level = float(number(node.name))
         if 0 <= level <= 1:
             return level
     raise InvalidParameter(
