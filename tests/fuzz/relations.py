@@ -25,6 +25,17 @@ _PUBLIC: Mapping[str, tuple[Mapping[str, Sequence[str]], str, str]] = {
     "p": ({WHOLE: ("weight",), NUMBER: ("rate",), TEXT: ("w", "region")}, TEXT, "w"),
     "bands": ({WHOLE: ("x",), TEXT: ("band",)}, WHOLE, "x"),
 }
+FAMILIES: Mapping[str, Sequence[str]] = {
+    "arithmetic": ("+", "-", "*", "/", "//", "%", "mod", "abs", "sign", "negative", "square"),
+    "rounding": ("floor", "ceil", "trunc", "round", "bin", "width_bucket"),
+    "powers": ("power", "pow", "^", "exp", "ln", "log10", "log2", "sqrt"),
+    "choice": ("least", "greatest", "coalesce", "nullif", "case", "if", "bounded"),
+    "casts": ("cast", "try_cast", "::"),
+    "text": ("concat", "||", "upper", "trim", "substring", "replace", "length", "like", "ilike"),
+    "calendar": ("date_diff", "date_part", "date_trunc", "interval", "days", "make_date", "year"),
+    "logic": ("and", "or", "not", "in", "between", "is null", "is true", "<", "is distinct from"),
+}
+"""Names that a run may be about."""
 _KEYS = {"t": ("w", "note"), "u": ("k", "note")}
 """Columns with a bound on rows per key."""
 
@@ -44,12 +55,16 @@ class Relation:
 
 @dataclass
 class Questions:
-    """Draws questions. ``tables`` are private; ``people`` says whether rows have persons."""
+    """Draws questions. ``tables`` are private; ``people`` says whether rows have persons.
+
+    ``focus`` names functions that expressions are to be about, and ``steps`` those of a plan.
+    """
 
     draw: random.Random
     tables: Sequence[str]
     people: bool
-    avoid: frozenset[str] = frozenset()
+    focus: Sequence[str] = ()
+    steps: Sequence[str] = ()
     made: int = 0
     clauses: set[str] = field(default_factory=set)
     _open: list[str] = field(default_factory=list)
@@ -85,24 +100,32 @@ class Questions:
         """Rows after random steps."""
         if depth <= 0 or self._chance(0.1):
             return self._table()
-        steps = [self._select, self._distinct, self._union, self._public, self._union, self._select]
-        steps += [self._common, self._every]
+        steps = ["select", "select", "distinct", "union", "union", "public", "common", "every"]
         if self.people:
-            steps += [self._people, self._features, self._features]
+            steps += ["people", "features", "features"]
         if {"t", "u"} <= set(self.tables):
-            steps.append(self._by_key)
-        return self.draw.choice(steps)(depth)
+            steps.append("by_key")
+        chosen = self.draw.choice([name for name in steps if name in (self.steps or steps)])
+        made: Relation = getattr(self, f"_{chosen}")(depth)
+        return made
 
     def grown(self, over: Relation, kind: str, depth: int) -> str:
         """An expression over the columns of a relation."""
-        return Grammar(self.draw, over.columns, self.avoid).grown(kind, depth)
+        grammar = Grammar(self.draw, over.columns)
+        for _ in range(3 if self.focus and depth else 0):
+            found, text, _ = grammar.about(
+                self.draw.choice(self.focus), self.draw.randint(1, depth)
+            )
+            if {found, kind} <= {NUMBER, WHOLE} or found == kind:
+                return text
+        return grammar.grown(kind, depth)
 
     def number(self, over: Relation) -> str:
         """A number with bounds, as a rule; sums of others are refused."""
-        match self.draw.randrange(4):
-            case 0:
+        match self.draw.randrange(8):
+            case 0 | 1:
                 return self.draw.choice([*over.of(WHOLE), *over.of(NUMBER), "1"])
-            case 1:
+            case 2:
                 return self.grown(over, NUMBER, 2)
         ends = self.draw.choice(("-3), 5", "0), 1", "-2e9), 1", "-1e100), 1e100", "-0.5), 0.25"))
         bounded = f"least(greatest({self.grown(over, NUMBER, 2)}, {ends})"
@@ -278,13 +301,15 @@ class Questions:
         return Relation(text, columns, owner)
 
     def _value(self, below: Relation, kind: str) -> str:
-        if below.of(kind) and self._chance(0.45):
+        if below.of(kind) and self._chance(0.1 if self.focus else 0.4):
             return self.draw.choice(below.of(kind))
         return self.number(below) if kind == NUMBER else self._whole_or(below, kind)
 
     def _whole_or(self, below: Relation, kind: str) -> str:
         if kind == WHOLE:
-            low, high = self.draw.choice((("-3", "5"), ("-2e9", "1"), ("0", "7")))
+            if self._chance(0.15):
+                return self.draw.choice(("0", "1", "-7"))
+            low, high = self.draw.choice((("-2e9", "1"), ("-1", "2e9"), ("-3", "5"), ("-7", "1")))
             inner = self.grown(below, NUMBER, 2)
             return f"CAST(least(greatest({inner}, {low}), {high}) AS BIGINT)"
         return self.grown(below, kind, 2)
@@ -293,10 +318,13 @@ class Questions:
         found = [*over.of(TEXT), *over.of(TRUTH), *over.of(WHOLE), *over.of(DAY)]
         found += [f"bin({name}, -3, 5, 4)" for name in over.of(NUMBER)]
         found += [f"({self.grown(over, TRUTH, 2)})"]
-        return self.draw.sample(found, min(len(found), self.draw.choice((0, 0, 1, 1, 2))))
+        return self.draw.sample(found, min(len(found), self.draw.choice((0, 0, 0, 1, 1, 2))))
 
     def _aggregate(self, over: Relation) -> str:
         value = self.number(over)
+        if over.of(WHOLE) and self._chance(0.35):
+            self.clauses.add("SUM")
+            return f"SUM({self.draw.choice(over.of(WHOLE))})"
         names = [*over.of(TEXT), *over.of(TRUTH), *over.of(WHOLE)] or ["1"]
         condition = self.grown(over, TRUTH, 1)
         made = [

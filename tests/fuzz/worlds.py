@@ -108,9 +108,9 @@ def random_setting(draw: random.Random) -> tuple[Setting, Sequence[str], bool]:
     made = keyed(rows, others, unit, draw.randint(1, 3), draw.randint(1, 3))
     table = made.private["t"]
     declared = dict(table.columns)
-    if draw.random() < 0.5:
+    if draw.random() < 0.75:
         declared |= {"x": dp.Number(-FAR, FAR), "y": dp.Number(-1e120, 1e120)}
-    if draw.random() < 0.5:
+    if draw.random() < 0.8:
         declared |= {"z": draw.choice((dp.Number(-1e120, 1e120), dp.Number(0, 1e120)))}
     if draw.random() < 0.3:
         declared["note"] = dp.Discovered()
@@ -135,9 +135,15 @@ def _unit(draw: random.Random) -> PrivacyUnit:
 
 
 def tried(
-    seed: int, questions: int = 3, depth: int = 3, home: Home | None = None, most_units: int = 3
+    seed: int,
+    questions: int = 3,
+    depth: int = 3,
+    focus: Sequence[str] = (),
+    steps: Sequence[str] = (),
+    home: Home | None = None,
+    most_units: int = 3,
 ) -> Tried:
-    """One random database, asked a few random questions in all its neighbours."""
+    """One random database, asked a few random questions in some of its neighbours."""
     draw, found = random.Random(seed), Tried()
     setting, tables, owned = random_setting(draw)
     stand = Stand(setting, home)
@@ -145,9 +151,8 @@ def tried(
         units = people(setting, setting.frames)
         units = draw.sample(units, min(most_units, len(units)))
         worlds = {who: stand.add(without(setting, setting.frames, who)) for who in units}
-        drawn = Questions(draw, tables, owned)
-        for _ in range(questions):
-            text = drawn.question(draw.randint(1, depth))
+        drawn = Questions(draw, tables, owned, focus, steps)
+        for text in [drawn.question(draw.randint(1, depth)) for _ in range(questions)]:
             _ask(stand, text, draw, worlds, found)
         found.clauses |= drawn.clauses
     finally:
