@@ -1,4 +1,4 @@
-"""Valid texts spoilt: tokens exchanged, lost, doubled, moved, replaced by extremes, nested, split."""
+"""Valid texts spoilt: tokens exchanged, lost, doubled, replaced by extremes, nested, spliced."""
 
 from __future__ import annotations
 

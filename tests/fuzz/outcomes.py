@@ -1,4 +1,4 @@
-"""What came of a text: an answer, or a refusal with a code that is listed; anything else is a fault."""
+"""What came of a text: an answer, or a refusal with a listed code; anything else is a fault."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import discreet as dp
 from discreet.core.errors import DiscreetError
+from discreet.core.guarantee import Guarantee
 
 SLOWEST = 30.0
 """Seconds of processor time that no text of a few lines may need."""
@@ -36,7 +37,7 @@ class Outcomes:
     refused: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
-    def ask(self, curator: dp.Curator, text: str, spend: dp.Guarantee) -> None:
+    def ask(self, curator: dp.Curator, text: str, spend: Guarantee) -> None:
         """Put one text to a curator."""
         begun = time.process_time()
         try:

@@ -21,6 +21,7 @@ import polars as pl
 
 import discreet as dp
 from discreet.core.errors import DiscreetError
+from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.database import Database
 from discreet.relational.discovering import inquiry_for
@@ -156,7 +157,7 @@ class Stage:
         self.database = Database(engine, {**tables, **public})
         self._connection: duckdb.DuckDBPyConnection = engine._connection
 
-    def texts(self, question: str, spend: dp.Guarantee) -> list[str]:
+    def texts(self, question: str, spend: Guarantee) -> list[str]:
         """What the engine would run, or the refusal."""
         inquiry = inquiry_for(question_from(question, self.database), spend, MOST_ROWS)
         return inquiry.texts(self.database)

@@ -1,4 +1,4 @@
-"""No row makes a question costly: rows, bytes and memory stay within public limits, without spilling.
+"""No row makes a question costly: rows, bytes and memory stay within limits, and nothing spills.
 
 The engine's own account of each statement is compared with the limits of ``resources``.
 """

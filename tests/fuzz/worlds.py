@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from itertools import combinations
 from typing import Any
 
@@ -21,7 +20,7 @@ from discreet.core.unit import PrivacyUnit, Replace
 from discreet.curator.division import line_of
 from discreet.relational.discovering import Discovering, inquiry_for
 from discreet.relational.discovery import candidates
-from discreet.relational.expression import Expression, columns
+from discreet.relational.expression import Expression
 from discreet.relational.inquiry import Inquiry
 from discreet.relational.kept import EveryPart, FirstParts, Keeping, SomeParts
 from discreet.relational.keys import KeySet
@@ -36,7 +35,6 @@ from tests.relational.neighbours.tables import (
     DAYS,
     NOTES,
     PEOPLE,
-    PUBLIC,
     REALS,
     TALLIES,
     WORDS,
@@ -45,7 +43,6 @@ from tests.relational.neighbours.tables import (
 )
 from tests.relational.neighbours.worlds import (
     Exact,
-    Frames,
     Setting,
     Stand,
     apart,
@@ -80,7 +77,7 @@ class Tried:
 
 
 def random_setting(draw: random.Random) -> tuple[Setting, Sequence[str], bool]:
-    """A database of few rows at their extremes; its private tables, and whether rows have people."""
+    """A database of few rows at their extremes, its private tables, whether rows have people."""
     unit = _unit(draw)
     if draw.random() < 0.12:
         orders = [(key, draw.choice(PEOPLE), draw.choice(WORDS)) for key in range(1, 7)]
@@ -123,7 +120,7 @@ def _plain(unit: PrivacyUnit) -> PrivacyUnit:
 
 
 def _unit(draw: random.Random) -> PrivacyUnit:
-    unit: PrivacyUnit = dp.Row()
+    unit: dp.Row | dp.Person = dp.Row()
     if draw.random() < 0.75:
         unit = dp.Person(
             "pid",
@@ -136,6 +133,7 @@ def _unit(draw: random.Random) -> PrivacyUnit:
 
 def tried(
     seed: int,
+    *,
     questions: int = 3,
     depth: int = 3,
     focus: Sequence[str] = (),
@@ -153,16 +151,17 @@ def tried(
         worlds = {who: stand.add(without(setting, setting.frames, who)) for who in units}
         drawn = Questions(draw, tables, owned, focus, steps)
         for text in [drawn.question(draw.randint(1, depth)) for _ in range(questions)]:
-            _ask(stand, text, draw, worlds, found)
+            ask(stand, text, draw, worlds, found)
         found.clauses |= drawn.clauses
     finally:
         stand.close()
     return found
 
 
-def _ask(
+def ask(
     stand: Stand, text: str, draw: random.Random, worlds: dict[object, int], found: Tried
 ) -> None:
+    """Put one question to every world."""
     spend, salt = draw.choice(SPENDS), draw.getrandbits(62)
     stand.engine.seen = 0
     try:
@@ -182,8 +181,8 @@ def _ask(
     found.neighbours += len(worlds)
     found.steps |= steps_of(inquiry.question.rows) | {type(inquiry).__name__}
     found.functions |= functions_of(inquiry)
-    for fault in faults(stand, inquiry, worlds, salt):
-        found.faults.append(f"{fault}: {stand.setting.unit} {spend}: {text}")
+    for breach in faults(stand, inquiry, worlds, salt):
+        found.faults.append(f"{breach}: {stand.setting.unit} {spend}: {text}")
 
 
 def _scope(stand: Stand, draw: random.Random) -> Scope:
