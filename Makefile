@@ -39,7 +39,7 @@ check: setup  ## Format, lint, types and import layers
 	$(pytest) -q tests/project/test_layers.py
 
 audit: setup  ## Attack every mechanism at length
-	$(pytest) tests/audit tests/queries/test_audit.py -m 'audit or slow' --durations=10 $(args)
+	$(pytest) tests/audit tests/fuzz tests/queries/test_audit.py -m 'audit or slow' --durations=10 $(args)
 
 mutants: setup  ## Plant mistakes and see which tests notice: make mutants only=ledger (hours)
 	$(bin)/python tests/mutants/run.py $(only)

@@ -192,7 +192,7 @@ def cleaned(value: object, facts: Facts) -> object:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     kept: Any = value
-    if facts.kind.has_bounds:
+    if facts.kind.has_bounds and facts.values is None:
         low, high = limits(facts)
         kept = low if kept < low else high if kept > high else kept
         if facts.kind.is_calendar and kept != value:

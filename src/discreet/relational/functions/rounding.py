@@ -28,6 +28,7 @@ from discreet.relational.kind import LARGEST_REAL, Kind
 MOST_DIGITS = 15
 _FEW = 10_000
 """Rounded numbers that are listed one by one."""
+_EXACT = 2**53
 
 
 def _result(compute: Callable[[float], float], facts: Facts) -> Facts:
@@ -112,10 +113,18 @@ def rounded_to(digits: int) -> Function:
 
 
 def _multiples(low: End, high: End, scale: int, parts: int) -> tuple[object, ...] | None:
-    """Every multiple of scale / parts from low to high, which are two of them, if few."""
-    if (high - low) * parts / scale > _FEW:
+    """Every multiple of scale / parts from low to high, which are two of them, if few.
+
+    Numerics: doubles name a multiple exactly up to 2**53 steps; beyond, none are listed.
+    """
+    if isinstance(low, int) and isinstance(high, int):
+        first, last = low * parts // scale, high * parts // scale
+    elif max(abs(low), abs(high)) * parts <= _EXACT:
+        first, last = round(low * parts / scale), round(high * parts / scale)
+    else:
         return None
-    first, last = round(low * parts / scale), round(high * parts / scale)
+    if last - first > _FEW:
+        return None
     return tuple(
         number * scale if parts == 1 else number / parts for number in range(first, last + 1)
     )

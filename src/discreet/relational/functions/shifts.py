@@ -7,7 +7,7 @@ the new month does not have becomes its last.
 from __future__ import annotations
 
 from calendar import monthrange
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
@@ -45,12 +45,16 @@ def shifted(amount: int, unit: str) -> Function:
         )
 
     def result(facts: Facts) -> Facts:
-        low, high = (None if end is None else moved(end) for end in (facts.low, facts.high))
+        low, high = bound(facts.low, time.min), bound(facts.high, time.max)
         nearest, before = (low, facts.low) if amount > 0 else (high, facts.high)
         if before is not None and nearest is None:
             # Even the nearest one leaves the calendar.
             return Facts(facts.kind, values=())
         return Facts(facts.kind, low=low, high=high)
+
+    def bound(end: Any, clock: time) -> Any:
+        after = None if end is None else moved(end)
+        return _last_days(end, after, clock) if unit == "month" else after
 
     def moved(at: Any) -> Any:
         return _moved(at, amount, unit)
@@ -78,6 +82,16 @@ def _moved(at: Any, amount: int, unit: str) -> Any:
         return at + timedelta(**{f"{unit}s": amount})
     except OverflowError:
         return None
+
+
+def _last_days(end: Any, after: Any, clock: time) -> Any:
+    """A bound after months were added: several days may have become the last one of a month.
+
+    Their order is then that of the clock alone, so such a bound is the first or last moment of it.
+    """
+    if isinstance(after, datetime) and after.day < end.day:
+        return datetime.combine(after.date(), clock)
+    return after
 
 
 def _day(year: int, month: int, day: int) -> date | None:

@@ -5,6 +5,7 @@ Source: contract, "Columns", "Numbers"; modern-data:C2, Q2.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -34,7 +35,7 @@ from discreet.relational.measures import CountPeople, CountRows, CountValues, Ra
 from discreet.relational.plan import Rows, field_of, identifies
 from discreet.relational.schema import Number
 from discreet.relational.sql.catalog import Catalog
-from discreet.relational.sql.expressions import expression_from
+from discreet.relational.sql.expressions import expression_from, number
 from discreet.relational.sql.relation import Relation, unsupported
 from discreet.relational.sql.undeclared import not_a_number, require_declared
 
@@ -202,7 +203,8 @@ class Aggregation:
             return declared.step  # type: ignore[return-value]
         if value.facts.kind is Kind.WHOLE:
             return 1 if high - low < _FEW else -(-(int(high) - int(low)) // _STEPS)
-        return (high - low) / _STEPS
+        # Bounds that are equal or next to each other leave one candidate, whatever the step.
+        return (high - low) / _STEPS or 1.0
 
 
 def _at(ranks: Ranks, level: float) -> Quantile:
@@ -229,7 +231,19 @@ def _bounds(value: Expression) -> tuple[int | float, int | float]:
     low, high = value.facts.low, value.facts.high
     assert isinstance(low, int | float)
     assert isinstance(high, int | float)
+    _require_finite(high - low, (low, high))
     return low, high
+
+
+def _require_finite(size: int | float, received: object) -> None:
+    """Refuse bounds so wide that a double cannot tell how wide they are."""
+    if isinstance(size, float) and not math.isfinite(size):
+        raise InvalidParameter(
+            code="bounds_too_far",
+            expectation="bounds whose difference, and its square in a variance, is a finite double",
+            received=received,
+            remedy="Bound the argument: least(greatest(x, -1e100), 1e100).",
+        )
 
 
 def _middle(value: Expression) -> int | float:
@@ -251,6 +265,7 @@ def _product(first: Expression, second: Expression) -> Total:
         halves.append(max(high - middle, middle - low))
     left, right = (Call(SUBTRACT, (value, Literal(_middle(value)))) for value in (first, second))
     most = halves[0] * halves[1]
+    _require_finite(most, tuple(halves))
     if first == second:
         return Total(Call(SQUARE, (left,)), 0, most)
     return Total(Call(MULTIPLY, (left, right)), -most, most)
@@ -262,7 +277,7 @@ def _freedom(node: exp.Expression) -> int:
 
 def _level(node: exp.Expression | None) -> float:
     if isinstance(node, exp.Literal) and not node.is_string:
-        level = float(node.name)
+        level = float(number(node.name))
         if 0 <= level <= 1:
             return level
     raise InvalidParameter(

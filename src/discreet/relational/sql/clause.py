@@ -9,6 +9,7 @@ Source: contract, "Spending"; the clause as GoogleSQL documents it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -20,10 +21,13 @@ from sqlglot import Token, TokenType
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.core.unit import Person, PrivacyUnit, Replace, add_remove
+from discreet.relational.functions.casts import REAL_FORM
 from discreet.relational.plan import scans
 from discreet.relational.question import Question
 from discreet.relational.sql.relation import unsupported
 
+_LONGEST = 300
+"""Digits of a whole number; longer ones are read as reals, which must be finite."""
 _KNOWN = "epsilon, delta, max_groups_contributed, max_rows_contributed, privacy_unit_column"
 
 
@@ -185,10 +189,11 @@ def _clause(options: dict[str, list[Token]]) -> Clause:
 
 def _number(name: str, tokens: list[Token]) -> int | float:
     kinds = [token.token_type for token in tokens]
-    if kinds not in ([TokenType.NUMBER], [TokenType.DOT, TokenType.NUMBER]):
-        raise _option(received=f"{name} that is not a number")
     text = "".join(token.text for token in tokens)
-    return int(text) if text.isdigit() else float(text)
+    spelled = kinds in ([TokenType.NUMBER], [TokenType.DOT, TokenType.NUMBER])
+    if not spelled or not re.fullmatch(REAL_FORM, text, re.ASCII):
+        raise _option(received=f"{name} that is not a number")
+    return int(text) if text.isdigit() and len(text) <= _LONGEST else float(text)
 
 
 def _whole(name: str, tokens: list[Token]) -> int:

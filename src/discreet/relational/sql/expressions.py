@@ -6,6 +6,7 @@ node with a part that we do not read is refused too, so that no modifier is drop
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.expression import Call, Case, Expression, Literal
 from discreet.relational.functions.arithmetic import MULTIPLY, NEGATE, SQUARE
 from discreet.relational.functions.calendar import difference
-from discreet.relational.functions.casts import cast
+from discreet.relational.functions.casts import REAL_FORM, cast
 from discreet.relational.functions.comparison import BETWEEN, EQUAL, IN
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.logic import IS_FALSE, IS_NOT_NULL, IS_NULL, IS_TRUE, NOT
@@ -47,6 +48,8 @@ def expression_from(
     ``resolve`` finds columns. ``aggregate`` stands for aggregates where they are allowed; without
     it they are refused.
     """
+    if not isinstance(node, exp.Expression):
+        raise missing()
     check_size(node)
     return _Translation(resolve, aggregate).of(node)
 
@@ -58,6 +61,8 @@ class _Translation:
 
     def of(self, node: exp.Expression) -> Expression:
         kind = type(node)
+        if not isinstance(node, exp.Expression):
+            raise missing()
         if isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup | exp.IgnoreNulls):
             return self._aggregated(node)
         if kind in BINARY:
@@ -147,9 +152,7 @@ class _Translation:
     def literal(self, node: exp.Expression) -> Expression:
         if node.args.get("is_string"):
             return Literal(str(node.this))
-        text = str(node.this)
-        whole = text.isascii() and text.isdigit()
-        return Literal(int(text) if whole and int(text) <= LARGEST_WHOLE else float(text))
+        return Literal(number(str(node.this)))
 
     def boolean(self, node: exp.Expression) -> Expression:
         return Literal(bool(node.this))
@@ -286,6 +289,35 @@ class _Translation:
             raise refused(node, "Write d + INTERVAL 30 DAY.")
         amount, unit = _interval(interval)
         return Call(shifted(amount, unit), (self.of(node.this),))
+
+
+def number(text: str) -> int | float:
+    """The constant that the parser took for a number; what is none is refused."""
+    if text.isascii() and text.isdigit() and len(text) <= _LONGEST_WHOLE:
+        whole = int(text)
+        return whole if whole <= LARGEST_WHOLE else float(whole)
+    if re.fullmatch(REAL_FORM, text, re.ASCII):
+        return float(text)
+    raise InvalidParameter(
+        code="bad_literal",
+        expectation="a number such as 12, 1.5 or 1e3",
+        received=text,
+        remedy="Put spaces around the signs: 1e3 - 2.",
+    )
+
+
+def missing() -> InvalidParameter:
+    """The refusal of a place that was left empty, which the parser may let through."""
+    return InvalidParameter(
+        code="unsupported_sql",
+        expectation="SQL that the curator understands",
+        received="a missing argument",
+        remedy="Fill the place before or after the comma or the sign.",
+    )
+
+
+_LONGEST_WHOLE = 300
+"""Digits; longer ones are read as reals, which are refused where they are not finite."""
 
 
 def _call(function: Function, *args: Expression) -> Expression:

@@ -307,6 +307,12 @@ class _Translation:
                 return KeyOutput(name, int(column[3:]))
             case Column(column):
                 return AggregateOutput(name, int(column[3:]))
+        facts = expression.facts
+        if not (facts.kind.is_number or facts.kind is Kind.TRUTH or facts.empty):
+            raise unsupported(
+                construct=f"a {facts.kind.value} computed from the answer",
+                remedy="Group by it where it follows from keys; or compute it from the answer.",
+            )
         return DerivedOutput(name, expression)
 
     def _ordered(

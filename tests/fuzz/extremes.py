@@ -1,0 +1,121 @@
+"""Columns declared at the extremes of what may be declared, and rows at and beyond these bounds."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
+
+from discreet.relational.expression import Expression, evaluate
+from discreet.relational.facts import Facts, cleaned
+from discreet.relational.kind import Kind
+from tests.fuzz.grammar import DAY, MOMENT, NUMBER, TEXT, TRUTH, WHOLE
+from tests.relational.expressions.engine import Row, Stored
+from tests.relational.expressions.rows import DATES, MOMENTS, REALS, TEXTS, WHOLES
+
+_TINY = 5e-324
+
+
+def _whole(low: int | None, high: int | None) -> Stored:
+    return Stored("BIGINT", Facts(Kind.WHOLE, low, high, declared=low is not None))
+
+
+def _real(low: float | None, high: float | None) -> Stored:
+    return Stored("DOUBLE", Facts(Kind.REAL, low, high, declared=low is not None))
+
+
+COLUMNS: Mapping[str, Stored] = {
+    "w": _whole(None, None),
+    "wfar": _whole(-(2**53), 2**53),
+    "wtop": _whole(2**62 - 1, 2**63 - 1),
+    "wnear": _whole(2**61, 2**61 + 100),
+    "wfew": _whole(0, 7),
+    "wmid": _whole(-1000, 1000),
+    "wnegative": _whole(-12, -1),
+    "wlist": Stored("BIGINT", Facts(Kind.WHOLE, values=(-(2**53), 0, 3, 2**53), declared=True)),
+    "x": _real(None, None),
+    "xfar": _real(-1e120, 1e120),
+    "xpos": _real(0.0, 1e120),
+    "xneg": _real(-1e120, -1e-120),
+    "xtiny": _real(-_TINY, _TINY),
+    "xsmall": _real(1e-320, 1e-300),
+    "xone": _real(1 - 2**-53, 1 + 2**-52),
+    "xunit": _real(-1.0, 1.0),
+    "xmid": _real(-100.0, 100.0),
+    "xwhole": _real(-(2.0**53), 2.0**53),
+    "xnear": _real(2.0**60, 2.0**60 + 2**20),
+    "xlist": Stored("DOUBLE", Facts(Kind.REAL, values=(-0.5, 0.0, 2.5, 1e120), declared=True)),
+    "s": Stored("VARCHAR", Facts(Kind.TEXT)),
+    "c": Stored("VARCHAR", Facts(Kind.TEXT, values=("A", "b", "É", ""), declared=True)),
+    "p": Stored("BOOLEAN", Facts(Kind.TRUTH)),
+    "q": Stored("BOOLEAN", Facts(Kind.TRUTH, declared=True)),
+    "d": Stored("DATE", Facts(Kind.DATE)),
+    "dlast": Stored("DATE", Facts(Kind.DATE, date(9999, 12, 1), date.max, declared=True)),
+    "dfirst": Stored("DATE", Facts(Kind.DATE, date.min, date(1, 2, 28), declared=True)),
+    "dmid": Stored("DATE", Facts(Kind.DATE, date(2019, 12, 30), date(2024, 3, 1), declared=True)),
+    "m": Stored("TIMESTAMP", Facts(Kind.MOMENT)),
+    "mlast": Stored(
+        "TIMESTAMP", Facts(Kind.MOMENT, datetime(9999, 12, 31, 22), datetime.max, declared=True)
+    ),
+    "mmid": Stored(
+        "TIMESTAMP",
+        Facts(Kind.MOMENT, datetime(1969, 12, 31, 23, 59), datetime(2024, 2, 29), declared=True),
+    ),
+}
+_KINDS = {
+    Kind.WHOLE: WHOLE,
+    Kind.REAL: NUMBER,
+    Kind.TEXT: TEXT,
+    Kind.TRUTH: TRUTH,
+    Kind.DATE: DAY,
+    Kind.MOMENT: MOMENT,
+}
+LEAVES: Mapping[str, Sequence[str]] = {
+    slot: tuple(name for name, stored in COLUMNS.items() if _KINDS[stored.facts.kind] == slot)
+    for slot in _KINDS.values()
+}
+_ANY: Mapping[Kind, Sequence[object]] = {
+    Kind.WHOLE: WHOLES,
+    Kind.REAL: REALS,
+    Kind.TEXT: TEXTS,
+    Kind.TRUTH: (True, False),
+    Kind.DATE: DATES,
+    Kind.MOMENT: MOMENTS,
+}
+
+
+def _pool(stored: Stored) -> list[object]:
+    """The bounds, their neighbours inside and outside, the usual suspects, and NULL."""
+    facts = stored.facts
+    near: list[object] = []
+    for end in () if facts.low is None else (facts.low, facts.high):
+        match facts.kind:
+            case Kind.WHOLE:
+                near += [v for v in (end - 1, end, end + 1) if abs(v) < 2**63]
+            case Kind.REAL:
+                near += [math.nextafter(end, side) for side in (-math.inf, math.inf)] + [end] * 3
+            case Kind.DATE:
+                near += [end] * 2
+            case Kind.MOMENT:
+                near += [end, end - timedelta(microseconds=1) if end.year > 1 else end]
+    listed = list(facts.values or ())
+    return [None, *(near + listed) * 4, *_ANY[facts.kind]]
+
+
+_POOLS = {name: _pool(stored) for name, stored in COLUMNS.items()}
+
+
+def rows_at_the_extremes(count: int, seed: int) -> list[Row]:
+    """Rows of values at, just inside and just outside the bounds; the same for the same seed."""
+    draw = random.Random(seed)
+    return [{name: draw.choice(pool) for name, pool in _POOLS.items()} for _ in range(count)]
+
+
+def interpreted(expressions: Sequence[Expression], rows: Sequence[Row]) -> list[list[object]]:
+    """What the interpreter gives, row by row."""
+    found = []
+    for row in rows:
+        clean = {name: cleaned(row[name], stored.facts) for name, stored in COLUMNS.items()}
+        found.append([evaluate(expression, clean) for expression in expressions])
+    return found

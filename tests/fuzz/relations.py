@@ -1,0 +1,374 @@
+"""Random nested questions: every step of a plan over the tables of ``neighbours``, at random depth.
+
+A relation is what may stand in FROM, with its columns by kind. Each step puts one around others;
+columns that it computes are expressions of the grammar, bounded as analysts bound them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tests.fuzz.grammar import DAY, KINDS, NUMBER, TEXT, TRUTH, WHOLE, Grammar
+
+_T: Mapping[str, Sequence[str]] = {
+    WHOLE: ("x",),
+    NUMBER: ("y", "z"),
+    TEXT: ("w", "c", "note"),
+    TRUTH: ("f",),
+    DAY: ("d",),
+}
+_U: Mapping[str, Sequence[str]] = {WHOLE: ("v",), TEXT: ("k", "note")}
+_ITEMS: Mapping[str, Sequence[str]] = {WHOLE: ("q",), TEXT: ("w",)}
+_PUBLIC: Mapping[str, tuple[Mapping[str, Sequence[str]], str, str]] = {
+    "p": ({WHOLE: ("weight",), NUMBER: ("rate",), TEXT: ("w", "region")}, TEXT, "w"),
+    "bands": ({WHOLE: ("x",), TEXT: ("band",)}, WHOLE, "x"),
+}
+FAMILIES: Mapping[str, Sequence[str]] = {
+    "arithmetic": ("+", "-", "*", "/", "//", "%", "mod", "abs", "sign", "negative", "square"),
+    "rounding": ("floor", "ceil", "trunc", "round", "bin", "width_bucket"),
+    "powers": ("power", "pow", "^", "exp", "ln", "log10", "log2", "sqrt"),
+    "choice": ("least", "greatest", "coalesce", "nullif", "case", "if", "bounded"),
+    "casts": ("cast", "try_cast", "::"),
+    "text": ("concat", "||", "upper", "trim", "substring", "replace", "length", "like", "ilike"),
+    "calendar": ("date_diff", "date_part", "date_trunc", "interval", "days", "make_date", "year"),
+    "logic": ("and", "or", "not", "in", "between", "is null", "is true", "<", "is distinct from"),
+}
+"""Names that a run may be about."""
+_KEYS = {"t": ("w", "note"), "u": ("k", "note")}
+"""Columns with a bound on rows per key."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What may stand in FROM, the columns above it by kind, and the person's, if rows have one."""
+
+    text: str
+    columns: Mapping[str, Sequence[str]]
+    person: str | None = None
+
+    def of(self, kind: str) -> Sequence[str]:
+        """Columns of one kind."""
+        return self.columns.get(kind, ())
+
+
+@dataclass
+class Questions:
+    """Draws questions. ``tables`` are private; ``people`` says whether rows have persons.
+
+    ``focus`` names functions that expressions are to be about, and ``steps`` those of a plan.
+    """
+
+    draw: random.Random
+    tables: Sequence[str]
+    people: bool
+    focus: Sequence[str] = ()
+    steps: Sequence[str] = ()
+    made: int = 0
+    clauses: set[str] = field(default_factory=set)
+    _open: list[str] = field(default_factory=list)
+
+    def question(self, depth: int) -> str:
+        """A question around a relation of at most this depth."""
+        self._open = []
+        asked = self.relation(depth)
+        keys = self._keys(asked)
+        where = f" WHERE {self.grown(asked, TRUTH, 2)}" if self._chance(0.3) else ""
+        group = f" GROUP BY {', '.join(keys)}" if keys else ""
+        with_ = f"WITH {', '.join(self._open)} " if self._open else ""
+        if where:
+            self.clauses.add("where")
+        if keys:
+            self.clauses.add("group")
+        if keys and self._chance(0.1):
+            self.clauses.add("top")
+            by = "COUNT(*)" if asked.person is None else f"COUNT(DISTINCT {asked.person})"
+            return (
+                f"{with_}SELECT {', '.join(keys)} FROM {asked.text}{where}{group} "
+                f"ORDER BY {by} DESC LIMIT 1"
+            )
+        found = [self._aggregate(asked) for _ in range(self.draw.randint(1, 3))]
+        named = [*keys, *(f"{text} AS a{place}" for place, text in enumerate(found))]
+        end = ""
+        if self._chance(0.1):
+            self.clauses |= {"having", "order", "limit"}
+            end = " HAVING a0 > 0 ORDER BY a0 LIMIT 5" if keys else " ORDER BY 1 LIMIT 3"
+        return f"{with_}SELECT {', '.join(named)} FROM {asked.text}{where}{group}{end}"
+
+    def relation(self, depth: int) -> Relation:
+        """Rows after random steps."""
+        if depth <= 0 or self._chance(0.1):
+            return self._table()
+        steps = ["select", "select", "distinct", "union", "union", "public", "common", "every"]
+        if self.people:
+            steps += ["people", "features", "features"]
+        if {"t", "u"} <= set(self.tables):
+            steps.append("by_key")
+        chosen = self.draw.choice([name for name in steps if name in (self.steps or steps)])
+        made: Relation = getattr(self, f"_{chosen}")(depth)
+        return made
+
+    def grown(self, over: Relation, kind: str, depth: int) -> str:
+        """An expression over the columns of a relation."""
+        grammar = Grammar(self.draw, over.columns)
+        for _ in range(3 if self.focus and depth else 0):
+            found, text, _ = grammar.about(
+                self.draw.choice(self.focus), self.draw.randint(1, depth)
+            )
+            if {found, kind} <= {NUMBER, WHOLE} or found == kind:
+                return text
+        return grammar.grown(kind, depth)
+
+    def number(self, over: Relation) -> str:
+        """A number with bounds, as a rule; sums of others are refused."""
+        match self.draw.randrange(8):
+            case 0 | 1:
+                return self.draw.choice([*over.of(WHOLE), *over.of(NUMBER), "1"])
+            case 2:
+                return self.grown(over, NUMBER, 2)
+        ends = self.draw.choice(("-3), 5", "0), 1", "-2e9), 1", "-1e100), 1e100", "-0.5), 0.25"))
+        bounded = f"least(greatest({self.grown(over, NUMBER, 2)}, {ends})"
+        return f"CAST({bounded} AS BIGINT)" if self._chance(0.5) else bounded
+
+    # Steps ---------------------------------------------------------------------------------------
+
+    def _table(self) -> Relation:
+        name = self.draw.choice(self.tables)
+        alias = self._alias()
+        columns = {"t": _T, "u": _U, "items": _ITEMS}[name]
+        person = f"{alias}.pid" if self.people and name != "items" else None
+        return Relation(f"{name} AS {alias}", _qualified(columns, alias), person)
+
+    def _select(self, depth: int) -> Relation:
+        below = self.relation(depth - 1)
+        if self._chance(0.4):
+            self.clauses.add("inner where")
+            where = f" WHERE {self.grown(below, TRUTH, 2)}"
+        else:
+            where = ""
+        return self._projected(below, "", where)
+
+    def _every(self, depth: int) -> Relation:
+        """SELECT *, where names are distinct."""
+        alias = self._alias()
+        name = self.draw.choice([name for name in self.tables if name != "items"] or ["items"])
+        columns = {"t": _T, "u": _U, "items": _ITEMS}[name]
+        person = f"{alias}.pid" if self.people and name != "items" else None
+        text = f"(SELECT * FROM {name} WHERE TRUE) AS {alias}"
+        return Relation(text, _qualified(columns, alias), person)
+
+    def _distinct(self, depth: int) -> Relation:
+        self.clauses.add("distinct")
+        return self._projected(self.relation(depth - 1), "DISTINCT ", "", person=self._chance(0.5))
+
+    def _common(self, depth: int) -> Relation:
+        """A common table, named once or twice."""
+        self.clauses.add("with")
+        made = self._projected(self.relation(depth - 1), "", "")
+        body, _, alias = made.text.rpartition(" AS ")
+        self._open.append(f"{alias} AS {body}")
+        if made.person is None or not self._chance(0.4):
+            return Relation(alias, made.columns, made.person)
+        other = self._alias()
+        twin = {
+            kind: [n.replace(f"{alias}.", f"{other}.") for n in made.of(kind)] for kind in KINDS
+        }
+        on = f"{made.person} = {made.person.replace(f'{alias}.', f'{other}.')}"
+        return Relation(
+            f"{alias} JOIN {alias} AS {other} ON {on}", _merged(made.columns, twin), made.person
+        )
+
+    def _union(self, depth: int) -> Relation:
+        """Branches with columns of the same kinds; UNION without ALL drops repeated rows."""
+        kinds = [self.draw.choice((WHOLE, NUMBER, TEXT, TRUTH, WHOLE)) for _ in range(2)]
+        branches = [self.relation(depth - 1 - n) for n in range(self.draw.choice((2, 2, 3)))]
+        owned = all(branch.person for branch in branches) and self._chance(0.8)
+        names = [self._name() for _ in kinds]
+        texts = []
+        for branch in branches:
+            items = [f"{branch.person} AS pid"] if owned else []
+            items += [f"{self._value(branch, k)} AS {n}" for k, n in zip(kinds, names, strict=True)]
+            texts.append(f"SELECT {', '.join(items)} FROM {branch.text}")
+        word = "UNION ALL" if self._chance(0.75) else "UNION"
+        self.clauses.add(word.lower())
+        alias = self._alias()
+        columns: dict[str, list[str]] = {}
+        for kind, name in zip(kinds, names, strict=True):
+            columns.setdefault(kind, []).append(f"{alias}.{name}")
+        person = f"{alias}.pid" if owned and word == "UNION ALL" else None
+        return Relation(f"({f' {word} '.join(texts)}) AS {alias}", columns, person)
+
+    def _public(self, depth: int) -> Relation:
+        below = self.relation(depth - 1)
+        name = self.draw.choice(sorted(_PUBLIC))
+        columns, kind, key = _PUBLIC[name]
+        alias = self._alias()
+        if not below.of(kind):
+            return below
+        join = self.draw.choice(("JOIN", "LEFT JOIN"))
+        on = f"{self.draw.choice(below.of(kind))} = {alias}.{key}"
+        above = _merged(below.columns, _qualified(columns, alias))
+        if join == "JOIN" and self._chance(0.4):
+            more = self.grown(Relation("", above), TRUTH, 1)
+            on = f"{on} AND {more}" if self._chance(0.7) else more
+        self.clauses.add(f"public {join.lower()}")
+        return Relation(f"{below.text} {join} {name} AS {alias} ON {on}", above, below.person)
+
+    def _people(self, depth: int) -> Relation:
+        left, right = self.relation(depth - 1), self.relation(depth - 2)
+        if left.person is None or right.person is None or " " not in right.text:
+            return left
+        if " JOIN " in _outside(right.text):
+            right = self._projected(right, "", "")
+        join = self.draw.choice(("JOIN", "JOIN", "LEFT JOIN"))
+        on = f"{left.person} = {right.person}"
+        if left.of(TEXT) and right.of(TEXT) and join == "JOIN" and self._chance(0.3):
+            on += f" AND {left.of(TEXT)[0]} = {right.of(TEXT)[0]}"
+        self.clauses.add(f"people {join.lower()}")
+        columns = _merged(left.columns, right.columns)
+        return Relation(f"{left.text} {join} {right.text} ON {on}", columns, left.person)
+
+    def _by_key(self, depth: int) -> Relation:
+        names = [self.draw.choice(("t", "u")) for _ in range(2)]
+        left, right = self._alias(), self._alias()
+        keys = [self.draw.choice(_KEYS[name]) for name in names]
+        join = self.draw.choice(("JOIN", "LEFT JOIN"))
+        columns = _merged(
+            *(
+                {**_qualified({"t": _T, "u": _U}[n], a)}
+                for n, a in zip(names, (left, right), strict=True)
+            )
+        )
+        self.clauses.add(f"key {join.lower()}")
+        on = f"{left}.{keys[0]} = {right}.{keys[1]}"
+        return Relation(f"{names[0]} AS {left} {join} {names[1]} AS {right} ON {on}", columns)
+
+    def _features(self, depth: int) -> Relation:
+        below = self.relation(depth - 1)
+        if below.person is None:
+            return below
+        value, words = self.number(below), [*below.of(TEXT), *below.of(TRUTH), *below.of(WHOLE)]
+        order = [*below.of(DAY), *below.of(WHOLE), *below.of(NUMBER)]
+        makers: list[Callable[[], tuple[str, str]]] = [
+            lambda: (WHOLE, "COUNT(*)"),
+            lambda: (NUMBER, f"SUM({value})"),
+            lambda: (NUMBER, f"AVG({value})"),
+            lambda: (NUMBER, f"MIN({value})"),
+            lambda: (NUMBER, f"MAX({value}) FILTER (WHERE {self.grown(below, TRUTH, 1)})"),
+        ]
+        if words:
+            makers.append(lambda: (WHOLE, f"COUNT(DISTINCT {self.draw.choice(words)})"))
+        if order and below.of(TEXT):
+            makers.append(
+                lambda: (
+                    TEXT,
+                    f"{self.draw.choice(('FIRST', 'LAST'))}({self.draw.choice(below.of(TEXT))} "
+                    f"ORDER BY {self.draw.choice(order)})",
+                )
+            )
+        alias, columns, items = self._alias(), {}, [f"{below.person} AS pid"]
+        made: dict[str, list[str]] = {}
+        for _ in range(self.draw.randint(1, 3)):
+            kind, text = self.draw.choice(makers)()
+            name = self._name()
+            items.append(f"{text} AS {name}")
+            made.setdefault(kind, []).append(f"{alias}.{name}")
+        columns = made
+        having = " HAVING COUNT(*) > 1" if self._chance(0.2) else ""
+        self.clauses.add("features")
+        if having:
+            self.clauses.add("inner having")
+        text = f"(SELECT {', '.join(items)} FROM {below.text} GROUP BY {below.person}{having})"
+        return Relation(f"{text} AS {alias}", columns, f"{alias}.pid")
+
+    # Parts ---------------------------------------------------------------------------------------
+
+    def _projected(
+        self, below: Relation, word: str, where: str, *, person: bool = True
+    ) -> Relation:
+        alias, items = self._alias(), []
+        columns: dict[str, list[str]] = {}
+        if below.person and person:
+            items.append(f"{below.person} AS pid")
+        for _ in range(self.draw.randint(1, 4)):
+            kind = self.draw.choice((WHOLE, NUMBER, TEXT, TRUTH, DAY))
+            name = self._name()
+            items.append(f"{self._value(below, kind)} AS {name}")
+            columns.setdefault(kind, []).append(f"{alias}.{name}")
+        owner = f"{alias}.pid" if below.person and person and not word else None
+        text = f"(SELECT {word}{', '.join(items)} FROM {below.text}{where}) AS {alias}"
+        return Relation(text, columns, owner)
+
+    def _value(self, below: Relation, kind: str) -> str:
+        if below.of(kind) and self._chance(0.1 if self.focus else 0.4):
+            return self.draw.choice(below.of(kind))
+        return self.number(below) if kind == NUMBER else self._whole_or(below, kind)
+
+    def _whole_or(self, below: Relation, kind: str) -> str:
+        if kind == WHOLE:
+            if self._chance(0.15):
+                return self.draw.choice(("0", "1", "-7"))
+            low, high = self.draw.choice((("-2e9", "1"), ("-1", "2e9"), ("-3", "5"), ("-7", "1")))
+            inner = self.grown(below, NUMBER, 2)
+            return f"CAST(least(greatest({inner}, {low}), {high}) AS BIGINT)"
+        return self.grown(below, kind, 2)
+
+    def _keys(self, over: Relation) -> list[str]:
+        found = [*over.of(TEXT), *over.of(TRUTH), *over.of(WHOLE), *over.of(DAY)]
+        found += [f"bin({name}, -3, 5, 4)" for name in over.of(NUMBER)]
+        found += [f"({self.grown(over, TRUTH, 2)})"]
+        return self.draw.sample(found, min(len(found), self.draw.choice((0, 0, 0, 1, 1, 2))))
+
+    def _aggregate(self, over: Relation) -> str:
+        value = self.number(over)
+        if over.of(WHOLE) and self._chance(0.35):
+            self.clauses.add("SUM")
+            return f"SUM({self.draw.choice(over.of(WHOLE))})"
+        names = [*over.of(TEXT), *over.of(TRUTH), *over.of(WHOLE)] or ["1"]
+        condition = self.grown(over, TRUTH, 1)
+        made = [
+            *("COUNT(*)", f"COUNT({value})", f"SUM({value})", f"SUM({value})", f"AVG({value})"),
+            *(f"VARIANCE({value})", f"STDDEV_POP({value})", f"MEDIAN({value})", f"MAX({value})"),
+            *(
+                f"MIN({value})",
+                f"QUANTILE({value}, 0.9)",
+                f"COUNT(DISTINCT {self.draw.choice(names)})",
+            ),
+            *(f"CORR({value}, {self.number(over)})", f"COVAR_POP({value}, {self.number(over)})"),
+            *(f"SUM({value}) FILTER (WHERE {condition})", f"COUNT_IF({condition})"),
+        ]
+        if over.person:
+            made += [f"COUNT(DISTINCT {over.person})"] * 2
+        text = self.draw.choice(made)
+        self.clauses.add(text.partition("(")[0] + (" filter" if "FILTER" in text else ""))
+        return text
+
+    def _chance(self, share: float) -> bool:
+        return self.draw.random() < share
+
+    def _alias(self) -> str:
+        self.made += 1
+        return f"r{self.made}"
+
+    def _name(self) -> str:
+        self.made += 1
+        return f"c{self.made}"
+
+
+def _qualified(columns: Mapping[str, Sequence[str]], alias: str) -> dict[str, list[str]]:
+    return {kind: [f"{alias}.{name}" for name in names] for kind, names in columns.items()}
+
+
+def _merged(*parts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    return {kind: [name for part in parts for name in part.get(kind, ())] for kind in KINDS}
+
+
+def _outside(text: str) -> str:
+    """What stands outside of parentheses."""
+    depth, kept = 0, []
+    for letter in text:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if depth == 0:
+            kept.append(letter)
+    return "".join(kept)

@@ -1,0 +1,119 @@
+"""No random plan moves by more than was declared when one unit leaves, or fails in one world only.
+
+Seeds are fixed, and the norms are compared exactly: there are no false alarms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from discreet.relational.compile import Compiler
+from discreet.relational.discovering import Discovering
+from discreet.relational.functions.standard import STANDARD
+from discreet.relational.hashing import NATIVE
+from discreet.relational.inquiry import Inquiry
+from discreet.relational.plan import Rows
+from discreet.relational.ranking import Ranking
+from tests.fuzz.relations import FAMILIES
+from tests.fuzz.worlds import Tried, tried
+from tests.relational.conformance.engines import POSTGRES, Maker
+from tests.relational.conformance.spark_home import INTERPRETED, SparkHome
+from tests.relational.conformance.spark_home import missing as spark_missing
+
+LEAST, MOST = 12, 70
+"""Tables of the fixed share: at least and at most, until every step and clause has occurred."""
+TABLES, FAMILY = 400, 120
+"""Tables of the long share, and of each family of functions; three questions each."""
+ELSEWHERE = 25
+"""Tables of the long share on PostgreSQL; a quarter of them on Spark."""
+
+SPARK = Maker("spark", spark_missing, partial(SparkHome, settings=INTERPRETED))
+ASKED = {kind.__name__ for kind in (Inquiry, Ranking, Discovering)}
+CLAUSES = {
+    *("where", "inner where", "group", "having", "inner having", "order", "limit", "top", "with"),
+    *("distinct", "union", "union all", "features", "public join", "public left join"),
+    *("people join", "people left join", "key join", "key left join", "SUM filter"),
+    *("COUNT", "SUM", "AVG", "VARIANCE", "STDDEV_POP", "COVAR_POP", "CORR", "COUNT_IF"),
+    *("MEDIAN", "QUANTILE", "MIN", "MAX"),
+}
+CALENDAR = {"part", "truncate", "difference", "shift", "make_date"}
+
+
+def nodes(kind: type[Rows] = Rows) -> Iterator[str]:
+    """The steps that a plan may have; whoever loads the compiler loads all of them."""
+    assert isinstance(Compiler, type)
+    for below in kind.__subclasses__():
+        yield below.__name__
+        yield from nodes(below)
+
+
+def together(first: Tried, second: Tried) -> Tried:
+    """What two runs found."""
+    return Tried(
+        first.asked + second.asked,
+        first.neighbours + second.neighbours,
+        first.refused + second.refused,
+        first.steps | second.steps,
+        first.clauses | second.clauses,
+        first.functions | second.functions,
+        first.faults + second.faults,
+    )
+
+
+def test_no_reach_is_exceeded_in_any_kind_of_step() -> None:
+    found, wanted = Tried(), {*nodes(), *ASKED}
+    for seed in range(MOST):
+        found = together(found, tried(seed, questions=2))
+        if seed >= LEAST and wanted <= found.steps and found.clauses >= CLAUSES:
+            break
+    assert found.faults == []
+    assert wanted - found.steps == set()
+    assert CLAUSES - found.clauses == set()
+
+
+@pytest.mark.audit
+def test_no_reach_is_exceeded_at_length() -> None:
+    found = Tried()
+    for seed in range(10_000, 10_000 + TABLES):
+        found = together(found, tried(seed, depth=4))
+    assert found.faults == []
+    assert {*nodes(), *ASKED} - found.steps == set()
+    assert set(STANDARD) | CALENDAR <= found.functions
+    assert found.asked > TABLES
+
+
+@pytest.mark.audit
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_reach_is_exceeded_in_any_family_of_functions(family: str) -> None:
+    found = Tried()
+    for seed in range(20_000, 20_000 + FAMILY):
+        found = together(found, tried(seed, depth=2, focus=FAMILIES[family]))
+    assert found.faults == []
+    assert found.asked > FAMILY // 2
+
+
+def elsewhere(maker: Maker, tables: int) -> list[str]:
+    """The faults found with rows in another engine."""
+    found: list[str] = []
+    for seed in range(30_000, 30_000 + tables):
+        home = maker.home(NATIVE)
+        try:
+            found += tried(seed, depth=2, home=home).faults
+        finally:
+            home.close()
+    return found
+
+
+@pytest.mark.audit
+def test_no_reach_is_exceeded_on_postgres() -> None:
+    assert elsewhere(POSTGRES, ELSEWHERE) == []
+
+
+@pytest.mark.audit
+@pytest.mark.xdist_group("spark")
+@pytest.mark.skipif(spark_missing() is not None, reason=str(spark_missing()))
+def test_no_reach_is_exceeded_on_spark() -> None:
+    assert elsewhere(SPARK, ELSEWHERE // 4) == []

@@ -1,0 +1,312 @@
+"""Random questions asked of neighbouring databases: no declared reach exceeded, no failure in one.
+
+The worlds, the exact vectors and the norms are those of ``tests/relational/neighbours``; here are
+random tables and units, keys that are discovered, rankings, and parts of a table.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+import discreet as dp
+from discreet.core.errors import DiscreetError
+from discreet.core.guarantee import Guarantee
+from discreet.core.unit import PrivacyUnit, Replace
+from discreet.curator.division import line_of
+from discreet.relational.discovering import Discovering, inquiry_for
+from discreet.relational.discovery import candidates
+from discreet.relational.expression import Expression
+from discreet.relational.inquiry import Inquiry
+from discreet.relational.kept import EveryPart, FirstParts, Keeping, SomeParts
+from discreet.relational.keys import KeySet
+from discreet.relational.parts import Division, Scope
+from discreet.relational.plan import Rows
+from discreet.relational.ranking import Ranking
+from discreet.relational.table import MOST_ROWS
+from discreet.relational.tally import tally
+from tests.fuzz.relations import Questions
+from tests.relational.homes import Home
+from tests.relational.neighbours.tables import (
+    DAYS,
+    NOTES,
+    PEOPLE,
+    REALS,
+    TALLIES,
+    WORDS,
+    keyed,
+    routed,
+)
+from tests.relational.neighbours.worlds import (
+    Exact,
+    Setting,
+    Stand,
+    apart,
+    exchanges,
+    one_way,
+    people,
+    without,
+)
+
+SPENDS: Sequence[Guarantee] = (
+    dp.PureDP(epsilon=1),
+    dp.ZCDP(rho=0.5),
+    dp.ApproxDP(epsilon=1, delta=1e-6),
+    dp.ApproxDP(epsilon=0.01, delta=1e-9),
+)
+FAR = 2**53
+LONGEST = 25_000
+"""Letters of the engine's texts for one question, so that a trial stays quick."""
+
+
+@dataclass
+class Tried:
+    """What was asked, what it was made of, and what was wrong."""
+
+    asked: int = 0
+    neighbours: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    steps: set[str] = field(default_factory=set)
+    clauses: set[str] = field(default_factory=set)
+    functions: set[str] = field(default_factory=set)
+    faults: list[str] = field(default_factory=list)
+
+
+def random_setting(draw: random.Random) -> tuple[Setting, Sequence[str], bool]:
+    """A database of few rows at their extremes, its private tables, whether rows have people."""
+    unit = _unit(draw)
+    if draw.random() < 0.12:
+        orders = [(key, draw.choice(PEOPLE), draw.choice(WORDS)) for key in range(1, 7)]
+        items = [
+            (draw.choice((None, *range(1, 8))), draw.choice(TALLIES), draw.choice(WORDS))
+            for _ in range(draw.randint(2, 10))
+        ]
+        made = routed(
+            orders, items, max_rows=draw.randint(1, 4), max_groups=draw.choice((None, 1, 2))
+        )
+        return made, ("items",), True
+    rows = [
+        (
+            *(draw.choice(PEOPLE), draw.choice(WORDS), draw.choice(("p", "q", "r", None))),
+            *(draw.choice((True, False, None)), draw.choice((*TALLIES, FAR, -FAR))),
+            *(draw.choice((*REALS, 1e120, -1e120)), draw.choice(DAYS), draw.choice(NOTES)),
+            draw.choice((*REALS, 1e120, -1e120)),
+        )
+        for _ in range(draw.randint(2, 10))
+    ]
+    others = [
+        (draw.choice(PEOPLE), draw.choice(WORDS), draw.choice(TALLIES), draw.choice(NOTES))
+        for _ in range(draw.randint(0, 6))
+    ]
+    made = keyed(rows, others, unit, draw.randint(1, 3), draw.randint(1, 3))
+    table = made.private["t"]
+    declared = dict(table.columns)
+    if draw.random() < 0.75:
+        declared |= {"x": dp.Number(-FAR, FAR), "y": dp.Number(-1e120, 1e120)}
+    if draw.random() < 0.8:
+        declared |= {"z": draw.choice((dp.Number(-1e120, 1e120), dp.Number(0, 1e120)))}
+    if draw.random() < 0.3:
+        declared["note"] = dp.Discovered()
+    made = replace(made, private={**made.private, "t": replace(table, columns=declared)})
+    return made, ("t", "u"), isinstance(_plain(unit), dp.Person)
+
+
+def _plain(unit: PrivacyUnit) -> PrivacyUnit:
+    return unit.unit if isinstance(unit, Replace) else unit
+
+
+def _unit(draw: random.Random) -> PrivacyUnit:
+    unit: dp.Row | dp.Person = dp.Row()
+    if draw.random() < 0.75:
+        unit = dp.Person(
+            "pid",
+            max_rows=draw.randint(1, 4),
+            max_groups=draw.choice((None, 1, 2, 3)),
+            max_rows_per_group=draw.choice((None, 1, 2)),
+        )
+    return Replace(unit) if draw.random() < 0.3 else unit
+
+
+def tried(
+    seed: int,
+    *,
+    questions: int = 3,
+    depth: int = 3,
+    focus: Sequence[str] = (),
+    steps: Sequence[str] = (),
+    home: Home | None = None,
+    most_units: int = 3,
+) -> Tried:
+    """One random database, asked a few random questions in some of its neighbours."""
+    draw, found = random.Random(seed), Tried()
+    setting, tables, owned = random_setting(draw)
+    stand = Stand(setting, home)
+    try:
+        units = people(setting, setting.frames)
+        units = draw.sample(units, min(most_units, len(units)))
+        worlds = {who: stand.add(without(setting, setting.frames, who)) for who in units}
+        drawn = Questions(draw, tables, owned, focus, steps)
+        for text in [drawn.question(draw.randint(1, depth)) for _ in range(questions)]:
+            ask(stand, text, draw, worlds, found)
+        found.clauses |= drawn.clauses
+    finally:
+        stand.close()
+    return found
+
+
+def ask(
+    stand: Stand, text: str, draw: random.Random, worlds: dict[object, int], found: Tried
+) -> None:
+    """Put one question to every world."""
+    spend, salt = draw.choice(SPENDS), draw.getrandbits(62)
+    stand.engine.seen = 0
+    try:
+        scope = _scope(stand, draw) if draw.random() < 0.15 else Scope()
+        inquiry = inquiry_for(scope.question(text, stand.database), spend, MOST_ROWS)
+        inquiry.rehearse(stand.database)
+        if sum(map(len, inquiry.texts(stand.database))) > LONGEST:
+            found.refused["too long for this test"] += 1
+            return
+    except DiscreetError as refusal:
+        found.refused[refusal.code] += 1
+        return
+    except Exception as fault:  # the fuzzer's quarry
+        found.faults.append(f"{type(fault).__name__} {fault} before data is opened: {text}")
+        return
+    found.asked += 1
+    found.neighbours += len(worlds)
+    found.steps |= steps_of(inquiry.question.rows) | {type(inquiry).__name__}
+    found.functions |= functions_of(inquiry)
+    for breach in faults(stand, inquiry, worlds, salt):
+        found.faults.append(f"{breach}: {stand.setting.unit} {spend}: {text}")
+
+
+def _scope(stand: Stand, draw: random.Random) -> Scope:
+    """A part of one of the tables."""
+    table, by = draw.choice((("t", "w"), ("t", "f"), ("u", "k"), ("t", "month(d)")))
+    if table not in stand.setting.private:
+        return Scope()
+    line = line_of(table, by, stand.database)
+    keeping: Keeping = EveryPart()
+    if isinstance(_plain(stand.setting.unit), dp.Person):
+        keeping = draw.choice((SomeParts(1, 7), SomeParts(2, 7), FirstParts(1)))
+    division = Division(line.scan.table, line.scan.prefix, line.part, line.values, keeping)
+    return Scope().part(division, draw.choice(line.values))
+
+
+# What one unit changes -------------------------------------------------------------------------
+
+
+def faults(stand: Stand, inquiry: Inquiry, worlds: dict[object, int], salt: int) -> Iterator[str]:
+    """How neighbours differ by more than declared, or fail."""
+    vectors: dict[object, Any] = {}
+    for who, world in {None: 0, **worlds}.items():
+        stand.engine.seen = world
+        try:
+            vectors[who] = _measured(stand, inquiry, salt)
+        except Exception as failure:  # any of them is an oracle
+            yield f"the engine fails with {who} away: {type(failure).__name__} {str(failure)[:150]}"
+    base = vectors.pop(None, None)
+    if base is None:
+        return
+    if isinstance(inquiry.question.unit, Replace):
+        pairs = list(combinations(vectors.values(), 2))
+    else:
+        pairs = [(base, other) for other in vectors.values()]
+    for first, second in pairs:
+        yield from _apart(stand, inquiry, first, second, salt)
+
+
+def _measured(stand: Stand, inquiry: Inquiry, salt: int) -> Any:
+    """What the release would look at: exact vectors, counts by key, or counts to rank."""
+    engine = stand.engine
+    if isinstance(inquiry, Ranking):
+        made = tally(inquiry.question, [inquiry.measure], [], inquiry.counted, engine, salt=salt)
+        return made.linear[0].tolist()
+    if isinstance(inquiry, Discovering):
+        assert inquiry.sought is not None
+        groups = None if inquiry.person is None else inquiry.presence.groups
+        made_of = candidates(inquiry.sought, inquiry.question.rows, groups, engine, salt=salt)
+        every = made_of.people >= 0
+        entries, order = made_of.entries(every)
+        counts = dict(zip(entries, made_of.people[order].tolist(), strict=True))
+        return counts, engine.seen
+    return stand.exact(inquiry, engine.seen, salt)
+
+
+def _apart(stand: Stand, inquiry: Inquiry, first: Any, second: Any, salt: int) -> Iterator[str]:
+    if isinstance(inquiry, Ranking):
+        sizes = [b - a for a, b in zip(first, second, strict=True)]
+        swaps = 2 if isinstance(inquiry.question.unit, Replace) else 1
+        if max(map(abs, sizes), default=0) > inquiry.farthest * swaps:
+            yield f"Ranking: {sizes} moves by more than {inquiry.farthest}"
+        return
+    if isinstance(inquiry, Discovering):
+        yield from _keys_apart(stand, inquiry, first, second, salt)
+        return
+    assert isinstance(first, Exact)
+    yield from apart(inquiry, first, second)
+    added = isinstance(inquiry.question.unit, Replace) or exchanges(inquiry.question.rows)
+    if not added and not one_way(first, second):
+        yield "ranks gained rows"
+
+
+def _keys_apart(
+    stand: Stand, inquiry: Discovering, first: Any, second: Any, salt: int
+) -> Iterator[str]:
+    (before, one), (after, other) = first, second
+    sizes = [abs(before.get(key, 0) - after.get(key, 0)) for key in {**before, **after}]
+    reach = inquiry.presence
+    if sum(sizes) > reach.l1(1) or max(sizes, default=0) > reach.linf(1):
+        yield f"Discovering: {sizes} against {reach}"
+    entries = tuple(dict.fromkeys((*before, *after)))
+    if entries and inquiry.shares[1] is not None:
+        about = replace(inquiry, question=inquiry._about(entries))
+        vectors = []
+        for world in (one, other):
+            stand.engine.seen = world
+            vectors.append(stand.exact(about, world, salt))
+        yield from apart(inquiry, *vectors)
+
+
+# What a question is made of ----------------------------------------------------------------------
+
+
+def steps_of(rows: Rows) -> set[str]:
+    """The names of the steps of a plan."""
+    return {type(rows).__name__}.union(*map(steps_of, rows.inputs))
+
+
+def functions_of(inquiry: Inquiry) -> set[str]:
+    """The names of the functions in keys, measures and steps."""
+    keys = inquiry.question.keys
+    blocks = keys.blocks if isinstance(keys, KeySet) else ()
+    found = [e for block in blocks for e in block.expressions]
+    for aggregate in inquiry.question.aggregates:
+        for measure in aggregate.measures:
+            argument = getattr(measure, "argument", None)
+            if argument is not None:
+                found.append(argument)
+    waiting: list[Any] = [inquiry.question.rows]
+    while waiting:
+        rows = waiting.pop()
+        waiting += rows.inputs
+        for value in vars(rows).values():
+            found += _expressions(value)
+    return set().union(*map(_names, found)) if found else set()
+
+
+def _expressions(value: Any) -> list[Expression]:
+    if isinstance(value, tuple):
+        return [each for part in value for each in _expressions(part)]
+    return [value] if hasattr(value, "facts") and hasattr(value, "args") else []
+
+
+def _names(expression: Expression) -> set[str]:
+    function = getattr(expression, "function", None)
+    own = {function.name} if function is not None else set()
+    return own.union(*map(_names, expression.args)) if expression.args else own
