@@ -11,6 +11,7 @@ import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational import limited
+from discreet.relational.compile import Compiler
 from discreet.relational.limited import Limited, limits_people
 from discreet.relational.plan import Rows
 from tests.relational.neighbours.worlds import Private, Setting, Stand, breaches
@@ -119,23 +120,28 @@ def test_more_partners_than_a_person_may_have_rows_is_refused() -> None:
         stand.close()
 
 
-@pytest.mark.parametrize("engine_rows", [10_000])
-def test_no_intermediate_result_of_one_person_exceeds_the_limit(engine_rows: int) -> None:
-    """Ten thousand rows of one person, joined with themselves three times over."""
-    rows = pl.DataFrame(
-        {
-            "pid": [1] * engine_rows,
-            "w": ["B"] * engine_rows,
-            "x": [0] * engine_rows,
-            "y": [0.0] * engine_rows,
-        }
-    )
-    bare = setting(partners=500)
-    stand = Stand(bare.with_frames({"t": rows}))
+@pytest.mark.usefixtures("tight")
+def test_no_row_beyond_the_limit_enters_a_join() -> None:
+    """Counted in the engine itself, before anything is bounded at the end."""
+    stand = Stand(setting())
     try:
-        for question in (CHAIN, ITSELF):
-            found = stand.exact(stand.inquiry(question))
-            assert int(found.linear[0].sum()) == 2
+        (step,) = steps(stand.inquiry(QUESTIONS[2]).question.rows)
+        compiler = Compiler(stand.engine.dialect, stand.engine.place, 5)
+        owner = compiler.dialect.identifier(step.owner or "")
+        text = compiler.text(step, frozenset())
+        found = stand.engine.rows(f"SELECT {owner}, COUNT(*) FROM ({text}) AS q GROUP BY 1")
+    finally:
+        stand.close()
+    assert dict(found) == {1: 3, 2: 2, 3: 1}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("question", [CHAIN, ITSELF], ids=["public", "itself"])
+def test_ten_thousand_rows_of_one_person_multiply_to_nothing_large(question: str) -> None:
+    many = 10_000
+    rows = pl.DataFrame({"pid": [1] * many, "w": ["B"] * many, "x": [0] * many, "y": [0.0] * many})
+    stand = Stand(setting(partners=500).with_frames({"t": rows}))
+    try:
+        assert int(stand.exact(stand.inquiry(question)).linear[0].sum()) == 2
     finally:
         stand.close()
 
