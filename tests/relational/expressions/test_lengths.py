@@ -145,7 +145,11 @@ def check(call: Call, row: Mapping[str, object], value: object) -> None:
         assert value == evaluate(call, row), call
 
 
-@pytest.mark.parametrize("maker", ENGINES, ids=[maker.name for maker in ENGINES])
+@pytest.mark.parametrize(
+    "maker",
+    [DUCKDB, POSTGRES, pytest.param(ENGINES[2], marks=pytest.mark.slow)],
+    ids=[maker.name for maker in ENGINES],
+)
 def test_engines_give_what_the_interpreter_gives_and_nothing_longer(maker: Maker) -> None:
     schema = {column(kind, place).name: _POLARS[kind] for kind in Kind for place in range(3)}
     given = rows() if maker is DUCKDB else rows()[::5]
