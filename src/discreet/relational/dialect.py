@@ -24,7 +24,14 @@ from discreet.relational.expression import Call, Case, Column, Expression, Liter
 from discreet.relational.facts import Facts, limits
 from discreet.relational.functions.standard import STANDARD, Template
 from discreet.relational.hashing import NATIVE, Hashed, Hashing, on_grid
-from discreet.relational.kind import LARGEST_REAL, SAFE_WHOLE, TEXT_LIMIT, Kind, kind_of_value
+from discreet.relational.kind import (
+    LARGEST_REAL,
+    SAFE_WHOLE,
+    TEXT_LIMIT,
+    Kind,
+    is_unicode,
+    kind_of_value,
+)
 
 MOST_TEXT = 500_000
 MOST_IDENTIFIER = 4 * TEXT_LIMIT
@@ -250,7 +257,7 @@ class Dialect(ABC):
 
     def identifier(self, name: str) -> str:
         """A quoted name."""
-        if not name or kind_of_value(name) is not Kind.TEXT:
+        if not name or not is_unicode(name):
             raise InvalidParameter(
                 code="bad_name",
                 expectation="a name that is not empty and has no NUL in it",

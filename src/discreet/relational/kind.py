@@ -86,7 +86,7 @@ def kind_of_value(value: object) -> Kind | None:
         case float():
             kind, fits = Kind.REAL, abs(value) <= LARGEST_REAL
         case str():
-            kind, fits = Kind.TEXT, len(value) <= TEXT_LIMIT and _is_unicode(value)
+            kind, fits = Kind.TEXT, len(value) <= TEXT_LIMIT and is_unicode(value)
         case datetime():
             kind, fits = Kind.MOMENT, value.tzinfo is None
         case date():
@@ -96,6 +96,7 @@ def kind_of_value(value: object) -> Kind | None:
     return kind if fits else None
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
+    """Whether every engine can hold a text."""
     # Lone surrogates have no UTF-8 form; engines end a statement at a NUL.
     return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)

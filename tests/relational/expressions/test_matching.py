@@ -31,7 +31,7 @@ PATTERNS = (
     *("%" + "a" * 900 + "b%", "%" + "a_" * 450 + "b%a%a%b", "%" + "_" * 900 + "%a%a%b"),
 )
 """No text of the letter a matches; a matcher that comes back tries all places of all pieces."""
-SECONDS = 20.0
+SECONDS = 120.0
 
 
 def test_the_interpreter_matches_in_a_time_that_does_not_explode() -> None:
@@ -43,7 +43,7 @@ def test_the_interpreter_matches_in_a_time_that_does_not_explode() -> None:
 
 @pytest.mark.parametrize("maker", ENGINES, ids=[maker.name for maker in ENGINES])
 def test_no_text_keeps_a_matcher_busy(maker: Maker) -> None:
-    """Seconds at most for what would take ages."""
+    """Seconds, and on a busy machine a minute, for what would take ages."""
     long = Column("v", Facts(Kind.TEXT))
     tests: list[Expression] = [Call(like(pattern, "!"), (long,)) for pattern in PATTERNS]
     tests += [Call(cast(kind), (long,)) for kind in Kind if kind is not Kind.TEXT]
