@@ -96,7 +96,9 @@ def test_raising_functions_raise_nothing() -> None:
     assert replace(fails, distance=lambda rows: 1 // 0).release([1]) is NO_ANSWER
 
 
-@pytest.mark.parametrize(("distance", "whole"), [(30.9, 30), (-4, -4), (math.inf, 10**12)])
+@pytest.mark.parametrize(
+    ("distance", "whole"), [(30.9, 30), (26.9, 26), (26, 26), (-4, -4), (math.inf, 10**12)]
+)
 def test_distances_are_rounded_down(distance: float, whole: int) -> None:
     mechanism = sums(Noiseless(), distance=distance)
     assert (mechanism.release([1]) is NO_ANSWER) == (whole <= mechanism.test.threshold)
