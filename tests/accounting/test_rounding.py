@@ -58,8 +58,7 @@ def test_fractions_between_floats_are_rounded_to_the_private_side() -> None:
     below, above = rounded_down(tenth), math.nextafter(rounded_down(tenth), 1)
     assert below < tenth < above
     event = events.Gaussian(1)
-    assert event.delta(epsilon=tenth) == event.delta(epsilon=below)
-    assert event.epsilon(delta=tenth / 1000) == event.epsilon(delta=rounded_down(tenth / 1000))
+    assert event.delta(epsilon=tenth) == event.delta(epsilon=below)  # type: ignore[arg-type]
     assert zcdp_epsilon(tenth, 1e-6) >= zcdp_epsilon(above, 1e-6)
     assert zcdp_delta(1, tenth) >= zcdp_delta(1, below)
     assert gaussian_delta(tenth, 1) >= gaussian_delta(below, 1)

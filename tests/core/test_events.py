@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from discreet import events
 from discreet.accounting import APPROX, PURE, ZERO_CONCENTRATED
-from discreet.core.errors import InvalidParameter, NotPrivate
+from discreet.core.errors import InvalidParameter, Mismatch, NotPrivate
 from discreet.core.event import Event
+from discreet.core.unit import Relation
 
 positive = st.one_of(
     st.floats(1e-9, 1e9),
@@ -219,3 +220,19 @@ def test_fractions_survive_pricing() -> None:
     third = events.Laplace(epsilon=Fraction(1, 3))
     assert PURE.price(third * 3) == 1
     assert (third * 3).epsilon(delta=0) == 1.0
+
+
+def test_samples_for_different_neighbours_meet_in_no_composition() -> None:
+    poisson = events.Laplace(epsilon=1).subsample(rate=0.5)
+    fixed = events.Laplace(epsilon=1).subsample(size=1, of=2)
+    for mixed in (
+        lambda: poisson + fixed,
+        lambda: fixed * 2 + events.Gaussian(1) + poisson,
+        lambda: events.Composed((poisson, fixed)),
+        lambda: fixed.subsample(rate=0.5),
+        lambda: poisson.subsample(size=1, of=2),
+    ):
+        with pytest.raises(Mismatch, match="relation_mismatch"):
+            mixed()
+    assert (poisson + poisson).relation() is Relation.ADD_REMOVE
+    assert (fixed + fixed).relation() is Relation.REPLACE

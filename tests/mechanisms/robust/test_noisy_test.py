@@ -10,7 +10,7 @@ from discreet.audit import DiscreteLaw, Twin, check_pair, three_sided
 from discreet.core.errors import InvalidParameter
 from discreet.mechanisms.robust import NO_ANSWER, NoAnswer, NoisyTest
 from discreet.mechanisms.robust.noisy_test import log_inverse_above
-from discreet.noise import Seeded
+from discreet.noise import Noiseless, Seeded
 from tests.mechanisms.robust import laws
 
 
@@ -119,3 +119,10 @@ def test_no_answer_is_false_frozen_and_says_only_that_a_test_failed() -> None:
     assert NO_ANSWER.reason == "test failed"
     with pytest.raises(AttributeError):
         NO_ANSWER.reason = "the third row"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("threshold", [5, Fraction(9, 2), 0])
+def test_a_sum_on_the_threshold_fails_and_the_next_step_passes(threshold: Fraction | int) -> None:
+    test = NoisyTest(epsilon=1, threshold=threshold)
+    assert not test.passes(math.floor(threshold), Noiseless())
+    assert test.passes(math.floor(threshold) + 1, Noiseless())

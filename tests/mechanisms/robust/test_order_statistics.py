@@ -1,11 +1,14 @@
 """How far the median can move, now and after some changes: the formula against brute force."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from discreet.core.errors import InvalidParameter
 from discreet.mechanisms import Laplace
 from discreet.mechanisms.robust import local_sensitivity_of_median
+from discreet.mechanisms.robust.lattice import Lattice
 from discreet.mechanisms.robust.order_statistics import SortedRows
 from tests.mechanisms.robust import laws
 
@@ -133,3 +136,15 @@ def test_noise_scaled_to_local_sensitivity_tells_neighbours_apart_with_certainty
     assert local_under_removal(y) == far
     excess = laws.worst(naive, [(x, y)], epsilon=10, delta=1e-6)
     assert excess.delta == pytest.approx(1)
+
+
+@pytest.mark.parametrize("bounds", [(0, 10), (-3, 7.5), (0, 1e-9)])
+@pytest.mark.parametrize("share", [Fraction(1, 3), Fraction(2, 7), Fraction(1, 10**15)])
+def test_a_distance_in_steps_is_never_shorter_than_the_distance(
+    bounds: tuple[float, float], share: Fraction
+) -> None:
+    lattice = Lattice.between(bounds)
+    distance = share * (lattice.upper - lattice.lower)
+    step = Fraction(2) ** lattice.exponent
+    steps = lattice.steps_for(distance)
+    assert max(steps - 1, 0) * step < distance <= steps * step

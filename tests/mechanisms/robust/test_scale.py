@@ -185,3 +185,29 @@ class TestAnswers:
 
     def test_the_books_base(self) -> None:
         assert base_for(1000) == 1 + 1 / math.log(1000)
+
+
+@pytest.mark.parametrize(("found", "answer"), [(1000, 2), (1, 1), (3, 2)])
+def test_a_logarithm_is_forced_into_the_bin_whatever_floating_point_made_of_it(
+    found: int, answer: int
+) -> None:
+    """Bins decide how far neighbours can be apart, so no logarithm may stand outside its own."""
+
+    class Elsewhere(Quartiles):
+        @property
+        def range(self) -> int:
+            return found
+
+        def bin(self, base: float, shift: int) -> Bin:
+            del base, shift
+            return Bin(1, 2, 0)
+
+        def moves_out_of(self, place: Bin) -> int:
+            del place
+            return 1000
+
+    mechanism = Scale(bounds=(0, 1000), base=2, epsilon=1, delta=1e-6, randomness=Noiseless())
+    rows = Elsewhere(np.zeros(8, dtype=np.int64), 1 << 40)
+    released = mechanism._one_way(rows, 0)
+    assert not isinstance(released, NoAnswer)
+    assert float(released) == pytest.approx(answer, rel=1e-6)

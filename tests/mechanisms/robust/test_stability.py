@@ -119,6 +119,15 @@ class TestMode:
         assert mechanism.release(["x"] * 30 + ["y"] * 29) is NO_ANSWER
         assert mechanism.lead_needed(confidence=0.95) == 18
 
+    def test_the_last_row_of_the_lead_does_not_count(self) -> None:
+        """The lead less one is how many rows keep the mode: of a lead of one, none do."""
+        mode = StableMode(epsilon=1, delta=1e-6, randomness=Noiseless())
+        enough = math.floor(mode.test.threshold) + 2
+        assert mode.release(["a"] * enough) == "a"
+        assert mode.release(["a"] * (enough - 1)) is NO_ANSWER
+        assert mode.release(["a"] * (enough + 4) + ["b"] * 5) is NO_ANSWER
+        assert mode.release(["a"] * (enough + 5) + ["b"] * 5) == "a"
+
     def test_missing_and_strange_rows_do_not_count(self) -> None:
         strange = [None, math.nan, [1], {2}, object()] * 10
         mechanism = StableMode(epsilon=1, delta=1e-6, randomness=Noiseless())

@@ -70,3 +70,14 @@ def test_every_flag_counts_from_its_own_block_on() -> None:
     last = np.isclose(law.squares, 1 / 4, rtol=2e-3)
     only_last = math.exp(-0.375) * math.exp(-0.125) * 0.125
     assert float(law.masses[last].sum()) == pytest.approx(only_last, rel=1e-6)
+
+
+@pytest.mark.parametrize(("rate", "blocks"), [(40.0, 40), (60.0, 20), (3.0, 40)])
+def test_the_mean_square_is_no_smaller_where_squares_are_moved_to_a_grid(
+    rate: float, blocks: int
+) -> None:
+    """K at the end of block b is Poisson of rate b / blocks: its square has a known mean."""
+    law = squares_law(rate, blocks)
+    means = [rate * (b + 1) / blocks for b in range(blocks)]
+    truth = sum(mean + mean**2 for mean in means) / blocks
+    assert truth * (1 - 1e-9) <= float(law.masses @ law.squares) <= truth * 1.1
