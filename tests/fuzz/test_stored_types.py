@@ -24,7 +24,8 @@ from tests.fuzz.stored import DAYS, NUMBER, SOURCES, TRUTHS, TYPES, WORDS
 from tests.relational.neighbours.marks import privacy_defect
 
 SPEND = dp.PureDP(epsilon=1)
-ROUNDS = 3
+ROUNDS = 1
+FILES = 400
 COUNTS = (
     "SELECT COUNT(*) AS n FROM {}",
     "SELECT COUNT(*) AS n FROM {} WHERE v IS NULL",
@@ -209,5 +210,6 @@ def test_no_line_of_a_text_file_touches_another(tmp_path: Path) -> None:
 
 @pytest.mark.audit
 def test_no_line_of_any_text_file_touches_another(tmp_path: Path) -> None:
-    for number, (dialect, oddity) in enumerate(product(DIALECTS, stored.ODDITIES)):
+    every = list(product(DIALECTS, stored.ODDITIES))
+    for number, (dialect, oddity) in enumerate(random.Random(FILES).sample(every, FILES)):
         odd_file(dialect, oddity, number, tmp_path / str(number))
