@@ -86,16 +86,6 @@ class Small:
     def key(self) -> OwnerKey:
         return self.ledger.chain.owner()
 
-    def put(self, number: int, changed: Entry) -> None:
-        """Let the store hold another entry under a number, and know nothing of it."""
-        store: Any = self.ledger.chain.store
-        old = store._entries[number - 1]
-        store._entries[number - 1] = changed
-        for index in (store._names, store._released):
-            index.update({name: changed for name, entry in index.items() if entry == old})
-        for listed in store._about.values():
-            listed[:] = [changed if entry == old else entry for entry in listed]
-
     def readings(self) -> Mapping[str, Callable[[], object]]:
         """Whatever a curator asks of a ledger."""
         ledger = self.ledger
@@ -123,6 +113,17 @@ class Small:
         }
 
 
+def put(ledger: Memory, number: int, changed: Entry) -> None:
+    """Let the store hold another entry under a number, and know nothing of it."""
+    store: Any = ledger.chain.store
+    old = store._entries[number - 1]
+    store._entries[number - 1] = changed
+    for index in (store._names, store._released):
+        index.update({name: changed for name, entry in index.items() if entry == old})
+    for listed in store._about.values():
+        listed[:] = [changed if entry == old else entry for entry in listed]
+
+
 @pytest.fixture
 def small() -> Small:
     return Small()
@@ -147,10 +148,15 @@ def other(value: object) -> Iterator[Any]:
 
 
 def changes(entry: Entry) -> Iterator[tuple[str, Entry]]:
-    """The entry with one field changed."""
+    """The entry with one field changed, and with single digits of its body changed."""
     for field in fields(Entry):
         for value in other(getattr(entry, field.name)):
             yield field.name, replace(entry, **{field.name: value})
+    digits = [place for place, sign in enumerate(entry.text) if sign.isdigit()]
+    for place in digits[:12]:
+        digit = str((int(entry.text[place]) + 1) % 10)
+        text = entry.text[:place] + digit + entry.text[place + 1 :]
+        yield "text", replace(entry, text=text)
 
 
 def test_the_ledger_has_every_kind(small: Small) -> None:
@@ -237,7 +243,7 @@ def test_whatever_is_changed_is_not_read(small: Small) -> None:
     refused: set[str] = set()
     for entry in list(small.ledger.entries()):
         for field, changed in changes(entry):
-            small.put(entry.number, changed)
+            put(small.ledger, entry.number, changed)
             for name, read in small.readings().items():
                 try:
                     found = read()
@@ -245,7 +251,7 @@ def test_whatever_is_changed_is_not_read(small: Small) -> None:
                     refused.add(name)
                 else:
                     assert found == before[name], (name, entry.kind, field)
-            small.put(entry.number, entry)
+            put(small.ledger, entry.number, entry)
     assert refused == set(before)
     small.ledger.verify()
 
@@ -264,3 +270,33 @@ def test_an_index_that_leads_to_another_answer_is_noticed(small: Small, *, below
                 continue
             with pytest.raises(LedgerError, match="answers another"):
                 account.find(asker=asker, question="count")
+
+
+def test_nothing_is_drawn_under_a_changed_grant_or_after_a_changed_drawing(small: Small) -> None:
+    ledger, about = small.ledger, {small.child.account}
+    relevant = [e for e in ledger.entries() if e.id in about or e.subject in about]
+    assert [entry.kind for entry in relevant] == [Kind.GRANTED, Kind.DRAWN, Kind.DRAWN]
+    for entry in (relevant[0], relevant[-1]):
+        for _, changed in changes(entry):
+            put(ledger, entry.number, changed)
+            with pytest.raises(DiscreetError):
+                reserve(small.child, (0, 0), question="further")
+            put(ledger, entry.number, entry)
+    reserve(small.child, (0, 0), question="further")
+
+
+@pytest.mark.parametrize("kind", [Kind.RESTORED, Kind.RESERVED, Kind.CLAIMED])
+def test_nothing_is_said_under_a_changed_claim_reservation_or_restoration(kind: Kind) -> None:
+    ledger = Memory()
+    ledger.open(TERMS)
+    with ledger.chain.writing() as last:
+        ledger.chain.add(following(last, Kind.RESTORED, text=compact({"from": str(last.head)})))
+    notebook = ledger.notebook(reserve(ledger, ONE))
+    ledger.snapshot("monday")  # what was changed is not the last
+    (entry,) = [each for each in ledger.entries() if each.kind is kind]
+    for _, changed in changes(entry):
+        put(ledger, entry.number, changed)
+        with pytest.raises(DiscreetError):
+            notebook.write({"above": True})
+        put(ledger, entry.number, entry)
+    notebook.write({"above": True})

@@ -12,6 +12,7 @@ import pytest
 from discreet.curator.ledger import Memory, SQLite, restore
 from discreet.curator.ledger.copies import copied
 from discreet.curator.ledger.disk import give_name, put_in_place, write_new
+from discreet.curator.ledger.entry import first
 from tests.curator.ledger.examples import KEY, reserve, terms
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
@@ -101,7 +102,7 @@ def test_a_key_is_on_disk_before_the_first_entry(
 ) -> None:
     from discreet.curator.ledger import sqlite
 
-    real, seen = sqlite.first, []
+    real, seen = first, []
 
     def looked(**how: Any) -> Any:
         seen.append(disk.keeps(tmp_path / "visits.ledger.key.new"))

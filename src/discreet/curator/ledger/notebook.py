@@ -126,7 +126,9 @@ def _generation(chain: Chain, reservation: str) -> int:
 def _require_whole(chain: Chain, reservation: str) -> None:
     """Refuse where answers may be missing: their count is what keeps the price."""
     restored = chain.store.latest(Kind.RESTORED, "")
-    if restored is not None and restored.number > chain.reservation(reservation).number:
+    if restored is None:
+        return
+    if restored.require_seal(chain.owner()).number > chain.reservation(reservation).number:
         raise LedgerError(
             code="conversation_restored",
             expectation="a conversation of which no answer can be missing",
