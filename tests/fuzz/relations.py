@@ -57,7 +57,8 @@ class Relation:
 class Questions:
     """Draws questions. ``tables`` are private; ``people`` says whether rows have persons.
 
-    ``focus`` names functions that expressions are to be about, and ``steps`` those of a plan.
+    ``focus`` names functions that expressions are to be about, ``steps`` those of a plan, and
+    ``unlisted`` columns of which nobody lists the values.
     """
 
     draw: random.Random
@@ -65,6 +66,7 @@ class Questions:
     people: bool
     focus: Sequence[str] = ()
     steps: Sequence[str] = ()
+    unlisted: Sequence[str] = ()
     made: int = 0
     clauses: set[str] = field(default_factory=set)
     _open: list[str] = field(default_factory=list)
@@ -81,7 +83,7 @@ class Questions:
             self.clauses.add("where")
         if keys:
             self.clauses.add("group")
-        if keys and self._chance(0.1):
+        if keys and self._chance(0.15):
             self.clauses.add("top")
             by = "COUNT(*)" if asked.person is None else f"COUNT(DISTINCT {asked.person})"
             return (
@@ -91,7 +93,7 @@ class Questions:
         found = [self._aggregate(asked) for _ in range(self.draw.randint(1, 3))]
         named = [*keys, *(f"{text} AS a{place}" for place, text in enumerate(found))]
         end = ""
-        if self._chance(0.1):
+        if self._chance(0.15):
             self.clauses |= {"having", "order", "limit"}
             end = " HAVING a0 > 0 ORDER BY a0 LIMIT 5" if keys else " ORDER BY 1 LIMIT 3"
         return f"{with_}SELECT {', '.join(named)} FROM {asked.text}{where}{group}{end}"
@@ -105,7 +107,8 @@ class Questions:
             steps += ["people", "features", "features"]
         if {"t", "u"} <= set(self.tables):
             steps.append("by_key")
-        chosen = self.draw.choice([name for name in steps if name in (self.steps or steps)])
+        wanted = [name for name in steps if name in self.steps]
+        chosen = self.draw.choice(wanted or steps)
         made: Relation = getattr(self, f"_{chosen}")(depth)
         return made
 
@@ -129,7 +132,8 @@ class Questions:
                 return self.grown(over, NUMBER, 2)
         ends = self.draw.choice(("-3), 5", "0), 1", "-2e9), 1", "-1e100), 1e100", "-0.5), 0.25"))
         bounded = f"least(greatest({self.grown(over, NUMBER, 2)}, {ends})"
-        return f"CAST({bounded} AS BIGINT)" if self._chance(0.5) else bounded
+        whole = "0.25" not in ends and self._chance(0.5)
+        return f"CAST({bounded} AS BIGINT)" if whole else bounded
 
     # Steps ---------------------------------------------------------------------------------------
 
@@ -275,7 +279,7 @@ class Questions:
             items.append(f"{text} AS {name}")
             made.setdefault(kind, []).append(f"{alias}.{name}")
         columns = made
-        having = " HAVING COUNT(*) > 1" if self._chance(0.2) else ""
+        having = " HAVING COUNT(*) > 1" if self._chance(0.35) else ""
         self.clauses.add("features")
         if having:
             self.clauses.add("inner having")
@@ -315,7 +319,11 @@ class Questions:
         return self.grown(below, kind, 2)
 
     def _keys(self, over: Relation) -> list[str]:
+        plain = [name for name in over.of(TEXT) if name.rpartition(".")[2] in self.unlisted]
+        if plain and self._chance(0.4):
+            return plain[:1]
         found = [*over.of(TEXT), *over.of(TRUTH), *over.of(WHOLE), *over.of(DAY)]
+        found = [name for name in found if name.rpartition(".")[2] not in {"note", *self.unlisted}]
         found += [f"bin({name}, -3, 5, 4)" for name in over.of(NUMBER)]
         found += [f"({self.grown(over, TRUTH, 2)})"]
         return self.draw.sample(found, min(len(found), self.draw.choice((0, 0, 0, 1, 1, 2))))

@@ -5,7 +5,7 @@ Seeds are fixed, and the norms are compared exactly: there are no false alarms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import pytest
@@ -23,9 +23,9 @@ from tests.relational.conformance.engines import POSTGRES, Maker
 from tests.relational.conformance.spark_home import INTERPRETED, SparkHome
 from tests.relational.conformance.spark_home import missing as spark_missing
 
-LEAST, MOST = 12, 70
+LEAST, MOST = 10, 60
 """Tables of the fixed share: at least and at most, until every step and clause has occurred."""
-TABLES, FAMILY = 400, 120
+TABLES, FAMILY = 300, 60
 """Tables of the long share, and of each family of functions; three questions each."""
 ELSEWHERE = 25
 """Tables of the long share on PostgreSQL; a quarter of them on Spark."""
@@ -40,6 +40,13 @@ CLAUSES = {
     *("MEDIAN", "QUANTILE", "MIN", "MAX"),
 }
 CALENDAR = {"part", "truncate", "difference", "shift", "make_date"}
+
+
+STEERED: Sequence[tuple[int, tuple[str, ...]]] = (
+    *((0, ()), (1, ("people",)), (1, ("features",)), (1, ("by_key",)), (1, ("public",))),
+    *((1, ("union",)), (1, ("distinct",)), (2, ("common", "select")), (3, ())),
+)
+"""Depth and steps of the tables of the fixed share, in turn."""
 
 
 def nodes(kind: type[Rows] = Rows) -> Iterator[str]:
@@ -66,7 +73,8 @@ def together(first: Tried, second: Tried) -> Tried:
 def test_no_reach_is_exceeded_in_any_kind_of_step() -> None:
     found, wanted = Tried(), {*nodes(), *ASKED}
     for seed in range(MOST):
-        found = together(found, tried(seed, questions=2))
+        depth, steps = STEERED[seed % len(STEERED)]
+        found = together(found, tried(seed, questions=3, depth=depth, steps=steps))
         if seed >= LEAST and wanted <= found.steps and found.clauses >= CLAUSES:
             break
     assert found.faults == []

@@ -17,7 +17,7 @@ from tests.fuzz.mutations import MUTATIONS, mutated
 from tests.fuzz.outcomes import SPENDS, Outcomes
 
 FIXED = 250
-AUDITED = 12_000
+AUDITED = 15_000
 
 
 @pytest.fixture(scope="module")

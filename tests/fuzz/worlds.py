@@ -57,6 +57,7 @@ SPENDS: Sequence[Guarantee] = (
     dp.ZCDP(rho=0.5),
     dp.ApproxDP(epsilon=1, delta=1e-6),
     dp.ApproxDP(epsilon=0.01, delta=1e-9),
+    dp.ApproxDP(epsilon=2, delta=1e-4),
 )
 FAR = 2**53
 LONGEST = 25_000
@@ -109,10 +110,20 @@ def random_setting(draw: random.Random) -> tuple[Setting, Sequence[str], bool]:
         declared |= {"x": dp.Number(-FAR, FAR), "y": dp.Number(-1e120, 1e120)}
     if draw.random() < 0.8:
         declared |= {"z": draw.choice((dp.Number(-1e120, 1e120), dp.Number(0, 1e120)))}
-    if draw.random() < 0.3:
+    if draw.random() < 0.5:
         declared["note"] = dp.Discovered()
     made = replace(made, private={**made.private, "t": replace(table, columns=declared)})
     return made, ("t", "u"), isinstance(_plain(unit), dp.Person)
+
+
+def _unlisted(setting: Setting) -> tuple[str, ...]:
+    """Columns whose values are to be discovered."""
+    return tuple(
+        name
+        for table in setting.private.values()
+        for name, declared in table.columns.items()
+        if isinstance(declared, dp.Discovered)
+    )
 
 
 def _plain(unit: PrivacyUnit) -> PrivacyUnit:
@@ -149,8 +160,8 @@ def tried(
         units = people(setting, setting.frames)
         units = draw.sample(units, min(most_units, len(units)))
         worlds = {who: stand.add(without(setting, setting.frames, who)) for who in units}
-        drawn = Questions(draw, tables, owned, focus, steps)
-        for text in [drawn.question(draw.randint(1, depth)) for _ in range(questions)]:
+        drawn = Questions(draw, tables, owned, focus, steps, _unlisted(setting))
+        for text in [drawn.question(draw.randint(min(1, depth), depth)) for _ in range(questions)]:
             ask(stand, text, draw, worlds, found)
         found.clauses |= drawn.clauses
     finally:
