@@ -138,7 +138,9 @@ class Lines:
         text = quoted if quoted is not None else (bare or b"").replace(b'"', b'""')
         if not _is_text(text) or any(sign in text for sign in _UNREADABLE):
             return self._null
-        return b'"' + text + b'"' if quoted is not None or b'"' in text else text
+        if quoted is not None or b'"' in text:
+            return b'"' + text + b'"'
+        return text or self._null
 
     def _misreturned(
         self, codes: NDArray[np.uint8], starts: NDArray[np.intp], ends: NDArray[np.intp]
