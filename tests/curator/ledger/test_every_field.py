@@ -70,7 +70,7 @@ class Small:
         )
         notebook = ledger.notebook(self.talk)
         notebook.keep({"noise": 5})
-        notebook.write({"above": True})
+        notebook.write({"above": True, "n": 7})
         self.child = Allotment.opened(ledger, "", grant("team"))
         name = reserve(self.child, ONE)
         self.child.commit(name, {"value": 3})

@@ -13,6 +13,7 @@ from discreet.curator.ledger import Memory, SQLite, restore
 from discreet.curator.ledger.copies import copied
 from discreet.curator.ledger.disk import give_name, put_in_place, write_new
 from discreet.curator.ledger.entry import first
+from discreet.curator.ledger.fence import fence_of
 from tests.curator.ledger.examples import KEY, reserve, terms
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
@@ -139,7 +140,9 @@ def test_a_restored_ledger_is_there_and_so_is_the_fence_before_it(
     real, fenced = os.link, []
 
     def linked(file: Any, target: Any) -> None:
-        fenced.append(disk.keeps(key))
+        fence = fence_of(key.read_bytes())
+        assert fence is not None
+        fenced.append(disk.keeps(key) and fence.place.text == str(other))
         real(file, target)
 
     monkeypatch.setattr(os, "link", linked)

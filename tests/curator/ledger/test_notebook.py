@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.curator.ledger import Kind, Ledger, LedgerError, SQLite, restore
+from discreet.curator.ledger import Kind, Ledger, LedgerError, Memory, SQLite, restore
 from discreet.curator.ledger.entry import Entry, following
 from discreet.curator.ledger.key import OwnerKey
 from discreet.curator.ledger.plain import compact
@@ -123,3 +123,15 @@ def test_verify_notices_claims_out_of_order_and_secrets_without_one(
         kept.chain.add(forged(last))
     with pytest.raises(LedgerError, match="ledger_damaged"):
         kept.verify()
+
+
+def test_a_conversation_under_way_ends_where_the_ledger_comes_back_from_a_copy() -> None:
+    ledger = Memory()
+    ledger.open(terms())
+    notebook = ledger.notebook(reserve(ledger))
+    notebook.write({"above": True})
+    with ledger.chain.writing() as last:
+        ledger.chain.add(following(last, Kind.RESTORED, text="{}"))
+    for attempt in (notebook.write, notebook.keep):
+        with pytest.raises(LedgerError, match="conversation_restored"):
+            attempt({"above": False})
