@@ -1,4 +1,4 @@
-"""Rows keep the block they drew, and an aggregate's noise covers how far a block moves its total."""
+"""Rows keep the block they drew; noise covers how far a block moves an aggregate."""
 
 from __future__ import annotations
 
