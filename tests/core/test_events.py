@@ -225,13 +225,14 @@ def test_fractions_survive_pricing() -> None:
 def test_samples_for_different_neighbours_meet_in_no_composition() -> None:
     poisson = events.Laplace(epsilon=1).subsample(rate=0.5)
     fixed = events.Laplace(epsilon=1).subsample(size=1, of=2)
-    for mixed in (
+    mixtures: list[Any] = [
         lambda: poisson + fixed,
         lambda: fixed * 2 + events.Gaussian(1) + poisson,
         lambda: events.Composed((poisson, fixed)),
         lambda: fixed.subsample(rate=0.5),
         lambda: poisson.subsample(size=1, of=2),
-    ):
+    ]
+    for mixed in mixtures:
         with pytest.raises(Mismatch, match="relation_mismatch"):
             mixed()
     assert (poisson + poisson).relation() is Relation.ADD_REMOVE
