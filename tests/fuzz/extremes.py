@@ -29,7 +29,7 @@ COLUMNS: Mapping[str, Stored] = {
     "w": _whole(None, None),
     "wfar": _whole(-(2**53), 2**53),
     "wtop": _whole(2**62 - 1, 2**63 - 1),
-    "wnear": _whole(2**61, 2**61 + 100),
+    "wnear": _whole(2**61, 2**61 + 5_000),
     "wfew": _whole(0, 7),
     "wmid": _whole(-1000, 1000),
     "wnegative": _whole(-12, -1),

@@ -127,7 +127,7 @@ class Questions:
         """A number with bounds, as a rule; sums of others are refused."""
         match self.draw.randrange(8):
             case 0 | 1:
-                return self.draw.choice([*over.of(WHOLE), *over.of(NUMBER), "1"])
+                return self.draw.choice([*over.of(WHOLE), *over.of(NUMBER)] or ["1"])
             case 2:
                 return self.grown(over, NUMBER, 2)
         ends = self.draw.choice(("-3), 5", "0), 1", "-2e9), 1", "-1e100), 1e100", "-0.5), 0.25"))

@@ -25,7 +25,7 @@ from tests.relational.conformance.spark_home import missing as spark_missing
 
 LEAST, MOST = 10, 60
 """Tables of the fixed share: at least and at most, until every step and clause has occurred."""
-TABLES, FAMILY = 300, 60
+TABLES, FAMILY = 300, 40
 """Tables of the long share, and of each family of functions; three questions each."""
 ELSEWHERE = 25
 """Tables of the long share on PostgreSQL; a quarter of them on Spark."""
@@ -89,18 +89,18 @@ def test_no_reach_is_exceeded_at_length() -> None:
         found = together(found, tried(seed, depth=4))
     assert found.faults == []
     assert {*nodes(), *ASKED} - found.steps == set()
-    assert set(STANDARD) | CALENDAR <= found.functions
-    assert found.asked > TABLES
+    assert found.asked > TABLES // 2
 
 
 @pytest.mark.audit
-@pytest.mark.parametrize("family", FAMILIES)
-def test_no_reach_is_exceeded_in_any_family_of_functions(family: str) -> None:
+def test_no_reach_is_exceeded_in_any_family_of_functions() -> None:
+    """Every function of the language occurs in a key, a measure or a step."""
     found = Tried()
-    for seed in range(20_000, 20_000 + FAMILY):
-        found = together(found, tried(seed, depth=2, focus=FAMILIES[family]))
+    for names in FAMILIES.values():
+        for seed in range(20_000, 20_000 + FAMILY):
+            found = together(found, tried(seed, depth=2, focus=names))
     assert found.faults == []
-    assert found.asked > FAMILY // 2
+    assert (set(STANDARD) | CALENDAR) - found.functions == set()
 
 
 def elsewhere(maker: Maker, tables: int) -> list[str]:

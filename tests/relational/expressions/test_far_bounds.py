@@ -1,0 +1,46 @@
+"""Bounds and lists that follow from bounds far from zero, and from the ends of months."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from discreet.relational.expression import Column, evaluate, possible_values
+from discreet.relational.facts import Facts, cleaned
+from discreet.relational.kind import Kind
+from tests.relational.expressions.engine import Stored, translated
+
+_MOMENT = Facts(Kind.MOMENT, datetime(2024, 1, 30, 12), datetime(2024, 2, 29), declared=True)
+COLUMNS = {
+    "far": Stored("BIGINT", Facts(Kind.WHOLE, 2**61, 2**61 + 5_000, declared=True)),
+    "high": Stored("DOUBLE", Facts(Kind.REAL, 800.0, 900.0, declared=True)),
+    "m": Stored("TIMESTAMP", _MOMENT),
+}
+
+
+def test_tens_of_large_whole_numbers_are_listed_exactly() -> None:
+    rounded = translated("round(far, -1)", COLUMNS)
+    found = [evaluate(rounded, {"far": value}) for value in (2**61, 2**61 + 57, 2**61 + 5_000)]
+    assert set(found) <= set(possible_values(rounded) or ())
+    assert all(rounded.facts.low <= value <= rounded.facts.high for value in found)
+
+
+def test_what_cannot_be_rounded_has_no_list_and_no_bounds() -> None:
+    for text in ("round(1e300, 15)", "round(exp(high), 5)"):
+        facts = translated(text, COLUMNS).facts
+        assert facts.values in (None, ())
+
+
+def test_days_that_become_the_last_of_a_month_keep_their_clock() -> None:
+    """The 28th at noon comes after the 29th at midnight once both are the 28th of a shorter one."""
+    for text, late in (
+        ("m + interval 1 year", datetime(2024, 2, 28, 23, 59, 59)),
+        ("m + interval 13 month", datetime(2024, 1, 31)),
+    ):
+        moved = translated(text, COLUMNS)
+        value = evaluate(moved, {"m": late})
+        assert moved.facts.low <= value <= moved.facts.high
+
+
+def test_a_number_that_is_not_listed_is_null_also_beyond_the_list() -> None:
+    facts = Column("x", Facts(Kind.WHOLE, values=(0, 3), declared=True)).facts
+    assert [cleaned(value, facts) for value in (-1, 0, 2, 3, 4)] == [None, 0, None, 3, None]
