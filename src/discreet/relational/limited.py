@@ -88,6 +88,22 @@ def _beside(rows: Rows, other: Rows) -> Rows:
     return rows if rows.changed is not None and rows.changed <= most else Limited(rows, most)
 
 
+def require_rows(rows: Rows) -> None:
+    """Refuse a plan with a step at which joins have made too many rows of one unit.
+
+    Unions add up what their branches made; rows that a person has in a table are not made.
+    """
+    if _made(rows) > MOST_ROWS:
+        raise _too_many(_made(rows))
+    for below in rows.inputs:
+        require_rows(below)
+
+
+def _made(rows: Rows) -> int:
+    """Rows of one unit, where they are limited, and those of the limited branches elsewhere."""
+    return sum(map(_made, rows.inputs)) if rows.changed is None else rows.changed
+
+
 def _fits(rows: int | None, partners: int | None) -> bool:
     return rows is not None and partners is not None and rows * partners <= MOST_ROWS
 

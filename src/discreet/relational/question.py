@@ -13,6 +13,7 @@ from discreet.relational.aggregates import Aggregate
 from discreet.relational.expression import Expression
 from discreet.relational.keys import DiscoveredKeys, KeySet
 from discreet.relational.letters import require_short
+from discreet.relational.limited import require_rows
 from discreet.relational.plan import Rows
 
 
@@ -67,5 +68,6 @@ class Question:
     offset: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what writes too much text for one row."""
+        """Refuse what makes too many rows of one unit, or writes too much text for one row."""
+        require_rows(self.rows)
         require_short(self)

@@ -111,6 +111,20 @@ def test_a_chain_of_partners_above_the_limit_is_refused_where_rows_are_units(
 
 
 @pytest.mark.usefixtures("tight")
+@pytest.mark.parametrize("unit", [PERSON, dp.Row()], ids=["person", "row"])
+def test_a_union_of_joins_that_multiply_adds_up(unit: PrivacyUnit) -> None:
+    branch = "SELECT t.x FROM t JOIN p ON t.x = p.g"
+    stand = Stand(setting(unit))
+    try:
+        stand.inquiry(f"SELECT COUNT(*) AS n FROM ({branch}) AS q")
+        many = " UNION ALL ".join([*[branch] * 6, "SELECT x FROM t"])
+        with pytest.raises(DiscreetError, match="join_multiplies"):
+            stand.inquiry(f"SELECT COUNT(*) AS n FROM ({many}) AS q")
+    finally:
+        stand.close()
+
+
+@pytest.mark.usefixtures("tight")
 def test_more_partners_than_a_person_may_have_rows_is_refused() -> None:
     stand = Stand(setting(partners=9))
     try:
