@@ -261,3 +261,9 @@ def test_the_broken_twin_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     lines = [b"%d,A,5,0.5" % k for k in range(2000)]
     lines[10] = b'99999,A,5,"Bob'
     assert records(tmp_path / "t.csv", HEADER + b"\n".join(lines) + b"\n").total() < 100
+
+
+def test_an_open_quote_says_nothing_about_the_next_line() -> None:
+    lines = Lines(b",", 3, b"\n")
+    assert lines.odd(b'a,b,"c\n1,2,3\n').tolist() == [0]
+    assert lines.odd(b'a,b,"c\n"x,y,z",w\n').tolist() == [0, 1]
