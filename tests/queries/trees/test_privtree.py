@@ -96,9 +96,9 @@ def test_scales_are_no_larger_than_those_of_the_catalogue() -> None:
     exchanged = splitting(Fraction(1), fan=4, size=PublicCount(9), records=2, threshold=0)
     assert exchanged.scale == 2 * (way_cost(4) + 1)
     # A fall below one record would let two nodes of a way pass the clamp at once.
-    assert (
-        splitting(Fraction(50), fan=2, size=BoughtCount(), records=1, threshold=0).fall >= 1 << 12
-    )
+    sharp = splitting(Fraction(50), fan=2, size=BoughtCount(), records=1, threshold=0)
+    assert sharp.scale * Fraction(7, 10) < 1
+    assert sharp.fall == 1 << sharp.places
 
 
 def test_splits_come_out_as_often_as_the_law_says() -> None:

@@ -293,3 +293,13 @@ def test_refusals_show_no_data() -> None:
     with pytest.raises(InvalidParameter, match="whole first"):
         found.boxes([[0.5]], [[2.0]])
     assert law_of(tree.noise, step=1 / STEPS).std > 2
+
+
+def test_whole_weights_keep_the_shares_of_a_spend() -> None:
+    """Of epsilon for Laplace noise, of rho for normal noise, and never beyond the norm."""
+    given_shares = np.array([0.1, 0.3, 0.6])
+    laplace, normal = whole_weights(given_shares, L1), whole_weights(given_shares, L2)
+    assert laplace / STEPS == pytest.approx(given_shares, abs=1e-4)
+    assert (normal / STEPS) ** 2 == pytest.approx(given_shares, abs=1e-4)
+    assert laplace.sum() <= STEPS
+    assert (normal**2).sum() <= STEPS**2
