@@ -320,7 +320,7 @@ class Questions:
 
     def _keys(self, over: Relation) -> list[str]:
         plain = [name for name in over.of(TEXT) if name.rpartition(".")[2] in self.unlisted]
-        if plain and self._chance(0.4):
+        if plain and self._chance(0.6):
             return plain[:1]
         found = [*over.of(TEXT), *over.of(TRUTH), *over.of(WHOLE), *over.of(DAY)]
         found = [name for name in found if name.rpartition(".")[2] not in {"note", *self.unlisted}]

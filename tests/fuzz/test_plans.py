@@ -23,7 +23,7 @@ from tests.relational.conformance.engines import POSTGRES, Maker
 from tests.relational.conformance.spark_home import INTERPRETED, SparkHome
 from tests.relational.conformance.spark_home import missing as spark_missing
 
-LEAST, MOST = 10, 60
+LEAST, MOST = 14, 60
 """Tables of the fixed share: at least and at most, until every step and clause has occurred."""
 TABLES, FAMILY = 300, 40
 """Tables of the long share, and of each family of functions; three questions each."""
