@@ -133,7 +133,7 @@ def additive_rows(spend: Guarantee, reached: Mapping[str, float]) -> Iterator[Ro
             "MatrixMechanism",
             "matrix mechanism with a tree",
             made(MatrixMechanism, PREFIXES, strategy=ProductStrategy((hierarchical(6),))),
-            {},
+            dict.fromkeys(reached, 0.83),
         ),
         ("MarginalMechanism", "marginal mechanism", made(MarginalMechanism, EVERY), {}),
         ("QuadTree", "quad-tree", made(QuadTree, RANGES), {}),
