@@ -30,6 +30,8 @@ from discreet.queries.iterative_construction import IterativeConstruction
 from discreet.queries.linear_query import Region, Weights
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.mechanism import MatrixMechanism
+from discreet.queries.matrix.product import ProductStrategy
+from discreet.queries.matrix.strategy import hierarchical
 from discreet.queries.mwem import MWEM
 from discreet.queries.mwem_rounds import OneMarginal, OneQuery
 from discreet.queries.net import NetMechanism, small_databases, small_db
@@ -127,6 +129,12 @@ def additive_rows(spend: Guarantee, reached: Mapping[str, float]) -> Iterator[Ro
             triangle,
         ),
         ("MatrixMechanism", "matrix mechanism", made(MatrixMechanism, PREFIXES), {}),
+        (
+            "MatrixMechanism",
+            "matrix mechanism with a tree",
+            made(MatrixMechanism, PREFIXES, strategy=ProductStrategy((hierarchical(6),))),
+            dict.fromkeys(reached, 0.83),
+        ),
         ("MarginalMechanism", "marginal mechanism", made(MarginalMechanism, EVERY), {}),
         ("QuadTree", "quad-tree", made(QuadTree, RANGES), {}),
     ):
