@@ -304,11 +304,12 @@ def _converted(arg: Expression, kind: Kind) -> Expression:
     """The argument in the kind a function takes; literals are converted on the spot."""
     if arg.facts.kind is kind:
         return arg
+    if arg.facts.empty:
+        # What is always NULL has any kind; engines refuse to cast it from some.
+        return Literal(None, kind)
     if not isinstance(arg, Literal):
         return Call(cast(kind), (arg,))
     match arg.value, kind:
-        case None, _:
-            return Literal(None, kind)
         case int() as whole, Kind.REAL:
             return Literal(float(whole))
         case date() as day, Kind.MOMENT:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 
+from discreet.relational.engines.postgres_dialect import PostgresDialect
 from discreet.relational.expression import Column, evaluate, possible_values
 from discreet.relational.facts import Facts, cleaned
 from discreet.relational.kind import Kind
@@ -44,3 +45,10 @@ def test_days_that_become_the_last_of_a_month_keep_their_clock() -> None:
 def test_a_number_that_is_not_listed_is_null_also_beyond_the_list() -> None:
     facts = Column("x", Facts(Kind.WHOLE, values=(0, 3), declared=True)).facts
     assert [cleaned(value, facts) for value in (-1, 0, 2, 3, 4)] == [None, 0, None, 3, None]
+
+
+def test_what_is_always_null_needs_no_cast_that_an_engine_refuses() -> None:
+    """PostgreSQL knows no cast from a date to a number, whatever it holds."""
+    columns = {"d": Stored("DATE", Facts(Kind.DATE, date(9999, 1, 1), date.max, declared=True))}
+    for text in ("(d + 3660000) + 1", "cast(d + 3660000 as double)", "sqrt(d + 3660000)"):
+        assert "DATE" not in PostgresDialect().render(translated(text, columns))

@@ -140,7 +140,7 @@ def _accept(kind: Kind) -> Accept:
                 facts=facts,
                 remedy="Use CASE or a comparison.",
             )
-        return (facts[0].kind,)
+        return (facts[0].kind if facts[0].kind in _SOURCES[kind] else kind,)
 
     return accept
 
