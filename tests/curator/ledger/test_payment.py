@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
 import pytest
@@ -18,11 +19,19 @@ from discreet.relational.database import Database
 from tests.curator.ledger.examples import terms
 
 
+class Still:
+    """An engine with one state."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
 class Tables:
     """Files that change when they are told to."""
 
     def __init__(self) -> None:
         self.same = True
+        self.engine = Still()
 
     def unchanged(self) -> bool:
         return self.same
