@@ -95,6 +95,33 @@ def test_moments_out_of_reach_are_missing() -> None:
     engine.close()
 
 
+@pytest.mark.parametrize("unit", ["s", "ms"])
+def test_zoned_moments_out_of_reach_are_missing(unit: str) -> None:
+    moments = pa.array([-(2**62), 5, 2**62, None]).cast(pa.timestamp(unit, "Europe/Paris"))
+    near = pd.Series(np.array([-(2**53), 5, 2**53, 5], dtype=f"datetime64[{unit}]"))
+    frames = {
+        "arrow": pa.table({"m": moments}),
+        "listed": pa.table({"m": moments.dictionary_encode()}),
+        "pandas": pd.DataFrame({"m": near.dt.tz_localize("UTC")}),
+        "pandas of arrow": pd.DataFrame({"m": pd.arrays.ArrowExtensionArray(moments)}),
+        "polars": pl.DataFrame({"m": pl.from_arrow(moments)}) if unit == "ms" else None,
+    }
+    seen = {}
+    for name, frame in frames.items():
+        if frame is not None:
+            engine = DuckDB()
+            (kind,) = engine.attach("t", source_of(frame)).values()
+            found = engine.rows(
+                "SELECT CAST(MIN(epoch_us(m)) AS BIGINT) FROM source_0 WHERE "
+                "year(m AT TIME ZONE 'UTC') = 1970"
+            )
+            seen[name] = (kind, found[0][0])
+            assert engine.rows("SELECT COUNT(*) FROM source_0") == [(len(frame),)]
+            engine.close()
+    ticks = 5_000_000 if unit == "s" else 5_000
+    assert set(seen.values()) == {("TIMESTAMP WITH TIME ZONE", ticks)}
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -16,8 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.relational.kind import LARGEST_WHOLE
+
 _MANY = 1 << 16
 _FIRST_SURROGATE, _LAST_SURROGATE, _LAST_LETTER = 0xD800, 0xDFFF, 0x10FFFF
+_COARSE = {"s": 1_000_000, "ms": 1_000}
+"""Units of moments that may lie beyond the reach of microseconds, and microseconds in them."""
 _MISSING = ("NAType", "NaTType")
 
 
@@ -123,13 +127,26 @@ def _pandas(frame: Any) -> Any:
     made = frame
     for place in range(len(frame.columns)):
         column = frame.iloc[:, place]
-        texts = _objects(column)
-        if texts is None:
-            continue
+        read = _zoned(column)
+        if read is None:
+            texts = _objects(column)
+            if texts is None:
+                continue
+            read = type(column)(texts, index=frame.index, dtype=object)
         if made is frame:
             made = frame.copy(deep=False)
-        made.isetitem(place, type(column)(texts, index=frame.index, dtype=object))
+        made.isetitem(place, read)
     return made
+
+
+def _zoned(column: Any) -> Any:
+    """Moments with a zone in microseconds; None for other columns, and finer moments."""
+    kind = getattr(column.dtype, "pyarrow_dtype", column.dtype)
+    if getattr(kind, "tz", None) is None or getattr(kind, "unit", "") not in _COARSE:
+        return None
+    plain = column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy(f"datetime64[{kind.unit}]")
+    moments = type(column)(_moments(plain), index=column.index)
+    return moments.dt.tz_localize("UTC")
 
 
 def _objects(column: Any) -> NDArray[Any] | None:
@@ -167,12 +184,14 @@ def _arrow(table: Any) -> Any:
 
 
 def _read(column: Any) -> Any:
-    """A column of Arrow; text in it that is not UTF-8 is NULL."""
+    """A column of Arrow; text in it that is not UTF-8 is NULL, and so are moments out of reach."""
     import pyarrow as pa  # type: ignore[import-untyped]
 
     kind = column.type
     dictionary = pa.types.is_dictionary(kind)
     text = kind.value_type if dictionary else kind
+    if pa.types.is_timestamp(text) and text.tz is not None and text.unit in _COARSE:
+        return _within_reach(column.cast(text))
     binary = {
         pa.string(): pa.binary(),
         pa.large_string(): pa.large_binary(),
@@ -190,6 +209,18 @@ def _read(column: Any) -> Any:
         for chunk in chunks
     ]
     return pa.chunked_array(read) if isinstance(column, pa.ChunkedArray) else read[0]
+
+
+def _within_reach(column: Any) -> Any:
+    """Zoned moments in microseconds, which an engine takes them for, wherever they can be."""
+    import pyarrow as pa
+    import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+    ticks = column.cast(pa.int64())
+    most = LARGEST_WHOLE // _COARSE[column.type.unit]
+    near = pc.and_(pc.less_equal(ticks, most), pc.greater_equal(ticks, -most))
+    kept = pc.if_else(near, ticks, pa.scalar(None, pa.int64()))
+    return kept.cast(column.type).cast(pa.timestamp("us", column.type.tz))
 
 
 def _is_valid(array: Any) -> bool:
