@@ -168,3 +168,11 @@ def test_every_release_draws_a_salt_of_its_own(
     finally:
         stand.close()
     assert len({*salts, 0}) == 4
+
+
+@given(st.integers(1 << 53, 1 << 110), st.integers(0, 60))
+def test_a_bound_that_no_double_holds_is_taken_as_the_clamp_takes_it(high: int, bits: int) -> None:
+    exponent = high.bit_length() - bits
+    total = Total(Column("x", Facts(Kind.REAL, declared=True)), -high, high, exponent=exponent)
+    farthest = exact_number(total.facts.high) / Fraction(2) ** exponent
+    assert round(farthest) <= total.steps()

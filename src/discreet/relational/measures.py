@@ -87,8 +87,9 @@ class Total:
 
     def steps(self) -> int:
         """The same in steps: contributions round to the grid before the centre is taken off."""
-        centre = self.centre_steps()
-        return max(self._rounded(self.high, 1) - centre, centre - self._rounded(self.low, -1))
+        # The ends of the clamp itself: as doubles they may lie beyond whole numbers given for them.
+        centre, clamp = self.centre_steps(), self.facts
+        return max(self._rounded(clamp.high, 1) - centre, centre - self._rounded(clamp.low, -1))
 
     def centre_steps(self) -> int:
         """The centre on the grid."""
