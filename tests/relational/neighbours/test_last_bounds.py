@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +24,7 @@ from discreet.relational.inquiry import Inquiry
 from discreet.relational.kind import LARGEST_REAL, Kind
 from discreet.relational.measures import Total
 from tests.relational.neighbours.lies import OVERFLOW, lying, questions, setting
-from tests.relational.neighbours.worlds import Stand, breaches
+from tests.relational.neighbours.worlds import Stand, breaches, one
 
 UNITS: list[PrivacyUnit] = [dp.Row(), dp.Person("pid", max_rows=2), Replace(dp.Row())]
 LIES = ["narrow", "listed", "far away"]
@@ -143,3 +144,22 @@ def test_the_range_of_large_totals_is_kept_too() -> None:
     assert isinstance(item, Noised)
     found = declared.noisy(np.array([2**120], dtype=object), item)
     assert abs(int(found[0]) - 10**24) < 10**15  # e**-1000
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "SELECT MEDIAN(abs(y)) AS a, MAX(abs(y) + 0.5) AS b FROM t",
+        "SELECT SUM(CAST(abs(y) AS BIGINT)) AS a, SUM(floor(abs(y))) AS b FROM t",
+        "SELECT floor(abs(y)) AS k, COUNT(*) AS n FROM t GROUP BY k",
+        "SELECT COUNT(*) AS n FROM t WHERE CAST(abs(y) AS BIGINT) = 1",
+    ],
+)
+def test_no_conversion_fails_by_a_value_that_nobody_foretold(asked: str) -> None:
+    rows = pl.DataFrame({"y": [1e100, -1e30, 0.5]})
+    stand = Stand(one(rows, dp.Row(), {"y": dp.Number(-1e100, 1e100)}))
+    try:
+        with lying("narrow"):
+            stand.exact(stand.inquiry(asked))
+    finally:
+        stand.close()

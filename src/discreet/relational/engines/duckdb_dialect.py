@@ -158,6 +158,10 @@ class DuckDBDialect(Dialect):
         """The function is faster than two comparisons."""
         return f"CASE WHEN isfinite({text}) THEN {text} END"
 
+    def whole_if(self, kind: Kind, text: str) -> str:
+        """NULL where the proof was wrong: no value makes a conversion fail."""
+        return f"TRY_CAST({text} AS {self.types[kind]})" if kind is Kind.WHOLE else text
+
     def whole_quotient(self, first: str, second: str) -> str:
         """``/`` is the division of doubles here."""
         return f"({first} // {second})"

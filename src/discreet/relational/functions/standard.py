@@ -99,7 +99,7 @@ def _cast(dialect: Dialect, call: Call, text: str) -> str:
     assert isinstance(kind, Kind)
     facts = call.args[0].facts
     if (facts.kind, kind) == (Kind.REAL, Kind.WHOLE) and is_safe_whole(interval(facts)):
-        return f"CAST({text} AS {dialect.types[kind]})"
+        return dialect.whole_if(kind, text)
     return dialect.cast(text, facts.kind, kind)
 
 
