@@ -84,3 +84,16 @@ def test_a_statement_has_a_longest_text(monkeypatch: pytest.MonkeyPatch) -> None
         with pytest.raises(DiscreetError, match="expression_too_large"):
             asked.sql("SELECT COUNT(*) AS n FROM t", spend=dp.PureDP(epsilon=1))
         assert asked.spent.epsilon == 0  # type: ignore[attr-defined]
+
+
+def test_a_public_table_of_many_names_fits_into_a_statement() -> None:
+    names = np.array([f"{number:05d}{'z' * 90}" for number in range(50_000)])
+    with dp.Curator(
+        t=dp.table({"k": names[:40]}, unit=dp.Row(), columns={}),
+        p=dp.public({"k": names, "r": np.arange(50_000) % 2}),
+        budget=dp.PureDP(epsilon=1e5),
+        ledger=dp.ledger.Memory(),
+    ) as asked:
+        sql = "SELECT r, COUNT(*) AS n FROM t JOIN p ON t.k = p.k GROUP BY r"
+        # Noise moves a count with a probability below 1e-40.
+        assert asked.sql(sql, spend=dp.PureDP(epsilon=1e3)).to_dict()["n"] == [20, 20]

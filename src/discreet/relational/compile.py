@@ -17,6 +17,7 @@ from functools import singledispatchmethod
 
 from discreet.relational.dialect import Dialect
 from discreet.relational.expression import Call, Case, Expression, columns
+from discreet.relational.facts import Facts
 from discreet.relational.features import PerPerson
 from discreet.relational.gathering import joined_by_key, limited, per_person, truncated
 from discreet.relational.hashing import Content, Hashed, Identifier
@@ -40,6 +41,9 @@ from discreet.relational.plan import (
 )
 from discreet.relational.truncation import JoinedByKey, Truncated
 
+_LISTED = 1_024
+"""Values of a public column that are written out where it is read."""
+
 
 @dataclass(frozen=True)
 class Compiler:
@@ -61,7 +65,8 @@ class Compiler:
         for field in rows.fields.values():
             stored = f"t.{name(field.name)}"
             if rows.column(field.name) in needed:
-                clean = self.dialect.clean(stored, field.stored, field.facts)
+                facts = field.facts if rows.private else _unlisted(field.facts)
+                clean = self.dialect.clean(stored, field.stored, facts)
                 items.append(f"{clean} AS {name(rows.column(field.name))}")
             if rows.stored(field.name) in needed:
                 plain = self.dialect.identity(stored, field.stored)
@@ -223,6 +228,16 @@ class Compiler:
         text = self.dialect.render(expression)
         real = expression.facts.kind is Kind.REAL
         return f"({text}) + {self.dialect.real(0.0)}" if real else text
+
+
+def _unlisted(facts: Facts) -> Facts:
+    """What is known of a public column but for a long list, which was read off the column itself.
+
+    Nothing is derived from so long a list but its ends, and a statement has no room for it.
+    """
+    if facts.values is None or len(facts.values) <= _LISTED:
+        return facts
+    return Facts(facts.kind, facts.low, facts.high, declared=facts.declared, length=facts.length)
 
 
 def _used(expressions: Sequence[Expression], *owners: str | None) -> frozenset[str]:
