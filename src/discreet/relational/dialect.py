@@ -293,8 +293,8 @@ class Dialect(ABC):
         return "'" + value.replace("'", "''") + "'"
 
     def whole_if(self, kind: Kind, text: str) -> str:
-        """A whole double, as a WHOLE if it was proved to fit."""
-        return f"CAST({text} AS {self.types[kind]})" if kind is Kind.WHOLE else text
+        """A whole double, as a WHOLE if it was proved to fit; NULL where the proof was wrong."""
+        return self.cast(text, Kind.REAL, kind) if kind is Kind.WHOLE else text
 
     def whole_quotient(self, first: str, second: str) -> str:
         """The quotient of two whole numbers, cut towards zero; the second is not zero."""
