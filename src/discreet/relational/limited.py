@@ -64,10 +64,10 @@ def before_public(rows: Rows, partners: int, unit: PrivacyUnit) -> Rows:
         return rows
     person, most = add_remove(unit), MOST_ROWS // partners
     if rows.owner is None or not isinstance(person, Person):
-        raise _too_many((rows.changed or 1) * partners)
+        raise too_many((rows.changed or 1) * partners)
     least = person.max_rows or 1  # where only people are counted, no number of rows is declared
     if most < least:
-        raise _too_many(least * partners)
+        raise too_many(least * partners)
     return Limited(rows, max(least, min(most, USUAL_ROWS)))
 
 
@@ -88,30 +88,15 @@ def _beside(rows: Rows, other: Rows) -> Rows:
     return rows if rows.changed is not None and rows.changed <= most else Limited(rows, most)
 
 
-def require_rows(rows: Rows) -> None:
-    """Refuse a plan with a step at which joins have made too many rows of one unit.
-
-    Unions add up what their branches made; rows that a person has in a table are not made.
-    """
-    if _made(rows) > MOST_ROWS:
-        raise _too_many(_made(rows))
-    for below in rows.inputs:
-        require_rows(below)
-
-
-def _made(rows: Rows) -> int:
-    """Rows of one unit, where they are limited, and those of the limited branches elsewhere."""
-    return sum(map(_made, rows.inputs)) if rows.changed is None else rows.changed
-
-
 def _fits(rows: int | None, partners: int | None) -> bool:
     return rows is not None and partners is not None and rows * partners <= MOST_ROWS
 
 
-def _too_many(product: int) -> InvalidParameter:
+def too_many(product: int) -> InvalidParameter:
+    """The refusal of joins that multiply."""
     return InvalidParameter(
         code="join_multiplies",
-        expectation=f"joins that make at most {MOST_ROWS} rows of one unit's",
+        expectation=f"joins that make few rows of one unit's: {MOST_ROWS} each",
         received=product,
         remedy="Join on a key that is unique in the other table, or ask about fewer tables.",
     )

@@ -11,9 +11,9 @@ from typing import TypeAlias
 from discreet.core.unit import PrivacyUnit
 from discreet.relational.aggregates import Aggregate
 from discreet.relational.expression import Expression
+from discreet.relational.held import require_room, require_rows
 from discreet.relational.keys import DiscoveredKeys, KeySet
 from discreet.relational.letters import require_short
-from discreet.relational.limited import require_rows
 from discreet.relational.plan import Rows
 
 
@@ -68,6 +68,7 @@ class Question:
     offset: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what makes too many rows of one unit, or writes too much text for one row."""
+        """Refuse what writes too much text for one row, or holds too much of one unit."""
         require_rows(self.rows)
         require_short(self)
+        require_room(self.rows, self.keys, self.aggregates)

@@ -27,7 +27,7 @@ MOST_PARTS = 200_000
 """Nodes of all expressions of a question, with those of inner columns written out."""
 
 _REPEATED = 4
-"""How often a computed column is named where it is clamped."""
+"""How often the text of a computed column may stand where it is clamped or compared."""
 
 MOST_STATEMENT = 4_000_000
 """Characters of one compiled statement."""

@@ -10,7 +10,7 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.unit import PrivacyUnit, Replace
-from discreet.relational import limited
+from discreet.relational import held, limited
 from discreet.relational.compile import Compiler
 from discreet.relational.limited import Limited, limits_people
 from discreet.relational.plan import Rows
@@ -62,6 +62,7 @@ def tight(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits so small that six rows exceed them."""
     monkeypatch.setattr(limited, "MOST_ROWS", 16)
     monkeypatch.setattr(limited, "USUAL_ROWS", 3)
+    monkeypatch.setattr(held, "MOST_ROWS", 16)
 
 
 def steps(rows: Rows) -> list[Limited]:
@@ -117,7 +118,7 @@ def test_a_union_of_joins_that_multiply_adds_up(unit: PrivacyUnit) -> None:
     stand = Stand(setting(unit))
     try:
         stand.inquiry(f"SELECT COUNT(*) AS n FROM ({branch}) AS q")
-        many = " UNION ALL ".join([*[branch] * 6, "SELECT x FROM t"])
+        many = " UNION ALL ".join([*[branch] * 30, "SELECT x FROM t"])
         with pytest.raises(DiscreetError, match="join_multiplies"):
             stand.inquiry(f"SELECT COUNT(*) AS n FROM ({many}) AS q")
     finally:
@@ -177,3 +178,29 @@ def test_repeated_rows_of_a_route_multiply_nothing() -> None:
         assert int(exact.linear[0].sum()) == 2
     finally:
         stand.close()
+
+
+LONG = "concat('" + "a" * 4000 + "', CAST(q.k AS VARCHAR), '-', CAST(r.k AS VARCHAR))"
+TEXTS = [
+    f"SELECT COUNT(DISTINCT {LONG}) AS n FROM t JOIN p AS q ON t.w = 'B' JOIN p AS r ON t.w = 'B'",
+    f"SELECT COUNT(*) AS n FROM (SELECT DISTINCT {LONG} AS v FROM t JOIN p AS q ON t.w = 'B' "
+    "JOIN p AS r ON t.w = 'B') AS u",
+    f"SELECT COUNT(DISTINCT v) AS n FROM (SELECT pid, {LONG} AS v FROM t JOIN p AS q ON t.w = 'B' "
+    "JOIN p AS r ON t.w = 'B' UNION ALL SELECT pid, w AS v FROM t) AS u",
+]
+
+
+@pytest.mark.parametrize("unit", [dp.Row(), PERSON], ids=["row", "person"])
+@pytest.mark.parametrize("question", TEXTS)
+def test_long_texts_in_all_rows_that_joins_make_of_one_unit_are_refused(
+    unit: PrivacyUnit, question: str
+) -> None:
+    few, many = Stand(setting(unit, partners=2)), Stand(setting(unit, partners=400))
+    try:
+        few.inquiry(question)
+        many.inquiry(question.replace("a" * 4000, "a"))
+        with pytest.raises(DiscreetError, match="too_much_text"):
+            many.inquiry(question)
+    finally:
+        few.close()
+        many.close()
