@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,23 @@ def test_the_time_is_whole_at_eighty_columns() -> None:
     assert time in shown
     assert "…" not in shown
     assert all(len(line) <= 80 for line in shown.split("spent:")[0].splitlines())
+
+
+def test_a_copied_project_is_read_and_moved_from_the_shell(
+    asked: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = tmp_path_factory.mktemp("moved") / "project"
+    shutil.copytree(asked, moved)
+    (asked / "visits.ledger").unlink()
+    monkeypatch.chdir(moved)
+    refused = run(COUNT.replace("0.5", "0.25"))
+    assert (refused.code, "ledger_superseded" in refused.error) == (2, True)
+    assert "remaining: epsilon 2.5" in run("ledger show").output
+    assert run("ledger verify").code == 0
+    assert run("ledger export").code == 0
+    assert run("ledger backup kept.backup").code == 0
+    head = run("ledger show --json").json["head"]
+    done = run(f"ledger restore kept.backup --head {head}")
+    assert (done.code, "restored" in done.output) == (0, True)
+    assert run(COUNT.replace("0.5", "0.25")).code == 0
+    assert "remaining: epsilon 2.25" in run("ledger show").output

@@ -38,7 +38,7 @@ def show(*, machine: Machine = False, project: ProjectFile = Path("discreet.toml
     with display.readable_errors(machine=machine):
         from discreet.cli import opening
 
-        with opening.books(project) as books:
+        with opening.record(project) as books:
             if machine:
                 display.as_json(
                     {
@@ -71,7 +71,7 @@ def verify(
         from discreet.curator.ledger import Head
 
         kept = None if head is None else Head.parse(spending.sql_of(head))
-        with opening.books(project) as books, opening.busy("verifying"):
+        with opening.record(project) as books, opening.busy("verifying"):
             found = books.verify(kept)
         if machine:
             display.as_json({"verified": True, "head": str(found)})
@@ -97,7 +97,7 @@ def export(
     with display.readable_errors(machine=False):
         from discreet.cli import opening
 
-        with opening.books(project) as books:
+        with opening.record(project) as books:
             rows = map(exported, books.entries())
             if table:
                 write_csv(rows)
@@ -147,10 +147,34 @@ def backup(
     with display.readable_errors(machine=False):
         from discreet.cli import opening
 
-        with opening.books(project) as books:
+        with opening.record(project) as books:
             head = books.backup(path)
         display.lines(f"written: {path}\nhead: {head}")
         display.note("Keep the head: restoring needs the last one you kept.")
+
+
+@app.command()
+def restore(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `backup` wrote.")],
+    *,
+    head: Annotated[
+        str | None,
+        typer.Option("--head", help="The last head that you kept; @FILE reads it from a file."),
+    ] = None,
+    project: ProjectFile = Path("discreet.toml"),
+) -> None:
+    """Bring the ledger up to a back-up, or to a new place; it never lowers what was spent.
+
+    discreet ledger restore backups/monday.ledger --head @kept-elsewhere.txt
+    """
+    with display.readable_errors(machine=False):
+        from discreet.cli import spending
+        from discreet.curator.ledger import Head
+        from discreet.curator.project import Project
+
+        kept = None if head is None else Head.parse(spending.sql_of(head))
+        found = Project.read(project).ledger.restored(path, kept)
+        display.lines(f"restored: {found.number} entries\nhead: {found}")
 
 
 def show_history(books: Books) -> None:

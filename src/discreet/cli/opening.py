@@ -68,6 +68,16 @@ def books(project: Path) -> Iterator[Books]:
 
 
 @contextmanager
+def record(project: Path) -> Iterator[Books]:
+    """The ledger of a project file to be read alone, of a copy too; closed at the end."""
+    opened = Project.read(project).record()
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+@contextmanager
 def busy(what: str) -> Iterator[None]:
     """Show on a terminal that work is under way; elsewhere show nothing."""
     console = Console(stderr=True)

@@ -198,11 +198,12 @@ class Ledger(ABC):
         with self.chain.reading() as last:
             return last.head
 
-    def verify(self, head: Head | None = None) -> None:
+    def verify(self, head: Head | str | None = None) -> None:
         """Check every entry, seal and total; with a kept ``head``, that nothing is missing.
 
-        Without one, an old copy of the ledger looks whole.
+        A head is kept as the line that ``str`` gives. Without one, an old copy looks whole.
         """
+        head = Head.parse(head) if isinstance(head, str) else head
         with self.chain.reading() as last:
             self.chain.store.inspect()
             if head is not None:

@@ -37,7 +37,7 @@ def restore(
     ledger: str | os.PathLike[str] | Postgres,
     *,
     key: bytes | str | os.PathLike[str] | None = None,
-    head: Head | None = None,
+    head: Head | str | None = None,
 ) -> Head:
     """Bring a ledger up to the back-up; return the head it then has.
 
@@ -52,6 +52,7 @@ def restore(
     entry up to the head, is in the ledger afterwards; otherwise it is refused and nothing is
     changed. Afterwards this ledger lives, and no other under this key file.
     """
+    head = Head.parse(head) if isinstance(head, str) else head
     source = Path(backup_path).resolve()
     if not exists(source):
         raise missing(source.name)

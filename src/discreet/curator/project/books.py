@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
-from discreet.core.errors import InvalidParameter
+from discreet.core.errors import InvalidParameter, LedgerError
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit
 from discreet.curator.history import History, history
@@ -28,6 +28,16 @@ class Books:
         purse = Purse(budget, unit)
         ledger.open(purse.terms)
         return cls(ledger, purse)
+
+    @classmethod
+    def read(cls, budget: Guarantee, unit: PrivacyUnit, ledger: Ledger) -> Books:
+        """The same to be read alone: also a copy, beside the one that lives."""
+        try:
+            return cls.of(budget, unit, ledger)
+        except LedgerError as refusal:
+            if refusal.code != "ledger_superseded":
+                raise
+        return cls(ledger, Purse(budget, unit))
 
     @property
     def spent(self) -> Guarantee:

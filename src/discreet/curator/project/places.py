@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.core.errors import InvalidParameter
-from discreet.curator.ledger import Ledger, Postgres, SQLite
+from discreet.curator.ledger import Head, Ledger, Postgres, SQLite, restore
 from discreet.curator.project.fields import TABLE, TEXT, VARIABLE, WHOLE, Fields
 from discreet.relational.engines.duckdb import DuckDB
 from discreet.relational.engines.postgres import Postgres as PostgresEngine
@@ -31,6 +31,10 @@ class FileLedger:
         """Whether there is anything yet."""
         return self.path.exists()
 
+    def restored(self, backup: Path, head: Head | None) -> Head:
+        """Bring it up to a back-up, here; the head it then has."""
+        return restore(backup, self.path, key=self.key, head=head)
+
 
 @dataclass(frozen=True)
 class ServerLedger:
@@ -48,6 +52,11 @@ class ServerLedger:
         """Whether there is anything yet."""
         with self._ledger() as ledger:
             return ledger.exists()
+
+    def restored(self, backup: Path, head: Head | None) -> Head:
+        """Bring it up to a back-up; the head it then has."""
+        with self._ledger() as ledger:
+            return restore(backup, ledger, head=head)
 
     def _ledger(self) -> Postgres:
         return Postgres(from_environment(self.variable), name=self.name, key=self.key)

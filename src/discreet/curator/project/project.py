@@ -110,6 +110,13 @@ class Project:
 
     def books(self) -> Books:
         """The ledger alone, for its owner; no data is opened."""
+        return Books.of(self.budget, self.unit, self._begun())
+
+    def record(self) -> Books:
+        """The same to be read alone, of a copy too."""
+        return Books.read(self.budget, self.unit, self._begun())
+
+    def _begun(self) -> Ledger:
         if not self.ledger.begun():
             raise LedgerError(
                 code="ledger_not_begun",
@@ -117,7 +124,7 @@ class Project:
                 remedy="The first question begins it: `discreet query`. If there was one before, "
                 "restore a back-up.",
             )
-        return Books.of(self.budget, self.unit, self.ledger.opened())
+        return self.ledger.opened()
 
     def _curator(self, ledger: Ledger) -> Curator:
         engine = self.engine.opened()
