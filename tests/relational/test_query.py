@@ -200,6 +200,8 @@ def test_quantiles_are_candidates_near_the_truth() -> None:
         ("SELECT COUNT(*) FROM visits; SELECT 1", "sql_syntax"),
         ("SELECT COUNT(* FROM visits", "sql_syntax"),
         ("DELETE FROM visits", "unsupported_sql"),
+        ("SELECT COUNT(*) AS n FROM visits GROUP BY", "unsupported_sql"),
+        ("SELECT COUNT(*) AS n FROM visits WHERE", "sql_syntax"),
         ("ATTACH 'x.db'", "unsupported_sql"),
         ("COPY visits TO 'x.csv'", "unsupported_sql"),
         ("SELECT COUNT(*) FROM read_csv('/etc/passwd')", "unsupported_sql"),
@@ -227,3 +229,8 @@ def test_what_is_not_understood_is_refused_by_name(text: str, code: str) -> None
 def test_a_missing_bound_names_the_column_and_the_fix() -> None:
     with pytest.raises(DiscreetError, match=r"patient_id.*dp\.Number"):
         by_row().sql("SELECT AVG(patient_id) AS a FROM visits", spend=HALF)
+
+
+def test_a_syntax_error_says_where() -> None:
+    with pytest.raises(InvalidParameter, match="line 2, column 5: near WHERE"):
+        by_row().sql("SELECT COUNT(*) AS n FROM visits\nWHERE", spend=HALF)

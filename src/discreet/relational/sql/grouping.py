@@ -46,6 +46,10 @@ class Grouping:
         for name, value in group.args.items():
             if name != "expressions" and value:
                 raise unsupported(construct=f"GROUP BY {name.upper()}", remedy="List the keys.")
+        if not group.expressions:
+            raise unsupported(
+                construct="GROUP BY without a key", remedy="Name the keys, or leave it out."
+            )
         nodes = [_meant(node, select, below, aliases) for node in group.expressions]
         expressions = tuple(expression_from(node, below.resolve) for node in nodes)
         names = [node.sql() for node in nodes]

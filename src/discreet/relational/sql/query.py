@@ -96,10 +96,13 @@ def parse(text: str) -> exp.Expression:
 
 
 def _first_line(fault: Exception) -> str:
+    """Where the parser stopped, in the analyst's own text."""
     errors = getattr(fault, "errors", None)
-    if errors:
-        return str(errors[0].get("description", "syntax error"))
-    return type(fault).__name__
+    if not errors:
+        return "text that ends inside of quotes, or nests too deep"
+    place = errors[0]
+    near = str(place.get("highlight") or "").strip() or "the end"
+    return f"line {place.get('line')}, column {place.get('col')}: near {near[:40]}"
 
 
 @dataclass
