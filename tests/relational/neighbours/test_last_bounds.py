@@ -58,6 +58,21 @@ def test_the_lie_is_caught_where_the_last_clamp_is_missing(
         assert breaches(setting(unit), asked) != []
 
 
+@pytest.mark.parametrize("unit", UNITS[:2], ids=["row", "person"])
+def test_the_last_clamp_is_enough_where_columns_are_believed(
+    unit: PrivacyUnit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "discreet.relational.dialect.Dialect.held", lambda dialect, text, facts: text
+    )
+    asked = (
+        "SELECT SUM(v) AS a, AVG(v) AS b, MEDIAN(v) AS c FROM (SELECT abs(x) AS v FROM t "
+        "UNION ALL SELECT x AS v FROM t WHERE x = 1) AS q"
+    )
+    with lying("narrow"):
+        assert breaches(setting(unit), asked) == []
+
+
 class Known:
     """A field that claims to be clean."""
 
