@@ -33,7 +33,7 @@ _AGGREGATES = (
 _REALS = "SELECT MEDIAN(abs(y)) AS a, MIN(abs(y) + 0.5) AS b, SUM(abs(y)) AS c FROM t"
 _PLACES = (
     "(SELECT abs(x) AS v, x FROM t) AS q",
-    "(SELECT abs(x) AS v, x FROM t UNION ALL SELECT x AS v, x FROM t WHERE x = 1) AS q",
+    "(SELECT abs(x) AS v, x FROM t UNION ALL SELECT 1 AS v, x FROM t WHERE x = 1) AS q",
     "(SELECT DISTINCT abs(x) AS v, x FROM t) AS q",
     "(SELECT DISTINCT v, x FROM (SELECT abs(x) AS v, x FROM t UNION ALL SELECT 1, x FROM t) AS u) "
     "AS q",
