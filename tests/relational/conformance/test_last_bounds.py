@@ -11,7 +11,7 @@ from tests.relational.conformance.spark_home import missing
 from tests.relational.conformance.test_neighbours import found
 from tests.relational.conformance.test_spark import QUICK
 from tests.relational.neighbours.lies import OVERFLOW, lying, questions, setting
-from tests.relational.neighbours.test_multiplying_joins import CHAIN, ITSELF, tight
+from tests.relational.neighbours.test_multiplying_joins import QUESTIONS, tight
 from tests.relational.neighbours.test_multiplying_joins import setting as joined
 
 __all__ = ["tight"]
@@ -40,4 +40,10 @@ def test_a_wrong_fact_costs_accuracy_alone(maker: Maker, unit: PrivacyUnit) -> N
 @pytest.mark.usefixtures("tight")
 @pytest.mark.parametrize("maker", ENGINES)
 def test_joins_that_multiply_are_limited(maker: Maker) -> None:
-    assert found(maker, joined(), CHAIN, ITSELF) == []
+    assert found(maker, joined(), *QUESTIONS[:2]) == []
+
+
+@pytest.mark.usefixtures("tight")
+@pytest.mark.parametrize("maker", AT_LENGTH)
+def test_every_join_that_multiplies_is_limited(maker: Maker) -> None:
+    assert found(maker, joined(), *QUESTIONS[2:]) == []
