@@ -123,7 +123,14 @@ class Apart:
 
 def relative_variance(part: Part, noised: Noised) -> float:
     """The variance of one cell in units of the largest contribution of a row."""
-    return (noised.law.std / float(part.bound())) ** 2
+    bound = float(part.bound())
+    if not bound:
+        raise InvalidParameter(
+            code="bounds_too_far",
+            expectation="an argument whose width is a double above zero",
+            remedy="Multiply it by a constant first: AVG(x * 1e9).",
+        )
+    return (noised.law.std / bound) ** 2
 
 
 APART = Apart()
