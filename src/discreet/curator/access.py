@@ -17,6 +17,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.measurement import Measurement
 from discreet.core.space import Space
 from discreet.core.unit import PrivacyUnit
+from discreet.core.written import written
 from discreet.curator.dialogues import Dialogue, Dialogues, paid_dialogue
 from discreet.curator.history import History, dialogues, history
 from discreet.curator.holdings import Holdings
@@ -130,7 +131,7 @@ class Access:
             question=f"measurement {integer(SYSTEM, 96):024x}",
             charge=charge,
             event=event,
-            detail={"spend": repr(spend), **allowed},
+            detail={"spend": written(spend), **allowed},
         )
 
     def open(
@@ -161,7 +162,7 @@ class Access:
             charge=charge,
             event=mechanism.event.to_json(),
             detail={
-                "spend": repr(spend),
+                "spend": written(spend),
                 "mechanism": type(mechanism).__name__,
                 "watch": plain,
                 **allowed,

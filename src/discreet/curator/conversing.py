@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import EngineFailed, InvalidData, InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count, probability
+from discreet.core.written import written
 from discreet.curator.conversation import Conversation, Plan
 from discreet.curator.dialogues import Dialogue, paid_dialogue
 from discreet.curator.ledger.notebook import Notebook
@@ -93,7 +94,7 @@ def begin_conversation(
         event=mechanism.event.to_json(),
         detail={
             "mechanism": f"conversation about {' x '.join(universe.names)}",
-            "spend": repr(spend),
+            "spend": written(spend),
             "conversation": kept,
             **allowed,
         },

@@ -29,6 +29,7 @@ from discreet.core.event import Event, Nothing, compose
 from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import exact
 from discreet.core.unit import PrivacyUnit
+from discreet.core.written import FORMS
 from discreet.curator.ledger import Terms
 from discreet.curator.people import unit_text
 from discreet.curator.release.promise import plain_guarantee
@@ -64,7 +65,7 @@ class Purse:
         """What the ledger's first record says."""
         budget = plain_guarantee(self.budget)
         if isinstance(self.budget, ApproxDP) and self.budget.by is not None:
-            budget["by"] = self.budget.by.__name__
+            budget["by"] = FORMS[self.budget.by].tag
         return Terms(unit=unit_text(self.unit), budget=budget, filter=self.name, limit=self.limit)
 
     @property

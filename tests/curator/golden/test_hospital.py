@@ -54,7 +54,7 @@ def test_it_opens_with_its_head_and_its_spend(free: dp.Curator) -> None:
 
 def test_the_first_budget_and_another_unit_are_told_apart_as_before(place: Path) -> None:
     with hospital.curator(place, hospital.BUDGET) as source:
-        assert source.budget == hospital.AMENDED or source.budget == hospital.BUDGET
+        assert source.budget in (hospital.AMENDED, hospital.BUDGET)
     with pytest.raises(DiscreetError, match="ledger_terms"):
         hospital.curator(place, dp.ApproxDP(epsilon=3, delta=1e-2))
 

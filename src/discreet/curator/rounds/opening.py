@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ApproxDP, Guarantee
 from discreet.core.parameters import count
+from discreet.core.written import written
 from discreet.curator.dialogues import Dialogue, paid_dialogue
 from discreet.curator.ledger.notebook import Notebook
 from discreet.curator.purse import as_written
@@ -129,7 +130,7 @@ def open_round(
         event=agreed.event.to_json(),
         detail={
             "mechanism": f"round about {' x '.join(universe.names)} by {agreed.name}",
-            "spend": repr(spend),
+            "spend": written(spend),
             "round": kept,
             **allowed,
         },

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.core.errors import InvalidParameter
 from discreet.core.event import Event, from_json
 from discreet.core.guarantee import Guarantee
+from discreet.core.written import written
 from discreet.curator.purse import as_written
 from discreet.curator.release.promise import promised, protected
 from discreet.curator.statement.facts import VERSION, software
@@ -69,7 +70,7 @@ def make_synopsis(
         question=same,
         charge=session._price(spend, (event,)),
         event=event,
-        detail={"mechanism": words(name, source), "spend": repr(spend), **allowed},
+        detail={"mechanism": words(name, source), "spend": written(spend), **allowed},
     )
     return _made(session, source, spend, kept)
 
