@@ -43,9 +43,10 @@ class Form:
         names = tuple((written, now or written) for written, _, now in pairs)
         object.__setattr__(self, "names", names)
 
-    def require_all(self, kind: type, *, but: Collection[str] = ()) -> None:
+    def require_all(self, kind: type, *, but: Collection[str] = (), compared: bool = True) -> None:
         """Refuse a form that leaves out, or invents, something that makes two values differ."""
-        told = {item.name for item in fields(kind) if item.compare} if is_dataclass(kind) else set()
+        every = fields(kind) if is_dataclass(kind) else ()
+        told = {item.name for item in every if item.compare or not compared}
         if {now for _, now in self.names} != told - set(but):
             raise LookupError(self.tag, self.written, sorted(told))
 

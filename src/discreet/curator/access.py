@@ -25,6 +25,7 @@ from discreet.curator.ledger import Account, Ledger
 from discreet.curator.payment import Payment
 from discreet.curator.policies import Policies
 from discreet.curator.purse import Purse
+from discreet.curator.tags import name_of
 from discreet.curator.watch import Watch, Watchable
 from discreet.mechanisms.sparse_vector.plain import mechanism_from_plain, plain_mechanism
 from discreet.noise.randomness import SYSTEM, integer
@@ -163,7 +164,7 @@ class Access:
             event=mechanism.event.to_json(),
             detail={
                 "spend": written(spend),
-                "mechanism": type(mechanism).__name__,
+                "mechanism": name_of(mechanism),
                 "watch": plain,
                 **allowed,
             },

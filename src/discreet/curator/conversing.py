@@ -29,6 +29,7 @@ from discreet.curator.payment import OWNER
 from discreet.curator.purse import as_written
 from discreet.curator.release.promise import guarantee_from_plain, plain_guarantee
 from discreet.curator.synopsis.making import synopsis_facts
+from discreet.curator.tags import name_of
 from discreet.noise.randomness import SYSTEM, integer
 from discreet.queries.construction_plain import construction_from_plain, plain_construction
 from discreet.queries.counting import cell_counts
@@ -161,7 +162,7 @@ def _continued(
         within=mechanism.within(
             confidence=planned["confidence"], questions=int(planned["questions"])
         ),
-        facts=synopsis_facts(session, source, mechanism=type(mechanism).__name__, rmse=None),
+        facts=synopsis_facts(session, source, mechanism=name_of(mechanism), rmse=None),
     )
     close = partial(session._account.commit, name, {"closed": True})
     return Conversation(name, plan, live, pages, close, asked=pages.asked())

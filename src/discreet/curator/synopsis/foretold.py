@@ -21,6 +21,7 @@ from discreet.curator.release.promise import promised
 from discreet.curator.synopsis.making import counts_of, priced_mechanism, require_own, words
 from discreet.curator.synopsis.mechanism import Mechanism, expected_error
 from discreet.curator.synopsis.release import foretold
+from discreet.curator.tags import name_of
 from discreet.queries.workload import Workload
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def preview_synopsis(
     left = session._account.remaining()
     pairs = zip(left, charge, strict=True)
     return SynopsisPreview(
-        question=words(type(mechanism).__name__, source),
+        question=words(name_of(mechanism), source),
         queries=workload.queries,
         rmse=expected_error(mechanism),
         marginals=_marginals(mechanism, workload),

@@ -24,6 +24,7 @@ from discreet.curator.synopsis.mechanism import (
     mechanism_from,
 )
 from discreet.curator.synopsis.release import SynopsisRelease
+from discreet.curator.tags import name_of
 from discreet.noise.randomness import SYSTEM, integer
 from discreet.queries.synopsis import Synopsis, recalled
 from discreet.queries.universe import Universe
@@ -61,7 +62,7 @@ def make_synopsis(
         return _made(session, source, spend, _Kept.from_plain(stored, source.universe))
     mechanism = priced_mechanism(session, make, workload, source=source, spend=spend)
     event = mechanism.event
-    number, name = f"{integer(SYSTEM, 96):024x}", type(mechanism).__name__
+    number, name = f"{integer(SYSTEM, 96):024x}", name_of(mechanism)
     rmse = expected_error(mechanism)
     kept = session._payment.paid(
         lambda: _Kept(number, name, _released(mechanism, source), event, rmse),

@@ -26,8 +26,7 @@ _FORMS: dict[type[Any], Form] = {
 _KINDS: dict[str, type[Any]] = {form.tag: kind for kind, form in _FORMS.items()}
 for _kind, _form in _FORMS.items():
     _form.require_all(_kind, but=("randomness",))
-_SCORES = {Scores.GENERAL: "GENERAL", Scores.MONOTONE: "MONOTONE"}
-_READ = {text: scores for scores, text in _SCORES.items()}
+_SCORES = {scores.written: scores for scores in Scores}
 
 
 def plain_mechanism(mechanism: object) -> dict[str, Any] | None:
@@ -54,11 +53,11 @@ def mechanism_from_plain(plain: Mapping[str, Any], randomness: Source) -> Sparse
 
 def _plain(value: Any) -> str | int:
     if isinstance(value, Scores):
-        return _SCORES[value]
+        return value.written
     return value if isinstance(value, int) else str(exact(value))
 
 
 def _read(name: str, value: Any) -> Any:
     if name == "scores":
-        return _READ[value]
+        return _SCORES[value]
     return value if isinstance(value, int) else Fraction(value)
