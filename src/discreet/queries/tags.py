@@ -46,7 +46,8 @@ FORMS: dict[object, Form] = {
     base.NoisySample: Form("queries.boosting.base.NoisySample", "fit"),
     boosting.BoostingForQueries: Form(
         "queries.boosting.boosting.BoostingForQueries",
-        "workload spend size sample base rounds advantage within drawing confidence records randomness",
+        "workload spend size sample base rounds advantage within drawing confidence records "
+        "randomness",
     ),
     fits.LeastSquares: Form("queries.boosting.fits.LeastSquares"),
     fits.LinearProgram: Form("queries.boosting.fits.LinearProgram"),
