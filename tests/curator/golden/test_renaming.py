@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
@@ -38,8 +39,10 @@ from discreet.relational import tags as relational_tags
 from discreet.relational.identity import canonical_text
 from discreet.relational.kind import Kind
 from discreet.relational.plan import JoinKind
-from tests.curator.golden import digests
+from tests.curator.golden import digests, hospital
+from tests.curator.golden.hospital import CARE
 from tests.curator.golden.test_digests import KEPT
+from tests.curator.golden.test_hospital import TOLD
 
 SOURCE = Path(discreet.__file__).parent
 TABLES: tuple[dict[Any, Form], ...] = (
@@ -73,26 +76,26 @@ ENUMERATIONS: tuple[type[Enum], ...] = (Kind, JoinKind, Scores)
 
 
 @contextmanager
-def other_names() -> Iterator[None]:
-    """Call everything something else; enumerations as well, with all their members."""
+def other_names(*members: str) -> Iterator[None]:
+    """Call everything something else, and hide these ``members`` of enumerations."""
     kept = [(kind, part, getattr(kind, part)) for kind in renamed() for part in NAMES]
     try:
         for number, (kind, part, _) in enumerate(kept):
             setattr(kind, part, f"elsewhere{number}")
         for enumeration in ENUMERATIONS:
-            for part in ("name", "value"):
+            for part in members:
                 type.__setattr__(enumeration, part, property(lambda _: "nonsense"))
         yield
     finally:
         for kind, part, value in kept:
             setattr(kind, part, value)
         for enumeration in ENUMERATIONS:
-            for part in ("name", "value"):
+            for part in members:
                 type.__delattr__(enumeration, part)
 
 
 def test_no_name_of_a_class_function_or_module_is_written() -> None:
-    with other_names():
+    with other_names("name", "value"):
         assert Kind.WHOLE.name == "nonsense"
         found = json.loads(json.dumps(digests.found(), default=list))
     assert Kind.WHOLE.name != "nonsense"
@@ -231,3 +234,31 @@ def test_a_function_or_class_of_ones_own_is_not_described() -> None:
     mine.__module__ = "discreet.queries.mwem"
     assert described(mine) is None
     assert described(dp.queries.MWEM) == "discreet.queries.mwem.MWEM"
+
+
+def test_a_ledger_is_read_as_before_when_everything_has_another_name(tmp_path: Path) -> None:
+    for name in (hospital.NAME, f"{hospital.NAME}.key"):
+        shutil.copyfile(Path(__file__).parent / name, tmp_path / name)
+        (tmp_path / name).chmod(0o600)
+    with other_names("name"), hospital.curator(tmp_path / hospital.NAME) as source:
+        for name, (text, spend) in hospital.ASKED.items():
+            assert source.sql(text, spend=spend, **CARE).to_json() == TOLD[name]
+        for name, (about, mechanism, spend) in hospital.made().items():
+            found = source.synopsis(about(source), mechanism=mechanism, spend=spend, **CARE)
+            assert found.id == TOLD["synopses"][name][0]
+        for name, asked, spend in (
+            ("batch", hospital.TOGETHER, hospital.TWO),
+            ("paired", hospital.PAIRED, hospital.PAIR),
+        ):
+            batch = source.batch(asked, spend=spend, **CARE)
+            assert {key: release.to_json() for key, release in batch.items()} == TOLD[name]
+        for name, account in hospital.shared(source).items():
+            release = account.sql(hospital.INSIDE, spend=hospital.TWO, **CARE)
+            assert [release.to_json(), hospital.left(account)] == TOLD["shared"][name]
+        assert source.resume(TOLD["conversation"][0]).ask("ward", "C").number == 4
+        assert source.reopen(TOLD["watches"]["sparse"][0]).ask(hospital.EVERYBODY)
+        ended, told = TOLD["closed round"]
+        assert hospital.sums(source.resume_round(ended).close()) == told
+        assert source.resume_round(TOLD["open round"]).close() is not None
+        assert [str(amount) for amount in source.ledger.spent()] == TOLD["spent"]
+        source.ledger.verify(TOLD["head"])

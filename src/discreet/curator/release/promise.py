@@ -23,6 +23,7 @@ from discreet.curator.release.numerals import at_most
 def plain_guarantee(guarantee: Guarantee) -> dict[str, Any]:
     """The guarantee as a JSON object.
 
+    >>> from discreet.core.unit import Row
     >>> plain_guarantee(PureDP(epsilon=Fraction(1, 3), unit=Row()))
     {'kind': 'PureDP', 'unit': {'kind': 'Row'}, 'epsilon': {'ratio': ['1', '3']}}
     """
@@ -69,6 +70,7 @@ def promised(guarantee: Guarantee) -> str:  # noqa: PLR0911 -- one line for each
 def protected(unit: PrivacyUnit | None) -> str:
     """Whom a guarantee protects, in words.
 
+    >>> from discreet.core.unit import Row
     >>> protected(Person("patient_id", max_rows=20, max_groups=5)), protected(Replace(Row()))
     ('each patient_id (at most 20 rows, 5 groups)', 'each row, replaced')
     """
