@@ -14,6 +14,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from datetime import date, datetime
 from fractions import Fraction
 from functools import partial
@@ -24,6 +25,7 @@ import numpy as np
 
 import discreet as dp
 from discreet import events
+from discreet.core import event
 from discreet.core.guarantee import ApproxZCDP, GaussianDP, RenyiDP
 from discreet.core.tuned_event import PoissonRuns, TruncatedNegativeBinomial
 from discreet.core.unit import Edge, Node
@@ -120,7 +122,8 @@ def found() -> dict[str, dict[str, Any]]:
         "identity": {
             "plain": identity("door", a=(1, 2.5, None), b={"x": datetime(2024, 1, 2)}, c=True),
         },
-        "events": {name: json.loads(event.to_json()) for name, event in EVENTS.items()},
+        "events": {name: json.loads(each.to_json()) for name, each in EVENTS.items()},
+        "event fields": dict(_events()),
         "mechanisms": {name: requested(make, given=GIVEN) for name, make in _makes().items()},
         "parts": {name: described(part) for name, part in _parts().items()},
         "public": {
@@ -154,6 +157,14 @@ def _questions() -> Iterator[tuple[str, list[str | None]]]:
         spend = dp.ApproxDP(epsilon=2, delta=1e-6)
         split = allocated(made._inquiry(text, spend, None, None)[1])
         yield f"split {number}", [_digest(json.dumps(split))]
+
+
+def _events() -> Iterator[tuple[str, list[Any]]]:
+    """The version and the names of all that is written, for every kind of this package."""
+    for kind, made in sorted(event._KINDS.items()):
+        if made.__module__.startswith(("discreet.", "elsewhere")):
+            names = (event._ARGUMENTS.get(item.name, item.name) for item in fields(made))
+            yield kind, [made.version, *sorted(names)]
 
 
 def _told(question: Any, spend: Any) -> list[str | None]:
