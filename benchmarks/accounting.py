@@ -14,7 +14,7 @@ from timing import Figure, Timer, alternate, clock, clock_on, ratios, scaled
 from discreet import events
 from discreet.accounting.pld import PRIVACY_LOSS
 from discreet.accounting.pld.accountant import _delta, _epsilon
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 
 ROUNDS = 9
 DEFAULT = 1e-4

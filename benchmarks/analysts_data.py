@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from peers import ROOT
 
-from discreet.queries.universe import Universe
+from discreet.queries.workload.universe import Universe
 
 sys.path.append(str(ROOT / "examples"))
 

@@ -26,7 +26,7 @@ from discreet.queries.analysts.planning_game import (
 )
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.record_count import PublicCount
-from discreet.queries.universe import Universe
+from discreet.queries.workload.universe import Universe
 
 PICTURE = ROOT / "docs" / "figures" / "analysts.svg"
 RECORDS = 1_000_000

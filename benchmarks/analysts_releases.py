@@ -28,11 +28,11 @@ from discreet.queries.analysts.public_round import PublicRound
 from discreet.queries.analysts.query_class import Conjunctions
 from discreet.queries.analysts.query_set import QuerySet
 from discreet.queries.analysts.sampled_game import SampledGame
-from discreet.queries.linear_query import Region
-from discreet.queries.marginal_synopsis import MarginalSynopsis
-from discreet.queries.mwem import MWEM
+from discreet.queries.mwem.mwem import MWEM
 from discreet.queries.record_count import PublicCount
-from discreet.queries.workload import Workload
+from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis
+from discreet.queries.workload.linear_query import Region
+from discreet.queries.workload.workload import Workload
 
 SPEND = dp.ApproxDP(epsilon=1, delta=1e-6)
 ANALYSTS, EACH = 1000, 100

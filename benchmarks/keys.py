@@ -20,7 +20,7 @@ from peers import Missing, Peer
 from timing import Figure, clock
 
 import discreet as dp
-from discreet.mechanisms.partition import plan_names
+from discreet.mechanisms.key_selection import plan_names
 
 EPSILON, DELTA = 1.0, 1e-5
 PEOPLE = 25_000

@@ -21,7 +21,7 @@ from queries_record import CONTENDERS, DEFAULT, EPSILONS, WAYS, Contender, key, 
 from timing import Figure
 
 import discreet as dp
-from discreet.queries.workload import Workload
+from discreet.queries.workload.workload import Workload
 
 RELEASES = 3
 LIVE = ("education", "marital", "race", "sex", "income")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from peers import ROOT, Missing, Peer
 
-from discreet.queries.universe import Universe
+from discreet.queries.workload.universe import Universe
 
 sys.path.append(str(ROOT / "examples"))
 

@@ -24,7 +24,7 @@ from queries_record import CONTENDERS, EPSILONS, key, recorded
 
 from discreet.errors import InvalidParameter
 from discreet.queries.matrix.mechanism import MatrixMechanism
-from discreet.queries.workload import Workload
+from discreet.queries.workload.workload import Workload
 
 PICTURE = ROOT / "docs" / "figures" / "query-release.svg"
 MARGINALS = (1, 2, 4, 8, 16, 32, 56)

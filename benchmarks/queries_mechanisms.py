@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 import discreet as dp
 from discreet.core.guarantee import Guarantee
 from discreet.mechanisms import DiscreteLaplace
-from discreet.queries.fitting import SmallSteps
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.mechanism import MatrixMechanism
-from discreet.queries.mwem import MWEM, Last, suggested_rounds
-from discreet.queries.mwem_rounds import OneQuery
+from discreet.queries.mwem.fitting import SmallSteps
+from discreet.queries.mwem.mwem import MWEM, Last, suggested_rounds
+from discreet.queries.mwem.rounds import OneQuery
 from discreet.queries.projection import ProjectionMechanism
 from discreet.queries.record_count import BoughtCount
-from discreet.queries.workload import Workload
+from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

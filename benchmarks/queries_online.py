@@ -12,10 +12,10 @@ import numpy as np
 from timing import Figure, alternate, clock, ratios
 
 import discreet as dp
-from discreet.queries.linear_query import Weights
-from discreet.queries.online_construction import OnlineSession
-from discreet.queries.pmw import private_multiplicative_weights
+from discreet.queries.online.construction import OnlineSession
+from discreet.queries.online.pmw import private_multiplicative_weights
 from discreet.queries.record_count import PublicCount
+from discreet.queries.workload.linear_query import Weights
 
 ROUNDS = 9
 CELLS = 1 << 16

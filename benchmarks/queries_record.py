@@ -20,7 +20,7 @@ import numpy as np
 import peers
 from queries_data import Table, tables
 
-from discreet.queries.workload import Workload
+from discreet.queries.workload.workload import Workload
 
 RECORD = Path(__file__).with_name("queries_peers.json")
 EPSILONS = (0.1, 1.0)

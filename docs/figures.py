@@ -24,13 +24,13 @@ from discreet import events
 from discreet.accounting import compare, plots
 from discreet.accounting.plots import styled
 from discreet.audit.testers import epsilon_lower_bound
-from discreet.curator.release import Answer, Linear, Measure
 from discreet.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace, PermuteAndFlip
-from discreet.mechanisms.intervals import law as noise_laws
-from discreet.mechanisms.partition import GaussianThreshold, OptimalSelection
+from discreet.mechanisms.distributions import distribution as noise_laws
+from discreet.mechanisms.key_selection import GaussianThreshold, OptimalSelection
 from discreet.noise import Noiseless, Seeded, gaussian, laplace
 from discreet.noise.randomness import Source
 from discreet.noise.table import Law
+from discreet.release import Answer, Linear, Measure
 
 Chart: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart
 

@@ -7,19 +7,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from discreet import accounting, audit, calculus, errors, events, mechanisms, noise, queries
+    from discreet import (
+        accounting,
+        audit,
+        calculus,
+        errors,
+        events,
+        ledger,
+        mechanisms,
+        noise,
+        queries,
+    )
     from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, GaussianDP, PureDP, RenyiDP
     from discreet.core.unit import Edge, Node, Person, Replace, Row
-    from discreet.curator import ledger
     from discreet.curator.accuracy import Within
     from discreet.curator.curator import Curator
-    from discreet.curator.policy import Policy
+    from discreet.curator.policy.policy import Policy
     from discreet.curator.project import Project
-    from discreet.curator.release import Release
-    from discreet.relational.engines.duckdb import DuckDB
-    from discreet.relational.engines.postgres import Postgres
-    from discreet.relational.engines.spark import Spark
-    from discreet.relational.frame.functions import (
+    from discreet.relational.engines.duckdb.engine import DuckDB
+    from discreet.relational.engines.postgres.engine import Postgres
+    from discreet.relational.engines.spark.engine import Spark
+    from discreet.relational.frontends.frame.functions import (
         col,
         corr,
         count,
@@ -36,8 +44,9 @@ if TYPE_CHECKING:
         sum,
         variance,
     )
-    from discreet.relational.schema import Category, Dates, Discovered, Number
-    from discreet.relational.table import public, table
+    from discreet.relational.schema.declarations import Category, Dates, Discovered, Number
+    from discreet.relational.schema.table import public, table
+    from discreet.release import Release
 
 __version__ = "0.1.0.dev0"
 
@@ -100,7 +109,7 @@ _MODULES = {
     "calculus": "discreet.calculus",
     "errors": "discreet.errors",
     "events": "discreet.events",
-    "ledger": "discreet.curator.ledger",
+    "ledger": "discreet.ledger",
     "mechanisms": "discreet.mechanisms",
     "noise": "discreet.noise",
     "queries": "discreet.queries",
@@ -117,18 +126,18 @@ _NAMES = {
     "discreet.core.unit": ("Edge", "Node", "Person", "Replace", "Row"),
     "discreet.curator.accuracy": ("Within",),
     "discreet.curator.curator": ("Curator",),
-    "discreet.curator.policy": ("Policy",),
+    "discreet.curator.policy.policy": ("Policy",),
     "discreet.curator.project": ("Project",),
-    "discreet.curator.release": ("Release",),
-    "discreet.relational.engines.duckdb": ("DuckDB",),
-    "discreet.relational.engines.postgres": ("Postgres",),
-    "discreet.relational.engines.spark": ("Spark",),
-    "discreet.relational.frame.functions": (
+    "discreet.release": ("Release",),
+    "discreet.relational.engines.duckdb.engine": ("DuckDB",),
+    "discreet.relational.engines.postgres.engine": ("Postgres",),
+    "discreet.relational.engines.spark.engine": ("Spark",),
+    "discreet.relational.frontends.frame.functions": (
         *("col", "corr", "count", "count_distinct", "expr", "first", "last", "max", "mean"),
         *("median", "min", "quantile", "std", "sum", "variance"),
     ),
-    "discreet.relational.schema": ("Category", "Dates", "Discovered", "Number"),
-    "discreet.relational.table": ("public", "table"),
+    "discreet.relational.schema.declarations": ("Category", "Dates", "Discovered", "Number"),
+    "discreet.relational.schema.table": ("public", "table"),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -5,7 +5,7 @@
 True
 """
 
-from discreet.core.event import (
+from discreet.core.events.event import (
     Composed,
     Event,
     FixedSizeSampled,
@@ -15,7 +15,13 @@ from discreet.core.event import (
     compose,
     from_json,
 )
-from discreet.core.mechanism_events import (
+from discreet.core.events.key_selection import (
+    ConcentratedThreshold,
+    GaussianThreshold,
+    GeometricThreshold,
+    KeySelection,
+)
+from discreet.core.events.mechanisms import (
     Approximate,
     DiscreteGaussian,
     DiscreteLaplace,
@@ -29,14 +35,8 @@ from discreet.core.mechanism_events import (
     SparseVector,
     Unprotected,
 )
-from discreet.core.partition_events import (
-    ConcentratedThreshold,
-    GaussianThreshold,
-    GeometricThreshold,
-    KeySelection,
-)
-from discreet.core.shuffled_event import Shuffled
-from discreet.core.tuned_event import PoissonRuns, TruncatedNegativeBinomial, Tuned
+from discreet.core.events.shuffled import Shuffled
+from discreet.core.events.tuned import PoissonRuns, TruncatedNegativeBinomial, Tuned
 
 __all__ = [
     "Approximate",

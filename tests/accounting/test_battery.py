@@ -16,7 +16,7 @@ import pytest
 
 from discreet import events
 from discreet.accounting.pld import PRIVACY_LOSS
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 
 CASES: list[dict[str, Any]] = json.loads(
     Path(__file__).with_name("battery.json").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import pytest
 from discreet import events
 from discreet.accounting import calibrate, calibrate_count
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 
 
 def test_noise_of_one_gaussian() -> None:

@@ -13,7 +13,7 @@ from discreet import events
 from discreet.accounting.pld import PRIVACY_LOSS
 from discreet.accounting.pld.composition import compose
 from discreet.accounting.pld.discretise import LossTable
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from tests.accounting.finite import Finite, geometric, response
 
 DELTAS = (0.3, 1e-2, 1e-5, 1e-10, 1e-30)

@@ -18,7 +18,7 @@ from discreet.accounting.pld.accountant import _delta, _epsilon
 from discreet.accounting.pld.pair import NormalPair, Removed
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
 from discreet.core.errors import InvalidParameter, Mismatch, Unpriced
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 
 SGD = events.Gaussian(1.0).subsample(rate=0.01)
 DISTINCT = reduce(add, [events.Laplace(epsilon=1 / (10 + 0.01 * i)) for i in range(100)])

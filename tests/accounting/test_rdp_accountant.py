@@ -26,7 +26,7 @@ from discreet.accounting.rdp import (
 )
 from discreet.accounting.rdp.gaussian import Concentrated
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from tests.accounting import normal
 
 INTEGERS = np.arange(2, 257)

@@ -16,8 +16,8 @@ from discreet.accounting.rdp import RENYI, RenyiCurve, rdp, replaced, triangle
 from discreet.accounting.rdp.curve import Total, Zero
 from discreet.accounting.rdp.gaussian import Gaussian
 from discreet.core.errors import InvalidParameter, NotPrivate, Unpriced
-from discreet.core.event import Event
-from discreet.core.mechanism_events import Unprotected
+from discreet.core.events.event import Event
+from discreet.core.events.mechanisms import Unprotected
 from tests.accounting import renyi
 
 ORDERS = (1.0001, 1.3, 2.0, 7.5, 64.0, 2000.0)

@@ -19,8 +19,8 @@ from discreet.accounting.shuffle import (
     shuffled_epsilon,
 )
 from discreet.core.errors import InvalidParameter, Mismatch, Unpriced
-from discreet.core.event import from_json
-from discreet.core.shuffled_event import Shuffled
+from discreet.core.events.event import from_json
+from discreet.core.events.shuffled import Shuffled
 
 TABLE = [
     (0.5, 10**3, 0.070523, 0.062687, 0.272638),

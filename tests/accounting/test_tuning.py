@@ -21,8 +21,8 @@ from discreet.accounting.tuning import (
     tuned_curve,
 )
 from discreet.core.errors import InvalidParameter, Unpriced
-from discreet.core.event import from_json
-from discreet.core.tuned_event import (
+from discreet.core.events.event import from_json
+from discreet.core.events.tuned import (
     PoissonRuns,
     StoppingLaw,
     TruncatedNegativeBinomial,

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 import discreet as dp
-from discreet.core.event import Nothing
+from discreet.core.events.event import Nothing
 from discreet.queries.analysts.correction import Correction, Corrections
 from discreet.queries.analysts.equilibrium import SignedLaw
 from discreet.queries.analysts.expected_game import ExpectedGame
@@ -16,11 +16,11 @@ from discreet.queries.analysts.game import GameSynopsis, Tilts
 from discreet.queries.analysts.guarantee import AnalystUnit
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import Drawing, SampledGame
-from discreet.queries.counting import Counted, cell_counts
-from discreet.queries.linear_query import Weights
 from discreet.queries.record_count import PublicCount
-from discreet.queries.synopsis import Histogram
-from discreet.queries.universe import Universe
+from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.workload.cell_counts import Counted, cell_counts
+from discreet.queries.workload.linear_query import Weights
+from discreet.queries.workload.universe import Universe
 
 UNIVERSE = Universe.of(x=range(3))
 COUNTS = np.array([50, 0, 0])

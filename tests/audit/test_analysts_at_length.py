@@ -49,7 +49,7 @@ from discreet.queries.analysts.query_class import Conjunctions
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import SampledGame
 from discreet.queries.record_count import PublicCount
-from discreet.queries.universe import Universe
+from discreet.queries.workload.universe import Universe
 from tests.audit.analyst_rounds import (
     COUNTS,
     EVEN,

@@ -20,8 +20,9 @@ from discreet.audit.analysts import (
     analyst_replaced,
     audit_analysts,
 )
-from discreet.curator.rounds import AnalystResults, opening
-from discreet.curator.rounds.planning import Facts, Mechanism, RoundPlan, plan
+from discreet.curator.rounds import AnalystResults
+from discreet.curator.rounds import open as opening
+from discreet.curator.rounds.plan import Facts, Mechanism, RoundPlan, plan
 from discreet.queries.analysts.guarantee import AnalystGuarantee, OneAnalyst
 from discreet.queries.analysts.independent import IndependentNoise
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals

@@ -16,7 +16,7 @@ import pytest
 
 import discreet as dp
 from discreet.audit import Finding, Learned, audit, outcome
-from discreet.curator.watch import _rounds
+from discreet.curator.interactive.sparse_vector import _rounds
 from discreet.errors import InvalidParameter
 from discreet.mechanisms import AboveThreshold
 from discreet.queries.analysts.query_set import QuerySet

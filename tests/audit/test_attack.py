@@ -30,7 +30,7 @@ from discreet.mechanisms import (
     Sparse,
     TruncatedGeometric,
 )
-from discreet.mechanisms.partition import GeometricThreshold, OptimalSelection
+from discreet.mechanisms.key_selection import GeometricThreshold, OptimalSelection
 from discreet.mechanisms.quantiles import EXPONENTIAL, PERMUTE_AND_FLIP, Choice, Quantile
 from discreet.mechanisms.robust import StableMode
 

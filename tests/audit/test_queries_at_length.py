@@ -20,17 +20,17 @@ import discreet as dp
 from discreet.mechanisms import DiscreteLaplace
 from discreet.mechanisms.selection import Selection
 from discreet.noise import SYSTEM
-from discreet.queries.families import Listed, Ranges
 from discreet.queries.independent import IndependentNoise
-from discreet.queries.mwem import MWEM
-from discreet.queries.mwem_rounds import OneMarginal, OneQuery
+from discreet.queries.mwem.mwem import MWEM
+from discreet.queries.mwem.rounds import OneMarginal, OneQuery
 from discreet.queries.projection import ProjectionMechanism
 from discreet.queries.record_count import BoughtCount, PublicCount
 from discreet.queries.trees.dawa import DAWA
 from discreet.queries.trees.noisy_partition import STEPS, NoisyPartition
 from discreet.queries.trees.privtree import PrivTree, Splitting
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.families import Listed, Ranges
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 from tests.audit.lengths import Attack, Release
 
 Wholes = NDArray[np.int64]

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import discreet as dp
-from discreet.curator.ledger.notebook import Notebook
 from discreet.curator.project import Project
+from discreet.ledger.session_log import Notebook
 from discreet.mechanisms import AboveThreshold
 from tests.cli.hospital import run
 

@@ -173,7 +173,7 @@ def test_why_an_engine_failed_goes_to_the_owners_log_alone(
         message = "row 17 says SECRET"
         raise RuntimeError(message)
 
-    monkeypatch.setattr("discreet.relational.engines.duckdb.DuckDB.numbers", broken)
+    monkeypatch.setattr("discreet.relational.engines.duckdb.engine.DuckDB.numbers", broken)
     done = run(f'query "{COUNT}" --epsilon 0.5')
     assert done.code == 2
     assert "engine_failed" in done.error

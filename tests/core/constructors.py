@@ -13,7 +13,8 @@ import discreet as dp
 from discreet import accounting, calculus, events
 from discreet import mechanisms as basic
 from discreet.core.domain import Integers
-from discreet.mechanisms import partition, quantiles, robust
+from discreet.mechanisms import key_selection as partition
+from discreet.mechanisms import quantiles, robust
 from discreet.queries import record_count
 from tests.mechanisms.examples import EXAMPLES as MECHANISMS
 

@@ -17,7 +17,7 @@ from discreet.accounting import APPROX, PURE, ZERO_CONCENTRATED
 from discreet.core import transformations as t
 from discreet.core.domain import Integers, Nullable, Reals, Rows
 from discreet.core.errors import DiscreetError, InvalidParameter, Mismatch, Unpriced
-from discreet.core.event import Event, from_json
+from discreet.core.events.event import Event, from_json
 from discreet.core.measurement import Measurement, Mechanism, both
 from discreet.core.metric import L1, L2, AddRemove, ChangeOne
 from discreet.core.space import Space

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from discreet import events
 from discreet.accounting import APPROX, PURE, ZERO_CONCENTRATED
 from discreet.core.errors import InvalidParameter, Mismatch, NotPrivate
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.unit import Relation
 
 positive = st.one_of(

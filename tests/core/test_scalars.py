@@ -15,7 +15,8 @@ import discreet as dp
 from discreet import events, mechanisms
 from discreet.core.errors import DiscreetError
 from discreet.core.parameters import exact, finite
-from discreet.mechanisms import partition, quantiles, robust
+from discreet.mechanisms import key_selection as partition
+from discreet.mechanisms import quantiles, robust
 from tests.core.constructors import EVERY, Place, numbers_inside, places
 
 PLACES = pytest.mark.parametrize("place", list(places()), ids=str)

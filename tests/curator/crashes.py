@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from discreet.curator.ledger import Kind
-from discreet.curator.ledger.notebook import Notebook
+from discreet.ledger import Kind
+from discreet.ledger.session_log import Notebook
 
 
 class CrashError(Exception):

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 import discreet as dp
-from discreet.queries.pmw import private_gap_weights
-from discreet.relational.table import Table
+from discreet.queries.online.pmw import private_gap_weights
+from discreet.relational.schema.table import Table
 
 PEOPLE = 2000
 WARDS = ("A", "B", "C", "D")

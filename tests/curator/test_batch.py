@@ -6,8 +6,8 @@ import pytest
 import discreet as dp
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit
-from discreet.curator.release import Estimate
 from discreet.errors import Exhausted, InvalidParameter
+from discreet.release import Estimate
 
 QUESTIONS = {
     "total": "SELECT COUNT(*) AS n FROM visits",

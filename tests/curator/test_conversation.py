@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.curator.conversation import Conversation, Origin
-from discreet.curator.ledger import Kind, LedgerError
-from discreet.curator.ledger.notebook import Notebook
+from discreet.curator.interactive.conversation import Conversation, Origin
 from discreet.errors import EngineFailed, Exhausted, InvalidParameter
+from discreet.ledger import Kind, LedgerError
+from discreet.ledger.session_log import Notebook
 from discreet.noise import Noiseless
-from discreet.queries.linear_query import Region, Weights
-from discreet.queries.online_construction import OnlineConstruction
-from discreet.queries.updaters import MultiplicativeUpdater, PerceptronUpdater, Updater
-from discreet.queries.workload import Workload
+from discreet.queries.online.construction import OnlineConstruction
+from discreet.queries.online.updaters import MultiplicativeUpdater, PerceptronUpdater, Updater
+from discreet.queries.workload.linear_query import Region, Weights
+from discreet.queries.workload.workload import Workload
 from tests.curator.crashes import CrashError, crashing
 from tests.curator.people import EASY, FRAME, WARDS, curator, table, universe
 from tests.curator.people import conversation as opened
@@ -366,7 +366,9 @@ def test_an_engine_that_fails_ends_an_opening_and_no_resumption(
     source = curator()
     talk = opened(source)
     with monkeypatch.context() as patch:
-        patch.setattr("discreet.curator.conversing.cell_counts", lambda *_: 1 / 0)
+        patch.setattr(
+            "discreet.curator.interactive.open_conversation.cell_counts", lambda *_: 1 / 0
+        )
         with pytest.raises(EngineFailed, match="engine_failed") as refusal:
             source.resume(talk.id)
         assert refusal.value.__context__ is None

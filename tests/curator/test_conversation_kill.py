@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from discreet.curator.ledger.notebook import Notebook
-from discreet.queries.journal import past
+from discreet.ledger.session_log import Notebook
+from discreet.queries.online.journal import past
 from tests.curator.people import curator
 
 TALKER = Path(__file__).with_name("talker.py")

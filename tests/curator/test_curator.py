@@ -16,7 +16,7 @@ import pytest
 
 import discreet as dp
 from discreet.core.measurement import Measurement
-from discreet.curator.purse import as_written
+from discreet.curator.budget import as_written
 from discreet.errors import (
     DiscreetError,
     EngineFailed,

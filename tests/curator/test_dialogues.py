@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import discreet as dp
-from discreet.curator.dialogues import Dialogue
+from discreet.curator.interactive.sessions import Dialogue
 from discreet.errors import InvalidParameter
 from discreet.mechanisms import AboveThreshold
 from discreet.queries.analysts.query_class import Conjunctions

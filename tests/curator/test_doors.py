@@ -22,7 +22,7 @@ from discreet.errors import DiscreetError
 from discreet.mechanisms import AboveThreshold
 from discreet.queries import Workload
 from discreet.queries.analysts.guarantee import OneQuery
-from discreet.queries.pmw import private_gap_weights
+from discreet.queries.online.pmw import private_gap_weights
 
 FIFTY = dp.PureDP(epsilon=50)
 OPEN: dict[str, Any] = {

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.curator.conversation import _MOST_AT_ONCE
+from discreet.curator.interactive.conversation import _MOST_AT_ONCE
 from discreet.errors import InvalidParameter
 from discreet.queries import MatrixMechanism, Universe, Workload
 from discreet.queries.analysts.guarantee import OneQuery
-from discreet.queries.linear_query import query_of
+from discreet.queries.workload.linear_query import query_of
 from tests.curator.people import EASY, conversation, curator, universe
 from tests.curator.tables import private
 

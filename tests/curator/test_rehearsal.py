@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.curator.rehearsal import MARK
+from discreet.curator.simulate import MARK
 from discreet.errors import InvalidParameter
 
 COLUMNS = {

@@ -12,10 +12,10 @@ import pytest
 
 import discreet as dp
 from discreet import events
-from discreet.curator.purse import Purse
+from discreet.curator.budget import Purse
 from discreet.curator.rounds import Round, RoundResults
 from discreet.curator.rounds import round as rounds
-from discreet.curator.rounds.running import weighed
+from discreet.curator.rounds.run import weighed
 from discreet.curator.rounds.submission import Conjunction, Rule
 from discreet.errors import DiscreetError, InvalidParameter
 from discreet.noise import Noiseless
@@ -28,7 +28,7 @@ from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.query_class import Conjunctions
 from discreet.queries.analysts.sampled_game import SampledGame
-from discreet.queries.linear_query import Region, Weights
+from discreet.queries.workload.linear_query import Region, Weights
 
 N = 400
 ONE = dp.ApproxDP(epsilon=1, delta=1e-6)

@@ -11,13 +11,15 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.curator.ledger.entry import Kind
-from discreet.curator.rounds import opening, planning, running
-from discreet.curator.rounds.pages import Pages
+from discreet.curator.rounds import open as opening
+from discreet.curator.rounds import plan as planning
+from discreet.curator.rounds import run as running
+from discreet.curator.rounds.log import Pages
 from discreet.errors import DiscreetError, EngineFailed, InvalidParameter, LedgerError
+from discreet.ledger.entry import Kind
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.query_class import Conjunctions
-from discreet.queries.workload import Workload
+from discreet.queries.workload.workload import Workload
 from tests.curator.test_round import COLUMNS, MINE, opened, private
 
 SECRET = "anna-of-the-ministry"

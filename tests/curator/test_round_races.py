@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.curator.ledger import Ledger, Memory, Postgres, SQLite
 from discreet.errors import Exhausted
+from discreet.ledger import Ledger, Memory, Postgres, SQLite
 from discreet.noise import Noiseless
 from discreet.queries import Workload
 from discreet.queries.analysts.guarantee import OneAnalyst

@@ -11,12 +11,12 @@ import pytest
 
 import discreet as dp
 from discreet.curator import session as sessions
-from discreet.curator.recall import Known
+from discreet.curator.stored_answer import Known
 from discreet.errors import InvalidParameter
 from discreet.queries import Workload
 from discreet.queries.analysts.guarantee import OneQuery
-from discreet.relational.identity import identity
-from discreet.relational.magnitudes import bounds_question
+from discreet.relational.identity.identity import identity
+from discreet.relational.planning.magnitudes import bounds_question
 from tests.curator import people
 
 SPEND = dp.PureDP(epsilon=1)

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.curator.statement import Statement
-from discreet.curator.statement.meaning import Pair, pairs
 from discreet.errors import DiscreetError
+from discreet.release.statement import Statement
+from discreet.release.statement.meaning import Pair, pairs
 from tests.curator.tables import COLUMNS, PERSON, by_person, private, visits
 
 SQL = (

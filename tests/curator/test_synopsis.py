@@ -13,16 +13,16 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.source import CountSource
 from discreet.core.unit import PrivacyUnit
 from discreet.curator.session import Session
-from discreet.curator.synopsis.described import described, requested
+from discreet.curator.synopsis.fingerprint import described, requested
 from discreet.curator.synopsis.mechanism import GIVEN
 from discreet.errors import DiscreetError, EngineFailed, InvalidParameter
 from discreet.noise import Noiseless
 from discreet.queries import MWEM, Each, Listed, MatrixMechanism, Workload
-from discreet.queries.synopsis import Synopsis
+from discreet.queries.synopses.synopsis import Synopsis
 from tests.curator.tables import COLUMNS, PERSON, by_person, by_row, private, visits
 
 HALF = dp.PureDP(epsilon=0.5)
@@ -156,7 +156,7 @@ def test_descriptions_hold_all_parameters_but_the_randomness() -> None:
     plain = MatrixMechanism(workload, HALF)
     assert described(plain) == described(MatrixMechanism(workload, HALF, randomness=Noiseless()))
     assert described(plain) != described(MatrixMechanism(workload, HALF, records=2))
-    assert described(Each(3)) == "discreet.queries.families.Each(3)"
+    assert described(Each(3)) == "discreet.queries.workload.families.Each(3)"
     assert described((1, 0.1, "a", None)) == "tuple(1, 0.1, 'a', None)"
     assert described({"a": np.arange(3)}) != described({"a": np.arange(3.0)})
     assert described(lambda: None) is None

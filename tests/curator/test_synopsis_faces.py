@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pytest
 
-from discreet.curator.release.release import Release
 from discreet.curator.synopsis import SynopsisRelease
 from discreet.queries.analysts.query_class import Conjunctions
-from discreet.queries.workload import Workload
+from discreet.queries.workload.workload import Workload
+from discreet.release.release import Release
 from tests.curator import test_round
 from tests.curator.people import conversation, curator
 

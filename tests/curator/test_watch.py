@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import discreet as dp
-from discreet.core.event import Event
-from discreet.curator.ledger import LedgerError
-from discreet.curator.ledger.notebook import Notebook
+from discreet.core.events.event import Event
 from discreet.errors import Exhausted, InvalidParameter
+from discreet.ledger import LedgerError
+from discreet.ledger.session_log import Notebook
 from discreet.mechanisms import MONOTONE, AboveThreshold, NumericSparse, Sparse
 from discreet.mechanisms.sparse_vector.plain import mechanism_from_plain, plain_mechanism
 from discreet.noise import SYSTEM

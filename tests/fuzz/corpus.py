@@ -19,10 +19,10 @@ import polars as pl
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.relational.database import Database
-from discreet.relational.schema import Declaration
-from discreet.relational.sql.clause import opened
-from discreet.relational.sql.query import question_from
-from discreet.relational.table import PublicTable, Table
+from discreet.relational.schema.declarations import Declaration
+from discreet.relational.schema.table import PublicTable, Table
+from discreet.relational.sql.privacy_clause import opened
+from discreet.relational.sql.translate import question_from
 from tests.relational.neighbours.plans import FEATURES, KEYED, PEOPLE, ROUTED, ROWS
 from tests.relational.neighbours.tables import (
     ITEMS,

@@ -7,9 +7,9 @@ import random
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 
-from discreet.relational.expression import Expression, evaluate
-from discreet.relational.facts import Facts, cleaned
-from discreet.relational.kind import Kind
+from discreet.relational.types.column_domain import Facts, cleaned
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Expression, evaluate
 from tests.fuzz.grammar import DAY, MOMENT, NUMBER, TEXT, TRUTH, WHOLE
 from tests.relational.expressions.engine import Row, Stored
 from tests.relational.expressions.rows import DATES, MOMENTS, REALS, TEXTS, WHOLES

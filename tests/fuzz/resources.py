@@ -24,9 +24,9 @@ from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.database import Database
-from discreet.relational.discovering import inquiry_for
-from discreet.relational.sql.query import question_from
-from discreet.relational.table import MOST_ROWS
+from discreet.relational.planning.discovered_keys import inquiry_for
+from discreet.relational.schema.table import MOST_ROWS
+from discreet.relational.sql.translate import question_from
 from tests.fuzz.relations import Questions
 
 MOST_INTERMEDIATE_ROWS = 2_000_000

@@ -10,13 +10,13 @@ from functools import partial
 
 import pytest
 
-from discreet.relational.compile import Compiler
-from discreet.relational.discovering import Discovering
+from discreet.relational.bounding.hashing import NATIVE
+from discreet.relational.compile.compiler import Compiler
 from discreet.relational.functions.standard import STANDARD
-from discreet.relational.hashing import NATIVE
-from discreet.relational.inquiry import Inquiry
-from discreet.relational.plan import Rows
-from discreet.relational.ranking import Ranking
+from discreet.relational.plan.nodes import Rows
+from discreet.relational.planning.discovered_keys import Discovering
+from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.planning.top_k import Ranking
 from tests.fuzz.relations import FAMILIES
 from tests.fuzz.worlds import Tried, tried
 from tests.relational.conformance.engines import POSTGRES, Maker

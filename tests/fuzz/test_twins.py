@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 import discreet as dp
-from discreet.relational import tally as tally_module
-from discreet.relational.dialect import Dialect
-from discreet.relational.expression import Column, columns
-from discreet.relational.facts import Facts
+from discreet.relational.aggregates.measures import Total
+from discreet.relational.compile.dialect import Dialect
+from discreet.relational.execute import exact_aggregation as tally_module
 from discreet.relational.functions import powers, registry
 from discreet.relational.functions.function import Function, never
 from discreet.relational.functions.intervals import facts_within, interval, spread, widened
 from discreet.relational.functions.signature import takes_reals
-from discreet.relational.kind import Kind
-from discreet.relational.measures import Total
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Column, columns
 from tests.fuzz.resources import UNITS, Stage, excess
 from tests.fuzz.values import checked, expressions
 from tests.fuzz.worlds import Tried, ask, random_setting, tried

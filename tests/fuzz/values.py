@@ -16,9 +16,9 @@ from typing import Any
 import polars as pl
 
 from discreet.core.errors import DiscreetError
-from discreet.relational.expression import Call, Expression, possible_values
-from discreet.relational.hashing import NATIVE
-from discreet.relational.sources import source_of
+from discreet.relational.bounding.hashing import NATIVE
+from discreet.relational.schema.sources import source_of
+from discreet.relational.types.expression import Call, Expression, possible_values
 from tests.fuzz.extremes import COLUMNS, LEAVES, interpreted, rows_at_the_extremes
 from tests.fuzz.grammar import KINDS, NAMES, Grammar
 from tests.relational.conformance.engines import Maker

@@ -17,18 +17,18 @@ import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit, Replace
-from discreet.curator.division import line_of
-from discreet.relational.discovering import Discovering, inquiry_for
-from discreet.relational.discovery import candidates
-from discreet.relational.expression import Expression
-from discreet.relational.inquiry import Inquiry
-from discreet.relational.kept import EveryPart, FirstParts, Keeping, SomeParts
-from discreet.relational.keys import KeySet
-from discreet.relational.parts import Division, Scope
-from discreet.relational.plan import Rows
-from discreet.relational.ranking import Ranking
-from discreet.relational.table import MOST_ROWS
-from discreet.relational.tally import tally
+from discreet.curator.sub_budgets.division import line_of
+from discreet.relational.execute.candidate_keys import candidates
+from discreet.relational.execute.exact_aggregation import tally
+from discreet.relational.plan.keys import KeySet
+from discreet.relational.plan.nodes import Rows
+from discreet.relational.plan.partition_filter import EveryPart, FirstParts, Keeping, SomeParts
+from discreet.relational.plan.scope import Division, Scope
+from discreet.relational.planning.discovered_keys import Discovering, inquiry_for
+from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.planning.top_k import Ranking
+from discreet.relational.schema.table import MOST_ROWS
+from discreet.relational.types.expression import Expression
 from tests.fuzz.relations import Questions
 from tests.relational.homes import Home
 from tests.relational.neighbours.tables import (

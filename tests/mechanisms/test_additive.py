@@ -13,7 +13,7 @@ from discreet import events
 from discreet.accounting import gaussian_delta
 from discreet.core.domain import Integers, Reals, Vector
 from discreet.core.errors import InvalidParameter, Mismatch, NotPrivate, Unpriced
-from discreet.core.event import Nothing, from_json
+from discreet.core.events.event import Nothing, from_json
 from discreet.core.metric import L1, L2, Hamming, LInf
 from discreet.core.space import Space
 from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, grid

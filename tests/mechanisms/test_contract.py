@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from discreet import mechanisms
-from discreet.core.event import Event, from_json
+from discreet.core.events.event import Event, from_json
 from discreet.core.measurement import Measurement
 from discreet.core.metric import L1, L2
 from discreet.noise import Noiseless, Seeded

@@ -7,7 +7,7 @@ import pytest
 
 from discreet.calculus import L1, Integers, LInf, Reals, Space, Vector
 from discreet.core.errors import Mismatch
-from discreet.core.event import Nothing
+from discreet.core.events.event import Nothing
 from discreet.mechanisms import (
     MONOTONE,
     DiscreteGaussian,

@@ -9,7 +9,7 @@ import pytest
 
 from discreet.audit import DiscreteLaw, accepts
 from discreet.core.errors import InvalidParameter
-from discreet.core.tuned_event import PoissonRuns, StoppingLaw, TruncatedNegativeBinomial
+from discreet.core.events.tuned import PoissonRuns, StoppingLaw, TruncatedNegativeBinomial
 from discreet.noise.randomness import Noiseless, Seeded
 from discreet.noise.stopping import NegativeBinomialSteps, PoissonSteps, stopping_times
 

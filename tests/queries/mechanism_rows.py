@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dp
-from discreet.core.event import Event, Nothing, compose
+from discreet.core.events.event import Event, Nothing, compose
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
 from tests.queries.transcripts import Tape, shares, taped

@@ -30,20 +30,20 @@ from discreet.queries.boosting.base import BaseGenerator, ExponentialNet, NoisyS
 from discreet.queries.boosting.boosting import BoostingForQueries
 from discreet.queries.boosting.fits import LeastSquares
 from discreet.queries.boosting.reweighting import STEPS, Reweighting, in_steps
-from discreet.queries.comparisons import Comparisons
-from discreet.queries.families import Prefixes
-from discreet.queries.fitting import Measured
-from discreet.queries.iterative_construction import IterativeConstruction
-from discreet.queries.linear_query import Region
 from discreet.queries.matrix.mechanism import MatrixMechanism
-from discreet.queries.mwem import MWEM
-from discreet.queries.mwem_rounds import Noise, OneMarginal
+from discreet.queries.mwem.fitting import Measured
+from discreet.queries.mwem.mwem import MWEM
+from discreet.queries.mwem.rounds import Noise, OneMarginal
 from discreet.queries.net import NetMechanism, small_databases
-from discreet.queries.online_construction import OnlineConstruction
+from discreet.queries.online.comparisons import Comparisons
+from discreet.queries.online.construction import OnlineConstruction
+from discreet.queries.online.iterative_construction import IterativeConstruction
+from discreet.queries.online.updaters import MultiplicativeUpdater
 from discreet.queries.record_count import BoughtCount, PublicCount
-from discreet.queries.universe import Universe
-from discreet.queries.updaters import MultiplicativeUpdater
-from discreet.queries.workload import Workload
+from discreet.queries.workload.families import Prefixes
+from discreet.queries.workload.linear_query import Region
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 TWO = Universe.of(x=range(2))
 CELLS = Workload.marginals(TWO, 1)

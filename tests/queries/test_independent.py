@@ -11,12 +11,12 @@ import discreet as dp
 from discreet.audit import Learned, audit, outcome, repeated
 from discreet.errors import InvalidParameter
 from discreet.mechanisms import DiscreteLaplace
-from discreet.queries.families import Each, Family, Listed, Prefixes, Ranges
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.record_count import PublicCount
-from discreet.queries.synopsis import recalled
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.synopses.synopsis import recalled
+from discreet.queries.workload.families import Each, Family, Listed, Prefixes, Ranges
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 CUBE = Universe.of(a=range(4), b=range(3), c=range(2))
 ASKED: list[tuple[dict[str, Family], ...]] = [

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.queries.marginals import Axes, Marginals, ordered, subsets
+from discreet.queries.synopses.marginals import Axes, Marginals, ordered, subsets
 
 SIZES = {"a": 2, "b": 3, "c": 4}
 SETS: tuple[Axes, ...] = tuple(map(frozenset, ("", "a", "ab", "bc")))

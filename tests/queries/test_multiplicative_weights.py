@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidParameter
-from discreet.queries.families import All, Each, Listed, Prefixes, Ranges
-from discreet.queries.linear_query import Region, Weights, on_grid, query_of
-from discreet.queries.multiplicative_weights import MultiplicativeWeights
-from discreet.queries.shared_answers import marginal, product_answers, shared_answers
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
+from discreet.queries.workload.families import All, Each, Listed, Prefixes, Ranges
+from discreet.queries.workload.linear_query import Region, Weights, on_grid, query_of
+from discreet.queries.workload.shared_answers import marginal, product_answers, shared_answers
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 UNIVERSE = Universe.of(a=range(4), b=range(3), c=range(5))
 WORKLOAD = Workload.union(

@@ -14,8 +14,7 @@ from discreet.errors import InvalidData, InvalidParameter
 from discreet.mechanisms import DiscreteLaplace, Exponential, PermuteAndFlip
 from discreet.mechanisms.selection import Selection
 from discreet.noise import Noiseless, Seeded
-from discreet.queries.families import Listed, Ranges
-from discreet.queries.fitting import (
+from discreet.queries.mwem.fitting import (
     MeasuredMarginal,
     MeasuredQuery,
     Scaling,
@@ -23,13 +22,14 @@ from discreet.queries.fitting import (
     replay,
     settle,
 )
-from discreet.queries.linear_query import Region, on_grid
-from discreet.queries.multiplicative_weights import MultiplicativeWeights
-from discreet.queries.mwem import MWEM, Average, Last, mwem_bound, suggested_rounds
-from discreet.queries.mwem_rounds import OneMarginal, OneQuery, Round, exact_answers
+from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
+from discreet.queries.mwem.mwem import MWEM, Average, Last, mwem_bound, suggested_rounds
+from discreet.queries.mwem.rounds import OneMarginal, OneQuery, Round, exact_answers
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.families import Listed, Ranges
+from discreet.queries.workload.linear_query import Region, on_grid
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 SMALL = Universe.of(a=range(2), b=range(3))
 PAIRS = Workload.union(Workload.marginals(SMALL, 1), Workload.marginals(SMALL, 2))

@@ -23,19 +23,19 @@ from discreet.errors import Exhausted, InvalidData, InvalidParameter
 from discreet.mechanisms import AboveThreshold
 from discreet.mechanisms.sparse_vector.hidden import HiddenThreshold
 from discreet.noise import Noiseless, Seeded
-from discreet.queries.comparisons import Comparisons
-from discreet.queries.gap_updater import GapUpdater
-from discreet.queries.journal import Entry, past
-from discreet.queries.linear_query import LinearQuery, Region, Weights
 from discreet.queries.net import small_databases
-from discreet.queries.online_construction import OnlineConstruction
-from discreet.queries.pmw import (
+from discreet.queries.online.comparisons import Comparisons
+from discreet.queries.online.construction import OnlineConstruction
+from discreet.queries.online.gap_updater import GapUpdater
+from discreet.queries.online.journal import Entry, past
+from discreet.queries.online.pmw import (
     pmw_error,
     private_gap_weights,
     private_multiplicative_weights,
 )
+from discreet.queries.online.updaters import MedianUpdater, MultiplicativeUpdater, PerceptronUpdater
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
-from discreet.queries.updaters import MedianUpdater, MultiplicativeUpdater, PerceptronUpdater
+from discreet.queries.workload.linear_query import LinearQuery, Region, Weights
 
 NUMBERS = np.random.default_rng(9)
 CELLS = 64

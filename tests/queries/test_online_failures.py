@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.queries.journal import Entry, drawn
-from discreet.queries.linear_query import Region
-from discreet.queries.online_construction import OnlineConstruction
+from discreet.queries.online.construction import OnlineConstruction
+from discreet.queries.online.journal import Entry, drawn
+from discreet.queries.online.updaters import MultiplicativeUpdater
 from discreet.queries.record_count import PublicCount
-from discreet.queries.updaters import MultiplicativeUpdater
+from discreet.queries.workload.linear_query import Region
 
 
 class FullDisk:

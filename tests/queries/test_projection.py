@@ -13,15 +13,15 @@ import discreet as dp
 from discreet.audit import Learned, audit, outcome, repeated
 from discreet.core.guarantee import Guarantee
 from discreet.errors import InvalidData, InvalidParameter
-from discreet.queries.families import Each, Family, Listed, Prefixes, Ranges
 from discreet.queries.frank_wolfe import AtMost, Exactly, nearest, radius
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.matrix.reconstruction import projected
 from discreet.queries.projection import ProjectionMechanism, expected_squared_error
 from discreet.queries.record_count import BoughtCount, PublicCount
-from discreet.queries.transposed import cell_weights, column
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.families import Each, Family, Listed, Prefixes, Ranges
+from discreet.queries.workload.transposed import cell_weights, column
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 SIX = Universe.of(**{f"x{i}": range(2) for i in range(6)})
 MANY = Workload.marginals(SIX, 3)

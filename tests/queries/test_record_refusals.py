@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.curator import conversing
+from discreet.curator.interactive import open_conversation as conversing
 from discreet.errors import DiscreetError
 from discreet.noise import Noiseless
 from discreet.queries.record_count import (

@@ -24,30 +24,30 @@ from discreet.core.guarantee import Guarantee
 from discreet.queries.boosting.base import ExponentialNet, NoisySample
 from discreet.queries.boosting.boosting import BoostingForQueries
 from discreet.queries.boosting.fits import LeastSquares
-from discreet.queries.families import Listed, Prefixes, Ranges
 from discreet.queries.independent import IndependentNoise
-from discreet.queries.iterative_construction import IterativeConstruction
-from discreet.queries.linear_query import Region, Weights
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.mechanism import MatrixMechanism
 from discreet.queries.matrix.product import ProductStrategy
 from discreet.queries.matrix.strategy import hierarchical
-from discreet.queries.mwem import MWEM
-from discreet.queries.mwem_rounds import OneMarginal, OneQuery
+from discreet.queries.mwem.mwem import MWEM
+from discreet.queries.mwem.rounds import OneMarginal, OneQuery
 from discreet.queries.net import NetMechanism, small_databases, small_db
-from discreet.queries.online_construction import OnlineConstruction
+from discreet.queries.online.construction import OnlineConstruction
+from discreet.queries.online.iterative_construction import IterativeConstruction
+from discreet.queries.online.pmw import private_gap_weights, private_multiplicative_weights
+from discreet.queries.online.updaters import MultiplicativeUpdater
 from discreet.queries.planning.contest import Contest
 from discreet.queries.planning.plan import best_mechanism
-from discreet.queries.pmw import private_gap_weights, private_multiplicative_weights
 from discreet.queries.projection import ProjectionMechanism
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
 from discreet.queries.trees.dawa import DAWA
 from discreet.queries.trees.noisy_partition import STEPS
 from discreet.queries.trees.privtree import PrivTree
 from discreet.queries.trees.quadtree import QuadTree
-from discreet.queries.universe import Universe
-from discreet.queries.updaters import MultiplicativeUpdater
-from discreet.queries.workload import Workload
+from discreet.queries.workload.families import Listed, Prefixes, Ranges
+from discreet.queries.workload.linear_query import Region, Weights
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 from tests.queries.mechanism_rows import (
     APPROX,
     COME_OR_GO,

@@ -15,9 +15,9 @@ from discreet.queries.boosting.boosting import BoostingForQueries
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.mechanism import MatrixMechanism
-from discreet.queries.mwem import MWEM
+from discreet.queries.mwem.mwem import MWEM
+from discreet.queries.online.pmw import private_gap_weights
 from discreet.queries.planning.plan import plan
-from discreet.queries.pmw import private_gap_weights
 from discreet.queries.projection import ProjectionMechanism
 from discreet.queries.record_count import require_size
 from discreet.queries.trees.dawa import DAWA

@@ -12,25 +12,25 @@ from discreet.errors import InvalidData, InvalidParameter
 from discreet.mechanisms import Exponential
 from discreet.noise import Noiseless
 from discreet.queries import bounds
-from discreet.queries.families import Listed, Ranges
 from discreet.queries.halving import Halving
-from discreet.queries.iterative_construction import (
+from discreet.queries.net import NetMechanism, small_databases, small_db
+from discreet.queries.online.iterative_construction import (
     IterativeConstruction,
     construction_error,
     step_epsilon,
 )
-from discreet.queries.lp_synthesis import synthesise, whole_rows
-from discreet.queries.net import NetMechanism, small_databases, small_db
-from discreet.queries.record_count import PublicCount
-from discreet.queries.release_game import game_value, play
-from discreet.queries.universe import Universe
-from discreet.queries.updaters import (
+from discreet.queries.online.updaters import (
     MedianUpdater,
     MultiplicativeUpdater,
     PerceptronUpdater,
     Updater,
 )
-from discreet.queries.workload import Workload
+from discreet.queries.record_count import PublicCount
+from discreet.queries.release_game import game_value, play
+from discreet.queries.synopses.lp_synthesis import synthesise, whole_rows
+from discreet.queries.workload.families import Listed, Ranges
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 THREE = Universe.of(x=range(3))
 FOUR = Workload.of(THREE, {"x": Listed([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]])})

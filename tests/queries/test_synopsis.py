@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.core.event import Nothing
+from discreet.core.events.event import Nothing
 from discreet.errors import InvalidParameter
-from discreet.queries.families import Each
 from discreet.queries.matrix.mechanism import MatrixMechanism
-from discreet.queries.packing import packed, unpacked
-from discreet.queries.synopsis import Histogram, Synopsis, recalled
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.synopses.synopsis import Histogram, Synopsis, recalled
+from discreet.queries.workload.families import Each
+from discreet.queries.workload.packing import packed, unpacked
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 UNIVERSE = Universe.of(a=range(3), b=range(4), c=range(2))
 COUNTS = np.random.default_rng(0).integers(0, 9, 24)

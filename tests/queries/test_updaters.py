@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidData, InvalidParameter
-from discreet.queries.linear_query import Weights
 from discreet.queries.net import small_databases
-from discreet.queries.updaters import (
+from discreet.queries.online.updaters import (
     MedianHypothesis,
     MedianUpdater,
     MultiplicativeUpdater,
@@ -17,6 +16,7 @@ from discreet.queries.updaters import (
     Updater,
     Watched,
 )
+from discreet.queries.workload.linear_query import Weights
 
 NUMBERS = np.random.default_rng(11)
 

@@ -21,14 +21,14 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.event import Event, Nothing
-from discreet.core.mechanism_events import Pure
+from discreet.core.events.event import Event, Nothing
+from discreet.core.events.mechanisms import Pure
 from discreet.mechanisms import AboveThreshold, Exponential, PermuteAndFlip
 from discreet.mechanisms.additive import Additive
 from discreet.mechanisms.selection import Selection
 from discreet.mechanisms.sparse_vector.above_threshold import ThresholdSession
 from discreet.queries.boosting.reweighting import Reweighting
-from discreet.queries.comparisons import Comparisons
+from discreet.queries.online.comparisons import Comparisons
 from discreet.queries.trees.noisy_partition import NoisyPartition
 from discreet.queries.trees.privtree import PrivTree, Splitting
 

@@ -8,8 +8,8 @@ from typing import Protocol
 import polars as pl
 
 import discreet as dp
-from discreet.relational.engine import Engine
-from discreet.relational.hashing import NATIVE, Hashing
+from discreet.relational.bounding.hashing import NATIVE, Hashing
+from discreet.relational.engines.engine import Engine
 
 
 class Home(Protocol):

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import discreet as dp
-from discreet.relational.allocated import allocated, allocated_together
-from discreet.relational.allocation import Allocation, Noised
-from discreet.relational.inquiry import Settled
-from discreet.relational.measures import Total
+from discreet.relational.aggregates.measures import Total
+from discreet.relational.planning.allocation import Allocation, Noised
+from discreet.relational.planning.planned_query import Settled
+from discreet.relational.planning.stored_allocation import allocated, allocated_together
 from tests.relational.doors.hospital import curator
 
 PURE = dp.PureDP(epsilon=1)

@@ -19,18 +19,18 @@ from discreet.core.source import CountSource
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.errors import DiscreetError
 from discreet.queries.record_count import PublicCount
-from discreet.queries.universe import LARGEST, Universe
-from discreet.relational import counting
-from discreet.relational.counting import TableCounts
+from discreet.queries.workload.universe import LARGEST, Universe
 from discreet.relational.database import private_tables
-from discreet.relational.keyed_universe import (
+from discreet.relational.execute import table_counts as counting
+from discreet.relational.execute.table_counts import TableCounts
+from discreet.relational.plan.keyed_universe import (
     KeyedUniverse,
     column_questions,
     question_of,
     universe_from,
 )
-from discreet.relational.plan import Bounded
-from discreet.relational.sql.query import question_from
+from discreet.relational.plan.nodes import Bounded
+from discreet.relational.sql.translate import question_from
 from tests.relational.neighbours.tables import both, keyed, stay, visit, visits
 from tests.relational.neighbours.worlds import SALT, Setting, Stand, one, people, without
 

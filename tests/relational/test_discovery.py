@@ -9,17 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.relational.compile import Compiler
+from discreet.relational.compile.compiler import Compiler
 from discreet.relational.database import Database
-from discreet.relational.discovery import (
+from discreet.relational.engines.duckdb.engine import DuckDB
+from discreet.relational.execute.candidate_keys import (
     candidates,
     candidates_text,
     keys_from_plain,
     plain_keys,
 )
-from discreet.relational.engines.duckdb import DuckDB
-from discreet.relational.keys import DiscoveredKeys
-from discreet.relational.sql.query import question_from
+from discreet.relational.plan.keys import DiscoveredKeys
+from discreet.relational.sql.translate import question_from
 
 COLUMNS = {"a": dp.Discovered(), "b": dp.Discovered()}
 ROWS = st.lists(

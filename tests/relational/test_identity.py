@@ -15,18 +15,23 @@ import pytest
 import discreet as dp
 from discreet.core.guarantee import ApproxZCDP, Guarantee, RenyiDP
 from discreet.core.unit import Edge, Node
-from discreet.relational import aggregates, features, kept, measures, plan, truncation
-from discreet.relational.expression import Call, Case, Column, Expression, Literal, canonical
-from discreet.relational.facts import Facts
-from discreet.relational.former import former_identity
-from discreet.relational.former_tags import FORMER
-from discreet.relational.identity import canonical_text, identity
-from discreet.relational.kept import EveryPart, FirstParts, SomeParts
-from discreet.relational.kind import Kind
-from discreet.relational.measures import Total
-from discreet.relational.parts import Division, Scope
-from discreet.relational.question import Question
-from discreet.relational.tags import FORMS
+from discreet.relational.aggregates import aggregate as aggregates
+from discreet.relational.aggregates import measures
+from discreet.relational.aggregates.measures import Total
+from discreet.relational.identity.former import former_identity
+from discreet.relational.identity.former_tags import FORMER
+from discreet.relational.identity.identity import canonical_text, identity
+from discreet.relational.identity.tags import FORMS
+from discreet.relational.plan import features
+from discreet.relational.plan import key_truncation as truncation
+from discreet.relational.plan import nodes as plan
+from discreet.relational.plan import partition_filter as kept
+from discreet.relational.plan.partition_filter import EveryPart, FirstParts, SomeParts
+from discreet.relational.plan.query import Question
+from discreet.relational.plan.scope import Division, Scope
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Call, Case, Column, Expression, Literal, canonical
 from tests.relational.doors.hospital import curator
 
 ASKED = (

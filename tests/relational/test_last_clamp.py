@@ -14,18 +14,19 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.core.parameters import exact as exact_number
-from discreet.relational import discovering, inquiry
-from discreet.relational.aggregates import Sum
-from discreet.relational.dialect import Dialect
-from discreet.relational.discovering import Discovering, inquiry_for
-from discreet.relational.expression import Column
-from discreet.relational.facts import Facts
-from discreet.relational.hashing import Hashed, Hashing
-from discreet.relational.inquiry import Inquiry
-from discreet.relational.kind import Kind
-from discreet.relational.measures import Total
-from discreet.relational.sql.query import question_from
-from discreet.relational.table import MOST_ROWS
+from discreet.relational.aggregates.aggregate import Sum
+from discreet.relational.aggregates.measures import Total
+from discreet.relational.bounding.hashing import Hashed, Hashing
+from discreet.relational.compile.dialect import Dialect
+from discreet.relational.planning import discovered_keys as discovering
+from discreet.relational.planning import planned_query as inquiry
+from discreet.relational.planning.discovered_keys import Discovering, inquiry_for
+from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.schema.table import MOST_ROWS
+from discreet.relational.sql.translate import question_from
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Column
 from tests.relational.homes import DuckDBHome
 from tests.relational.neighbours.lies import lying, setting
 from tests.relational.neighbours.worlds import Setting, Stand, one

@@ -7,8 +7,8 @@ import pytest
 
 import discreet as dp
 from discreet.core.errors import DiscreetError
-from discreet.relational import resources
-from discreet.relational.resources import require_statement
+from discreet.relational.limits import resources
+from discreet.relational.limits.resources import require_statement
 
 
 def curator() -> dp.Curator:

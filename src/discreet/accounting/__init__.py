@@ -1,6 +1,7 @@
 """Prices of events. Importing this package registers every price with ``core.pricing``."""
 
-from discreet.accounting import divergences, partition, reports, tradeoff
+from discreet.accounting import divergences, reports, tradeoff
+from discreet.accounting import key_selection as partition
 from discreet.accounting.adaptive import (
     Account,
     AcrossParts,

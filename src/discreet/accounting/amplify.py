@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from discreet.accounting.approx import APPROX, Sums
 from discreet.accounting.pure import PURE
 from discreet.core.errors import InvalidParameter, Unpriced
-from discreet.core.event import FixedSizeSampled, PoissonSampled
+from discreet.core.events.event import FixedSizeSampled, PoissonSampled
 from discreet.core.parameters import (
     Number,
     count,
@@ -36,7 +36,7 @@ from discreet.core.parameters import (
 )
 
 if TYPE_CHECKING:
-    from discreet.core.event import Event
+    from discreet.core.events.event import Event
 
 _MARGIN = 1e-14
 _LARGEST = 700.0

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from discreet.accounting.rdp import RENYI
 from discreet.core import pricing
 from discreet.core.errors import InvalidParameter, Unpriced
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.parameters import delta_parameter, positive
 
 _TOLERANCE = 1e-7

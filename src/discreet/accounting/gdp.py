@@ -13,9 +13,9 @@ import math
 
 from discreet.accounting.gaussian import gaussian_delta, gaussian_epsilon
 from discreet.accounting.pure import PURE
-from discreet.core import mechanism_events as basic
 from discreet.core.errors import Unpriced
-from discreet.core.event import Composed, Event, Repeated
+from discreet.core.events import mechanisms as basic
+from discreet.core.events.event import Composed, Event, Repeated
 from discreet.core.guarantee import GaussianDP
 from discreet.core.parameters import exact, rounded_up
 from discreet.core.pricing import Accountant, reports

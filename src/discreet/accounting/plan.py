@@ -15,7 +15,7 @@ from discreet.accounting.adaptive.filter import filter_for
 from discreet.accounting.adaptive.steps import steps_up
 from discreet.accounting.search import least
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import Number, exact, positive, rounded_down, rounded_up
 

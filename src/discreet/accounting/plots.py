@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.accounting.compare import Quote, accountants, quotes
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.plotting import plotting
 from discreet.core.pricing import Accountant
 

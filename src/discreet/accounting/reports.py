@@ -14,7 +14,7 @@ from discreet.accounting.rdp import rdp
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
 from discreet.core import pricing
 from discreet.core.errors import Unpriced
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP
 from discreet.core.parameters import delta_parameter, rounded_up
 

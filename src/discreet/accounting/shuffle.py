@@ -45,7 +45,8 @@ from discreet.accounting.binomial import (
 from discreet.accounting.pure import PURE
 from discreet.accounting.search import crossing
 from discreet.core.errors import InvalidParameter
-from discreet.core.mechanism_events import RandomizedResponse
+from discreet.core.events.mechanisms import RandomizedResponse
+from discreet.core.events.shuffled import Shuffled
 from discreet.core.parameters import (
     Number,
     count,
@@ -58,10 +59,9 @@ from discreet.core.parameters import (
     rounded_up,
 )
 from discreet.core.pricing import Accountant
-from discreet.core.shuffled_event import Shuffled
 
 if TYPE_CHECKING:
-    from discreet.core.event import Event
+    from discreet.core.events.event import Event
 
 _MARGIN = 1e-12
 _UNIT = 2.0**-50

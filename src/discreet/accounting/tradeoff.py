@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core import pricing
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 
 _ROUNDING = 4e-16
 _FARTHEST = 50.0

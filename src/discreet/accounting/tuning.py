@@ -30,13 +30,13 @@ from numpy.typing import NDArray
 from discreet.accounting.pure import PURE
 from discreet.accounting.search import least
 from discreet.core.errors import InvalidParameter
-from discreet.core.parameters import Number, exact, finite, rounded_up
-from discreet.core.tuned_event import (
+from discreet.core.events.tuned import (
     PoissonRuns,
     StoppingLaw,
     TruncatedNegativeBinomial,
     Tuned,
 )
+from discreet.core.parameters import Number, exact, finite, rounded_up
 
 Floats: TypeAlias = NDArray[np.float64]
 Curve: TypeAlias = Callable[[Floats], Floats]

@@ -18,8 +18,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.accounting.pure import PURE
-from discreet.core import mechanism_events as basic
-from discreet.core.event import Composed, Event, Repeated
+from discreet.core.events import mechanisms as basic
+from discreet.core.events.event import Composed, Event, Repeated
 from discreet.core.parameters import (
     Number,
     exact,

@@ -15,7 +15,7 @@ from discreet.core.unit import Relation
 
 if TYPE_CHECKING:
     from discreet.accounting import plots
-    from discreet.core.event import Event
+    from discreet.core.events.event import Event
 
 app = typer.Typer(
     help="What releases cost together, and what may be done for a given price.",
@@ -193,7 +193,7 @@ def sampled(
     noise_multiplier: float, *, rate: float | None, batch_size: int | None, people: int | None
 ) -> Event:
     """One step of training on a random sample."""
-    from discreet.core.mechanism_events import Gaussian
+    from discreet.core.events.mechanisms import Gaussian
 
     event = Gaussian(noise_multiplier=noise_multiplier)
     if rate is not None and batch_size is None and people is None:

@@ -11,9 +11,9 @@ from discreet.cli.schema import Schema
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.core.unit import Person, Row
+from discreet.curator.project.draft import Draft
 from discreet.curator.project.fields import NUMBER, TABLE, TEXT, WHOLE, Fields
-from discreet.curator.project.written import Draft
-from discreet.relational.schema import Declaration
+from discreet.relational.schema.declarations import Declaration
 
 
 @dataclass(frozen=True, kw_only=True)

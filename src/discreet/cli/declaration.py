@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 
 from discreet.core.errors import DiscreetError, InvalidParameter
-from discreet.relational.kind import Kind
-from discreet.relational.schema import Category, Dates, Declaration, Discovered, Number
+from discreet.relational.schema.declarations import Category, Dates, Declaration, Discovered, Number
+from discreet.relational.types.data_type import Kind
 
 FORMS = (
     "number:LOW:HIGH or number:LOW:HIGH:STEP, category:VALUE,VALUE,..., category+null:VALUE,... "

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from discreet.core.guarantee import Guarantee
     from discreet.curator.accuracy import Within
     from discreet.curator.curator import Curator
-    from discreet.curator.release import Release
+    from discreet.release import Release
 
 _PROJECT = """\
 # The project file of the demonstration. Everything in it is public.

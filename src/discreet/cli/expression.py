@@ -16,9 +16,9 @@ from fractions import Fraction
 from typing import TypeVar
 
 from discreet.cli.misread import Misread
-from discreet.core import mechanism_events as basic
 from discreet.core.errors import DiscreetError, InvalidParameter
-from discreet.core.event import Event, Nothing, compose
+from discreet.core.events import mechanisms as basic
+from discreet.core.events.event import Event, Nothing, compose
 from discreet.core.parameters import Number, finite
 
 KINDS: dict[str, type[Event]] = {

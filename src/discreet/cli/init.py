@@ -12,7 +12,7 @@ from discreet.cli import display
 from discreet.cli.options import ProjectFile
 
 if TYPE_CHECKING:
-    from discreet.curator.project.written import Draft
+    from discreet.curator.project.draft import Draft
 
 _SCRIPTED = "Then nothing is asked."
 
@@ -94,7 +94,7 @@ def init(
         from discreet.cli.interview import interview
         from discreet.cli.schema import schema_of
         from discreet.curator.project import Project
-        from discreet.curator.project.written import written
+        from discreet.curator.project.draft import written
 
         require_new(project, force=force)
         schema = schema_of(data, table)
@@ -128,7 +128,7 @@ def init(
 
 def example(draft: Draft) -> str:
     """A question about the table: by its first category, if there is one."""
-    from discreet.relational.schema import Category
+    from discreet.relational.schema.declarations import Category
 
     table = quoted(draft.name)
     for name, declaration in draft.columns.items():

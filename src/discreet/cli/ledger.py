@@ -19,8 +19,8 @@ from discreet.cli import display
 from discreet.cli.options import Machine, ProjectFile
 
 if TYPE_CHECKING:
-    from discreet.curator.ledger import Entry
     from discreet.curator.project import Books
+    from discreet.ledger import Entry
 
 app = typer.Typer(
     help="What was asked and spent; verify, export, amend and back up the record of it.",
@@ -68,7 +68,7 @@ def verify(
     """
     with display.readable_errors(machine=machine):
         from discreet.cli import opening, spending
-        from discreet.curator.ledger import Head
+        from discreet.ledger import Head
 
         kept = None if head is None else Head.parse(spending.sql_of(head))
         with opening.record(project) as books, opening.busy("verifying"):
@@ -123,7 +123,7 @@ def amend(
     """
     with display.readable_errors(machine=False):
         from discreet.cli import opening
-        from discreet.curator.release.promise import promised
+        from discreet.release.guarantee import promised
 
         given = {"epsilon": epsilon, "delta": delta, "rho": rho}
         numbers = {name: value for name, value in given.items() if value is not None}
@@ -169,8 +169,8 @@ def restore(
     """
     with display.readable_errors(machine=False):
         from discreet.cli import spending
-        from discreet.curator.ledger import Head
         from discreet.curator.project import Project
+        from discreet.ledger import Head
 
         kept = None if head is None else Head.parse(spending.sql_of(head))
         found = Project.read(project).ledger.restored(path, kept)
@@ -179,7 +179,7 @@ def restore(
 
 def show_history(books: Books) -> None:
     """The questions as a table, then the sums."""
-    from discreet.curator.release.promise import promised
+    from discreet.release.guarantee import promised
 
     table = Table(box=box.SIMPLE, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
@@ -214,7 +214,7 @@ def write_csv(rows: Iterable[dict[str, object]]) -> None:
 
 def exported(entry: Entry) -> dict[str, object]:
     """One entry as plain JSON."""
-    from discreet.curator.ledger.amounts import written
+    from discreet.ledger.amounts import written
 
     return {
         "number": entry.number,

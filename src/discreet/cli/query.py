@@ -28,7 +28,7 @@ from discreet.core.errors import Exhausted, InvalidParameter
 if TYPE_CHECKING:
     from discreet.core.guarantee import Guarantee
     from discreet.curator.preview import Preview
-    from discreet.curator.release import Release
+    from discreet.release import Release
 
 _PICTURES = (".html", ".svg", ".png", ".json")
 
@@ -206,7 +206,7 @@ def answered(release: Release, left: Guarantee) -> dict[str, object]:
 
 def stated(release: Release) -> object:
     """The privacy statement of an answer, for machines."""
-    from discreet.curator.statement.document import Statement
+    from discreet.release.statement.statement import Statement
 
     assert isinstance(release.statement, Statement)
     return json.loads(release.statement.to_json())
@@ -233,7 +233,7 @@ def require_one_form(*, machine: bool, table: bool) -> None:
 
 def require_affordable(expected: Preview, left: Guarantee) -> None:
     """Refuse a first question that the whole budget cannot pay, before a ledger is begun."""
-    from discreet.curator.release.promise import promised
+    from discreet.release.guarantee import promised
 
     if expected.affordable > 0 or expected.is_free:
         return

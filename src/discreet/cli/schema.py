@@ -12,10 +12,10 @@ from sqlglot import exp, parse_one
 from sqlglot.errors import ParseError
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.engines.duckdb import DuckDB
-from discreet.relational.engines.text_file import header_of, readable
-from discreet.relational.kind import Kind
-from discreet.relational.sources import CSVFile, DatabaseTable, source_of
+from discreet.relational.engines.duckdb.csv_file import header_of, readable
+from discreet.relational.engines.duckdb.engine import DuckDB
+from discreet.relational.schema.sources import CSVFile, DatabaseTable, source_of
+from discreet.relational.types.data_type import Kind
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,11 @@ from discreet.core.errors import InvalidParameter
 if TYPE_CHECKING:
     from discreet.core.guarantee import Guarantee
     from discreet.curator.project import Look
-    from discreet.curator.release import Release
     from discreet.curator.synopsis import SynopsisRelease
-    from discreet.curator.synopsis.foretold import SynopsisPreview
-    from discreet.queries.universe import Universe
-    from discreet.queries.workload import Workload
+    from discreet.curator.synopsis.preview import SynopsisPreview
+    from discreet.queries.workload.universe import Universe
+    from discreet.queries.workload.workload import Workload
+    from discreet.release import Release
 
 _FILES = (".csv", ".json", ".parquet")
 _SHOWN = 20
@@ -167,7 +167,7 @@ def show_expected(expected: SynopsisPreview, *, machine: bool) -> None:
 
 
 def _workload(universe: Universe, ways: int) -> Workload:
-    from discreet.queries.workload import Workload
+    from discreet.queries.workload.workload import Workload
 
     return Workload.marginals(universe, ways)
 
@@ -233,7 +233,7 @@ def require_shown(mechanism: Any, names: tuple[str, ...], plot: Path | None) -> 
 
 def noise(made: SynopsisRelease, ways: int) -> Iterator[tuple[tuple[str, ...], int, float | None]]:
     """Each marginal: attributes, cells, and the root mean square of its foretold deviations."""
-    from discreet.queries.workload import Workload
+    from discreet.queries.workload.workload import Workload
 
     for names in combinations(made.universe.names, min(ways, len(made.universe.names))):
         asked = Workload.marginal(made.universe, names)

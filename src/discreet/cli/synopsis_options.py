@@ -79,7 +79,7 @@ def maker(mechanism: Mechanism, rounds: int | None) -> Callable[..., Any]:
 
             return MatrixMechanism
         case Mechanism.MWEM:
-            from discreet.queries.mwem import MWEM
+            from discreet.queries.mwem.mwem import MWEM
             from discreet.queries.record_count import BoughtCount
 
             return partial(MWEM, rounds=int(rounds or 0), size=BoughtCount())

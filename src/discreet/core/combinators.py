@@ -16,7 +16,7 @@ from discreet.core.space import Space
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from discreet.core.event import Event
+    from discreet.core.events.event import Event
 
 
 def for_each_part(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from discreet.core.event import Event
+    from discreet.core.events.event import Event
     from discreet.core.guarantee import Guarantee
 
 

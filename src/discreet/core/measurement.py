@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event, compose
+from discreet.core.events.event import Event, compose
 from discreet.core.space import Space
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from discreet.core.errors import InvalidParameter, NotPrivate, Unpriced
 from discreet.core.parameters import delta_parameter, exact, nonnegative, rounded_down
 
 if TYPE_CHECKING:
-    from discreet.core.event import Event
+    from discreet.core.events.event import Event
 
 Price = TypeVar("Price")
 ReportFunction = TypeVar("ReportFunction", bound="Callable[..., Any]")
@@ -80,7 +80,7 @@ class Accountant(ABC, Generic[Price]):
 
 def refuse_unprotected(event: Event) -> None:
     """Say of a test-mode event what it is, rather than that it has no price."""
-    from discreet.core.mechanism_events import Unprotected
+    from discreet.core.events.mechanisms import Unprotected
 
     if isinstance(event, Unprotected):
         raise NotPrivate(

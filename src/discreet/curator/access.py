@@ -12,27 +12,27 @@ from __future__ import annotations
 from typing import TypeVar
 
 from discreet.accounting.adaptive.steps import Amounts
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.measurement import Measurement
 from discreet.core.space import Space
 from discreet.core.unit import PrivacyUnit
 from discreet.core.written import written
-from discreet.curator.dialogues import Dialogue, Dialogues, paid_dialogue
+from discreet.curator.budget import Purse
 from discreet.curator.history import History, dialogues, history
 from discreet.curator.holdings import Holdings
-from discreet.curator.ledger import Account, Ledger
+from discreet.curator.interactive.sessions import Dialogue, Dialogues, paid_dialogue
+from discreet.curator.interactive.sparse_vector import Watch, Watchable
 from discreet.curator.payment import Payment
-from discreet.curator.policies import Policies
-from discreet.curator.purse import Purse
+from discreet.curator.policy.enforcement import Policies
 from discreet.curator.tags import name_of
-from discreet.curator.watch import Watch, Watchable
+from discreet.ledger import Account, Ledger
 from discreet.mechanisms.sparse_vector.plain import mechanism_from_plain, plain_mechanism
 from discreet.noise.randomness import SYSTEM, integer
-from discreet.relational.asking import Asked, text_of
 from discreet.relational.database import Database, Databases, Units
-from discreet.relational.parts import Scope
-from discreet.relational.question import Question
+from discreet.relational.frontends.as_sql import Asked, text_of
+from discreet.relational.plan.query import Question
+from discreet.relational.plan.scope import Scope
 
 Result = TypeVar("Result")
 

@@ -16,13 +16,13 @@ from discreet.accounting.adaptive.currency import RenyiAt, Rhos, RhosAndDeltas
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import count, probability
+from discreet.curator.budget import Purse
 from discreet.curator.foresight import fixed_width, mean_width
-from discreet.curator.purse import Purse
 from discreet.mechanisms.grid import ordinary
-from discreet.relational.aggregates import Aggregate, Average, Count, Sum
-from discreet.relational.inquiry import Inquiry
-from discreet.relational.keys import KeySet
-from discreet.relational.question import AggregateOutput, Question
+from discreet.relational.aggregates.aggregate import Aggregate, Average, Count, Sum
+from discreet.relational.plan.keys import KeySet
+from discreet.relational.plan.query import AggregateOutput, Question
+from discreet.relational.planning.planned_query import Inquiry
 
 _FINE = 1e-9
 

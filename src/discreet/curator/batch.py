@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import positive
-from discreet.curator.agreement import Agreed, AgreedColumns
+from discreet.curator.budget import Purse
 from discreet.curator.columns import Columns
-from discreet.curator.purse import Purse
-from discreet.curator.release import Release
+from discreet.curator.consistency import Agreed, AgreedColumns
 from discreet.curator.statement import statement
-from discreet.curator.warn import warnings_of
-from discreet.relational.batch import Batch as Questions
-from discreet.relational.batch import Drawn
+from discreet.curator.warnings import warnings_of
+from discreet.relational.planning.batch import Batch as Questions
+from discreet.relational.planning.batch import Drawn
+from discreet.release import Release
 
 _MOST_APART = 1e9
 

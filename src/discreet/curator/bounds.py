@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.core.written import written
-from discreet.curator.release.promise import promised, protected
-from discreet.relational.inquiry import Inquiry, Measured
-from discreet.relational.magnitudes import Magnitudes, bounds_question, quoted
-from discreet.relational.schema import Number
+from discreet.relational.planning.magnitudes import Magnitudes, bounds_question, quoted
+from discreet.relational.planning.planned_query import Inquiry, Measured
+from discreet.relational.schema.declarations import Number
+from discreet.release.guarantee import promised, protected
 
 if TYPE_CHECKING:
     from discreet.curator.session import Session

@@ -16,14 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.curator.forms import linear_form, quotient_form
-from discreet.curator.found import LEANING
-from discreet.curator.release import Answer
-from discreet.curator.release.answer import Ends
-from discreet.curator.release.formula import Linear, Measure
+from discreet.curator.key_statement import LEANING
+from discreet.curator.linear_forms import linear_form, quotient_form
 from discreet.curator.spreads import spread_answer
 from discreet.mechanisms.quantiles import Several
-from discreet.relational.aggregates import (
+from discreet.relational.aggregates.aggregate import (
     Aggregate,
     Average,
     Correlation,
@@ -32,15 +29,18 @@ from discreet.relational.aggregates import (
     Spread,
     Sum,
 )
-from discreet.relational.discovering import Discovering
-from discreet.relational.expression import Column, Expression, evaluate, substitute
-from discreet.relational.facts import Facts
-from discreet.relational.inquiry import Inquiry, Measured, Selection, in_units
-from discreet.relational.keys import KeySet
-from discreet.relational.kind import Kind
-from discreet.relational.measures import Linear as LinearMeasure
-from discreet.relational.question import AggregateOutput, DerivedOutput, KeyOutput
-from discreet.relational.truncation import cut_by
+from discreet.relational.aggregates.measures import Linear as LinearMeasure
+from discreet.relational.plan.key_truncation import cut_by
+from discreet.relational.plan.keys import KeySet
+from discreet.relational.plan.query import AggregateOutput, DerivedOutput, KeyOutput
+from discreet.relational.planning.discovered_keys import Discovering
+from discreet.relational.planning.planned_query import Inquiry, Measured, Selection, in_units
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Column, Expression, evaluate, substitute
+from discreet.release import Answer
+from discreet.release.column import Ends
+from discreet.release.formula import Linear, Measure
 
 _POSITIVE = (0, math.inf)
 
@@ -248,7 +248,7 @@ def rank_note(selection: Selection, confidence: float) -> str:
 
 
 def _names(expression: Expression) -> frozenset[str]:
-    from discreet.relational.expression import columns
+    from discreet.relational.types.expression import columns
 
     return columns(expression)
 

@@ -11,23 +11,23 @@ from datetime import date
 from os import PathLike
 
 from discreet.core.errors import InvalidParameter, NotPrivate
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import Number
+from discreet.curator.budget import Purse
+from discreet.curator.external_spend import record
 from discreet.curator.holdings import Holdings
-from discreet.curator.ledger import Ledger, ledger_at
 from discreet.curator.payment import OWNER
-from discreet.curator.policies import Policies
-from discreet.curator.policy import Policy
-from discreet.curator.purse import Purse
-from discreet.curator.record import record
+from discreet.curator.policy.enforcement import Policies
+from discreet.curator.policy.policy import Policy
 from discreet.curator.sharing import Sharing
+from discreet.ledger import Ledger, ledger_at
 from discreet.noise.randomness import SYSTEM, Source, require_source
 from discreet.relational.database import Database
-from discreet.relational.engine import Engine
-from discreet.relational.engines.chosen import engine_of
-from discreet.relational.parts import Scope
-from discreet.relational.table import PublicTable, Table
+from discreet.relational.engines.choose import engine_of
+from discreet.relational.engines.engine import Engine
+from discreet.relational.plan.scope import Scope
+from discreet.relational.schema.table import PublicTable, Table
 
 __all__ = ["OWNER", "Curator"]
 

@@ -9,9 +9,9 @@ Source: 004d:F25; contract, "Spending" (accuracy).
 from __future__ import annotations
 
 from discreet.curator.columns import rank_note
-from discreet.mechanisms.intervals.linear import half_width
-from discreet.relational.aggregates import Aggregate, Average, Count, Quantile, Sum
-from discreet.relational.inquiry import Inquiry
+from discreet.relational.aggregates.aggregate import Aggregate, Average, Count, Quantile, Sum
+from discreet.relational.planning.planned_query import Inquiry
+from discreet.release.intervals.linear import half_width
 
 SIZES = (10, 100, 1_000, 10_000, 100_000)
 """Group sizes at which errors that depend on them are shown."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from discreet.curator.dialogues import Dialogue, Dialogues, Opened, dialogue_of
-from discreet.curator.ledger import Account, Kind
-from discreet.curator.purse import Purse
-from discreet.curator.release.promise import promised
+from discreet.curator.budget import Purse
+from discreet.curator.interactive.sessions import Dialogue, Dialogues, Opened, dialogue_of
+from discreet.ledger import Account, Kind
+from discreet.release.guarantee import promised
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from discreet.curator.ledger import Ledger
+from discreet.ledger import Ledger
 from discreet.noise.randomness import SYSTEM, Source, integer
 from discreet.relational.database import Database
-from discreet.relational.plan import Rows, scans
-from discreet.relational.table import MOST_ROWS, Table
+from discreet.relational.plan.nodes import Rows, scans
+from discreet.relational.schema.table import MOST_ROWS, Table
 
 
 @dataclass(frozen=True)

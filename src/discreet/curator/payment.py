@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from discreet.accounting.adaptive.steps import Amounts
 from discreet.core.errors import EngineFailed, InvalidParameter
-from discreet.core.event import Event
-from discreet.curator.ledger import Account
+from discreet.core.events.event import Event
+from discreet.ledger import Account
 from discreet.relational.database import Database
 
 Result = TypeVar("Result")

@@ -9,15 +9,15 @@ from discreet.accounting.zcdp import ZERO_CONCENTRATED, zcdp_rho
 from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import ApproxDP, Guarantee
 from discreet.core.parameters import exact, probability
+from discreet.curator.budget import Purse
 from discreet.curator.foresight import SIZES, fixed_width, mean_width, rank_statement
-from discreet.curator.found import keys_forecast
-from discreet.curator.purse import Purse
-from discreet.curator.release.promise import promised
+from discreet.curator.key_statement import keys_forecast
 from discreet.curator.tags import name_of
-from discreet.relational.aggregates import Average, Count, Quantile, Sum
-from discreet.relational.discovering import Discovering
-from discreet.relational.inquiry import Inquiry
-from discreet.relational.question import AggregateOutput, DerivedOutput
+from discreet.relational.aggregates.aggregate import Average, Count, Quantile, Sum
+from discreet.relational.plan.query import AggregateOutput, DerivedOutput
+from discreet.relational.planning.discovered_keys import Discovering
+from discreet.relational.planning.planned_query import Inquiry
+from discreet.release.guarantee import promised
 
 
 @dataclass(frozen=True)

@@ -23,38 +23,38 @@ from discreet.curator.access import ANALYST, Access
 from discreet.curator.accuracy import Within, cheapest
 from discreet.curator.batch import Batch
 from discreet.curator.bounds import Bounds, estimate_bounds
+from discreet.curator.budget import as_written
 from discreet.curator.columns import Columns
-from discreet.curator.explanation import Explanation, explain
+from discreet.curator.explain import Explanation, explain
 from discreet.curator.holdings import tables_read
 from discreet.curator.preview import Preview, preview
-from discreet.curator.purse import as_written
-from discreet.curator.recall import Known
-from discreet.curator.rehearsal import rehearse
-from discreet.curator.release import Release
+from discreet.curator.simulate import rehearse
 from discreet.curator.statement import statement
-from discreet.curator.warn import warnings_of
+from discreet.curator.stored_answer import Known
+from discreet.curator.warnings import warnings_of
 from discreet.noise.randomness import SYSTEM, integer
-from discreet.relational.allocated import allocated, allocated_together
-from discreet.relational.asking import Asked, text_of
-from discreet.relational.batch import Batch as Questions
-from discreet.relational.batch import Drawn
-from discreet.relational.discovering import inquiry_for
-from discreet.relational.former import former_identity
-from discreet.relational.frame.frame import Frame
-from discreet.relational.identity import identity
-from discreet.relational.inquiry import Inquiry, Measured
-from discreet.relational.keyed_universe import KeyedUniverse
-from discreet.relational.keys import KeySet
-from discreet.relational.question import Question
+from discreet.relational.frontends.as_sql import Asked, text_of
+from discreet.relational.frontends.frame.frame import Frame
+from discreet.relational.identity.former import former_identity
+from discreet.relational.identity.identity import identity
+from discreet.relational.plan.keyed_universe import KeyedUniverse
+from discreet.relational.plan.keys import KeySet
+from discreet.relational.plan.query import Question
+from discreet.relational.planning.batch import Batch as Questions
+from discreet.relational.planning.batch import Drawn
+from discreet.relational.planning.discovered_keys import inquiry_for
+from discreet.relational.planning.planned_query import Inquiry, Measured
+from discreet.relational.planning.stored_allocation import allocated, allocated_together
 from discreet.relational.sql.catalog import require_table
-from discreet.relational.sql.clause import agreed, opened
+from discreet.relational.sql.privacy_clause import agreed, opened
+from discreet.release import Release
 
 if TYPE_CHECKING:
-    from discreet.curator.conversation import Conversation
-    from discreet.curator.synopsis.foretold import SynopsisPreview
+    from discreet.curator.interactive.conversation import Conversation
+    from discreet.curator.synopsis.preview import SynopsisPreview
     from discreet.curator.synopsis.release import SynopsisRelease
-    from discreet.queries.workload import Workload
-    from discreet.relational.ibis_tables import IbisTables
+    from discreet.queries.workload.workload import Workload
+    from discreet.relational.frontends.ibis_tables import IbisTables
 
 
 class Session(Access):
@@ -113,7 +113,7 @@ class Session(Access):
     @property
     def ibis(self) -> IbisTables:
         """The tables for Ibis, without data; its expressions are questions for :meth:`sql`."""
-        from discreet.relational.ibis_tables import IbisTables
+        from discreet.relational.frontends.ibis_tables import IbisTables
 
         return IbisTables(self._database)
 
@@ -184,7 +184,7 @@ class Session(Access):
         ``table`` is a question: ``SELECT sex, COUNT(*) AS n FROM ... GROUP BY sex``. Rows in which
         a key is NULL lie in no cell, unless NULL was declared. Reads no private row.
         """
-        from discreet.curator.universe import universe_of
+        from discreet.curator.synopsis.universe import universe_of
 
         return universe_of(self, table, columns, expressions)
 
@@ -203,7 +203,7 @@ class Session(Access):
         ``dp.queries.MatrixMechanism``, or ``functools.partial(dp.queries.MWEM, rounds=8)``. The
         same synopsis for the same asker at the same spend comes from the ledger at no charge.
         """
-        from discreet.curator.synopsis.making import make_synopsis
+        from discreet.curator.synopsis.make import make_synopsis
 
         return make_synopsis(self, workload, mechanism, spend, asker=asker, purpose=purpose)
 
@@ -225,7 +225,7 @@ class Session(Access):
         state an error that holds for the first ``questions`` of them at ``confidence``; the
         conversation itself has no limit. It outlives its process: see :meth:`resume`.
         """
-        from discreet.curator.conversing import begin_conversation
+        from discreet.curator.interactive.open_conversation import begin_conversation
 
         return begin_conversation(
             self,
@@ -243,7 +243,7 @@ class Session(Access):
 
         Whoever had it open before can no longer use it.
         """
-        from discreet.curator.conversing import resume_conversation
+        from discreet.curator.interactive.open_conversation import resume_conversation
 
         return resume_conversation(self, conversation, asker=asker)
 
@@ -278,10 +278,10 @@ class Session(Access):
         With a workload and a ``mechanism``, the expected error of a :meth:`synopsis`; under
         ``Replace`` the rows are counted, since their number is public.
         """
-        from discreet.queries.workload import Workload
+        from discreet.queries.workload.workload import Workload
 
         if isinstance(text, Workload) or mechanism is not None:
-            from discreet.curator.synopsis.foretold import preview_synopsis
+            from discreet.curator.synopsis.preview import preview_synopsis
 
             return preview_synopsis(self, text, mechanism, spend, accuracy=accuracy)
         question, inquiry = self._inquiry(text, spend, accuracy, rows_at_least)

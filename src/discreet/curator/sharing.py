@@ -15,14 +15,14 @@ from discreet.curator.access import ANALYST
 from discreet.curator.session import Session
 
 if TYPE_CHECKING:
-    from discreet.curator.blocks import Blocks
-    from discreet.curator.children import Child
-    from discreet.curator.partition import Partition
     from discreet.curator.rounds import Round
-    from discreet.curator.rounds.account import AnalystSpending
+    from discreet.curator.rounds.analyst_spending import AnalystSpending
+    from discreet.curator.sub_budgets.blocks import Blocks
+    from discreet.curator.sub_budgets.child import Child
+    from discreet.curator.sub_budgets.partition import Partition
     from discreet.queries.analysts.guarantee import AnalystUnit
     from discreet.queries.analysts.query_class import QueryClass
-    from discreet.relational.keyed_universe import KeyedUniverse
+    from discreet.relational.plan.keyed_universe import KeyedUniverse
 
 
 class Sharing(Session):
@@ -33,7 +33,7 @@ class Sharing(Session):
 
         The same name with the same budget opens the same child again, with what it has spent.
         """
-        from discreet.curator.children import open_child  # a child is a session itself
+        from discreet.curator.sub_budgets.child import open_child  # a child is a session itself
 
         return open_child(self, name, budget)
 
@@ -52,7 +52,7 @@ class Sharing(Session):
         in at most so many parts, and this session pays ``k`` budgets. Under ``Replace``, twice.
         It is made for one snapshot of the data; ``name`` tells several of a kind apart.
         """
-        from discreet.curator.partition import open_partition
+        from discreet.curator.sub_budgets.partition import open_partition
 
         return open_partition(self, table, by=by, budget=budget, k=k, name=name)
 
@@ -72,7 +72,7 @@ class Sharing(Session):
         and ``name`` are needed: each person counts in their first ``k`` blocks, rows before the
         day ``settled`` are all there and stay as they are, and the name stands for this table.
         """
-        from discreet.curator.blocks import open_blocks
+        from discreet.curator.sub_budgets.blocks import open_blocks
 
         return open_blocks(self, table, by=by, budget=budget, k=k, settled=settled, name=name)
 
@@ -105,7 +105,7 @@ class Sharing(Session):
         afresh. ``limit`` refuses a round after which all rounds together would
         tell more about analysts. It closes at ``closes``, or when the owner says so.
         """
-        from discreet.curator.rounds.opening import open_round
+        from discreet.curator.rounds.open import open_round
         from discreet.queries.analysts.query_class import AnyQuery
 
         return open_round(
@@ -133,7 +133,7 @@ class Sharing(Session):
         A round that was closed gives its results again. Whoever had it open before can no longer
         use it.
         """
-        from discreet.curator.rounds.opening import resume_round
+        from discreet.curator.rounds.open import resume_round
 
         return resume_round(self, round_id, asker=asker)
 
@@ -143,8 +143,8 @@ class Sharing(Session):
 
         For the curator itself: below it, others' rounds are not to be seen.
         """
-        from discreet.curator.rounds.account import analyst_spending
-        from discreet.curator.rounds.opening import require_whole
+        from discreet.curator.rounds.analyst_spending import analyst_spending
+        from discreet.curator.rounds.open import require_whole
 
         require_whole(self)
         return analyst_spending(self.ledger)

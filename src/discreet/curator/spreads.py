@@ -10,14 +10,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.curator.release import Answer
-from discreet.curator.release.answer import Ends
-from discreet.curator.release.formula import Measure
-from discreet.mechanisms.intervals.correlation import correlation_intervals
-from discreet.mechanisms.intervals.covariance import covariance_intervals
-from discreet.mechanisms.intervals.dispersion import stddev_intervals, variance_intervals
-from discreet.relational.aggregates import Correlation, Covariance, Deviation, Spread
-from discreet.relational.measures import Total
+from discreet.relational.aggregates.aggregate import Correlation, Covariance, Deviation, Spread
+from discreet.relational.aggregates.measures import Total
+from discreet.release import Answer
+from discreet.release.column import Ends
+from discreet.release.formula import Measure
+from discreet.release.intervals.correlation import correlation_intervals
+from discreet.release.intervals.covariance import covariance_intervals
+from discreet.release.intervals.dispersion import stddev_intervals, variance_intervals
 
 Floats = NDArray[np.float64]
 

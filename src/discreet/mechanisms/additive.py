@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from discreet.core.domain import Integers, Vector
 from discreet.core.errors import InvalidParameter, Mismatch
-from discreet.core.event import Event, Nothing
+from discreet.core.events.event import Event, Nothing
+from discreet.core.events.mechanisms import Unprotected
 from discreet.core.measurement import Measurement
-from discreet.core.mechanism_events import Unprotected
 from discreet.core.metric import Metric
 from discreet.core.parameters import Number, count, exact, nonnegative, positive, probability
 from discreet.core.space import Space

@@ -11,8 +11,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.event import Event
-from discreet.core.mechanism_events import DiscreteGaussian as DiscreteGaussianEvent
+from discreet.core.events.event import Event
+from discreet.core.events.mechanisms import DiscreteGaussian as DiscreteGaussianEvent
 from discreet.core.metric import L2, Metric
 from discreet.core.parameters import Number, exact
 from discreet.mechanisms import grid

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.mechanism_events import Exponential as ExponentialEvent
-from discreet.core.mechanism_events import PermuteAndFlip as PermuteAndFlipEvent
-from discreet.core.mechanism_events import Pure
+from discreet.core.events.mechanisms import Exponential as ExponentialEvent
+from discreet.core.events.mechanisms import PermuteAndFlip as PermuteAndFlipEvent
+from discreet.core.events.mechanisms import Pure
 from discreet.mechanisms.scores import read_scores
 from discreet.mechanisms.selection import Selection
 from discreet.noise import Noiseless, bernoulli_exp, uniform_integers, winner

@@ -10,8 +10,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.event import Event
-from discreet.core.mechanism_events import Laplace as LaplaceEvent
+from discreet.core.events.event import Event
+from discreet.core.events.mechanisms import Laplace as LaplaceEvent
 from discreet.core.metric import L1, Metric
 from discreet.core.parameters import Number, exact
 from discreet.mechanisms import grid

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.mechanism_events import NoisyMax as NoisyMaxEvent
-from discreet.core.mechanism_events import Pure
+from discreet.core.events.mechanisms import NoisyMax as NoisyMaxEvent
+from discreet.core.events.mechanisms import Pure
 from discreet.core.parameters import count, exact, probability
 from discreet.mechanisms import grid
 from discreet.mechanisms.scores import read_scores

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidData, InvalidParameter
-from discreet.core.event import Event
-from discreet.core.mechanism_events import RandomizedResponse as RandomizedResponseEvent
+from discreet.core.events.event import Event
+from discreet.core.events.mechanisms import RandomizedResponse as RandomizedResponseEvent
 from discreet.core.parameters import Number, count, exact, finite, positive, probability, rounded_up
 from discreet.mechanisms import grid
 from discreet.mechanisms.additive import least_spend, marked

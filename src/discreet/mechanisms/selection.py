@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Any, Self
 
 from discreet.core.errors import Mismatch
-from discreet.core.event import Event, Nothing
+from discreet.core.events.event import Event, Nothing
+from discreet.core.events.mechanisms import Pure
 from discreet.core.measurement import Measurement
-from discreet.core.mechanism_events import Pure
 from discreet.core.metric import LInf
 from discreet.core.parameters import Number, count, exact, nonnegative, positive, probability
 from discreet.core.space import Space

@@ -22,8 +22,8 @@ from discreet.mechanisms import (
     scores,
     truncated_geometric,
 )
-from discreet.mechanisms.partition import gaussian as partition_gaussian
-from discreet.mechanisms.partition import geometric, optimal
+from discreet.mechanisms.key_selection import gaussian as partition_gaussian
+from discreet.mechanisms.key_selection import geometric, optimal
 from discreet.mechanisms.quantiles import choice, extremes, quantile, recursive, several
 from discreet.mechanisms.sparse_vector import above_threshold, sparse
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.grid import LIMIT

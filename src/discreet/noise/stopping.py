@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.core.errors import InvalidParameter
+from discreet.core.events.tuned import PoissonRuns, StoppingLaw
 from discreet.core.parameters import count, exact
-from discreet.core.tuned_event import PoissonRuns, StoppingLaw
 from discreet.noise import table
 from discreet.noise.randomness import SYSTEM, Noiseless
 from discreet.noise.table import Weights

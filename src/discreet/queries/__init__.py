@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from discreet.queries import analysts, bounds
     from discreet.queries.boosting.boosting import BoostingForQueries
-    from discreet.queries.families import All, Each, Listed, Prefixes, Ranges
     from discreet.queries.independent import IndependentNoise
-    from discreet.queries.iterative_construction import IterativeConstruction
-    from discreet.queries.linear_query import Region, Weights, query_of
     from discreet.queries.matrix.best import best_strategy
     from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
     from discreet.queries.matrix.mechanism import MatrixMechanism
     from discreet.queries.matrix.reconstruction import LeastSquares, NonNegative
-    from discreet.queries.mwem import MWEM, suggested_rounds
+    from discreet.queries.mwem.mwem import MWEM, suggested_rounds
     from discreet.queries.net import NetMechanism, small_db
-    from discreet.queries.online_construction import OnlineConstruction
+    from discreet.queries.online.construction import OnlineConstruction
+    from discreet.queries.online.iterative_construction import IterativeConstruction
+    from discreet.queries.online.pmw import private_gap_weights, private_multiplicative_weights
     from discreet.queries.planning.contest import Contest
     from discreet.queries.planning.plan import Plan, best_mechanism, plan
-    from discreet.queries.pmw import private_gap_weights, private_multiplicative_weights
     from discreet.queries.projection import ProjectionMechanism
     from discreet.queries.record_count import BoughtCount, PublicCount
     from discreet.queries.trees.dawa import DAWA
     from discreet.queries.trees.points import Points
     from discreet.queries.trees.privtree import PrivTree
     from discreet.queries.trees.quadtree import QuadTree
-    from discreet.queries.universe import Attribute, Universe
-    from discreet.queries.workload import Workload
+    from discreet.queries.workload.families import All, Each, Listed, Prefixes, Ranges
+    from discreet.queries.workload.linear_query import Region, Weights, query_of
+    from discreet.queries.workload.universe import Attribute, Universe
+    from discreet.queries.workload.workload import Workload
 
 __all__ = [
     "DAWA",
@@ -77,28 +77,28 @@ __all__ = [
 _MODULES = ("analysts", "bounds")
 _NAMES = {
     "boosting.boosting": ("BoostingForQueries",),
-    "families": ("All", "Each", "Listed", "Prefixes", "Ranges"),
+    "workload.families": ("All", "Each", "Listed", "Prefixes", "Ranges"),
     "independent": ("IndependentNoise",),
-    "iterative_construction": ("IterativeConstruction",),
-    "linear_query": ("Region", "Weights", "query_of"),
+    "online.iterative_construction": ("IterativeConstruction",),
+    "workload.linear_query": ("Region", "Weights", "query_of"),
     "matrix.best": ("best_strategy",),
     "matrix.marginal_mechanism": ("MarginalMechanism",),
     "matrix.mechanism": ("MatrixMechanism",),
     "matrix.reconstruction": ("LeastSquares", "NonNegative"),
-    "mwem": ("MWEM", "suggested_rounds"),
+    "mwem.mwem": ("MWEM", "suggested_rounds"),
     "net": ("NetMechanism", "small_db"),
-    "online_construction": ("OnlineConstruction",),
+    "online.construction": ("OnlineConstruction",),
     "planning.contest": ("Contest",),
     "planning.plan": ("Plan", "best_mechanism", "plan"),
-    "pmw": ("private_gap_weights", "private_multiplicative_weights"),
+    "online.pmw": ("private_gap_weights", "private_multiplicative_weights"),
     "projection": ("ProjectionMechanism",),
     "record_count": ("BoughtCount", "PublicCount"),
     "trees.dawa": ("DAWA",),
     "trees.points": ("Points",),
     "trees.privtree": ("PrivTree",),
     "trees.quadtree": ("QuadTree",),
-    "universe": ("Attribute", "Universe"),
-    "workload": ("Workload",),
+    "workload.universe": ("Attribute", "Universe"),
+    "workload.workload": ("Workload",),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -17,8 +17,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.queries.transposed import cell_weights, column
-from discreet.queries.workload import Workload
+from discreet.queries.workload.transposed import cell_weights, column
+from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
 

@@ -20,19 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
-from discreet.mechanisms.intervals.law import law_of
+from discreet.mechanisms.distributions.distribution import law_of
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.additive import Additive, additive
-from discreet.queries.counting import Counted, marginal_counts
-from discreet.queries.described import plain_product, recalled_product
-from discreet.queries.linear_query import PLACES, is_whole, on_grid
-from discreet.queries.packing import not_plain, packed, unpacked
 from discreet.queries.record_count import BoughtCount, RecordCount, require_size
-from discreet.queries.universe import LARGEST, Universe
-from discreet.queries.workload import Product, Workload, apply_each
+from discreet.queries.workload.cell_counts import Counted, marginal_counts
+from discreet.queries.workload.linear_query import PLACES, is_whole, on_grid
+from discreet.queries.workload.packing import not_plain, packed, unpacked
+from discreet.queries.workload.plain_products import plain_product, recalled_product
+from discreet.queries.workload.universe import LARGEST, Universe
+from discreet.queries.workload.workload import Product, Workload, apply_each
 
 Floats = NDArray[np.float64]
 

@@ -16,18 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count
 from discreet.mechanisms import Exponential
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.bounds import sampling_rows
-from discreet.queries.counting import Counted, cell_counts
-from discreet.queries.linear_query import on_grid, rounded
-from discreet.queries.mwem_rounds import exact_answers
+from discreet.queries.mwem.rounds import exact_answers
 from discreet.queries.record_count import PublicCount, counted, require_public
-from discreet.queries.shared_answers import shared_answers
-from discreet.queries.synopsis import Histogram
-from discreet.queries.workload import Workload
+from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.workload.cell_counts import Counted, cell_counts
+from discreet.queries.workload.linear_query import on_grid, rounded
+from discreet.queries.workload.shared_answers import shared_answers
+from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
 

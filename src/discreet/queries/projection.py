@@ -23,12 +23,10 @@ import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.core.parameters import count, positive
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.counting import Counted, cell_counts
-from discreet.queries.families import All
 from discreet.queries.frank_wolfe import AtMost, Exactly, nearest, radius
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.record_count import (
@@ -38,8 +36,10 @@ from discreet.queries.record_count import (
     counted,
     require_size,
 )
-from discreet.queries.synopsis import Histogram
-from discreet.queries.workload import Product, Workload
+from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.workload.cell_counts import Counted, cell_counts
+from discreet.queries.workload.families import All
+from discreet.queries.workload.workload import Product, Workload
 
 _FAR = 6.0
 """Standard deviations above a noisy total that the number of records exceeds once in 1e8 or so."""

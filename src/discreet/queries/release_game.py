@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import probability
-from discreet.queries.linear_query import query_of
-from discreet.queries.multiplicative_weights import MultiplicativeWeights
-from discreet.queries.shared_answers import shared_answers
-from discreet.queries.updaters import MultiplicativeUpdater
-from discreet.queries.workload import Workload
+from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
+from discreet.queries.online.updaters import MultiplicativeUpdater
+from discreet.queries.workload.linear_query import query_of
+from discreet.queries.workload.shared_answers import shared_answers
+from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
 

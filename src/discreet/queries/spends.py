@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from discreet.accounting.zcdp import zcdp_rho
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
+from discreet.core.events.mechanisms import Unprotected
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.core.mechanism_events import Unprotected
 
 
 def adding(spend: Guarantee) -> PureDP | ZCDP:

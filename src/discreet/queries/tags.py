@@ -8,25 +8,7 @@ from __future__ import annotations
 from dataclasses import is_dataclass
 
 from discreet.core.written import Form
-from discreet.queries import (
-    families,
-    fitting,
-    gap_updater,
-    independent,
-    iterative_construction,
-    linear_query,
-    marginals,
-    mwem,
-    mwem_rounds,
-    net,
-    online_construction,
-    pmw,
-    projection,
-    record_count,
-    universe,
-    updaters,
-    workload,
-)
+from discreet.queries import independent, net, projection, record_count
 from discreet.queries.boosting import base, boosting, fits
 from discreet.queries.matrix import (
     best,
@@ -38,8 +20,14 @@ from discreet.queries.matrix import (
     strategy,
     union,
 )
+from discreet.queries.mwem import fitting, mwem
+from discreet.queries.mwem import rounds as mwem_rounds
+from discreet.queries.online import construction as online_construction
+from discreet.queries.online import gap_updater, iterative_construction, pmw, updaters
 from discreet.queries.planning import contest, plan
+from discreet.queries.synopses import marginals
 from discreet.queries.trees import dawa, points, privtree, quadtree
+from discreet.queries.workload import families, linear_query, universe, workload
 
 FORMS: dict[object, Form] = {
     base.ExponentialNet: Form("queries.boosting.base.ExponentialNet", "net"),

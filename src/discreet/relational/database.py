@@ -15,16 +15,16 @@ from discreet.core.domain import Domain
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.metric import Metric
 from discreet.core.unit import Person, PrivacyUnit, add_remove
-from discreet.relational.compile import Compiler, ordered
-from discreet.relational.engine import Engine
-from discreet.relational.expression import Expression, columns
-from discreet.relational.facts import Facts
-from discreet.relational.kind import Kind
-from discreet.relational.plan import Field, Scan
-from discreet.relational.schema import Category, Dates, Declaration, Discovered, Number
-from discreet.relational.sources import EngineTable, ParquetFile, Source, fingerprint
+from discreet.relational.compile.compiler import Compiler, ordered
+from discreet.relational.engines.engine import Engine
+from discreet.relational.plan.nodes import Field, Scan
+from discreet.relational.schema.declarations import Category, Dates, Declaration, Discovered, Number
+from discreet.relational.schema.sources import EngineTable, ParquetFile, Source, fingerprint
+from discreet.relational.schema.table import PublicTable, Table
 from discreet.relational.sql.catalog import Entry
-from discreet.relational.table import PublicTable, Table
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Expression, columns
 
 _LISTED = 100_000
 _REMEMBERED = 1000

@@ -24,8 +24,8 @@ import discreet as dp
 from discreet.mechanisms import Sparse
 from discreet.queries.analysts.guarantee import OneQuery
 from discreet.queries.analysts.query_class import Conjunctions
-from discreet.queries.pmw import private_gap_weights
-from discreet.relational.inquiry import Inquiry
+from discreet.queries.online.pmw import private_gap_weights
+from discreet.relational.planning.planned_query import Inquiry
 
 NAME = "clinic.sqlite"
 TOLD = "clinic.json"

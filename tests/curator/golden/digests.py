@@ -25,32 +25,35 @@ import numpy as np
 
 import discreet as dp
 from discreet import events
-from discreet.core import event
+from discreet.core.events import event
+from discreet.core.events.tuned import PoissonRuns, TruncatedNegativeBinomial
 from discreet.core.guarantee import ApproxZCDP, GaussianDP, RenyiDP
-from discreet.core.tuned_event import PoissonRuns, TruncatedNegativeBinomial
 from discreet.core.unit import Edge, Node
-from discreet.curator.people import unit_text
-from discreet.curator.purse import Purse
-from discreet.curator.release.promise import plain_guarantee
-from discreet.curator.rounds.account import plain_unit
-from discreet.curator.synopsis.described import described, requested
+from discreet.curator.budget import Purse
+from discreet.curator.rounds.analyst_spending import plain_unit
+from discreet.curator.synopsis.fingerprint import described, requested
 from discreet.curator.synopsis.mechanism import GIVEN
+from discreet.curator.unit_text import unit_text
 from discreet.mechanisms import AboveThreshold, NumericSparse, Scores, Sparse
-from discreet.mechanisms.intervals.law import law_from_plain
+from discreet.mechanisms.distributions.distribution import law_from_plain
 from discreet.mechanisms.sparse_vector.plain import plain_mechanism
-from discreet.queries import families, mwem, mwem_rounds, updaters
 from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
-from discreet.queries.construction_plain import plain_construction
-from discreet.queries.described import plain_product
-from discreet.queries.gap_updater import GapUpdater
 from discreet.queries.matrix import product, strategy, union
 from discreet.queries.matrix.reconstruction import LeastSquares, NonNegative
-from discreet.queries.workload import Product
-from discreet.relational.allocated import allocated
-from discreet.relational.expression import canonical
-from discreet.relational.former import described as divided
-from discreet.relational.former import former_identity
-from discreet.relational.identity import canonical_text, identity
+from discreet.queries.mwem import mwem
+from discreet.queries.mwem import rounds as mwem_rounds
+from discreet.queries.online import updaters
+from discreet.queries.online.gap_updater import GapUpdater
+from discreet.queries.online.stored_construction import plain_construction
+from discreet.queries.workload import families
+from discreet.queries.workload.plain_products import plain_product
+from discreet.queries.workload.workload import Product
+from discreet.relational.identity.former import described as divided
+from discreet.relational.identity.former import former_identity
+from discreet.relational.identity.identity import canonical_text, identity
+from discreet.relational.planning.stored_allocation import allocated
+from discreet.relational.types.expression import canonical
+from discreet.release.guarantee import plain_guarantee
 from tests.curator.golden import hospital
 from tests.relational import test_identity
 from tests.relational.doors import hospital as doors

@@ -36,8 +36,8 @@ import discreet as dp
 from discreet.mechanisms import AboveThreshold, NumericSparse, Sparse
 from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
 from discreet.queries.analysts.query_class import Conjunctions
-from discreet.queries.pmw import private_gap_weights
-from discreet.relational.inquiry import Inquiry
+from discreet.queries.online.pmw import private_gap_weights
+from discreet.relational.planning.planned_query import Inquiry
 
 NAME = "hospital.sqlite"
 TOLD = "hospital.json"

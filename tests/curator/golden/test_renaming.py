@@ -19,26 +19,28 @@ import pytest
 
 import discreet
 import discreet as dp
-from discreet.core import event, tuned_event, written
-from discreet.core.event import Event
+from discreet.core import written
+from discreet.core.events import event
+from discreet.core.events import tuned as tuned_event
+from discreet.core.events.event import Event
 from discreet.core.written import Form
 from discreet.curator import tags as curator_tags
-from discreet.curator.rounds import planning
+from discreet.curator.rounds import plan as planning
 from discreet.curator.rounds.corrected_game import CorrectedGame
-from discreet.curator.synopsis.described import described
-from discreet.mechanisms import intervals
+from discreet.curator.synopsis.fingerprint import described
 from discreet.mechanisms import tags as mechanism_tags
-from discreet.mechanisms.intervals.symmetric import Law
+from discreet.mechanisms.distributions.symmetric import Law
 from discreet.mechanisms.scores import Scores
-from discreet.queries import synopsis
 from discreet.queries import tags as query_tags
 from discreet.queries.analysts import tags as analyst_tags
-from discreet.queries.updaters import Updater
-from discreet.relational import former_tags
-from discreet.relational import tags as relational_tags
-from discreet.relational.identity import canonical_text
-from discreet.relational.kind import Kind
-from discreet.relational.plan import JoinKind
+from discreet.queries.online.updaters import Updater
+from discreet.queries.synopses import synopsis
+from discreet.relational.identity import former_tags
+from discreet.relational.identity import tags as relational_tags
+from discreet.relational.identity.identity import canonical_text
+from discreet.relational.plan.nodes import JoinKind
+from discreet.relational.types.data_type import Kind
+from discreet.release import intervals
 from tests.curator.golden import digests, hospital
 from tests.curator.golden.hospital import CARE
 from tests.curator.golden.test_digests import KEPT
@@ -174,10 +176,10 @@ def test_every_kind_of_synopsis_can_be_read_back() -> None:
 
 ALLOWED = {
     "core/content.py": "rows of the owner's own classes, told apart while they are sorted",
-    "core/event.py": "two classes under one kind are refused",
-    "relational/asking.py": "what library a table comes from",
-    "relational/engines/frames.py": "what library a table comes from",
-    "relational/sources.py": "what library a table comes from",
+    "core/events/event.py": "two classes under one kind are refused",
+    "relational/frontends/as_sql.py": "what library a table comes from",
+    "relational/engines/duckdb/frames.py": "what library a table comes from",
+    "relational/schema/sources.py": "what library a table comes from",
 }
 
 
@@ -193,35 +195,35 @@ def test_no_dotted_path_is_computed() -> None:
 NAMED = re.compile(r"__name__|\basdict\(|\brepr\(")
 QUIET = re.compile(r"received=|raise |Error\(|reason=|expectation=")
 FORMS_OF = (
-    "relational/identity.py",
-    "relational/former.py",
-    "relational/allocated.py",
-    "relational/expression.py",
-    "queries/described.py",
-    "queries/construction_plain.py",
-    "queries/journal.py",
-    "queries/synopsis.py",
+    "relational/identity/identity.py",
+    "relational/identity/former.py",
+    "relational/planning/stored_allocation.py",
+    "relational/types/expression.py",
+    "queries/workload/plain_products.py",
+    "queries/online/stored_construction.py",
+    "queries/online/journal.py",
+    "queries/synopses/synopsis.py",
     "mechanisms/sparse_vector/plain.py",
-    "curator/release/promise.py",
-    "curator/release/record.py",
-    "curator/statement/facts.py",
-    "curator/synopsis/described.py",
-    "curator/synopsis/making.py",
-    "curator/found.py",
-    "curator/people.py",
-    "curator/conversing.py",
+    "release/guarantee.py",
+    "release/serialize.py",
+    "curator/statement.py",
+    "curator/synopsis/fingerprint.py",
+    "curator/synopsis/make.py",
+    "curator/key_statement.py",
+    "curator/unit_text.py",
+    "curator/interactive/open_conversation.py",
     "curator/access.py",
     "curator/session.py",
-    "curator/rounds/account.py",
-    "curator/rounds/opening.py",
+    "curator/rounds/analyst_spending.py",
+    "curator/rounds/open.py",
 )
 PLAIN_VALUES = {
-    "relational/identity.py": 5,  # plain values, and the refusal of anything else
-    "relational/former.py": 1,  # plain values
-    "relational/expression.py": 1,  # constants of a function
-    "curator/synopsis/described.py": 1,  # plain values
-    "curator/conversing.py": 1,  # a refusal
-    "curator/release/promise.py": 1,  # words for a guarantee that nobody knows
+    "relational/identity/identity.py": 5,  # plain values, and the refusal of anything else
+    "relational/identity/former.py": 1,  # plain values
+    "relational/types/expression.py": 1,  # constants of a function
+    "curator/synopsis/fingerprint.py": 1,  # plain values
+    "curator/interactive/open_conversation.py": 1,  # a refusal
+    "release/guarantee.py": 1,  # words for a guarantee that nobody knows
 }
 
 
@@ -236,9 +238,9 @@ def test_a_function_or_class_of_ones_own_is_not_described() -> None:
     def mine() -> None:
         """Of nobody's package."""
 
-    mine.__module__ = "discreet.queries.mwem"
+    mine.__module__ = "discreet.queries.mwem.mwem"
     assert described(mine) is None
-    assert described(dp.queries.MWEM) == "discreet.queries.mwem.MWEM"
+    assert described(dp.queries.MWEM) == "discreet.queries.mwem.mwem.MWEM"
 
 
 def test_a_ledger_is_read_as_before_when_everything_has_another_name(tmp_path: Path) -> None:

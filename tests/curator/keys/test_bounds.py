@@ -9,12 +9,12 @@ import pytest
 
 import discreet as dp
 from discreet.core.errors import DiscreetError
-from discreet.mechanisms.intervals.law import DiscreteLaplace
+from discreet.mechanisms.distributions.distribution import DiscreteLaplace
 from discreet.noise import Noiseless
-from discreet.relational.expression import Column, evaluate
-from discreet.relational.facts import Facts
-from discreet.relational.kind import Kind
-from discreet.relational.magnitudes import Magnitudes, magnitudes
+from discreet.relational.planning.magnitudes import Magnitudes, magnitudes
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Column, evaluate
 
 SPEND = dp.PureDP(epsilon=1)
 

@@ -15,10 +15,10 @@ from scipy.stats import binom
 import discreet as dp
 from discreet.audit import FalseAlarms
 from discreet.core.errors import DiscreetError, Exhausted
-from discreet.core.event import from_json
-from discreet.mechanisms.partition import GeometricThreshold, OptimalSelection
+from discreet.core.events.event import from_json
+from discreet.mechanisms.key_selection import GeometricThreshold, OptimalSelection
 from discreet.noise import Seeded
-from discreet.relational.engines.duckdb import DuckDB
+from discreet.relational.engines.duckdb.engine import DuckDB
 from tests.curator.keys.people import COLUMNS, SPEND, curator, still, words
 
 ALPHA = FalseAlarms(total=1e-9, tests=2)

@@ -17,10 +17,10 @@ from discreet import events
 from discreet.audit import min_epsilon
 from discreet.noise import Noiseless, Seeded
 from discreet.relational.database import Database
-from discreet.relational.discovering import inquiry_for
-from discreet.relational.engines.duckdb import DuckDB
-from discreet.relational.ranking import Ranking
-from discreet.relational.sql.query import question_from
+from discreet.relational.engines.duckdb.engine import DuckDB
+from discreet.relational.planning.discovered_keys import inquiry_for
+from discreet.relational.planning.top_k import Ranking
+from discreet.relational.sql.translate import question_from
 
 KEYS = [f"k{n}" for n in range(8)]
 TOP = "SELECT key FROM t GROUP BY key ORDER BY COUNT(DISTINCT id) DESC LIMIT 3"

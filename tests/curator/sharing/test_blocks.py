@@ -13,10 +13,10 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.curator import blocks as blocks_module
+from discreet.curator.sub_budgets import blocks as blocks_module
 from discreet.errors import DiscreetError, Exhausted
 from discreet.noise import Noiseless
-from discreet.relational.kept import SomeParts
+from discreet.relational.plan.partition_filter import SomeParts
 from tests.curator.sharing.amounts import used
 from tests.curator.tables import private
 

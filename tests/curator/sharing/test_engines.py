@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.curator import partition as partition_module
+from discreet.curator.sub_budgets import partition as partition_module
 from discreet.errors import InvalidParameter
 from discreet.noise import Noiseless
-from discreet.relational.hashing import NATIVE, PORTABLE, Hashing
+from discreet.relational.bounding.hashing import NATIVE, PORTABLE, Hashing
 from tests import postgres_server
 from tests.relational.conformance.engines import PostgresHome
 from tests.relational.homes import DuckDBHome, Home

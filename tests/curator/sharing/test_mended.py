@@ -11,7 +11,7 @@ import pytest
 
 import discreet as dp
 from discreet import events
-from discreet.curator.explanation import _salts
+from discreet.curator.explain import _salts
 from discreet.errors import DiscreetError
 
 ONE = dp.PureDP(epsilon=1)

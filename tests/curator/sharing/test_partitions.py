@@ -14,13 +14,13 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.curator import division as division_module
-from discreet.curator import partition as partition_module
+from discreet.curator.sub_budgets import division as division_module
+from discreet.curator.sub_budgets import partition as partition_module
 from discreet.errors import DiscreetError, Exhausted, InvalidParameter, Mismatch
 from discreet.mechanisms import AboveThreshold
 from discreet.noise import Noiseless
-from discreet.relational import parts as parts_module
-from discreet.relational.kept import EveryPart, Kept, SomeParts
+from discreet.relational.plan import scope as parts_module
+from discreet.relational.plan.partition_filter import EveryPart, Kept, SomeParts
 from tests.curator.sharing.amounts import left, used
 from tests.curator.sharing.parts import (
     PERSON,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.mechanism_events import Pure
+from discreet.core.events.mechanisms import Pure
 from discreet.core.parameters import Number
 from discreet.mechanisms.quantiles import EXPONENTIAL, PERMUTE_AND_FLIP, Choice
 from discreet.mechanisms.quantiles.choice import Lists

@@ -9,8 +9,8 @@ import pytest
 
 from discreet import events
 from discreet.audit import DiscreteLaw, Twin, check_pair, three_sided
-from discreet.core.event import from_json
-from discreet.core.mechanism_events import Unprotected
+from discreet.core.events.event import from_json
+from discreet.core.events.mechanisms import Unprotected
 from discreet.mechanisms.quantiles import (
     EXPONENTIAL,
     PERMUTE_AND_FLIP,

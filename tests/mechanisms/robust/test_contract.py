@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from discreet.audit.testers import awkward_values, replace_pairs
 from discreet.core.domain import Graph
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import from_json
-from discreet.core.mechanism_events import Unprotected
+from discreet.core.events.event import from_json
+from discreet.core.events.mechanisms import Unprotected
 from discreet.mechanisms import robust
 from discreet.mechanisms.robust import (
     BlockConsensus,

@@ -11,7 +11,7 @@ import pytest
 from discreet.audit import ContinuousLaw, Twin, check_pair, three_sided
 from discreet.core.domain import Graph
 from discreet.core.errors import InvalidParameter
-from discreet.core.mechanism_events import Laplace as LaplaceEvent
+from discreet.core.events.mechanisms import Laplace as LaplaceEvent
 from discreet.mechanisms.robust import EdgeCount, Stars, SubgraphCount, Triangles, packing
 from discreet.mechanisms.robust.lipschitz import edge_flow
 from discreet.mechanisms.robust.packing import STEPS, exact_packing, packing_number

@@ -9,7 +9,7 @@ import pytest
 
 from discreet.audit import ContinuousLaw, DiscreteLaw, Twin, accepts, check_pair, three_sided
 from discreet.core.errors import InvalidParameter
-from discreet.core.mechanism_events import Approximate
+from discreet.core.events.mechanisms import Approximate
 from discreet.mechanisms.robust import NO_ANSWER, NoAnswer, NoisyTest, ProposedMedian
 from discreet.mechanisms.robust import ProposeTestRelease as Propose
 from discreet.mechanisms.robust.order_statistics import SortedRows

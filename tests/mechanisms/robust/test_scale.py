@@ -9,7 +9,7 @@ import pytest
 
 from discreet.audit import DiscreteLaw, Twin, accepts, check_pair
 from discreet.core.errors import InvalidParameter
-from discreet.core.mechanism_events import Approximate
+from discreet.core.events.mechanisms import Approximate
 from discreet.mechanisms.robust import NO_ANSWER, NoAnswer, NoisyTest, Scale, base_for
 from discreet.mechanisms.robust.quartiles import Bin, Quartiles, border
 from discreet.noise import Noiseless, Seeded

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.event import Event
-from discreet.core.mechanism_events import Pure
+from discreet.core.events.event import Event
+from discreet.core.events.mechanisms import Pure
 from discreet.core.parameters import Number
 from discreet.mechanisms.robust import SmoothMedian
 from discreet.mechanisms.robust.lattice import Lattice

@@ -18,7 +18,7 @@ from discreet.audit import (
     three_sided,
 )
 from discreet.core.errors import InvalidParameter
-from discreet.core.mechanism_events import Approximate, Pure
+from discreet.core.events.mechanisms import Approximate, Pure
 from discreet.core.parameters import Number
 from discreet.mechanisms.robust import SmoothCauchy, SmoothLaplace, SmoothMedian, SmoothNoise
 from discreet.mechanisms.robust.order_statistics import SortedRows

@@ -11,7 +11,7 @@ import pytest
 
 from discreet.audit import DiscreteLaw, Twin, accepts, check_pair
 from discreet.core.errors import InvalidParameter
-from discreet.core.mechanism_events import Approximate
+from discreet.core.events.mechanisms import Approximate
 from discreet.mechanisms.robust import (
     NO_ANSWER,
     BlockConsensus,

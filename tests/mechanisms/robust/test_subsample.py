@@ -14,8 +14,8 @@ import pytest
 from discreet.audit import ContinuousLaw, DiscreteLaw, accepts, three_sided
 from discreet.audit.testers import l1, measure, replace_neighbours
 from discreet.core.errors import InvalidParameter
-from discreet.core.mechanism_events import Laplace as LaplaceEvent
-from discreet.core.mechanism_events import NoisyMax as NoisyMaxEvent
+from discreet.core.events.mechanisms import Laplace as LaplaceEvent
+from discreet.core.events.mechanisms import NoisyMax as NoisyMaxEvent
 from discreet.mechanisms.robust import (
     Aggregator,
     ByExponential,

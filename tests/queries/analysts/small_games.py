@@ -15,8 +15,8 @@ from discreet.queries.analysts.guarantee import OneQuery
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import SampledGame
 from discreet.queries.record_count import PublicCount
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 View = tuple[tuple[int, ...], tuple[int, ...], float]
 

@@ -7,17 +7,17 @@ probability at most 1e-6 in each audit.
 import numpy as np
 
 from discreet.audit import Finding, Learned, audit, outcome, repeated
-from discreet.core.event import Nothing
+from discreet.core.events.event import Nothing
 from discreet.noise import SYSTEM
 from discreet.queries.analysts.correction import Correction, Corrections
 from discreet.queries.analysts.equilibrium import SignedLaw
 from discreet.queries.analysts.game import GameSynopsis, Tilts
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import Drawing, SampledGame
-from discreet.queries.counting import Counted
 from discreet.queries.record_count import PublicCount
-from discreet.queries.synopsis import Histogram
-from discreet.queries.universe import Universe
+from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.workload.cell_counts import Counted
+from discreet.queries.workload.universe import Universe
 from tests.queries.analysts.small_games import sampled
 
 UNIVERSE = Universe.of(x=range(2))

@@ -18,11 +18,11 @@ from discreet.queries.analysts.independent import IndependentNoise
 from discreet.queries.analysts.precisions import best_precisions
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.query_class import AnyQuery, Conjunctions
-from discreet.queries.linear_query import Weights
 from discreet.queries.matrix.residual_weights import gains, residual_strategy
 from discreet.queries.record_count import BoughtCount, PublicCount
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.linear_query import Weights
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 SPEND = dp.ApproxDP(epsilon=1, delta=1e-6)
 BITS = Universe.of(**{f"b{place}": range(2) for place in range(12)})

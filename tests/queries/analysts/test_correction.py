@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Nothing
+from discreet.core.events.event import Nothing
 from discreet.noise import Noiseless
 from discreet.queries.analysts.correction import Correction
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.record_count import BoughtCount, PublicCount
-from discreet.queries.synopsis import Histogram
-from discreet.queries.universe import Universe
+from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.workload.universe import Universe
 
 UNIVERSE = Universe.of(x=range(4))
 SHAPE = RoundShape(UNIVERSE, 2, 3)

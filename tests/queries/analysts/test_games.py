@@ -23,9 +23,9 @@ from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import Drawing, SampledGame
 from discreet.queries.record_count import BoughtCount, PublicCount
-from discreet.queries.synopsis import recalled
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.synopses.synopsis import recalled
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 from tests.queries.analysts.small_games import (
     conjunctions,
     correlated,

@@ -24,8 +24,8 @@ from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.query_class import Conjunctions, attribute_sets
 from discreet.queries.record_count import PublicCount
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 SPEND = dp.ApproxDP(epsilon=1, delta=1e-6)
 SMALL = Universe.of(a=range(2), b=range(3), c=range(4))

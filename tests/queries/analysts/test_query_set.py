@@ -8,9 +8,9 @@ import pytest
 
 from discreet.core.errors import InvalidParameter
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
-from discreet.queries.linear_query import Region
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.linear_query import Region
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 UNIVERSE = Universe.of(a=range(2), b=range(3))
 SHAPE = RoundShape(UNIVERSE, 3, 4)

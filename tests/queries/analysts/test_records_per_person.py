@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.core.event import Nothing
+from discreet.core.events.event import Nothing
 from discreet.core.guarantee import Guarantee
 from discreet.errors import InvalidParameter
 from discreet.noise import SYSTEM
@@ -35,10 +35,10 @@ from discreet.queries.analysts.public_round import PublicRound
 from discreet.queries.analysts.query_class import Conjunctions
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import SampledGame
-from discreet.queries.linear_query import Weights
 from discreet.queries.record_count import BoughtCount, PublicCount
-from discreet.queries.synopsis import Histogram
-from discreet.queries.universe import Universe
+from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.workload.linear_query import Weights
+from discreet.queries.workload.universe import Universe
 from tests.queries.analysts.small_games import (
     expected,
     expected_views,

@@ -12,7 +12,7 @@ from discreet.queries.analysts.guarantee import AnalystGuarantee, OneQuery
 from discreet.queries.analysts.planning_options import Option, refused
 from discreet.queries.analysts.public_round import PublicRound
 from discreet.queries.record_count import PublicCount
-from discreet.queries.universe import Universe
+from discreet.queries.workload.universe import Universe
 
 FACTS = PublicRound(
     universe=Universe.of(x=range(4)),

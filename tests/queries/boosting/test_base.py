@@ -28,12 +28,12 @@ from discreet.queries.boosting.fits import (
     Sample,
     WeightsFit,
 )
-from discreet.queries.families import Each, Listed, Prefixes, Ranges
-from discreet.queries.linear_query import query_of
 from discreet.queries.net import small_databases
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.families import Each, Listed, Prefixes, Ranges
+from discreet.queries.workload.linear_query import query_of
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
 

@@ -21,12 +21,12 @@ from discreet.queries.boosting.bounds import draws_rho, rounds_needed
 from discreet.queries.boosting.fits import LeastSquares, Sample
 from discreet.queries.boosting.median import MedianSynopsis
 from discreet.queries.boosting.reweighting import STEPS, Reweighting, in_steps
-from discreet.queries.families import Each, Listed, Ranges
-from discreet.queries.linear_query import query_of
 from discreet.queries.net import small_databases
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.families import Each, Listed, Ranges
+from discreet.queries.workload.linear_query import query_of
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
 Transcript = tuple[int, ...]

@@ -14,12 +14,12 @@ import discreet as dp
 from discreet.core.domain import Categories
 from discreet.core.guarantee import Guarantee
 from discreet.errors import InvalidData, InvalidParameter
-from discreet.queries.families import Each, Listed, Prefixes, Ranges
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
-from discreet.queries.synopsis import recalled
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.synopses.synopsis import recalled
+from discreet.queries.workload.families import Each, Listed, Prefixes, Ranges
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 UNIVERSE = Universe.of(a=range(2), b=range(3), c=range(4), one=["only"])
 COUNTS = (np.arange(24) * 31) % 17

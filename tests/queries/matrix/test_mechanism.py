@@ -15,14 +15,14 @@ from discreet.audit import Learned, audit, outcome, repeated
 from discreet.core.domain import Categories
 from discreet.core.guarantee import Guarantee
 from discreet.errors import InvalidData, InvalidParameter
-from discreet.queries.families import Each, Prefixes, Ranges
 from discreet.queries.matrix.mechanism import MatrixMechanism
 from discreet.queries.matrix.product import ProductStrategy, gaussian_strategy, laplace_strategy
 from discreet.queries.matrix.strategy import Strategy, hierarchical, identity, total, wavelet
 from discreet.queries.record_count import PublicCount, RecordCount
-from discreet.queries.synopsis import recalled
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.synopses.synopsis import recalled
+from discreet.queries.workload.families import Each, Prefixes, Ranges
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 UNIVERSE = Universe.of(age=range(16), sex=["f", "m"], ward=["A", "B", "C"])
 COUNTS = (np.arange(96).reshape(16, 2, 3) * 7919) % 50

@@ -7,15 +7,15 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidParameter
-from discreet.queries.families import Listed
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.measured_table import MeasuredTable
 from discreet.queries.matrix.product import ProductStrategy
 from discreet.queries.matrix.residuals import MarginalStrategy
 from discreet.queries.matrix.strategy import Strategy, identity
 from discreet.queries.matrix.union import UnionStrategy, laplace_union
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.families import Listed
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 
 @pytest.mark.parametrize("weights", [(1000, -999), (1, 0), (1,), (1.5, 1)])

@@ -8,14 +8,14 @@ from scipy.optimize import nnls
 
 import discreet as dp
 from discreet.errors import InvalidParameter
-from discreet.queries.families import Each, Ranges
 from discreet.queries.matrix.mechanism import MatrixMechanism
 from discreet.queries.matrix.product import ProductStrategy
 from discreet.queries.matrix.reconstruction import LeastSquares, NonNegative, projected
 from discreet.queries.matrix.strategy import hierarchical, identity
 from discreet.queries.record_count import BoughtCount, PublicCount
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.families import Each, Ranges
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 STRATEGY = ProductStrategy.of(hierarchical(6), identity(3))
 MATRIX = np.kron(hierarchical(6).rows, np.eye(3))

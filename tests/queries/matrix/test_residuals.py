@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 import discreet as dp
 from discreet.audit import Learned, audit, outcome, repeated
 from discreet.core.guarantee import Guarantee
-from discreet.queries.families import Each, Listed, Prefixes, Ranges
 from discreet.queries.matrix.gaussian_optimum import gaussian_optimum
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.measured_table import Contrast
 from discreet.queries.matrix.residual_weights import gains, residual_strategy, table_strategy
 from discreet.queries.matrix.residuals import MarginalStrategy
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.families import Each, Listed, Prefixes, Ranges
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 UNIVERSE = Universe.of(a=range(2), b=range(3), c=range(4))
 MIXED = Workload.union(

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidParameter
-from discreet.queries.families import All, Each, Family, Listed, Prefixes, Ranges
 from discreet.queries.matrix.gaussian_optimum import gaussian_optimum
 from discreet.queries.matrix.p_identity import p_identity
 from discreet.queries.matrix.strategy import Strategy, hierarchical, identity, wavelet
+from discreet.queries.workload.families import All, Each, Family, Listed, Prefixes, Ranges
 
 RANGES = {
     # modern-data:M1: identity, H2, Haar under Laplace noise at epsilon 1

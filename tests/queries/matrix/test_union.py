@@ -9,7 +9,6 @@ import pytest
 import discreet as dp
 from discreet.core.guarantee import Guarantee
 from discreet.errors import InvalidParameter
-from discreet.queries.families import Each, Prefixes, Ranges
 from discreet.queries.matrix.best import best_strategy
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.mechanism import MatrixMechanism
@@ -17,8 +16,9 @@ from discreet.queries.matrix.product import ProductStrategy
 from discreet.queries.matrix.strategy import identity, total
 from discreet.queries.matrix.union import UnionStrategy, gaussian_union, laplace_union
 from discreet.queries.record_count import BoughtCount, PublicCount
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.families import Each, Prefixes, Ranges
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 UNIVERSE = Universe.of(age=range(12), ward=range(4), sex=range(2))
 COUNTS = (np.arange(96) * 37) % 23

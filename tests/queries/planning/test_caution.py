@@ -13,9 +13,9 @@ from discreet.queries.planning.options import Basis, Option, Predicted, _Tried
 from discreet.queries.planning.plan import Plan, plan
 from discreet.queries.planning.request import Build, Request
 from discreet.queries.planning.surrogate import surrogate
-from discreet.queries.synopsis import Histogram
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 LINE = Workload.marginals(Universe.of(x=range(4)), 1)
 

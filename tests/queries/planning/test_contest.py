@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 import discreet as dp
 from discreet.errors import InvalidParameter
 from discreet.mechanisms import PermuteAndFlip
-from discreet.queries.families import Prefixes
 from discreet.queries.independent import IndependentNoise
-from discreet.queries.mwem import MWEM
+from discreet.queries.mwem.mwem import MWEM
 from discreet.queries.planning.contest import Contest, Won, _score
 from discreet.queries.record_count import BoughtCount, PublicCount
-from discreet.queries.synopsis import Histogram, recalled
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.synopses.synopsis import Histogram, recalled
+from discreet.queries.workload.families import Prefixes
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 SQUARE = Universe.of(a=range(4), b=range(4))
 BOTH = Workload.marginals(SQUARE, 1)

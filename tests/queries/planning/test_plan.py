@@ -6,14 +6,14 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidParameter
 from discreet.noise.randomness import SYSTEM
-from discreet.queries.families import Each, Listed, Prefixes, Ranges
 from discreet.queries.planning.options import Basis
 from discreet.queries.planning.plan import plan
 from discreet.queries.planning.request import rmse
 from discreet.queries.planning.surrogate import surrogate
 from discreet.queries.record_count import PublicCount
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.families import Each, Listed, Prefixes, Ranges
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 PEOPLE = Universe.of(age=range(7), school=range(6), ward=range(5), job=range(3), rich=range(2))
 TWO_WAY = Workload.marginals(PEOPLE, 2)

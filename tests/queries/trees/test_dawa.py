@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.noise.randomness import Noiseless, Seeded
-from discreet.queries.families import Each, Prefixes, Ranges
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
 from discreet.queries.trees.box_counts import BoxCounts
 from discreet.queries.trees.dawa import DAWA
 from discreet.queries.trees.noisy_partition import STEPS, NoisyPartition, deviations
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.families import Each, Prefixes, Ranges
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 from tests.queries.trees.exact_partitions import (
     Scale,
     from_mean,

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Nothing
+from discreet.core.events.event import Nothing
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.noise.randomness import Noiseless, Seeded
-from discreet.queries.families import Each, Listed, Prefixes, Ranges
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
-from discreet.queries.synopsis import Synopsis
+from discreet.queries.synopses.synopsis import Synopsis
 from discreet.queries.trees.box_counts import BoxCounts
 from discreet.queries.trees.points import Points
 from discreet.queries.trees.privtree import PrivTree, splitting, way_cost
 from discreet.queries.trees.space_filling import Interleaving
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.families import Each, Listed, Prefixes, Ranges
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 from tests.queries.trees.exact_shapes import (
     clamped,
     log_chance,

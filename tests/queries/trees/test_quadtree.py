@@ -11,9 +11,8 @@ from scipy.optimize import minimize
 
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.mechanisms.intervals.law import law_of
+from discreet.mechanisms.distributions.distribution import law_of
 from discreet.noise.randomness import Noiseless, Seeded
-from discreet.queries.families import All, Each, Family, Listed, Prefixes, Ranges
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
 from discreet.queries.trees.grid_counts import GridCounts
 from discreet.queries.trees.level_weights import (
@@ -30,8 +29,9 @@ from discreet.queries.trees.levels import Levels, new_traces, total_error
 from discreet.queries.trees.overlap import shares, spread_gram
 from discreet.queries.trees.points import Points
 from discreet.queries.trees.quadtree import QuadTree
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.families import All, Each, Family, Listed, Prefixes, Ranges
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 SPENDS: list[Guarantee] = [
     PureDP(epsilon=1),

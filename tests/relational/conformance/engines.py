@@ -15,8 +15,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from discreet.relational.engines.postgres import Postgres
-from discreet.relational.hashing import Hashing
+from discreet.relational.bounding.hashing import Hashing
+from discreet.relational.engines.postgres.engine import Postgres
 from tests import postgres_server
 from tests.relational.homes import DuckDBHome, Home
 

@@ -20,8 +20,8 @@ from typing import Any
 
 import polars as pl
 
-from discreet.relational.engines.spark import Spark
-from discreet.relational.hashing import NATIVE, Hashing
+from discreet.relational.bounding.hashing import NATIVE, Hashing
+from discreet.relational.engines.spark.engine import Spark
 
 _OLDEST_JAVA = 17
 _SETTINGS = {

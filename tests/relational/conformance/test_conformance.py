@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 import discreet as dp
-from discreet.relational.hashing import NATIVE, PORTABLE, Hashing
+from discreet.relational.bounding.hashing import NATIVE, PORTABLE, Hashing
 from tests.relational.conformance.engines import DUCKDB, Maker, others
 from tests.relational.conformance.questions import CASES, UNCUT
 from tests.relational.conformance.rows import people

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 import discreet as dp
 from discreet.core.unit import PrivacyUnit
-from discreet.relational import counting
-from discreet.relational.hashing import PORTABLE
-from discreet.relational.keyed_universe import column_questions
+from discreet.relational.bounding.hashing import PORTABLE
+from discreet.relational.execute import table_counts as counting
+from discreet.relational.plan.keyed_universe import column_questions
 from tests.relational.conformance.engines import DUCKDB, Maker, others
 from tests.relational.conformance.rows import POOLS, SCHEMA, drawn, frame
 from tests.relational.conformance.spark_home import missing

@@ -10,10 +10,10 @@ import pytest
 
 import discreet as dp
 from discreet.core.unit import PrivacyUnit
-from discreet.relational.discovery import candidates
-from discreet.relational.hashing import PORTABLE
-from discreet.relational.keys import DiscoveredKeys
-from discreet.relational.sql.query import question_from
+from discreet.relational.bounding.hashing import PORTABLE
+from discreet.relational.execute.candidate_keys import candidates
+from discreet.relational.plan.keys import DiscoveredKeys
+from discreet.relational.sql.translate import question_from
 from tests.relational.conformance.engines import DUCKDB, Maker, others
 from tests.relational.conformance.rows import POOLS, SCHEMA, drawn, frame
 from tests.relational.homes import Home

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.dialect import Dialect
-from discreet.relational.engines.postgres import Postgres
-from discreet.relational.engines.postgres_dialect import PostgresDialect
-from discreet.relational.expression import Expression
-from discreet.relational.facts import Facts
+from discreet.relational.bounding.hashing import NATIVE
+from discreet.relational.compile.dialect import Dialect
+from discreet.relational.engines.postgres.dialect import PostgresDialect
+from discreet.relational.engines.postgres.engine import Postgres
 from discreet.relational.functions.standard import Template
-from discreet.relational.hashing import NATIVE
-from discreet.relational.kind import Kind
-from discreet.relational.sources import source_of
+from discreet.relational.schema.sources import source_of
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Expression
 from tests.relational.conformance.engines import POSTGRES, Maker, others
 from tests.relational.expressions.cases import EXACT, NEARLY
 from tests.relational.expressions.engine import COLUMNS, Row, reference, same, translated

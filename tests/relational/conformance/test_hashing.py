@@ -13,9 +13,9 @@ import pytest
 
 import discreet as dp
 from discreet.noise import Noiseless
-from discreet.relational.hashing import NATIVE, PORTABLE, Content, Hashing, Identifier
-from discreet.relational.kind import Kind
-from discreet.relational.sources import source_of
+from discreet.relational.bounding.hashing import NATIVE, PORTABLE, Content, Hashing, Identifier
+from discreet.relational.schema.sources import source_of
+from discreet.relational.types.data_type import Kind
 from tests.relational.conformance.engines import DUCKDB, OTHERS, POSTGRES, Maker
 from tests.relational.homes import Home
 

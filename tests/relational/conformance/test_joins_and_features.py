@@ -8,7 +8,7 @@ import pytest
 
 import discreet as dp
 from discreet.core.unit import PrivacyUnit
-from discreet.relational.hashing import NATIVE, PORTABLE
+from discreet.relational.bounding.hashing import NATIVE, PORTABLE
 from tests.relational.conformance.engines import Maker, others
 from tests.relational.conformance.rows import people
 from tests.relational.conformance.test_conformance import differences

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 
 import discreet as dp
 from discreet.core.unit import PrivacyUnit, Replace
-from discreet.relational.hashing import NATIVE, PORTABLE, Hashing
+from discreet.relational.bounding.hashing import NATIVE, PORTABLE, Hashing
 from tests.relational.conformance.engines import Maker, others
 from tests.relational.neighbours.tables import both, routed, visits
 from tests.relational.neighbours.test_generated import Trial, by_person, by_route, by_row
@@ -126,7 +126,7 @@ def test_a_bound_that_is_not_enforced_is_caught(
     maker: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The broken twin: bounding that forgets how many groups a person may be in."""
-    from discreet.relational import tally
+    from discreet.relational.execute import exact_aggregation as tally
 
     real = tally.bounded
     monkeypatch.setattr(

@@ -16,10 +16,10 @@ import discreet as dp
 from discreet.core.errors import DiscreetError, EngineFailed, InvalidParameter, Mismatch
 from discreet.core.guarantee import Guarantee
 from discreet.curator.curator import Curator
-from discreet.relational.engines.chosen import engine_of
-from discreet.relational.facts import Facts
-from discreet.relational.hashing import NATIVE
-from discreet.relational.kind import Kind
+from discreet.relational.bounding.hashing import NATIVE
+from discreet.relational.engines.choose import engine_of
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
 from tests import postgres_server
 from tests.relational.conformance.engines import PostgresHome
 

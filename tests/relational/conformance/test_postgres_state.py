@@ -12,8 +12,8 @@ import pytest
 import discreet as dp
 from discreet.core.errors import InvalidParameter
 from discreet.curator.payment import Payment
-from discreet.relational.hashing import NATIVE
-from discreet.relational.kind import Kind
+from discreet.relational.bounding.hashing import NATIVE
+from discreet.relational.types.data_type import Kind
 from tests import postgres_server
 from tests.relational.conformance.engines import PostgresHome, _database
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 
 import discreet as dp
 from discreet.core.unit import PrivacyUnit, Replace
-from discreet.relational.hashing import NATIVE, PORTABLE, Hashing
+from discreet.relational.bounding.hashing import NATIVE, PORTABLE, Hashing
 from tests.relational.conformance.engines import Maker
 from tests.relational.conformance.questions import CASES, UNCUT
 from tests.relational.conformance.rows import people
@@ -157,7 +157,7 @@ def test_generated_questions_about_generated_tables(trial: Trial) -> None:
 
 def test_a_bound_that_is_not_enforced_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The broken twin: bounding that forgets how many groups a person may be in."""
-    from discreet.relational import tally
+    from discreet.relational.execute import exact_aggregation as tally
 
     real = tally.bounded
     monkeypatch.setattr(

@@ -12,11 +12,11 @@ import pytest
 
 import discreet as dp
 from discreet.core.errors import EngineFailed, InvalidParameter
-from discreet.relational.engines.spark import Spark
-from discreet.relational.engines.spark_dialect import SparkDialect
-from discreet.relational.engines.spark_session import PINNED, quiet
-from discreet.relational.facts import Facts
-from discreet.relational.kind import Kind
+from discreet.relational.engines.spark.dialect import SparkDialect
+from discreet.relational.engines.spark.engine import Spark
+from discreet.relational.engines.spark.session import PINNED, quiet
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
 from tests.curator.keys.people import SPEND as WORDS_SPEND
 from tests.curator.keys.people import still, words
 from tests.relational.conformance.spark_home import folder, missing, session

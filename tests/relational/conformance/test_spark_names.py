@@ -8,8 +8,8 @@ import pytest
 
 import discreet as dp
 from discreet.relational.engines import key_tables
-from discreet.relational.engines.spark import Spark
-from discreet.relational.kind import Kind
+from discreet.relational.engines.spark.engine import Spark
+from discreet.relational.types.data_type import Kind
 from tests.relational.conformance.spark_home import INTERPRETED, SparkHome, missing, session
 from tests.relational.engines.partners import CUT, exact
 from tests.relational.engines.test_several_curators import meet_nowhere

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import discreet as dp
-from discreet.relational.asking import text_of
-from discreet.relational.identity import identity
-from discreet.relational.sql.query import question_from
+from discreet.relational.frontends.as_sql import text_of
+from discreet.relational.identity.identity import identity
+from discreet.relational.sql.translate import question_from
 
 
 def curator(unit: dp.Person | dp.Row | None = None, *, epsilon: float = 100) -> dp.Curator:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 import discreet as dp
-from discreet.relational.plan import JoinedPublic, Rows
+from discreet.relational.plan.nodes import JoinedPublic, Rows
 from tests.relational.homes import Home
 from tests.relational.neighbours.worlds import Stand, one
 

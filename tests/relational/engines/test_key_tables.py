@@ -9,7 +9,7 @@ import pytest
 import discreet as dp
 from discreet.relational.engines import key_tables
 from discreet.relational.engines.key_tables import Entries, KeyTables, Kinds
-from discreet.relational.kind import Kind
+from discreet.relational.types.data_type import Kind
 
 WHOLE = (Kind.WHOLE,)
 

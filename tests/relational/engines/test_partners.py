@@ -11,9 +11,9 @@ import pytest
 
 import discreet as dp
 from discreet.core.errors import DiscreetError
+from discreet.relational.bounding.hashing import NATIVE
 from discreet.relational.database import Database
-from discreet.relational.engines.duckdb import DuckDB
-from discreet.relational.hashing import NATIVE
+from discreet.relational.engines.duckdb.engine import DuckDB
 from tests.relational.conformance.engines import DUCKDB, OTHERS, Maker
 from tests.relational.engines.partners import CUT, exact
 

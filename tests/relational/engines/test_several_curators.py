@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.relational.hashing import NATIVE
+from discreet.relational.bounding.hashing import NATIVE
 from tests.relational.conformance.engines import DUCKDB, OTHERS, Maker
 from tests.relational.homes import Home
 

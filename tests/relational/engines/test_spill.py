@@ -77,7 +77,7 @@ print(engine.rows("SELECT current_setting('temp_directory')")[0][0])
 FORKED = """
 import os, sys
 import discreet as dp
-from discreet.relational.engines.spill import private_folder, removed_with
+from discreet.relational.engines.duckdb.spill import private_folder, removed_with
 class Owner: pass
 owner, place = Owner(), private_folder(None)
 end = removed_with(owner, place, lambda: print("let go", flush=True))

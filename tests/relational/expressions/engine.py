@@ -12,11 +12,11 @@ import duckdb
 from sqlglot import exp, parse_one
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.engines.duckdb_dialect import DuckDBDialect
-from discreet.relational.expression import Column, Expression, evaluate
-from discreet.relational.facts import Facts, cleaned
-from discreet.relational.kind import Kind
+from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.sql.expressions import expression_from
+from discreet.relational.types.column_domain import Facts, cleaned
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Column, Expression, evaluate
 
 DIALECT = DuckDBDialect()
 

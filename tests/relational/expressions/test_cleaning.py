@@ -10,8 +10,8 @@ import duckdb
 import pytest
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.facts import Facts, cleaned
-from discreet.relational.kind import LARGEST_REAL, LARGEST_WHOLE, Kind
+from discreet.relational.types.column_domain import Facts, cleaned
+from discreet.relational.types.data_type import LARGEST_REAL, LARGEST_WHOLE, Kind
 from tests.relational.expressions.engine import DIALECT
 from tests.relational.expressions.rows import DATES, MOMENTS, REALS, TEXTS, WHOLES
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from discreet.core.errors import DiscreetError
-from discreet.relational.expression import Expression, possible_values
+from discreet.relational.types.expression import Expression, possible_values
 from tests.relational.expressions.engine import computed, reference, same, translated
 from tests.relational.expressions.rows import awkward_rows
 from tests.relational.expressions.test_engine_agrees import holds

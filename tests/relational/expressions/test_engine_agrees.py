@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from discreet.relational.expression import Call, Expression, possible_values
-from discreet.relational.facts import Facts
-from discreet.relational.kind import Kind, kind_of_value
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind, kind_of_value
+from discreet.relational.types.expression import Call, Expression, possible_values
 from tests.relational.expressions.cases import EXACT, NEARLY
 from tests.relational.expressions.engine import Row, computed, reference, same, translated
 from tests.relational.expressions.rows import any_rows, awkward_rows

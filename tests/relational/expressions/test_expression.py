@@ -7,7 +7,12 @@ from datetime import date, datetime
 import pytest
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.expression import (
+from discreet.relational.functions.arithmetic import ADD, DIVIDE, MULTIPLY
+from discreet.relational.functions.comparison import LESS
+from discreet.relational.functions.rounding import FLOOR
+from discreet.relational.types.column_domain import Facts, hull, require_bounds
+from discreet.relational.types.data_type import Kind, kind_of_value
+from discreet.relational.types.expression import (
     Call,
     Case,
     Column,
@@ -18,11 +23,6 @@ from discreet.relational.expression import (
     possible_values,
     substitute,
 )
-from discreet.relational.facts import Facts, hull, require_bounds
-from discreet.relational.functions.arithmetic import ADD, DIVIDE, MULTIPLY
-from discreet.relational.functions.comparison import LESS
-from discreet.relational.functions.rounding import FLOOR
-from discreet.relational.kind import Kind, kind_of_value
 from tests.relational.expressions.engine import DIALECT, translated
 
 AGE = Column("age", Facts(Kind.WHOLE, 0, 120, declared=True))

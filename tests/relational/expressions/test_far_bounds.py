@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
-from discreet.relational.engines.postgres_dialect import PostgresDialect
-from discreet.relational.expression import Column, evaluate, possible_values
-from discreet.relational.facts import Facts, cleaned
-from discreet.relational.kind import Kind
+from discreet.relational.engines.postgres.dialect import PostgresDialect
+from discreet.relational.types.column_domain import Facts, cleaned
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Column, evaluate, possible_values
 from tests.relational.expressions.engine import Stored, translated
 
 _MOMENT = Facts(Kind.MOMENT, datetime(2024, 1, 30, 12), datetime(2024, 2, 29), declared=True)

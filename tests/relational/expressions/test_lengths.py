@@ -15,20 +15,20 @@ import pytest
 
 import discreet as dp
 from discreet.core.errors import DiscreetError, InvalidParameter
-from discreet.relational.dialect import MOST_IDENTIFIER, Dialect
-from discreet.relational.engines.duckdb_dialect import DuckDBDialect
-from discreet.relational.expression import Call, Case, Column, Expression, Literal, evaluate
-from discreet.relational.facts import Facts, cleaned, hull
+from discreet.relational.bounding.hashing import NATIVE
+from discreet.relational.compile.dialect import MOST_IDENTIFIER, Dialect
+from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.functions.casts import LONGEST, cast
 from discreet.relational.functions.comparison import EQUAL
 from discreet.relational.functions.function import Function, always
 from discreet.relational.functions.registry import FUNCTIONS, OPERATORS, Entry
 from discreet.relational.functions.standard import Template
 from discreet.relational.functions.text import CONCAT, replaced, substring
-from discreet.relational.hashing import NATIVE
-from discreet.relational.kind import TEXT_LIMIT, Kind, kind_of_value
-from discreet.relational.letters import MOST_WRITTEN, written
-from discreet.relational.sources import source_of
+from discreet.relational.limits.text_written import MOST_WRITTEN, written
+from discreet.relational.schema.sources import source_of
+from discreet.relational.types.column_domain import Facts, cleaned, hull
+from discreet.relational.types.data_type import TEXT_LIMIT, Kind, kind_of_value
+from discreet.relational.types.expression import Call, Case, Column, Expression, Literal, evaluate
 from tests.relational.conformance.engines import DUCKDB, POSTGRES, Maker
 from tests.relational.conformance.spark_home import INTERPRETED, SparkHome, missing
 

@@ -8,7 +8,13 @@ import pytest
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.expression import (
+from discreet.relational.functions.arithmetic import ADD
+from discreet.relational.functions.choice import LEAST
+from discreet.relational.functions.logic import NOT
+from discreet.relational.sql.expressions import expression_from
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import (
     MOST_NESTED,
     Call,
     Column,
@@ -17,12 +23,6 @@ from discreet.relational.expression import (
     canonical,
     evaluate,
 )
-from discreet.relational.facts import Facts
-from discreet.relational.functions.arithmetic import ADD
-from discreet.relational.functions.choice import LEAST
-from discreet.relational.functions.logic import NOT
-from discreet.relational.kind import Kind
-from discreet.relational.sql.expressions import expression_from
 from tests.relational.expressions.engine import DIALECT, translated
 
 

@@ -8,14 +8,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from discreet.relational.engines.spark_dialect import SparkDialect
-from discreet.relational.expression import Call, Column, Expression, evaluate
-from discreet.relational.facts import Facts
+from discreet.relational.bounding.hashing import NATIVE
+from discreet.relational.engines.spark.dialect import SparkDialect
 from discreet.relational.functions.casts import cast
 from discreet.relational.functions.patterns import like
-from discreet.relational.hashing import NATIVE
-from discreet.relational.kind import TEXT_LIMIT, Kind
-from discreet.relational.sources import source_of
+from discreet.relational.schema.sources import source_of
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import TEXT_LIMIT, Kind
+from discreet.relational.types.expression import Call, Column, Expression, evaluate
 from tests.relational.conformance.engines import DUCKDB, POSTGRES, Maker
 from tests.relational.conformance.spark_home import INTERPRETED, SparkHome, missing
 

@@ -6,10 +6,10 @@ import pytest
 from sqlglot import exp, parse_one
 
 from discreet.core.errors import DiscreetError, InvalidParameter, Mismatch
-from discreet.relational.expression import Column, Expression, Literal
-from discreet.relational.facts import Facts
-from discreet.relational.kind import Kind
 from discreet.relational.sql.expressions import expression_from
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Column, Expression, Literal
 from tests.relational.expressions.engine import translated
 
 ELSEWHERE = (

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.facts import Facts
-from discreet.relational.kind import Kind
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
 from tests.relational.expressions.engine import DIALECT
 from tests.relational.expressions.rows import REALS
 

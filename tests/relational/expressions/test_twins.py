@@ -8,10 +8,10 @@ from typing import ClassVar
 import duckdb
 import pytest
 
-from discreet.relational.engines.duckdb_dialect import DuckDBDialect
-from discreet.relational.facts import Facts
+from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.functions.standard import Template
-from discreet.relational.kind import Kind
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
 from tests.relational.expressions.engine import computed, reference, same, translated
 from tests.relational.expressions.rows import awkward_rows
 

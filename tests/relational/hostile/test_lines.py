@@ -19,9 +19,9 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.noise import Noiseless
-from discreet.relational.engines.duckdb import DuckDB
-from discreet.relational.engines.lines import LONGEST_LINE, Lines, blocks
-from discreet.relational.sources import source_of
+from discreet.relational.engines.duckdb.csv_lines import LONGEST_LINE, Lines, blocks
+from discreet.relational.engines.duckdb.engine import DuckDB
+from discreet.relational.schema.sources import source_of
 from tests.relational.hostile.curators import ask, curator
 
 HEADER = b"pid,w,x,y\n"

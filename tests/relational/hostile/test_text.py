@@ -14,7 +14,7 @@ import pytest
 
 import discreet as dp
 from discreet.core.errors import DiscreetError
-from discreet.relational.hashing import NATIVE
+from discreet.relational.bounding.hashing import NATIVE
 from tests.relational.conformance.engines import DUCKDB, POSTGRES, Maker
 from tests.relational.conformance.spark_home import INTERPRETED, SparkHome, missing
 

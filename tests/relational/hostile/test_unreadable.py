@@ -16,8 +16,8 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.noise import Noiseless
-from discreet.relational.engines.duckdb import DuckDB
-from discreet.relational.sources import source_of
+from discreet.relational.engines.duckdb.engine import DuckDB
+from discreet.relational.schema.sources import source_of
 from tests.relational.hostile.curators import ask, curator
 
 COUNTS = "SELECT COUNT(*) AS n, COUNT(w) AS m FROM t"
@@ -80,7 +80,7 @@ def test_a_person_without_a_readable_name_is_nobody(frame: Any) -> None:
 
 
 def test_a_frame_that_can_be_read_is_not_copied() -> None:
-    from discreet.relational.engines.frames import typed
+    from discreet.relational.engines.duckdb.frames import typed
 
     frame = pd.DataFrame({"w": pd.Series(["A", "B"], dtype=object), "s": ["a", "b"], "x": [1, 2]})
     for whole in (frame, pa.table({"w": ["A"]}), pl.DataFrame({"w": ["A"]})):

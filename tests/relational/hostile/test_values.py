@@ -16,7 +16,7 @@ import pytest
 import discreet as dp
 from discreet.core.errors import EngineFailed
 from discreet.curator.curator import OWNER
-from discreet.relational.engines.duckdb import DuckDB
+from discreet.relational.engines.duckdb.engine import DuckDB
 from tests.relational.hostile.curators import SECRETS, ask, chain, curator, spent, table, words
 
 AWKWARD: dict[str, list[Any]] = {

@@ -14,9 +14,9 @@ import polars as pl
 
 import discreet as dp
 from discreet.core.unit import PrivacyUnit
-from discreet.relational.facts import Facts
 from discreet.relational.functions.arithmetic import ABSOLUTE
-from discreet.relational.kind import Kind
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
 from tests.relational.neighbours.worlds import Setting, one
 
 OVERFLOW = (

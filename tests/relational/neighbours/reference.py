@@ -10,12 +10,12 @@ from fractions import Fraction
 from itertools import product
 
 from discreet.core.guarantee import Guarantee
-from discreet.relational.expression import evaluate
-from discreet.relational.facts import cleaned
-from discreet.relational.inquiry import Inquiry
-from discreet.relational.keys import KeySet
-from discreet.relational.measures import CountRows, CountValues, Linear, Total
-from discreet.relational.plan import Filtered, Rows, Scan
+from discreet.relational.aggregates.measures import CountRows, CountValues, Linear, Total
+from discreet.relational.plan.keys import KeySet
+from discreet.relational.plan.nodes import Filtered, Rows, Scan
+from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.types.column_domain import cleaned
+from discreet.relational.types.expression import evaluate
 from tests.relational.neighbours.worlds import PURE, Frames, Setting, Stand
 
 Row = Mapping[str, object]

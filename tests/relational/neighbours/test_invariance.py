@@ -11,10 +11,10 @@ import pytest
 
 import discreet as dp
 from discreet.relational.database import Database
-from discreet.relational.inquiry import Inquiry
-from discreet.relational.sql.query import question_from
-from discreet.relational.table import MOST_ROWS
-from discreet.relational.tally import tally
+from discreet.relational.execute.exact_aggregation import tally
+from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.schema.table import MOST_ROWS
+from discreet.relational.sql.translate import question_from
 from tests.relational.neighbours.worlds import Exact
 
 ROWS = 30_000

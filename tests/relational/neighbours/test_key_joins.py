@@ -14,10 +14,10 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.unit import PrivacyUnit, Replace
-from discreet.relational import compile as compile_module
-from discreet.relational import gathering
-from discreet.relational.plan import Bounded
-from discreet.relational.truncation import Truncated
+from discreet.relational.compile import compiler as compile_module
+from discreet.relational.compile import grouped_steps as gathering
+from discreet.relational.plan.key_truncation import Truncated
+from discreet.relational.plan.nodes import Bounded
 from tests.relational.neighbours.tables import PUBLIC, STAY_COLUMNS, STAYS, frame, keyed
 from tests.relational.neighbours.test_hard_plans import ONE_OF_EACH
 from tests.relational.neighbours.worlds import (

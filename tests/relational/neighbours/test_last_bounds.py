@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.core.errors import InvalidParameter
 from discreet.core.unit import PrivacyUnit, Replace
-from discreet.relational import tally
-from discreet.relational.allocation import Noised
-from discreet.relational.expression import Call, Column
-from discreet.relational.facts import Facts
+from discreet.relational.aggregates.measures import Total
+from discreet.relational.execute import exact_aggregation as tally
 from discreet.relational.functions.intervals import facts_within
 from discreet.relational.functions.powers import POWER
-from discreet.relational.inquiry import Inquiry
-from discreet.relational.kind import LARGEST_REAL, Kind
-from discreet.relational.measures import Total
+from discreet.relational.planning.allocation import Noised
+from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import LARGEST_REAL, Kind
+from discreet.relational.types.expression import Call, Column
 from tests.relational.neighbours.lies import OVERFLOW, lying, questions, setting
 from tests.relational.neighbours.worlds import Stand, breaches, one
 
@@ -51,7 +51,7 @@ def test_the_lie_is_caught_where_the_last_clamp_is_missing(
     monkeypatch.setattr(tally, "_within", lambda facts, total: True)
     monkeypatch.setattr(tally._Run, "_found", lambda run, expression: (None, Known()))
     monkeypatch.setattr(
-        "discreet.relational.dialect.Dialect.held", lambda dialect, text, facts: text
+        "discreet.relational.compile.dialect.Dialect.held", lambda dialect, text, facts: text
     )
     asked = "SELECT SUM(v) AS a FROM (SELECT abs(x) AS v FROM t) AS q"
     with lying("narrow"):
@@ -63,7 +63,7 @@ def test_the_last_clamp_is_enough_where_columns_are_believed(
     unit: PrivacyUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "discreet.relational.dialect.Dialect.held", lambda dialect, text, facts: text
+        "discreet.relational.compile.dialect.Dialect.held", lambda dialect, text, facts: text
     )
     asked = (
         "SELECT SUM(v) AS a, AVG(v) AS b, MEDIAN(v) AS c FROM (SELECT abs(x) AS v FROM t "

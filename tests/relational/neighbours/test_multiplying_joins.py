@@ -10,10 +10,11 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.unit import PrivacyUnit, Replace
-from discreet.relational import held, limited
-from discreet.relational.compile import Compiler
-from discreet.relational.limited import Limited, limits_people
-from discreet.relational.plan import Rows
+from discreet.relational.compile.compiler import Compiler
+from discreet.relational.limits import rows_before_joins as limited
+from discreet.relational.limits import rows_held as held
+from discreet.relational.limits.rows_before_joins import Limited, limits_people
+from discreet.relational.plan.nodes import Rows
 from tests.relational.neighbours.worlds import Private, Setting, Stand, breaches
 
 PERSON = dp.Person("pid", max_rows=2)

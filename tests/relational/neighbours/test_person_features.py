@@ -10,10 +10,10 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.unit import PrivacyUnit, Replace
-from discreet.relational import gathering
-from discreet.relational.engines.duckdb_dialect import DuckDBDialect
-from discreet.relational.features import Added, Averaged, Earliest
-from discreet.relational.kind import Kind
+from discreet.relational.compile import grouped_steps as gathering
+from discreet.relational.engines.duckdb.dialect import DuckDBDialect
+from discreet.relational.plan.features import Added, Averaged, Earliest
+from discreet.relational.types.data_type import Kind
 from tests.relational.neighbours.tables import both, visits
 from tests.relational.neighbours.test_hard_plans import ONE_OF_EACH
 from tests.relational.neighbours.worlds import Setting, Stand, Worlds, breaches, one, shuffled
@@ -92,8 +92,8 @@ def test_bounds_follow_from_those_of_rows_and_values() -> None:
 @pytest.mark.parametrize("rows", [1, 3, 1000, 2**40])
 @pytest.mark.parametrize("high", [1e-9, 0.1, 50_000.0, 2.0**399])
 def test_sums_of_reals_are_exact_doubles(rows: int, high: float) -> None:
-    from discreet.relational.expression import Column
-    from discreet.relational.facts import Facts
+    from discreet.relational.types.column_domain import Facts
+    from discreet.relational.types.expression import Column
 
     column = Column("x", Facts(Kind.REAL, -high / 3, high, None, declared=True))
     for feature in (Added(column), Averaged(column)):

@@ -19,14 +19,14 @@ from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import exact
 from discreet.core.unit import PrivacyUnit
-from discreet.curator.purse import Purse
+from discreet.curator.budget import Purse
 from discreet.errors import InvalidParameter
 from discreet.mechanisms import DiscreteLaplace, Gaussian
-from discreet.relational.engines.duckdb_dialect import DuckDBDialect
-from discreet.relational.expression import Column
-from discreet.relational.facts import Facts
-from discreet.relational.kind import Kind
-from discreet.relational.measures import Total
+from discreet.relational.aggregates.measures import Total
+from discreet.relational.engines.duckdb.dialect import DuckDBDialect
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Column
 from tests.relational.neighbours.plans import PEOPLE, ROWS, plans
 from tests.relational.neighbours.tables import both, people_units, row_units, visits
 from tests.relational.neighbours.worlds import Stand, bound, one

@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.relational import inquiry as inquiry_module
-from discreet.relational import tally as tally_module
-from discreet.relational.compile import Compiler
-from discreet.relational.engines.duckdb_dialect import DuckDBDialect
-from discreet.relational.facts import Facts
-from discreet.relational.plan import JoinedPublic
+from discreet.relational.compile.compiler import Compiler
+from discreet.relational.engines.duckdb.dialect import DuckDBDialect
+from discreet.relational.execute import exact_aggregation as tally_module
+from discreet.relational.plan.nodes import JoinedPublic
+from discreet.relational.planning import planned_query as inquiry_module
+from discreet.relational.types.column_domain import Facts
 from tests.relational.neighbours.reference import differences
 from tests.relational.neighbours.worlds import Setting, Worlds, breaches, one, shuffled
 

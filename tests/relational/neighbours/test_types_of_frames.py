@@ -16,11 +16,11 @@ import pytest
 import discreet as dp
 from discreet.core.errors import InvalidParameter
 from discreet.relational.database import Database
-from discreet.relational.engines import duckdb as module
-from discreet.relational.engines.duckdb import DuckDB
-from discreet.relational.identity import identity
-from discreet.relational.sources import source_of
-from discreet.relational.sql.query import question_from
+from discreet.relational.engines.duckdb import engine as module
+from discreet.relational.engines.duckdb.engine import DuckDB
+from discreet.relational.identity.identity import identity
+from discreet.relational.schema.sources import source_of
+from discreet.relational.sql.translate import question_from
 
 Make = Callable[[Sequence[Any]], Any]
 WORDS = (["flu", "flu"], ["flu", "HIV"], ["flu", None], [None, None], ["flu", "x" * 300])

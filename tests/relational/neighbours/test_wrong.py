@@ -9,10 +9,10 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.relational.database import Database
-from discreet.relational.engines.duckdb_dialect import DuckDBDialect
-from discreet.relational.inquiry import Inquiry
-from discreet.relational.sql.query import question_from
-from discreet.relational.table import PublicTable, Table
+from discreet.relational.engines.duckdb.dialect import DuckDBDialect
+from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.schema.table import PublicTable, Table
+from discreet.relational.sql.translate import question_from
 from tests.relational.neighbours.worlds import Private, Setting, Stand, one
 
 

@@ -22,20 +22,20 @@ import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit, Replace
+from discreet.relational.aggregates.measures import Linear, Total
+from discreet.relational.bounding.contributions import Reach
+from discreet.relational.compile.dialect import Dialect
 from discreet.relational.database import Database
-from discreet.relational.dialect import Dialect
-from discreet.relational.engine import Engine
-from discreet.relational.inquiry import Inquiry
-from discreet.relational.kind import Kind
-from discreet.relational.measures import Linear, Total
-from discreet.relational.plan import Rows
-from discreet.relational.reach import Reach
-from discreet.relational.schema import Declaration
-from discreet.relational.sources import Source, source_of
-from discreet.relational.sql.query import question_from
-from discreet.relational.table import MOST_ROWS, PublicTable, Table
-from discreet.relational.tally import tally
-from discreet.relational.truncation import Truncated
+from discreet.relational.engines.engine import Engine
+from discreet.relational.execute.exact_aggregation import tally
+from discreet.relational.plan.key_truncation import Truncated
+from discreet.relational.plan.nodes import Rows
+from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.schema.declarations import Declaration
+from discreet.relational.schema.sources import Source, source_of
+from discreet.relational.schema.table import MOST_ROWS, PublicTable, Table
+from discreet.relational.sql.translate import question_from
+from discreet.relational.types.data_type import Kind
 from tests.relational.homes import DuckDBHome, Home
 
 SALT = 0x5A17

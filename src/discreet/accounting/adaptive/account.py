@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 from discreet.accounting.adaptive.currency import Currency
 from discreet.accounting.adaptive.steps import STEPS, Amounts, minus, number_up
 from discreet.core.errors import Exhausted, InvalidParameter, Mismatch
-from discreet.core.event import Event, require_event
+from discreet.core.events.event import Event, require_event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import Number
 from discreet.core.unit import PrivacyUnit, Relation, relation_of

@@ -24,7 +24,7 @@ from discreet.accounting.pure import PURE
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
 from discreet.core import pricing
 from discreet.core.errors import InvalidParameter, Mismatch, Unpriced
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import Number, delta_parameter, exact, rounded_down
 from discreet.core.unit import PrivacyUnit

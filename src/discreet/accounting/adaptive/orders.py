@@ -13,7 +13,7 @@ from discreet.accounting.pure import PURE
 from discreet.accounting.rdp import RENYI
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
 from discreet.core.errors import Unpriced
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.parameters import (
     Number,
     exact,

@@ -22,7 +22,14 @@ from discreet.accounting.pld.composition import ComposedLoss, Cumulant, compose
 from discreet.accounting.pld.discretise import exact_step, from_above, from_below
 from discreet.accounting.pld.pair import NormalPair, Pair, Removed, Replaced
 from discreet.core.errors import Unpriced
-from discreet.core.event import Composed, Event, FixedSizeSampled, Nothing, PoissonSampled, Repeated
+from discreet.core.events.event import (
+    Composed,
+    Event,
+    FixedSizeSampled,
+    Nothing,
+    PoissonSampled,
+    Repeated,
+)
 from discreet.core.parameters import exact, rounded_up
 from discreet.core.pricing import Accountant
 

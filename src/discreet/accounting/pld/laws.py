@@ -20,7 +20,7 @@ from discreet.accounting.pld.pair import (
     Pair,
     response_pair,
 )
-from discreet.core import mechanism_events as basic
+from discreet.core.events import mechanisms as basic
 from discreet.core.parameters import exact, rounded_up
 
 __all__ = ["PRIVACY_LOSS"]

@@ -19,8 +19,8 @@ from discreet.accounting.rdp.laplace import DiscreteLaplace, Laplace
 from discreet.accounting.rdp.poisson import poisson
 from discreet.accounting.rdp.response import BoundedRange, Response
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
-from discreet.core import mechanism_events as basic
-from discreet.core.event import (
+from discreet.core.events import mechanisms as basic
+from discreet.core.events.event import (
     Composed,
     Event,
     FixedSizeSampled,

@@ -14,8 +14,8 @@ from discreet.accounting.rdp.accountant import RENYI
 from discreet.accounting.rdp.curve import RenyiCurve
 from discreet.accounting.tuning import tuned_curve
 from discreet.core.errors import Unpriced
+from discreet.core.events.tuned import StoppingLaw, Tuned
 from discreet.core.parameters import rounded_up
-from discreet.core.tuned_event import StoppingLaw, Tuned
 
 if TYPE_CHECKING:
     from discreet.accounting.rdp.curve import Floats

@@ -18,10 +18,10 @@ from discreet.queries.analysts.game import Game
 from discreet.queries.analysts.independent import IndependentNoise
 from discreet.queries.analysts.profile import ProfileRelease
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
-from discreet.queries.counting import Counted
-from discreet.queries.linear_query import LinearQuery
-from discreet.queries.marginal_synopsis import Places
-from discreet.queries.synopsis import Histogram
+from discreet.queries.synopses.marginal_synopsis import Places
+from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.workload.cell_counts import Counted
+from discreet.queries.workload.linear_query import LinearQuery
 
 Floats = NDArray[np.float64]
 Round: TypeAlias = Callable[[Submitted[LinearQuery]], Shown]

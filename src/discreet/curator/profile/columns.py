@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.curator.profile.document import ColumnProfile
-from discreet.curator.profile.people import alike
+from discreet.curator.profile.contributions import alike
 from discreet.curator.profile.reading import Reading, times
-from discreet.relational.facts import Facts
-from discreet.relational.kind import Kind
-from discreet.relational.plan import Field
-from discreet.relational.schema import Category, Dates, Number
+from discreet.curator.profile.report import ColumnProfile
+from discreet.relational.plan.nodes import Field
+from discreet.relational.schema.declarations import Category, Dates, Number
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
 
 _ORDERED = (Kind.WHOLE, Kind.REAL, Kind.DATE, Kind.MOMENT)
 

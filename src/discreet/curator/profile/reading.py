@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.unit import Person, add_remove
+from discreet.relational.compile.dialect import Dialect
 from discreet.relational.database import Database
-from discreet.relational.dialect import Dialect
-from discreet.relational.facts import Facts
-from discreet.relational.plan import Field
-from discreet.relational.table import Table
+from discreet.relational.plan.nodes import Field
+from discreet.relational.schema.table import Table
+from discreet.relational.types.column_domain import Facts
 
 _EXAMPLES = 5
 

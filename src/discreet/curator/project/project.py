@@ -19,19 +19,19 @@ from discreet.core.errors import InvalidParameter, LedgerError
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit
 from discreet.curator.curator import Curator
-from discreet.curator.ledger import Ledger, Memory
-from discreet.curator.policy import Policy
-from discreet.curator.project import places
-from discreet.curator.project.books import Books
-from discreet.curator.project.declared import budget
-from discreet.curator.project.entries import PrivateEntry, PublicEntry, tables
+from discreet.curator.policy.policy import Policy
+from discreet.curator.project import locations as places
+from discreet.curator.project.declarations import budget
 from discreet.curator.project.fields import Fields
-from discreet.curator.project.look import Look
-from discreet.curator.project.places import DatabaseServer, Embedded, FileLedger, ServerLedger
+from discreet.curator.project.ledger import Books
+from discreet.curator.project.locations import DatabaseServer, Embedded, FileLedger, ServerLedger
+from discreet.curator.project.preview import Look
+from discreet.curator.project.tables import PrivateEntry, PublicEntry, tables
+from discreet.ledger import Ledger, Memory
 from discreet.relational.database import Database
-from discreet.relational.engines.duckdb import DuckDB
-from discreet.relational.engines.postgres import Postgres
-from discreet.relational.table import PublicTable, Table
+from discreet.relational.engines.duckdb.engine import DuckDB
+from discreet.relational.engines.postgres.engine import Postgres
+from discreet.relational.schema.table import PublicTable, Table
 
 
 @dataclass(frozen=True, kw_only=True)

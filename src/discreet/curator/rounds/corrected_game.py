@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from discreet.accounting.zcdp import zcdp_rho
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, Guarantee
 from discreet.core.parameters import count
 from discreet.noise.randomness import Source

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
-from discreet.curator.rounds.running import Outcome
+from discreet.curator.rounds.run import Outcome
 from discreet.curator.rounds.submission import Held
 from discreet.curator.synopsis.release import SynopsisRelease
 from discreet.queries.analysts.guarantee import AnalystGuarantee

@@ -17,13 +17,13 @@ from typing import Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
-from discreet.curator.rounds.pages import Pages
-from discreet.curator.rounds.planning import RoundPlan
+from discreet.curator.rounds.log import Pages
+from discreet.curator.rounds.plan import RoundPlan
 from discreet.curator.rounds.results import RoundResults
-from discreet.curator.rounds.running import Outcome, Submitted
+from discreet.curator.rounds.run import Outcome, Submitted
 from discreet.curator.rounds.submission import Held, Queries, Rule, plain_queries
 from discreet.curator.synopsis.release import SynopsisRelease
-from discreet.queries.universe import Universe
+from discreet.queries.workload.universe import Universe
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ from functools import partial
 from typing import Any, Protocol, get_args, get_type_hints
 
 from discreet.core.errors import DiscreetError, InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.source import CountSource
 from discreet.noise.randomness import Source
-from discreet.queries.synopsis import Synopsis
-from discreet.queries.workload import Workload
-from discreet.relational.counting import TableCounts
+from discreet.queries.synopses.synopsis import Synopsis
+from discreet.queries.workload.workload import Workload
+from discreet.relational.execute.table_counts import TableCounts
 
 GIVEN = ("workload", "spend", "size", "records", "randomness")
 """The keywords with which the curator makes a mechanism."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.plotting import plotting
-from discreet.curator.release.release import Release
+from discreet.release.release import Release
 
 if TYPE_CHECKING:
     import altair as alt

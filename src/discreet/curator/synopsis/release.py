@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
-from discreet.curator.release.answer import Answer
-from discreet.curator.release.promise import promised, protected
-from discreet.curator.release.release import Release
-from discreet.curator.statement.document import Statement
-from discreet.queries.synopsis import Synopsis
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.synopses.synopsis import Synopsis
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
+from discreet.release.column import Answer
+from discreet.release.guarantee import promised, protected
+from discreet.release.release import Release
+from discreet.release.statement.statement import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.mechanism_events import Exponential, PermuteAndFlip, Pure
+from discreet.core.events.mechanisms import Exponential, PermuteAndFlip, Pure
 from discreet.core.parameters import Number
 from discreet.mechanisms.additive import least_spend
 from discreet.noise import Noiseless, Source, bernoulli_exp, geometric, uniform_integers, winner

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count, exact, positive, probability
 from discreet.mechanisms import grid
 from discreet.mechanisms.additive import marked

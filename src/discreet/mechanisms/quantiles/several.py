@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count, exact, probability
 from discreet.mechanisms import grid
 from discreet.mechanisms.additive import marked

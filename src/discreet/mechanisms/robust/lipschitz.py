@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.domain import Graph
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count, exact
 from discreet.mechanisms.grid import ordinary
 from discreet.mechanisms.laplace import Laplace

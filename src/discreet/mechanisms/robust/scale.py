@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
-from discreet.core.mechanism_events import Approximate
+from discreet.core.events.event import Event
+from discreet.core.events.mechanisms import Approximate
 from discreet.core.parameters import Number, count, exact, finite
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.laplace import Laplace

@@ -15,8 +15,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.core.event import Event
-from discreet.core.mechanism_events import Approximate, Pure
+from discreet.core.events.event import Event
+from discreet.core.events.mechanisms import Approximate, Pure
 from discreet.core.parameters import Number, exact
 from discreet.mechanisms.robust.noisy_test import checked_price, log_inverse_above
 from discreet.noise import Source, rounded_laplace

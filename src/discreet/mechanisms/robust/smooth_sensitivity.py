@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.parameters import Number, exact, positive, probability
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.grid import ordinary

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.core.event import Event
-from discreet.core.mechanism_events import Approximate
+from discreet.core.events.event import Event
+from discreet.core.events.mechanisms import Approximate
 from discreet.core.parameters import Number, exact
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.robust.ballots import lead

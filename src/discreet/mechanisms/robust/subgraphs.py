@@ -10,7 +10,7 @@ from itertools import combinations
 
 from discreet.core.domain import Graph
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count, exact
 from discreet.mechanisms.grid import ordinary
 from discreet.mechanisms.laplace import Laplace

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.event import Event
-from discreet.core.mechanism_events import Laplace as LaplaceEvent
+from discreet.core.events.event import Event
+from discreet.core.events.mechanisms import Laplace as LaplaceEvent
 from discreet.core.parameters import Number, count, exact, probability
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.grid import floor_log2, ordinary

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.domain import Categories
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.grid import ordinary

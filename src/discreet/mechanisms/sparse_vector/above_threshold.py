@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import Exhausted, InvalidData
-from discreet.core.event import Event
-from discreet.core.mechanism_events import SparseVector as SparseVectorEvent
+from discreet.core.events.event import Event
+from discreet.core.events.mechanisms import SparseVector as SparseVectorEvent
 from discreet.core.parameters import Number, count, exact, finite, positive, probability
 from discreet.mechanisms import grid
 from discreet.mechanisms.additive import marked

@@ -9,8 +9,8 @@ from typing import Any
 
 from discreet.core import pricing
 from discreet.core.errors import Exhausted, InvalidParameter
-from discreet.core.event import Event, compose
-from discreet.core.mechanism_events import SparseVector as SparseVectorEvent
+from discreet.core.events.event import Event, compose
+from discreet.core.events.mechanisms import SparseVector as SparseVectorEvent
 from discreet.core.parameters import (
     Number,
     count,

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count, exact, positive
 from discreet.mechanisms import Laplace
 from discreet.mechanisms.sparse_vector import Sparse
@@ -29,9 +29,9 @@ from discreet.noise import SYSTEM, Source
 from discreet.queries.analysts.game import GameSynopsis
 from discreet.queries.analysts.guarantee import public_records
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
-from discreet.queries.counting import Counted, cell_counts
 from discreet.queries.record_count import RecordCount, counted
-from discreet.queries.synopsis import Histogram
+from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.workload.cell_counts import Counted, cell_counts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

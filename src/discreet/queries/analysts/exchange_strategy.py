@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from discreet.queries.analysts.precisions import best_precisions
-from discreet.queries.marginal_synopsis import Places
 from discreet.queries.matrix.measured_table import Contrast, MeasuredTable
 from discreet.queries.matrix.residuals import MarginalStrategy
 from discreet.queries.record_count import PublicCount, RecordCount
+from discreet.queries.synopses.marginal_synopsis import Places
 
 Floats = NDArray[np.float64]
 

@@ -16,8 +16,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.event import Composed, Event, Nothing
-from discreet.core.mechanism_events import Exponential
+from discreet.core.events.event import Composed, Event, Nothing
+from discreet.core.events.mechanisms import Exponential
 from discreet.core.parameters import exact
 from discreet.mechanisms.additive import marked
 from discreet.queries.analysts.accuracy import expected_alpha

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count, exact, positive
 from discreet.noise import SYSTEM, Source
 from discreet.noise.randomness import require_source
@@ -32,11 +32,11 @@ from discreet.queries.analysts.guarantee import (
 )
 from discreet.queries.analysts.projection import range_slack
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
-from discreet.queries.counting import Counted, cell_counts
 from discreet.queries.record_count import RecordCount, counted
-from discreet.queries.synopsis import Histogram
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.workload.cell_counts import Counted, cell_counts
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from discreet.core import pricing
 from discreet.core.errors import InvalidParameter, Mismatch
-from discreet.core.event import Event, Nothing
+from discreet.core.events.event import Event, Nothing
 from discreet.core.guarantee import ApproxDP
 from discreet.core.parameters import probability
 from discreet.core.unit import Person, PrivacyUnit, Replace, Row

@@ -19,11 +19,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
+from discreet.mechanisms.distributions.distribution import law_of
 from discreet.mechanisms.grid import sqrt_above
-from discreet.mechanisms.intervals.law import law_of
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.analysts.gaussian_noise import (
     Noise,
@@ -33,10 +33,10 @@ from discreet.queries.analysts.gaussian_noise import (
     require_public_count,
 )
 from discreet.queries.analysts.query_class import QueryClass
-from discreet.queries.counting import Counted, cell_counts
 from discreet.queries.record_count import PublicCount, counted
-from discreet.queries.synopsis import Histogram
-from discreet.queries.universe import Universe
+from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.workload.cell_counts import Counted, cell_counts
+from discreet.queries.workload.universe import Universe
 
 Floats = NDArray[np.float64]
 

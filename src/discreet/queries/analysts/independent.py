@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
+from discreet.mechanisms.distributions.distribution import law_of
 from discreet.mechanisms.grid import sqrt_above
-from discreet.mechanisms.intervals.law import law_of
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.analysts.gaussian_noise import (
     Noise,
@@ -31,10 +31,10 @@ from discreet.queries.analysts.gaussian_noise import (
     normal_errors,
     require_public_count,
 )
-from discreet.queries.counting import Counted, cell_counts
-from discreet.queries.linear_query import PLACES, LinearQuery, Region, Weights
 from discreet.queries.record_count import MOST, PublicCount, counted
-from discreet.queries.universe import Universe
+from discreet.queries.workload.cell_counts import Counted, cell_counts
+from discreet.queries.workload.linear_query import PLACES, LinearQuery, Region, Weights
+from discreet.queries.workload.universe import Universe
 
 Floats = NDArray[np.float64]
 

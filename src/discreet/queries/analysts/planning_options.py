@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import ApproxDP
 from discreet.queries.analysts.expected_game import ExpectedGame
 from discreet.queries.analysts.gaussian_noise import PredictedError

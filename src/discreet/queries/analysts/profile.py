@@ -27,15 +27,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
+from discreet.mechanisms.distributions.distribution import law_of
 from discreet.mechanisms.grid import sqrt_above
-from discreet.mechanisms.intervals.law import law_of
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.analysts.gaussian_noise import Noise, gaussian_noise
 from discreet.queries.analysts.query_class import Conjunctions, attribute_sets, outside_class
-from discreet.queries.marginal_synopsis import Places
-from discreet.queries.universe import Universe
+from discreet.queries.synopses.marginal_synopsis import Places
+from discreet.queries.workload.universe import Universe
 
 Wholes = NDArray[np.int64]
 Topics = Sequence[Places]

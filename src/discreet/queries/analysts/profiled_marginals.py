@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
 from discreet.noise.randomness import SYSTEM, Source
@@ -29,10 +29,10 @@ from discreet.queries.analysts.profile import (
 )
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.query_class import Conjunctions
-from discreet.queries.counting import Counted
-from discreet.queries.marginal_synopsis import MarginalSynopsis, Places
 from discreet.queries.record_count import PublicCount
-from discreet.queries.universe import Universe
+from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis, Places
+from discreet.queries.workload.cell_counts import Counted
+from discreet.queries.workload.universe import Universe
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
 from discreet.noise.randomness import SYSTEM, Source
@@ -31,14 +31,14 @@ from discreet.queries.analysts.gaussian_noise import (
     require_public_count,
 )
 from discreet.queries.analysts.query_class import Conjunctions, attribute_sets
-from discreet.queries.counting import Counted
-from discreet.queries.families import All, Each
-from discreet.queries.marginal_synopsis import MarginalSynopsis, Places
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.residual_weights import gains
 from discreet.queries.record_count import PublicCount
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Product, Workload
+from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis, Places
+from discreet.queries.workload.cell_counts import Counted
+from discreet.queries.workload.families import All, Each
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Product, Workload
 
 MOST_SETS = 1 << 13
 

@@ -14,7 +14,7 @@ from discreet.queries.analysts.gaussian_noise import require_public_count
 from discreet.queries.analysts.guarantee import AnalystUnit
 from discreet.queries.analysts.query_class import AnyQuery, QueryClass
 from discreet.queries.record_count import PublicCount
-from discreet.queries.universe import Universe
+from discreet.queries.workload.universe import Universe
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
-from discreet.queries.linear_query import LinearQuery, query_of
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.workload.linear_query import LinearQuery, query_of
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
 Levels = NDArray[np.unsignedinteger]

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Composed, Event, Nothing
+from discreet.core.events.event import Composed, Event, Nothing
+from discreet.core.events.mechanisms import Approximate, Exponential, Unprotected
 from discreet.core.guarantee import ApproxDP
-from discreet.core.mechanism_events import Approximate, Exponential, Unprotected
 from discreet.core.parameters import Number, count, exact
 from discreet.mechanisms.additive import marked
 from discreet.noise import Source

@@ -16,21 +16,21 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, PureDP
 from discreet.core.parameters import Number, exact
 from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential
+from discreet.mechanisms.distributions.distribution import law_of
 from discreet.mechanisms.grid import sqrt_above
-from discreet.mechanisms.intervals.law import law_of
 from discreet.noise.randomness import Source
 from discreet.queries.boosting.fits import Fit, LinearProgram, Sample
-from discreet.queries.families import Family
-from discreet.queries.linear_query import is_whole, rounded
-from discreet.queries.mwem_rounds import OneQuery
+from discreet.queries.mwem.rounds import OneQuery
 from discreet.queries.net import check_net
 from discreet.queries.record_count import MOST, RecordCount
 from discreet.queries.spends import largest
-from discreet.queries.workload import Workload
+from discreet.queries.workload.families import Family
+from discreet.queries.workload.linear_query import is_whole, rounded
+from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
 

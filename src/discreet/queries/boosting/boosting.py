@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event, compose
+from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact, probability
 from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace
@@ -34,13 +34,13 @@ from discreet.queries.boosting.bounds import rounds_needed, slack_at, slack_at_p
 from discreet.queries.boosting.fits import Sample
 from discreet.queries.boosting.median import MedianSynopsis
 from discreet.queries.boosting.reweighting import Reweighting, in_steps
-from discreet.queries.counting import Counted, cell_counts
-from discreet.queries.linear_query import on_grid, query_of
-from discreet.queries.mwem_rounds import exact_answers
+from discreet.queries.mwem.rounds import exact_answers
 from discreet.queries.record_count import RecordCount, counted, require_size
-from discreet.queries.shared_answers import shared_answers
 from discreet.queries.spends import adding
-from discreet.queries.workload import Workload
+from discreet.queries.workload.cell_counts import Counted, cell_counts
+from discreet.queries.workload.linear_query import on_grid, query_of
+from discreet.queries.workload.shared_answers import shared_answers
+from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
 

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
-from discreet.queries.families import Listed
-from discreet.queries.fitting import MeasuredQuery, Scaling, replay
-from discreet.queries.linear_query import LinearQuery
-from discreet.queries.lp_synthesis import synthesise
-from discreet.queries.multiplicative_weights import MultiplicativeWeights
+from discreet.queries.mwem.fitting import MeasuredQuery, Scaling, replay
+from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
 from discreet.queries.net import check_net
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.synopses.lp_synthesis import synthesise
+from discreet.queries.workload.families import Listed
+from discreet.queries.workload.linear_query import LinearQuery
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
 

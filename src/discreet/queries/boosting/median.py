@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.event import Event
-from discreet.queries.packing import not_plain, packed, unpacked
-from discreet.queries.shared_answers import shared_answers
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.core.events.event import Event
+from discreet.queries.workload.packing import not_plain, packed, unpacked
+from discreet.queries.workload.shared_answers import shared_answers
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
 

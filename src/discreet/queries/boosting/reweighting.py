@@ -22,9 +22,9 @@ from discreet.mechanisms import Exponential
 from discreet.noise import uniform_integers, winner
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.boosting.bounds import step_size
-from discreet.queries.linear_query import PLACES
-from discreet.queries.multiplicative_weights import MultiplicativeWeights
+from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
 from discreet.queries.record_count import MOST
+from discreet.queries.workload.linear_query import PLACES
 
 Floats = NDArray[np.float64]
 Steps = NDArray[np.int64]

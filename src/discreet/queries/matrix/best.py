@@ -17,7 +17,7 @@ from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.mechanism import MatrixMechanism
 from discreet.queries.matrix.union import gaussian_union, laplace_union
 from discreet.queries.record_count import BoughtCount, RecordCount
-from discreet.queries.workload import Workload
+from discreet.queries.workload.workload import Workload
 
 Measuring = MatrixMechanism | MarginalMechanism
 

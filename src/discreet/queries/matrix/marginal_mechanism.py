@@ -18,20 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.core.parameters import count
-from discreet.mechanisms.intervals.law import law_of
+from discreet.mechanisms.distributions.distribution import law_of
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.additive import Additive
-from discreet.queries.counting import Counted
-from discreet.queries.marginal_synopsis import MarginalSynopsis, Places
 from discreet.queries.matrix.measuring import counts_by, measuring
 from discreet.queries.matrix.residual_weights import gains, residual_strategy, table_strategy
 from discreet.queries.matrix.residuals import MarginalStrategy
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount, require_size
-from discreet.queries.universe import LARGEST
-from discreet.queries.workload import Workload
+from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis, Places
+from discreet.queries.workload.cell_counts import Counted
+from discreet.queries.workload.universe import LARGEST
+from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
-from discreet.queries.marginal_synopsis import Places, subsets
 from discreet.queries.matrix.exact import roomy
+from discreet.queries.synopses.marginal_synopsis import Places, subsets
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]

@@ -14,9 +14,9 @@ from discreet.core.errors import InvalidData
 from discreet.core.guarantee import Guarantee
 from discreet.noise.randomness import Source
 from discreet.queries.additive import Additive, additive
-from discreet.queries.counting import Counted, marginal_counts
 from discreet.queries.record_count import PublicCount, RecordCount
-from discreet.queries.universe import Universe
+from discreet.queries.workload.cell_counts import Counted, marginal_counts
+from discreet.queries.workload.universe import Universe
 
 
 class Measured(Protocol):

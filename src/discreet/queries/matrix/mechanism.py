@@ -18,23 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.core.parameters import count
-from discreet.mechanisms.intervals.law import law_of
+from discreet.mechanisms.distributions.distribution import law_of
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.additive import Additive
-from discreet.queries.counting import Counted
 from discreet.queries.matrix.measuring import counts_by, measuring
 from discreet.queries.matrix.product import ProductStrategy, gaussian_strategy, laplace_strategy
 from discreet.queries.matrix.query_variance import variances
 from discreet.queries.matrix.reconstruction import LeastSquares, Reconstruction
 from discreet.queries.matrix.union import UnionStrategy, whole
-from discreet.queries.partial_tables import PartialTables, Table
 from discreet.queries.record_count import BoughtCount, RecordCount, require_size
-from discreet.queries.synopsis import Histogram
-from discreet.queries.universe import LARGEST
-from discreet.queries.workload import Product, Workload
+from discreet.queries.synopses.partial_tables import PartialTables, Table
+from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.workload.cell_counts import Counted
+from discreet.queries.workload.universe import LARGEST
+from discreet.queries.workload.workload import Product, Workload
 
 Floats = NDArray[np.float64]
 

@@ -19,13 +19,13 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.queries.families import All
 from discreet.queries.matrix.exact import roomy
 from discreet.queries.matrix.gaussian_optimum import gaussian_optimum
 from discreet.queries.matrix.p_identity import p_identity
 from discreet.queries.matrix.strategy import Strategy, identity, total
 from discreet.queries.record_count import PublicCount, RecordCount
-from discreet.queries.workload import Product, Workload, apply_each
+from discreet.queries.workload.families import All
+from discreet.queries.workload.workload import Product, Workload, apply_each
 
 Floats = NDArray[np.float64]
 Search = Callable[[Floats], Strategy]

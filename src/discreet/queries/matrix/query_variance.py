@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.queries.families import All, Each, Family, Prefixes, Ranges
+from discreet.queries.workload.families import All, Each, Family, Prefixes, Ranges
 
 Floats = NDArray[np.float64]
 

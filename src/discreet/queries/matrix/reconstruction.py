@@ -17,7 +17,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count, positive
 from discreet.queries.matrix.product import ProductStrategy
 from discreet.queries.record_count import PublicCount, RecordCount
-from discreet.queries.workload import apply_each
+from discreet.queries.workload.workload import apply_each
 
 Floats = NDArray[np.float64]
 

@@ -28,12 +28,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from discreet.core.errors import InvalidParameter
-from discreet.queries.families import Each, Family
-from discreet.queries.marginal_synopsis import Places, subsets
 from discreet.queries.matrix.measured_table import MeasuredTable
 from discreet.queries.matrix.residuals import MarginalStrategy
 from discreet.queries.record_count import PublicCount, RecordCount
-from discreet.queries.workload import Workload
+from discreet.queries.synopses.marginal_synopsis import Places, subsets
+from discreet.queries.workload.families import Each, Family
+from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
 

@@ -21,9 +21,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.queries.marginal_synopsis import Places
 from discreet.queries.matrix.measured_table import MeasuredTable
 from discreet.queries.record_count import PublicCount, RecordCount
+from discreet.queries.synopses.marginal_synopsis import Places
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]

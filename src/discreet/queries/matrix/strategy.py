@@ -152,7 +152,7 @@ def _misshapen(rows: NDArray[np.generic]) -> InvalidParameter:
 def identity(size: int) -> Strategy:
     """Every value by itself.
 
-    >>> from discreet.queries.families import Ranges
+    >>> from discreet.queries.workload.families import Ranges
     >>> identity(4).laplace_error(Ranges(4).gram())
     40.0
     """
@@ -167,7 +167,7 @@ def total(size: int) -> Strategy:
 def hierarchical(size: int, branches: int = 2) -> Strategy:
     """A tree of intervals: the whole, its parts, their parts, down to single values.
 
-    >>> from discreet.queries.families import Ranges
+    >>> from discreet.queries.workload.families import Ranges
     >>> round(hierarchical(4).laplace_error(Ranges(4).gram()) * 7, 6)
     876.0
     """

@@ -29,7 +29,7 @@ from discreet.queries.matrix.product import (
     laplace_strategy,
 )
 from discreet.queries.record_count import RecordCount
-from discreet.queries.workload import Product, Workload
+from discreet.queries.workload.workload import Product, Workload
 
 Floats = NDArray[np.float64]
 

@@ -24,21 +24,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event, compose, from_json
+from discreet.core.events.event import Event, compose, from_json
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact, probability
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.counting import Counted, cell_counts
-from discreet.queries.linear_query import on_grid, rounded
-from discreet.queries.mwem_rounds import exact_answers
-from discreet.queries.packing import not_plain
+from discreet.queries.mwem.rounds import exact_answers
 from discreet.queries.planning.request import Build, Mechanism, Request
 from discreet.queries.record_count import MOST, RecordCount
 from discreet.queries.spends import adding, largest
-from discreet.queries.synopsis import Synopsis, recalled
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Workload
+from discreet.queries.synopses.synopsis import Synopsis, recalled
+from discreet.queries.workload.cell_counts import Counted, cell_counts
+from discreet.queries.workload.linear_query import on_grid, rounded
+from discreet.queries.workload.packing import not_plain
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
 
 _STEPS = 256
 

@@ -19,20 +19,20 @@ from typing import Any
 from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import PureDP
 from discreet.noise.randomness import SYSTEM, Seeded
-from discreet.queries.families import All, Each, Prefixes, Ranges
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.mechanism import MatrixMechanism
 from discreet.queries.matrix.union import gaussian_union, laplace_union
-from discreet.queries.mwem import MWEM, suggested_rounds
-from discreet.queries.mwem_rounds import OneMarginal, OneQuery
+from discreet.queries.mwem.mwem import MWEM, suggested_rounds
+from discreet.queries.mwem.rounds import OneMarginal, OneQuery
 from discreet.queries.planning.request import Build, Request, rmse
 from discreet.queries.planning.surrogate import surrogate
 from discreet.queries.projection import ProjectionMechanism
 from discreet.queries.trees.dawa import DAWA
 from discreet.queries.trees.privtree import PrivTree
 from discreet.queries.trees.quadtree import QuadTree
-from discreet.queries.universe import LARGEST
+from discreet.queries.workload.families import All, Each, Prefixes, Ranges
+from discreet.queries.workload.universe import LARGEST
 
 _PASS = 4e-9
 """Seconds for one cell in one pass."""

@@ -18,7 +18,7 @@ from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.planning.options import OPTIONS, Basis, Independent, Option, Predicted
 from discreet.queries.planning.request import Build, Mechanism, Request
 from discreet.queries.record_count import BoughtCount, RecordCount
-from discreet.queries.workload import Workload
+from discreet.queries.workload.workload import Workload
 
 _CLEARLY = 1.1
 """What is better by less does not outrank a computed error, or answers that agree."""

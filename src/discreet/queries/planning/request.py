@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
 from discreet.noise.randomness import Source
-from discreet.queries.counting import Counted
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount, require_size
-from discreet.queries.synopsis import Synopsis
-from discreet.queries.workload import Workload
+from discreet.queries.synopses.synopsis import Synopsis
+from discreet.queries.workload.cell_counts import Counted
+from discreet.queries.workload.workload import Workload
 
 
 class Mechanism(Protocol):

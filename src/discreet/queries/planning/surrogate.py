@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.parameters import count
-from discreet.queries.universe import Universe
+from discreet.queries.workload.universe import Universe
 
 CLASSES = 4
 _GOLDEN = (5**0.5 - 1) / 2

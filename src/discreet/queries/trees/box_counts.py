@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
-from discreet.queries.packing import not_plain, packed, unpacked
-from discreet.queries.partial_tables import require_same
+from discreet.core.events.event import Event
+from discreet.queries.synopses.partial_tables import require_same
 from discreet.queries.trees.overlap import shares
-from discreet.queries.universe import LARGEST, Universe
-from discreet.queries.workload import Product, Workload
+from discreet.queries.workload.packing import not_plain, packed, unpacked
+from discreet.queries.workload.universe import LARGEST, Universe
+from discreet.queries.workload.workload import Product, Workload
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]

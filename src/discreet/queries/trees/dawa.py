@@ -19,15 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event, compose
+from discreet.core.events.event import Event, compose
+from discreet.core.events.mechanisms import Pure
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
-from discreet.core.mechanism_events import Pure
 from discreet.core.parameters import Number, count, exact, nonnegative, probability
-from discreet.mechanisms.intervals.law import law_of
+from discreet.mechanisms.distributions.distribution import law_of
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.additive import Additive
-from discreet.queries.counting import Counted, cell_counts
-from discreet.queries.families import Ranges
 from discreet.queries.record_count import MOST, PublicCount, RecordCount, counted, require_size
 from discreet.queries.spends import adding, largest
 from discreet.queries.trees.box_counts import BoxCounts
@@ -42,7 +40,9 @@ from discreet.queries.trees.noisy_partition import NoisyPartition
 from discreet.queries.trees.overlap import can_gram, spread_gram
 from discreet.queries.trees.quadtree import level_noise, measured_levels, norm_of
 from discreet.queries.trees.space_filling import Interleaving
-from discreet.queries.workload import Workload
+from discreet.queries.workload.cell_counts import Counted, cell_counts
+from discreet.queries.workload.families import Ranges
+from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]

@@ -12,14 +12,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.core.event import Event
-from discreet.queries.packing import not_plain, packed, unpacked
-from discreet.queries.partial_tables import require_same
+from discreet.core.events.event import Event
+from discreet.queries.synopses.partial_tables import require_same
 from discreet.queries.trees.box_counts import whole_boxes
 from discreet.queries.trees.levels import Levels
 from discreet.queries.trees.overlap import shares
-from discreet.queries.universe import Universe
-from discreet.queries.workload import Product, Workload, apply_each
+from discreet.queries.workload.packing import not_plain, packed, unpacked
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Product, Workload, apply_each
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]

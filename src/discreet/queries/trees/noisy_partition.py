@@ -23,8 +23,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.event import Event
-from discreet.core.mechanism_events import Pure
+from discreet.core.events.event import Event
+from discreet.core.events.mechanisms import Pure
 from discreet.mechanisms import DiscreteLaplace
 from discreet.mechanisms.additive import marked
 from discreet.noise.randomness import Source

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.queries.families import All, Each, Family, Prefixes, Ranges
+from discreet.queries.workload.families import All, Each, Family, Prefixes, Ranges
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]

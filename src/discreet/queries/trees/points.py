@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.queries.counting import Counted, cell_counts
 from discreet.queries.record_count import PublicCount, RecordCount, counted
 from discreet.queries.trees.space_filling import Interleaving
-from discreet.queries.universe import Universe
+from discreet.queries.workload.cell_counts import Counted, cell_counts
+from discreet.queries.workload.universe import Universe
 
 Wholes = NDArray[np.int64]
 

@@ -22,14 +22,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.event import Event, compose
+from discreet.core.events.event import Event, compose
+from discreet.core.events.mechanisms import Pure
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
-from discreet.core.mechanism_events import Pure
 from discreet.core.parameters import Number, count, exact, probability
 from discreet.mechanisms import Laplace
 from discreet.mechanisms.additive import marked
+from discreet.mechanisms.distributions.distribution import law_of
 from discreet.mechanisms.grid import floor_log2
-from discreet.mechanisms.intervals.law import law_of
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.additive import Additive, additive
 from discreet.queries.record_count import MOST, PublicCount, RecordCount, require_size
@@ -37,7 +37,7 @@ from discreet.queries.spends import adding, largest
 from discreet.queries.trees.box_counts import BoxCounts
 from discreet.queries.trees.points import Along, Located, along
 from discreet.queries.trees.space_filling import Interleaving
-from discreet.queries.workload import Workload
+from discreet.queries.workload.workload import Workload
 
 Wholes = NDArray[np.int64]
 

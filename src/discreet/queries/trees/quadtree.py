@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.event import Event
+from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.core.parameters import count
-from discreet.mechanisms.intervals.law import law_of
+from discreet.mechanisms.distributions.distribution import law_of
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.additive import Additive, additive
-from discreet.queries.counting import cell_counts
 from discreet.queries.record_count import PublicCount, RecordCount, counted, require_size
 from discreet.queries.spends import adding
 from discreet.queries.trees.grid_counts import GridCounts, leaf_sides
@@ -39,8 +38,9 @@ from discreet.queries.trees.level_weights import (
 from discreet.queries.trees.levels import Levels, new_traces
 from discreet.queries.trees.overlap import MOST_GRAM, can_gram, spread_gram
 from discreet.queries.trees.points import Located, Points, inside
-from discreet.queries.universe import LARGEST
-from discreet.queries.workload import Workload
+from discreet.queries.workload.cell_counts import cell_counts
+from discreet.queries.workload.universe import LARGEST
+from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]

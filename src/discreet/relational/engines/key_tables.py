@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from discreet.relational.kind import Kind
+from discreet.relational.types.data_type import Kind
 
 Entries: TypeAlias = Sequence[tuple[object, ...]]
 Kinds: TypeAlias = Sequence[Kind]

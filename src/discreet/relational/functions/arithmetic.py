@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from discreet.relational.facts import Facts
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.intervals import (
     End,
@@ -24,7 +23,8 @@ from discreet.relational.functions.intervals import (
     times,
 )
 from discreet.relational.functions.signature import Accept, clash, takes_numbers, takes_reals
-from discreet.relational.kind import Kind
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
 
 Reach = Callable[..., Interval]
 

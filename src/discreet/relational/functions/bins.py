@@ -16,11 +16,11 @@ from collections.abc import Callable
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.facts import MOST_VALUES, Facts
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.intervals import End, interval
 from discreet.relational.functions.signature import takes_reals
-from discreet.relational.kind import SAFE_WHOLE, Kind, kind_of_value
+from discreet.relational.types.column_domain import MOST_VALUES, Facts
+from discreet.relational.types.data_type import SAFE_WHOLE, Kind, kind_of_value
 
 _LARGEST_END = 1e300
 

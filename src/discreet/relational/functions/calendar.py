@@ -11,10 +11,10 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.facts import Facts, limits
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.signature import Accept, takes, takes_alike, takes_calendar
-from discreet.relational.kind import Kind
+from discreet.relational.types.column_domain import Facts, limits
+from discreet.relational.types.data_type import Kind
 
 _PARTS: dict[str, tuple[int, int, Callable[[Any], int]]] = {
     "year": (1, 9999, lambda at: at.year),

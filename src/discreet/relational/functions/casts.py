@@ -15,11 +15,11 @@ from collections.abc import Callable
 from datetime import date, datetime, time
 from typing import Any, TypeVar
 
-from discreet.relational.facts import Facts
 from discreet.relational.functions.function import Function, always
 from discreet.relational.functions.intervals import facts_within, interval
 from discreet.relational.functions.signature import Accept, clash
-from discreet.relational.kind import LARGEST_WHOLE, Kind
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import LARGEST_WHOLE, Kind
 
 WHOLE_FORM = "[+-]?[0-9]{1,18}"
 REAL_FORM = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,9})?"

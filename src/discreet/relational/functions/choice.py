@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.relational.facts import Facts, hull
 from discreet.relational.functions.function import Function, always
 from discreet.relational.functions.signature import takes_alike
+from discreet.relational.types.column_domain import Facts, hull
 
 MOST_ALTERNATIVES = 100
 MOST_EXTREMES = 8

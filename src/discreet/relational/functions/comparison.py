@@ -10,10 +10,10 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from discreet.relational.facts import Facts
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.signature import takes_alike
-from discreet.relational.kind import Kind
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
 
 MOST_LISTED = 10_000
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from discreet.relational.facts import Facts
-from discreet.relational.kind import TEXT_LIMIT, Kind
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import TEXT_LIMIT, Kind
 
 
 def always(*_: Facts) -> bool:

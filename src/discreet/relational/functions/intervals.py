@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from discreet.relational.facts import Facts
-from discreet.relational.kind import LARGEST_REAL, SAFE_WHOLE, Kind
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import LARGEST_REAL, SAFE_WHOLE, Kind
 
 End: TypeAlias = int | float
 Interval: TypeAlias = tuple[End, End]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from discreet.relational.facts import Facts
 from discreet.relational.functions.comparison import truth
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.signature import Accept, clash, takes
-from discreet.relational.kind import Kind
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
 
 MOST_CONDITIONS = 10_000
 

@@ -8,9 +8,9 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.expression import MOST_NESTED, MOST_NODES
 from discreet.relational.functions.registry import FUNCTIONS
 from discreet.relational.functions.spelling import HARMLESS, NAMED_REMEDIES, REMEDIES
+from discreet.relational.types.expression import MOST_NESTED, MOST_NODES
 
 
 def bare(node: exp.Expression) -> exp.Expression:

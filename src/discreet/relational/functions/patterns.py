@@ -18,7 +18,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.functions.comparison import truth
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.signature import takes
-from discreet.relational.kind import Kind, kind_of_value
+from discreet.relational.types.data_type import Kind, kind_of_value
 
 MOST_PATTERN = 1_000
 MOST_WILDCARDS = 5

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from discreet.relational.facts import Facts
 from discreet.relational.functions.function import Function, never
 from discreet.relational.functions.intervals import (
     Interval,
@@ -21,7 +20,8 @@ from discreet.relational.functions.intervals import (
     widened,
 )
 from discreet.relational.functions.signature import takes_reals
-from discreet.relational.kind import Kind
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
 
 _TINIEST = math.ulp(0.0)
 _NOTHING = Facts(Kind.REAL, values=())

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.facts import Facts
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.intervals import (
     End,
@@ -23,7 +22,8 @@ from discreet.relational.functions.intervals import (
     is_safe_whole,
 )
 from discreet.relational.functions.signature import Accept, takes_numbers
-from discreet.relational.kind import LARGEST_REAL, Kind
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import LARGEST_REAL, Kind
 
 MOST_DIGITS = 15
 _FEW = 10_000

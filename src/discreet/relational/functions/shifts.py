@@ -11,10 +11,10 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.facts import Facts, limits
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.signature import takes, takes_calendar
-from discreet.relational.kind import Kind
+from discreet.relational.types.column_domain import Facts, limits
+from discreet.relational.types.data_type import Kind
 
 _MOST = {"month": 120_000, "day": 3_660_000, "second": 3_660_000 * 86_400}
 MULTIPLES = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from discreet.core.errors import Mismatch
-from discreet.relational.facts import Facts
-from discreet.relational.kind import Kind
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
 
 Accept = Callable[[tuple[Facts, ...]], tuple[Kind, ...]]
 

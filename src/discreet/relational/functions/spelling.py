@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from discreet.relational.kind import Kind
+from discreet.relational.types.data_type import Kind
 
 
 def _classes(names: Mapping[str, tuple[str, ...]]) -> dict[type[exp.Expression], tuple[str, ...]]:

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.facts import Facts
 from discreet.relational.functions.comparison import truth
 from discreet.relational.functions.function import Function, always
 from discreet.relational.functions.signature import takes, takes_alike
-from discreet.relational.kind import TEXT_LIMIT, Kind, kind_of_value
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import TEXT_LIMIT, Kind, kind_of_value
 
 MOST_LETTERS = TEXT_LIMIT
 """The longest constant, and the farthest position, that a function of text takes."""

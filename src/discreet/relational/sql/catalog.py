@@ -9,9 +9,9 @@ from typing import Protocol
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.unit import PrivacyUnit
-from discreet.relational.expression import Expression
-from discreet.relational.plan import Field, Scan
-from discreet.relational.table import PublicTable, Table
+from discreet.relational.plan.nodes import Field, Scan
+from discreet.relational.schema.table import PublicTable, Table
+from discreet.relational.types.expression import Expression
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.expression import Call, Case, Expression, Literal
 from discreet.relational.functions.arithmetic import MULTIPLY, NEGATE, SQUARE
 from discreet.relational.functions.calendar import difference
 from discreet.relational.functions.casts import REAL_FORM, cast
@@ -34,7 +33,8 @@ from discreet.relational.functions.registry import FUNCTIONS, OPERATORS
 from discreet.relational.functions.shifts import MULTIPLES, shifted
 from discreet.relational.functions.spelling import BINARY, CALLS, TYPE_REMEDY, TYPES
 from discreet.relational.functions.text import LOWER, lowered
-from discreet.relational.kind import LARGEST_WHOLE, Kind
+from discreet.relational.types.data_type import LARGEST_WHOLE, Kind
+from discreet.relational.types.expression import Call, Case, Expression, Literal
 
 Resolve = Callable[[exp.Column], Expression]
 Aggregate = Callable[[exp.Expression], Expression]

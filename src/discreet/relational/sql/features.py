@@ -14,9 +14,8 @@ from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.unit import Person, add_remove
-from discreet.relational.expression import Call, Case, Column, Expression, Literal
-from discreet.relational.facts import require_bounds
-from discreet.relational.features import (
+from discreet.relational.functions.logic import NOT
+from discreet.relational.plan.features import (
     Added,
     Averaged,
     Counted,
@@ -28,12 +27,13 @@ from discreet.relational.features import (
     Least,
     PerPerson,
 )
-from discreet.relational.functions.logic import NOT
-from discreet.relational.kind import Kind
-from discreet.relational.plan import Bounded, Filtered, Output, Rows, identifies
+from discreet.relational.plan.nodes import Bounded, Filtered, Output, Rows, identifies
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.relation import Relation, Visible, unsupported
+from discreet.relational.types.column_domain import require_bounds
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
 
 _FEATURES = "Use COUNT, SUM, AVG, MIN, MAX, FIRST(x ORDER BY day) or LAST(x ORDER BY day)."
 

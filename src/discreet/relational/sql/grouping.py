@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from discreet.core.errors import DiscreetError, InvalidParameter
-from discreet.relational.expression import Column, Expression, columns, possible_values
-from discreet.relational.facts import Facts
-from discreet.relational.keys import MOST_VALUES, Block, DiscoveredKeys, KeySet, not_finite
-from discreet.relational.plan import Rows, Scan, field_of, scans
-from discreet.relational.schema import Category, Discovered
+from discreet.relational.plan.keys import MOST_VALUES, Block, DiscoveredKeys, KeySet, not_finite
+from discreet.relational.plan.nodes import Rows, Scan, field_of, scans
+from discreet.relational.schema.declarations import Category, Discovered
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.relation import Relation, unsupported
 from discreet.relational.sql.undeclared import undeclared
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.expression import Column, Expression, columns, possible_values
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from discreet.relational.expression import Call, Column, Expression, columns
 from discreet.relational.functions.comparison import EQUAL
-from discreet.relational.plan import JoinKind, Rows, Scan, identifies
+from discreet.relational.plan.nodes import JoinKind, Rows, Scan, identifies
 from discreet.relational.sql.relation import Relation, unsupported
+from discreet.relational.types.expression import Call, Column, Expression, columns
 
 
 def comparable(left: Expression, right: Expression) -> tuple[Expression, Expression]:

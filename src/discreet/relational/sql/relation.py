@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.expression import Expression
-from discreet.relational.plan import Rows
+from discreet.relational.plan.nodes import Rows
+from discreet.relational.types.expression import Expression
 
 
 @dataclass(frozen=True)

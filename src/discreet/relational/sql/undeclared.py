@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.expression import Column, Expression, columns
-from discreet.relational.plan import Rows, field_of
-from discreet.relational.schema import Category
+from discreet.relational.plan.nodes import Rows, field_of
+from discreet.relational.schema.declarations import Category
+from discreet.relational.types.expression import Column, Expression, columns
 
 
 def undeclared(expression: Expression, name: str, rows: Rows) -> str:

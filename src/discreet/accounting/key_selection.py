@@ -1,0 +1,198 @@
+"""What private key selection costs, and how normal noise and its threshold are calibrated.
+
+A person alone in u of its groups shows there with probability a(u) = 1 - (1 - p)**u, where p is
+the chance that a count of one passes the threshold; in the others it moves counts by one under
+normal noise. So both laws are mixtures, with weight a(u), of something arbitrary and of two
+Gaussian mechanisms at distance sqrt(changed - u), and for every u
+
+    delta >= a(u) + (1 - a(u)) gaussian_delta(sigma / sqrt(changed - u), epsilon)
+
+suffices: the largest of these, not a sum of two shares of delta.
+
+Source: modern-data:P3, P4. Proof: ``proofs/partition.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.accounting.approx import APPROX, Sums
+from discreet.accounting.approx_zcdp import APPROXIMATELY_CONCENTRATED, Apart
+from discreet.accounting.gaussian import gaussian_multiplier
+from discreet.core.events.key_selection import (
+    ConcentratedThreshold,
+    GaussianThreshold,
+    GeometricThreshold,
+    KeySelection,
+)
+from discreet.core.parameters import Number, exact, rounded_down, rounded_up
+
+_MARGIN = 1e-12
+_FEW = 4096
+_SHARES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999)
+"""How much of delta the noise alone may use, by turns; the threshold takes what the rest allows."""
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """Normal noise of ``sigma``, rounded, and the least noisy count at which a key is named."""
+
+    sigma: float
+    threshold: int
+
+
+def alone(sigma: float, threshold: int) -> float:
+    """The chance that a count of one shows: P(1 + round(noise) >= threshold), rounded up."""
+    from scipy.special import log_ndtr  # loaded on first use: SciPy is slow to import
+
+    return min(1.0, math.exp(float(log_ndtr(-(threshold - 1.5) / sigma))) * (1 + _MARGIN))
+
+
+def seen(tail: float, times: int) -> float:
+    """The chance that a unit shows in at least one of ``times`` groups it is alone in."""
+    if tail >= 1:
+        return 1.0
+    return min(1.0, -math.expm1(times * math.log1p(-tail)) * (1 + _MARGIN))
+
+
+def threshold_delta(
+    sigma: float, threshold: int, groups: int, swaps: int, epsilon: Number
+) -> float:
+    """The delta of a Gaussian threshold at ``epsilon``, rounded up."""
+    tail = alone(sigma, threshold)
+    if tail >= 1:
+        return 1.0
+    unique = np.arange(groups + 1, dtype=np.float64)
+    shows = np.minimum(-np.expm1(unique * math.log1p(-tail)) * (1 + _MARGIN), 1.0)
+    hidden = _gaussian_deltas(np.sqrt(groups * swaps - unique) / sigma, float(epsilon))
+    return float(min(1.0, np.max(shows + (1 - shows) * hidden) * (1 + _MARGIN)))
+
+
+def _gaussian_deltas(mu: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
+    """The exact Gaussian curve at several distances, rounded up as in ``accounting/gaussian``."""
+    from scipy.special import log_ndtr
+
+    some = np.where(mu > 0, mu, 1.0)
+    upper = log_ndtr(some / 2 - epsilon / some)
+    lower = epsilon + log_ndtr(-some / 2 - epsilon / some)
+    slack = 2e-15 * (1 + epsilon + np.abs(upper) + np.abs(lower))
+    curve = np.exp(upper) * (-np.expm1(np.minimum(lower - upper, 0.0)) + slack) * (1 + _MARGIN)
+    return np.where(mu > 0, np.minimum(curve, 1.0), 0.0)
+
+
+@lru_cache(maxsize=256)
+def calibrated(epsilon: Fraction, delta: Fraction, groups: int, swaps: int) -> Calibrated:
+    """Noise and threshold that find most keys at (epsilon, delta); from public quantities alone.
+
+    Guarantee: ``threshold_delta`` of the result at ``epsilon`` is at most ``delta``.
+    """
+    spend, target = rounded_down(epsilon), rounded_down(delta)
+    root = math.sqrt(groups * swaps) * (1 + 2.0**-50)
+    best: Calibrated | None = None
+    for share in _SHARES:
+        sigma = gaussian_multiplier(spend, target * share) * root
+        made = Calibrated(sigma, _least_threshold(sigma, groups, swaps, spend, target))
+        if best is None or found(made) > found(best):
+            best = made
+    assert best is not None
+    return best
+
+
+def _least_threshold(sigma: float, groups: int, swaps: int, epsilon: float, delta: float) -> int:
+    def holds(threshold: int) -> bool:
+        return threshold_delta(sigma, threshold, groups, swaps, epsilon) <= delta
+
+    low, high = 1, 2
+    while not holds(high):
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+@lru_cache(maxsize=256)
+def concentrated(rho: Fraction, delta: Fraction, groups: int, swaps: int) -> Calibrated:
+    """Noise of rho-zCDP over ``groups * swaps`` counts, and the least threshold for delta.
+
+    Under Replace each side has at most ``groups`` groups of its own, whatever ``swaps`` is.
+    """
+    square = Fraction(groups * swaps) / (2 * rho)
+    sigma = math.sqrt(rounded_up(square))
+    while Fraction(sigma) ** 2 < square:
+        sigma = math.nextafter(sigma, math.inf)
+    target = rounded_down(delta)
+    low, high = 1, 2
+    while seen(alone(sigma, high), groups) > target:
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = seen(alone(sigma, middle), groups) <= target
+        low, high = (low, middle) if enough else (middle, high)
+    return Calibrated(sigma, high)
+
+
+def keep_probabilities(made: Calibrated, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """P(count + round(noise) >= threshold), for information."""
+    from scipy.special import ndtr
+
+    kept: NDArray[np.float64] = np.where(
+        counts > 0, ndtr((counts - made.threshold + 0.5) / made.sigma), 0.0
+    )
+    return kept
+
+
+def found(made: Calibrated) -> float:
+    """The share of keys found of a long tail: what calibration maximises."""
+    counts, shares = tail_of_keys(int(made.threshold + 9 * made.sigma) + 1)
+    return float(np.sum(keep_probabilities(made, counts) * shares) + 1 / (counts[-1] + 1))
+
+
+def tail_of_keys(last: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Numbers of people up to ``last`` and the share of keys that have them, one in n (n + 1).
+
+    Where there are many numbers, some stand for all up to the next.
+    """
+    if last <= _FEW:
+        counts = np.arange(1, last + 1, dtype=np.float64)
+    else:
+        counts = np.unique(np.round(np.geomspace(1, last, _FEW)))
+    return counts, 1 / counts - 1 / np.append(counts[1:], last + 1)
+
+
+def _stated(event: KeySelection) -> Sums:
+    return Sums(epsilon=exact(event.loss), delta=exact(event.slack))
+
+
+def _split(event: KeySelection) -> Apart:
+    """Each changed group is (epsilon/g, delta/g)-private, so (epsilon/g)**2 / 2 apart from it."""
+    return Apart(exact(event.loss) ** 2 / (2 * event.changed), exact(event.slack))
+
+
+for _kind in (KeySelection, GeometricThreshold, GaussianThreshold):
+    APPROX.prices(_kind)(_stated)
+for _kind in (KeySelection, GeometricThreshold):
+    APPROXIMATELY_CONCENTRATED.prices(_kind)(_split)
+
+
+@APPROXIMATELY_CONCENTRATED.prices(GaussianThreshold)
+def _gaussian(event: GaussianThreshold) -> Apart:
+    made = calibrated(exact(event.loss), exact(event.slack), event.groups, event.swaps)
+    shows = seen(alone(made.sigma, made.threshold), event.groups)
+    return Apart(event.changed / (2 * exact(made.sigma) ** 2), exact(shows))
+
+
+@APPROX.prices(ConcentratedThreshold)
+def _concentrated_pair(event: ConcentratedThreshold) -> Sums:
+    return Sums(delta=exact(event.slack), inverse_squares=2 * exact(event.rho))
+
+
+@APPROXIMATELY_CONCENTRATED.prices(ConcentratedThreshold)
+def _concentrated(event: ConcentratedThreshold) -> Apart:
+    return Apart(exact(event.rho), exact(event.slack))

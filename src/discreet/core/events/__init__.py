@@ -1,0 +1,1 @@
+"""Events: frozen, versioned accounts of what a release did, and their algebra."""

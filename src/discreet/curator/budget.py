@@ -1,0 +1,230 @@
+"""The budget of a curator: its currency, and what a question costs in it.
+
+The notion of the budget is the filter: pure and (epsilon, delta) budgets add up pairs, zCDP adds
+rho, ``ApproxZCDP`` adds rho and a delta set apart for keys, Rényi adds at its one order, and
+``ApproxDP(..., by=ZCDP)`` (or ``by=ApproxZCDP``) converts once and adds rho (and delta).
+
+Source: contract, "Spending"; 004d:F12, F15.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+from discreet.accounting.adaptive import filter_for
+from discreet.accounting.adaptive.currency import (
+    Currency,
+    Epsilons,
+    EpsilonsAndDeltas,
+    RenyiAt,
+    Rhos,
+    RhosAndDeltas,
+)
+from discreet.accounting.adaptive.steps import Amounts, plus, steps_up
+from discreet.core.errors import InvalidParameter, Mismatch, Unpriced
+from discreet.core.events.event import Event, Nothing, compose
+from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
+from discreet.core.parameters import exact
+from discreet.core.unit import PrivacyUnit
+from discreet.core.written import FORMS
+from discreet.curator.unit_text import unit_text
+from discreet.ledger import Terms
+from discreet.release.guarantee import plain_guarantee
+
+_LEAST_EPSILON = Fraction(1, 1 << 33)
+"""Below it the search for Gaussian noise does not end in reasonable time."""
+
+
+@dataclass(frozen=True)
+class Purse:
+    """A budget for a unit, with its currency and exact limit."""
+
+    budget: Guarantee
+    unit: PrivacyUnit
+    currency: Currency = field(init=False)
+    limit: Amounts = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Fix the currency, for ever."""
+        if not isinstance(self.budget, Guarantee):
+            raise InvalidParameter(
+                code="not_a_budget",
+                expectation="a budget: PureDP, ApproxDP, ZCDP, ApproxZCDP or RenyiDP",
+                received=type(self.budget).__name__,
+                remedy="Write budget=dp.ApproxDP(epsilon=3, delta=1e-6).",
+            )
+        guard = filter_for(as_written(self.budget).per(self.unit))
+        object.__setattr__(self, "currency", guard.currency)
+        object.__setattr__(self, "limit", guard.amounts)
+
+    @property
+    def terms(self) -> Terms:
+        """What the ledger's first record says."""
+        budget = plain_guarantee(self.budget)
+        if isinstance(self.budget, ApproxDP) and self.budget.by is not None:
+            budget["by"] = FORMS[self.budget.by].tag
+        return Terms(unit=unit_text(self.unit), budget=budget, filter=self.name, limit=self.limit)
+
+    @property
+    def name(self) -> str:
+        """The currency's name in the ledger."""
+        match self.currency:
+            case Epsilons():
+                return "epsilon"
+            case EpsilonsAndDeltas():
+                return "epsilon+delta"
+            case Rhos():
+                return "rho"
+            case RhosAndDeltas():
+                return "rho+delta"
+            case RenyiAt(alpha=alpha):
+                return f"renyi({alpha})"
+        return type(self.currency).__name__
+
+    def charge(self, spend: Guarantee, events: tuple[Event, ...]) -> Amounts:
+        """The exact price of ``events`` in this budget's currency.
+
+        ``spend`` says at which delta Gaussian noise enters a sum of pairs: its own.
+        """
+        self.check(spend)
+        try:
+            # Together, so that shares of a spend add up to it without rounding.
+            return self._least(compose(events), spend)
+        except InvalidParameter:
+            if not isinstance(spend, ApproxDP):
+                raise
+        paid = [event for event in events if not isinstance(event, Nothing)]
+        return reduce(plus, (self._pair(event, spend) for event in paid), self.currency.zero)
+
+    def _least(self, event: Event, spend: Guarantee) -> Amounts:
+        """What the event states; where that is above the spend, its price at the spend's delta.
+
+        Many pure steps, fixed in advance, are cheaper together than the sum that they state.
+        """
+        stated = self.currency.price(event, None)
+        pairs = isinstance(self.currency, EpsilonsAndDeltas)
+        if not pairs or not isinstance(spend, ApproxDP) or not spend.delta:
+            return stated
+        if stated[0] <= steps_up(exact(spend.epsilon)):
+            return stated
+        try:
+            together = self.currency.price(event, spend.delta)
+        except (InvalidParameter, Unpriced):
+            return stated
+        return min(stated, together)
+
+    def _pair(self, event: Event, spend: ApproxDP) -> Amounts:
+        """One event of a sum of pairs: as it states itself, or read at the spend's delta."""
+        try:
+            return self.currency.price(event, None)
+        except InvalidParameter:
+            return self.currency.price(event, spend.delta)
+
+    def check(self, spend: Guarantee) -> None:
+        """Refuse what is no spend, and a spend whose notion has no price in this budget."""
+        if not isinstance(spend, Guarantee):
+            raise _not_a_spend(spend)
+        if isinstance(spend, ApproxDP) and 0 < exact(spend.epsilon) < _LEAST_EPSILON:
+            raise InvalidParameter(
+                code="parameter_out_of_range",
+                expectation="a spend with an epsilon of zero, or of at least 2**-33",
+                received=spend,
+                remedy="Choose a usual privacy parameter.",
+            )
+        match self.currency, spend:
+            case Epsilons(), PureDP():
+                return
+            case EpsilonsAndDeltas(), PureDP() | ApproxDP():
+                return
+            case Rhos(), PureDP() | ApproxDP() | ZCDP():
+                return
+            case RhosAndDeltas(), PureDP() | ApproxDP() | ZCDP() | ApproxZCDP():
+                return
+            case RenyiAt(alpha=alpha), PureDP() | ApproxDP() | ZCDP():
+                return
+            case RenyiAt(alpha=alpha), RenyiDP(alpha=wanted) if alpha == wanted:
+                return
+        raise Mismatch(
+            code="spend_notion",
+            expectation=f"a spend that a budget in {self.name} can pay",
+            received=type(spend).__name__,
+            remedy="Spend PureDP from a PureDP budget, PureDP or ApproxDP from an ApproxDP budget; "
+            "open the budget with ApproxDP(..., by=ZCDP) or ZCDP to spend rho.",
+        )
+
+    def require_delta(self) -> None:
+        """Refuse keys that nobody listed where the budget sets no delta apart for them."""
+        if isinstance(self.currency, EpsilonsAndDeltas | RhosAndDeltas):
+            return
+        raise InvalidParameter(
+            code="keys_need_delta",
+            expectation="a budget with a delta that discovered keys can draw on",
+            received=self.name,
+            remedy="Open it with dp.ApproxDP(epsilon=..., delta=...), with "
+            "dp.ApproxZCDP(rho=..., delta=...), or with dp.ApproxDP(..., by=dp.ApproxZCDP).",
+        )
+
+    def covers(self, spend: Guarantee, event: Event) -> bool:
+        """Whether ``event`` costs no more than ``spend`` in the spend's own notion."""
+        delta = spend.delta if isinstance(spend, ApproxDP) and spend.delta else None
+        return filter_for(spend.per(self.unit)).admits(event, delta=delta)
+
+    def require_covered(self, spend: Guarantee, event: Event) -> None:
+        """Refuse a spend that does not cover the event."""
+        if not self.covers(spend, event):
+            raise InvalidParameter(
+                code="spend_too_small",
+                expectation="an event that costs no more than `spend`",
+                received=spend,
+                remedy="Raise the spend, or add noise.",
+            )
+
+    def amended(self, budget: Guarantee) -> Purse:
+        """The purse after the owner changes the budget; its currency cannot change."""
+        other = Purse(budget, self.unit)
+        if other.name != self.name:
+            raise Mismatch(
+                code="notion_mismatch",
+                expectation=f"a budget that adds up in {self.name}",
+                received=type(budget).__name__,
+                remedy="A ledger's notion is fixed for ever; amend within it.",
+            )
+        return other
+
+    def remaining(self, left: Amounts) -> Guarantee:
+        """What may still be spent, rounded down."""
+        return self.currency.left(left)
+
+    def spent(self, amounts: Amounts) -> Guarantee:
+        """What was spent, rounded up."""
+        return self.currency.spent(amounts)
+
+
+def _not_a_spend(received: object) -> InvalidParameter:
+    number = isinstance(received, int | float | Fraction) and not isinstance(received, bool)
+    return InvalidParameter(
+        code="not_a_spend",
+        expectation="a spend such as PureDP(epsilon=0.5)",
+        received=received if number else type(received).__name__,
+        remedy=f"Write spend=dp.PureDP(epsilon={received if number else 0.5}).",
+    )
+
+
+def as_written(guarantee: Guarantee) -> Guarantee:
+    """Numbers as a person wrote them: 0.1 means one tenth, not the nearest binary fraction.
+
+    So ten questions at 0.1 fit into a budget of 1. Noise, price and promise all follow from the
+    number as written.
+
+    >>> as_written(PureDP(epsilon=0.1)).epsilon
+    Fraction(1, 10)
+    """
+    changed: dict[str, Any] = {
+        item.name: Fraction(repr(value))
+        for item in fields(guarantee)
+        if isinstance(value := getattr(guarantee, item.name), float)
+    }
+    return replace(guarantee, **changed)

@@ -1,0 +1,147 @@
+"""The plan of a question for people: stability of steps, sensitivity and noise of measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
+from discreet.curator.statement import named
+from discreet.curator.tags import name_of
+from discreet.relational.aggregates.measures import Total
+from discreet.relational.database import Database
+from discreet.relational.plan.keys import KeySet
+from discreet.relational.plan.nodes import Rows
+from discreet.relational.plan.partition_filter import Kept, SomeParts
+from discreet.relational.plan.query import Question
+from discreet.relational.planning.discovered_keys import Discovering, inquiry_for
+from discreet.relational.planning.planned_query import Inquiry
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the plan, ``depth`` levels below the answer."""
+
+    depth: int
+    label: str
+    stability: int | None
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """One measure: how far one unit can move all its cells together, and one of them."""
+
+    measure: str
+    l1: float
+    l2: float
+    linf: float
+    noise: str | None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Steps from the answer down to the tables, measures, and the text that the engine runs."""
+
+    steps: tuple[Step, ...]
+    measures: tuple[Sensitivity, ...]
+    cells: int | None
+    bounding: str | None
+    sql: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """The tree, then the measures."""
+        cells = "1 cell" if self.cells == 1 else f"{self.cells} cells"
+        keys = "keys to be discovered" if self.cells is None else cells
+        lines = [f"answer: {keys}"]
+        for item in self.measures:
+            noise = "" if item.noise is None else f"; {item.noise}"
+            lines.append(
+                f"  {item.measure}: sensitivity L1 {item.l1:g}, L2 {item.l2:g}, "
+                f"Linf {item.linf:g}{noise}"
+            )
+        if self.bounding:
+            lines.append(f"bounding: {self.bounding}")
+        for step in self.steps:
+            rows = "not bounded yet" if step.stability is None else f"{step.stability} rows"
+            lines.append(f"{'  ' * step.depth}{step.label}  [one unit changes {rows}]")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def explain(
+    question: Question, inquiry: Inquiry | None, database: Database, rows_at_most: int
+) -> Explanation:
+    """Everything public about how a question would be answered."""
+    made = inquiry or inquiry_for(question, _usual(question), rows_at_most)
+    measures = []
+    for part, noised in zip(made.parts, made.allocation.noised, strict=True):
+        bound = float(part.bound())
+        measures.append(
+            Sensitivity(
+                _with_bounds(part.measure),
+                part.reach.l1(1) * bound,
+                float(part.reach.l2(1)) * bound,
+                part.reach.linf(1) * bound,
+                None
+                if inquiry is None
+                else f"{name_of(noised.mechanism)} noise, standard deviation {noised.law.std:.4g}",
+            )
+        )
+    for choice in made.choices:
+        reach = choice.reach
+        measures.append(Sensitivity("rank", reach.l1(1), float(reach.l2(1)), reach.linf(1), None))
+    return Explanation(
+        _steps(question.rows, 0),
+        tuple(measures),
+        None if isinstance(made, Discovering) else made.cells,
+        _bounding(made),
+        tuple(_without(_salts(question.rows), text) for text in made.texts(database)),
+    )
+
+
+def _usual(question: Question) -> Guarantee:
+    """Some spend, where none is stated, that suits the question."""
+    if isinstance(question.keys, KeySet):
+        return PureDP(epsilon=1)
+    return ApproxDP(epsilon=1, delta=1e-6)
+
+
+def _salts(rows: Rows) -> set[int]:
+    """Salts of partitions: whoever knew one could tell which of a person's parts are kept."""
+    below = {salt for item in rows.inputs for salt in _salts(item)}
+    if isinstance(rows, Kept) and isinstance(rows.keeping, SomeParts):
+        below.add(rows.keeping.salt)
+    return below
+
+
+def _without(salts: set[int], text: str) -> str:
+    for salt in salts:
+        text = text.replace(str(salt), "0")
+    return text
+
+
+def _steps(rows: Rows, depth: int) -> tuple[Step, ...]:
+    below = [step for item in rows.inputs for step in _steps(item, depth + 1)]
+    return (Step(depth, rows.label(), rows.changed), *below)
+
+
+def _bounding(inquiry: Inquiry) -> str | None:
+    person = inquiry.person
+    if person is None:
+        return None
+    parts = [
+        f"{most} {what}"
+        for most, what in (
+            (person.max_rows, "rows"),
+            (person.max_groups, "groups"),
+            (person.max_rows_per_group, "rows in a group"),
+        )
+        if most is not None
+    ]
+    return f"at most {', '.join(parts)} of each {person.id}, by salted content hash"
+
+
+def _with_bounds(measure: object) -> str:
+    if isinstance(measure, Total):
+        return f"{named(measure)} of values in [{measure.low:g}, {measure.high:g}]"
+    return named(measure)  # type: ignore[arg-type]

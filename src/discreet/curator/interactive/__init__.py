@@ -1,0 +1,1 @@
+"""Interactive sessions: paid for once, and going on over several calls."""

@@ -1,0 +1,314 @@
+"""A long conversation about a universe: each answer from an estimate, or from the data.
+
+It was paid for as a whole when it was opened. Every answer that the data had a part in, also one
+that only says that the estimate will do, is in the ledger before it is seen; so whether writing it
+fails tells nothing about it: neither by the error, nor by its traceback, nor by what is left
+afterwards. The estimate is public; once no updates are left it answers alone.
+
+Source: contract, "Spending" (noise that outlives a call). Proof: ``proofs/pmw.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from discreet.core.errors import Exhausted, InvalidParameter
+from discreet.core.events.event import Event
+from discreet.core.guarantee import Guarantee
+from discreet.core.written import Form
+from discreet.curator.payment import OWNER
+from discreet.curator.synopsis.release import SynopsisRelease
+from discreet.queries.online.construction import OnlineSession
+from discreet.queries.online.journal import Entry, Journal, answered, estimated
+from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.workload.conditions import query_where
+from discreet.queries.workload.linear_query import LinearQuery, query_of
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_MOST_AT_ONCE = 5000
+
+Question = LinearQuery | Mapping[str, object]
+"""A linear query, or conditions on attributes that records must meet."""
+
+
+class Origin(StrEnum):
+    """Who answered; public, since it is part of the answer."""
+
+    ESTIMATE = "the estimate"
+    DATA = "the data"
+
+
+_REPLY = Form("reply/1", "count share within confidence origin left number")
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer.
+
+    Attributes:
+        count: Records that the question is about, estimated.
+        share: The same over the number of records.
+        within: How far ``count`` is from the truth at most, in records, for all answers so far
+            together at ``confidence``; None where nothing can be said: beyond the number of
+            questions that was planned for, or with no updates left.
+        confidence: That of ``within``.
+        origin: Whether the estimate answered, or the data.
+        left: Updates that are still paid for.
+        number: The place of the question among those that the data had a part in, from one;
+            zero once no updates are left.
+    """
+
+    count: float
+    share: float
+    within: float | None
+    confidence: float
+    origin: Origin
+    left: int
+    number: int
+
+    def to_json(self) -> str:
+        """All of it, for machines."""
+        return json.dumps(dict(_REPLY.parts(self)), allow_nan=False)
+
+    def __str__(self) -> str:
+        """In words."""
+        known = "" if self.within is None else f" ± {self.within:.4g}"
+        return (
+            f"{self.count:.6g}{known} records ({self.share:.4g} of all), from {self.origin}; "
+            f"{self.left} updates left"
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was agreed when a conversation was opened; all of it public.
+
+    ``within`` is stated for the first ``questions`` answers at ``confidence``; ``facts`` are those
+    of the privacy statement.
+    """
+
+    universe: Universe
+    guarantee: Guarantee
+    questions: int
+    confidence: float
+    within: float
+    facts: Mapping[str, Any]
+
+
+class Conversation:
+    """Asks about a universe under one event. Threads may share it; a process may not be copied.
+
+    ``curator.resume(conversation.id)`` goes on with it in another process, which ends it here.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        plan: Plan,
+        session: OnlineSession,
+        journal: Journal,
+        close: Callable[[], None],
+        *,
+        asked: int,
+    ) -> None:
+        """Hold what was opened, or resumed after ``asked`` questions."""
+        self._name = name
+        self._plan = plan
+        self._session = session
+        self._journal = journal
+        self._close = close
+        self._asked = asked
+        self._left = session.left
+        self._settled = True
+        self._lock = threading.RLock()
+
+    @property
+    def id(self) -> str:
+        """By which :meth:`Session.resume` finds it. Random."""
+        return self._name
+
+    @property
+    def universe(self) -> Universe:
+        """What it is about."""
+        return self._plan.universe
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the whole of it keeps, and was charged."""
+        return self._plan.guarantee
+
+    @property
+    def event(self) -> Event:
+        """What the whole of it costs."""
+        return self._session.event
+
+    @property
+    def left(self) -> int:
+        """Updates that are still paid for; with none left, answers are free and may be far off.
+
+        As of the last answer that was kept: what a question that was cut short would have used
+        up is not told.
+        """
+        return self._left
+
+    @property
+    def asked(self) -> int:
+        """Questions that were answered with a part of the data, resumed ones included."""
+        return self._asked
+
+    @property
+    def records(self) -> float:
+        """The noisy number of records that was bought, or the public one."""
+        return self._session.total
+
+    def ask(self, question: Question | str, condition: object = None) -> Reply:
+        """Answer one question: how many records meet some conditions.
+
+        ``{"sex": "f", "age": [3, 4]}``, or ``"age", [3, 4]`` for one attribute, or a linear query.
+        """
+        asked = {question: condition} if isinstance(question, str) else question
+        return self.ask_all([asked])[0]
+
+    def ask_all(self, questions: Iterable[Question] | Workload) -> list[Reply]:
+        """Answer questions in order, and write the answers of the estimate down together.
+
+        Much faster than one by one, where writing to the ledger is what takes long. A workload
+        over the same universe stands for all its queries.
+        """
+        queries = [self._query(question) for question in self._listed(questions)]
+        with self._lock:
+            self._require_settled()
+            self._settled = False
+            before = self._asked
+            try:
+                told = self._kept(queries)
+            except BaseException as error:
+                OWNER.exception("conversation %s: an answer was not kept", self._name)
+                failed, self._asked = error, before
+            else:
+                self._left = self._session.left
+                self._settled = True
+                return told
+        # Out here, without its traceback, which would tell who was about to answer.
+        raise failed.with_traceback(None) from None
+
+    def _kept(self, queries: list[LinearQuery]) -> list[Reply]:
+        """Answers that are durable, in order."""
+        told = [self._answered(query) for query in queries]
+        if said := [
+            (query, reply.share)
+            for query, reply in zip(queries, told, strict=True)
+            if reply.origin is Origin.ESTIMATE and reply.number
+        ]:
+            self._journal.write(estimated(said))
+        return told
+
+    def _answered(self, query: LinearQuery) -> Reply:
+        """Ask; what the estimate answers is not to be seen before it is written down."""
+        left = self._session.left
+        share = self._session.reply(query)
+        self._asked += left > 0
+        return Reply(
+            count=share * self._session.total,
+            share=share,
+            within=self._plan.within if left and self._asked <= self._plan.questions else None,
+            confidence=self._plan.confidence,
+            origin=Origin.DATA if self._session.left < left else Origin.ESTIMATE,
+            left=self._session.left,
+            number=self._asked if left else 0,
+        )
+
+    @property
+    def synopsis(self) -> SynopsisRelease:
+        """The estimate as it stands: a synopsis, free as everything that is computed from it."""
+        universe = self._plan.universe
+        cells = Workload.marginal(universe, universe.names)
+        with self._lock:
+            self._require_settled()
+            means = self._session.hypothesis.answers(cells)
+            estimate = Histogram(universe, means * self._session.total, self.event)
+        return SynopsisRelease(
+            id=self._name,
+            question=f"estimate of a conversation about {' x '.join(universe.names)}",
+            synopsis=estimate,
+            guarantee=self.guarantee,
+            event=self.event,
+            rmse=None,
+            facts=self._plan.facts,
+        )
+
+    def plot(self) -> alt.LayerChart:
+        """Updates used after each question, beside those that were paid; all of it public."""
+        from discreet.queries.plots import updates_by_question
+
+        used = [0]
+        with self._lock:
+            cutoff = self._left + sum(map(_updates, entries := self._journal.entries()))
+        for entry in entries:
+            used += [used[-1] + _updates(entry)] * answered(entry)
+        return updates_by_question(used[1:], cutoff=cutoff)
+
+    def close(self) -> None:
+        """End it for good; it cannot be resumed."""
+        with self._lock:
+            self._settled = False
+            self._close()
+
+    def _listed(self, questions: Iterable[Question] | Workload) -> Iterable[Question]:
+        if not isinstance(questions, Workload):
+            return questions if isinstance(questions, Iterable) else [questions]
+        if questions.universe.attributes != self._plan.universe.attributes:
+            raise InvalidParameter(
+                code="workloads_differ",
+                expectation="a workload over the universe of the conversation",
+                received=list(questions.universe.names),
+                remedy="Build it from `conversation.universe`.",
+            )
+        if questions.queries > _MOST_AT_ONCE:
+            raise InvalidParameter(
+                code="too_many_queries",
+                expectation=f"a workload of at most {_MOST_AT_ONCE} queries at once",
+                received=questions.queries,
+                remedy="Ask for fewer marginals, or answer it from `conversation.synopsis`, which "
+                "is free.",
+            )
+        return [query_of(questions, place) for place in range(questions.queries)]
+
+    def _query(self, question: Question) -> LinearQuery:
+        if isinstance(question, LinearQuery):
+            return self._session.checked(question)
+        if isinstance(question, Mapping):
+            return query_where(self._plan.universe, question)
+        raise InvalidParameter(
+            code="query_misfit",
+            expectation="conditions on attributes, or a linear query",
+            received=type(question).__name__,
+            remedy='Write ask({"sex": "f", "age": [3, 4]}).',
+        )
+
+    def _require_settled(self) -> None:
+        if not self._settled:
+            raise Exhausted(
+                code="conversation_interrupted",
+                expectation="a conversation of which every question was answered or refused",
+                received=self._name,
+                remedy="It was closed, or a question was cut short. If it was not closed, go on "
+                "with curator.resume(id).",
+            )
+
+    def __repr__(self) -> str:
+        """Only what is public."""
+        return f"Conversation({self._name!r}, asked={self._asked}, left={self.left})"
+
+
+def _updates(entry: Entry) -> int:
+    return int(entry["did"] == "update")

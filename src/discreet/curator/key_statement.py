@@ -1,0 +1,80 @@
+"""What is said of keys that are chosen privately: discovered, or the first few of a ranking.
+
+Everything here is public, or follows from keys that were named and paid for.
+
+Source: contract, "Spending" (accuracy), "What may be seen"; modern-data:P1-P5.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.core.guarantee import ApproxDP, ApproxZCDP
+from discreet.core.parameters import exact, rounded_up
+from discreet.curator.tags import name_of
+from discreet.relational.plan.query import KeyOutput
+from discreet.relational.planning.discovered_keys import Discovering
+from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.planning.top_k import Ranking
+from discreet.release.guarantee import promised
+
+LEANING = "; keys were found by these very counts, so those of keys near the threshold lean upward"
+"""What is noted beside counts that decided which keys are named."""
+
+
+def keys_statement(inquiry: Inquiry) -> dict[str, Any]:
+    """The facts behind keys that were chosen privately, as plain JSON; empty for listed ones."""
+    if isinstance(inquiry, Ranking):
+        return {"keys": _ranked(inquiry)}
+    if isinstance(inquiry, Discovering):
+        return {"keys": _discovered(inquiry)}
+    if all(isinstance(output, KeyOutput) for output in inquiry.question.outputs):
+        used = {name_of(item.mechanism) for item in inquiry.allocation.noised}
+        return {"keys": {"mechanism": ", ".join(sorted(used)) or "selection by rank"}}
+    return {}
+
+
+def _ranked(inquiry: Ranking) -> dict[str, Any]:
+    return {
+        "ranked": True,
+        "mechanism": name_of(inquiry.choice),
+        "picks": inquiry.picks,
+        "epsilon_of_each": rounded_up(inquiry.epsilon),
+        "moved_by_one_unit": inquiry.farthest,
+    }
+
+
+def _discovered(inquiry: Discovering) -> dict[str, Any]:
+    rule, (spend, _) = inquiry.rule, inquiry.shares
+    assert isinstance(spend, ApproxDP | ApproxZCDP)
+    return {
+        "discovered": True,
+        "mechanism": name_of(rule),
+        "price": promised(spend),
+        "delta": rounded_up(exact(spend.delta)),
+        "groups_per_unit": inquiry.presence.groups,
+        "people_at_least": rule.least,
+        "kept_half_at": rule.people_for(0.5),
+        "kept_95_at": rule.people_for(0.95),
+        "counts_published": inquiry.counted is not None,
+    }
+
+
+def keys_forecast(inquiry: Inquiry, confidence: float) -> str:
+    """What `preview` says of keys that are not known yet; nothing of listed ones."""
+    if isinstance(inquiry, Ranking):
+        behind = inquiry.choice.error(confidence=confidence, candidates=inquiry.cells)
+        return (
+            f"the first {inquiry.picks} of {inquiry.cells} keys, without counts: with "
+            f"{confidence:.0%} confidence each is within {behind:.4g} of the largest count left"
+        )
+    if not isinstance(inquiry, Discovering):
+        return ""
+    rule, (spend, _) = inquiry.rule, inquiry.shares
+    minimum = f"; never with fewer than {rule.least:,}" if rule.least > 1 else ""
+    return (
+        f"keys to be discovered for {promised(spend)} ({name_of(rule)}): named with "
+        f"probability 1/2 at {rule.people_for(0.5):,} people and 95 % at "
+        f"{rule.people_for(0.95):,}{minimum}; each person in at most "
+        f"{inquiry.presence.groups:,} keys"
+    )

@@ -1,0 +1,82 @@
+"""Recognising columns that are linear in released measures, or a ratio of two such.
+
+Such columns have exact intervals; all others get interval arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Call, Column, Expression, Literal
+from discreet.release.formula import Linear, Measure
+
+
+@dataclass(frozen=True)
+class LinearForm:
+    """A sum of measures times factors, plus a constant."""
+
+    terms: tuple[tuple[int | float, Measure], ...]
+    constant: int | float
+
+
+def linear_form(expression: Expression, known: Mapping[str, Measure]) -> LinearForm | None:
+    """The expression as a linear form in the ``known`` columns, if it is one."""
+    form = _form(expression)
+    if form is None or not set(form) - {""} <= set(known):
+        return None
+    terms = tuple((factor, known[name]) for name, factor in form.items() if name and factor)
+    return LinearForm(terms, form.get("", 0))
+
+
+def quotient_form(
+    expression: Expression, known: Mapping[str, Measure]
+) -> tuple[Linear, Linear] | None:
+    """Numerator and denominator where the expression is one linear form over another."""
+    if not isinstance(expression, Call) or expression.function.name != "divide":
+        return None
+    above, below = (linear_form(arg, known) for arg in expression.args)
+    if above is None or below is None or not above.terms or not below.terms:
+        return None
+    return Linear(above.terms, above.constant), Linear(below.terms, below.constant)
+
+
+def _form(expression: Expression) -> dict[str, int | float] | None:
+    """Factors by column; the constant under the empty name."""
+    match expression:
+        case Column(name=name):
+            return {name: 1}
+        case Literal(value=int() | float() as value) if not isinstance(value, bool):
+            return {"": value}
+        case Call(function=function, args=args):
+            forms = [_form(arg) for arg in args]
+            if any(form is None for form in forms):
+                return None
+            if function.name == "cast" and function.parameters != (Kind.REAL,):
+                return None
+            return _combined(function.name, [form for form in forms if form is not None])
+    return None
+
+
+def _combined(name: str, forms: list[dict[str, int | float]]) -> dict[str, int | float] | None:
+    if name == "cast":
+        return forms[0]
+    if name == "negate":
+        return _scaled(forms[0], -1)
+    if name in ("add", "subtract"):
+        sign = 1 if name == "add" else -1
+        names = {*forms[0], *forms[1]}
+        return {key: forms[0].get(key, 0) + sign * forms[1].get(key, 0) for key in names}
+    constants = [form.get("", 0) if set(form) <= {""} else None for form in forms]
+    if name == "multiply":
+        for constant, other in zip(constants, reversed(forms), strict=True):
+            if constant is not None:
+                return _scaled(other, constant)
+    if name == "divide" and constants[1]:
+        return _scaled(forms[0], 1 / constants[1])
+    return None
+
+
+def _scaled(form: Mapping[str, int | float], factor: int | float) -> dict[str, int | float]:
+    return {name: value * factor for name, value in form.items()}

@@ -1,0 +1,1 @@
+"""Policies: what the data owner allows to be asked, and holding queries to it."""

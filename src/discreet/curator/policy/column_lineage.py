@@ -1,0 +1,168 @@
+"""What a question does with which columns: it filters, groups or aggregates; and what it joins.
+
+Columns that inner steps compute are traced back to the columns of tables. Conditions count as
+filters, also inside an aggregate; whatever enters a step in another way counts as aggregated, the
+columns of DISTINCT too: how many there are tells about them.
+
+Source: 004d:D2 (policies).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from enum import StrEnum
+from itertools import combinations
+from typing import Any
+
+from discreet.relational.plan.features import PerPerson
+from discreet.relational.plan.keys import DiscoveredKeys
+from discreet.relational.plan.nodes import (
+    Distinct,
+    Filtered,
+    JoinedPeople,
+    JoinedPublic,
+    Rows,
+    Scan,
+    Union,
+    scans,
+)
+from discreet.relational.plan.partition_filter import Kept
+from discreet.relational.plan.query import Question
+from discreet.relational.types.expression import Case, Column, Expression
+
+
+class Use(StrEnum):
+    """What a column is used for."""
+
+    FILTER = "filter"
+    GROUP = "group"
+    AGGREGATE = "aggregate"
+
+
+@dataclass(frozen=True)
+class Used:
+    """A column of a private table in one use."""
+
+    use: Use
+    table: str
+    column: str
+
+
+def used_columns(question: Question) -> list[Used]:
+    """Every use of a column of a private table, in a fixed order, each once.
+
+    A name that cannot be traced counts as a use of every column there is.
+    """
+    sources = _sources(question.rows)
+    every = frozenset[tuple[str, str]]().union(*sources.values())
+    named = [
+        *((Use.GROUP, name) for key in _keys(question) for name in _names(key)),
+        *(pair for item in question.aggregates for pair in _aggregated(item)),
+        *_inside(question.rows),
+    ]
+    found = dict.fromkeys(
+        Used(use, table, column)
+        for use, name in named
+        for table, column in sorted(sources.get(name, every))
+    )
+    return list(found)
+
+
+def joined_tables(rows: Rows) -> set[frozenset[str]]:
+    """Pairs of tables whose rows meet; a table joined with itself is a pair of one."""
+    found: set[frozenset[str]] = set()
+    for below in rows.inputs:
+        found |= joined_tables(below)
+    for left, right in combinations(rows.inputs, 2):
+        pairs = {frozenset({a.table, b.table}) for a in scans(left) for b in scans(right)}
+        found |= {pair for pair in pairs if len(pair) > 1 or not isinstance(rows, Union)}
+    return found
+
+
+def _keys(question: Question) -> list[Expression]:
+    if isinstance(question.keys, DiscoveredKeys):
+        return list(question.keys.expressions)
+    return [key for block in question.keys.blocks for key in block.expressions]
+
+
+_PASSED_ON = ("outputs", "expressions", "branches", "named")
+
+
+def _inside(rows: Rows) -> Iterator[tuple[Use, str]]:
+    """Uses by the steps of a plan."""
+    use = Use.AGGREGATE
+    if isinstance(rows, Filtered | JoinedPublic | JoinedPeople):
+        use = Use.FILTER
+    for item in fields(rows):
+        value = getattr(rows, item.name)
+        counted = isinstance(rows, Distinct) and item.name == "expressions"
+        if isinstance(rows, Scan | Kept) or (item.name in _PASSED_ON and not counted):
+            continue  # the owner's own, or passed on under another name and traced from there
+        for name in _names(value):
+            yield use, name
+    for below in rows.inputs:
+        yield from _inside(below)
+
+
+def _aggregated(value: object) -> Iterator[tuple[Use, str]]:
+    """Columns of an aggregate; the conditions of CASE are filters."""
+    if isinstance(value, Column):
+        yield Use.AGGREGATE, value.name
+    elif isinstance(value, Case):
+        for test, result in value.branches:
+            yield from ((Use.FILTER, name) for name in _names(test))
+            yield from _aggregated(result)
+        yield from _aggregated(value.otherwise)
+    else:
+        for part in _parts(value):
+            yield from _aggregated(part)
+
+
+def _sources(rows: Rows) -> dict[str, frozenset[tuple[str, str]]]:
+    """The columns of private tables behind every name in a plan."""
+    if isinstance(rows, Scan):
+        return {
+            rows.column(name): frozenset({(rows.table, name)} if rows.private else ())
+            for name in rows.fields
+        }
+    found: dict[str, frozenset[tuple[str, str]]] = {}
+    for below in rows.inputs:
+        found |= _sources(below)
+    if isinstance(rows, PerPerson) and rows.person is not None:
+        found[rows.person] = found[rows.named.name]
+    outputs = [output.name for output in getattr(rows, "outputs", ())]
+    for lists in _computed(rows, len(outputs)):
+        for output, names in zip(outputs, lists, strict=True):
+            behind = [found.get(name, frozenset()) for name in names]
+            found[output] = found.get(output, frozenset()).union(*behind)
+    return found
+
+
+def _computed(rows: Rows, size: int) -> list[list[list[str]]]:
+    """For each list of outputs, the names that every output is computed from."""
+    if isinstance(rows, Union):
+        return [[_names(part) for part in expressions] for _, expressions in rows.branches]
+    if isinstance(rows, PerPerson):
+        return [[_names(feature) for feature in rows.features]]
+    expressions: tuple[Expression, ...] | None = getattr(rows, "expressions", None)
+    if expressions is not None:
+        return [[_names(part) for part in expressions]]
+    every = [name for item in fields(rows) for name in _names(getattr(rows, item.name))]
+    return [[every] * size]
+
+
+def _names(value: object) -> list[str]:
+    """Columns read anywhere inside, but for steps below."""
+    if isinstance(value, Column):
+        return [value.name]
+    return [name for part in _parts(value) for name in _names(part)]
+
+
+def _parts(value: Any) -> Iterator[object]:
+    if isinstance(value, Rows):
+        return
+    if isinstance(value, tuple | list):
+        yield from value
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield from (getattr(value, item.name) for item in fields(value))

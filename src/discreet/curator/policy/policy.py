@@ -1,0 +1,175 @@
+"""A policy: what the data owner allows to be asked, at what price, by whom and for what.
+
+It narrows what the budget and the unit allow; it never widens it. Refusals are free, name the
+rule, and depend on the question and the policy alone.
+
+Source: 004d:D2, 000b:B46; contract, "What may be seen".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any, NoReturn
+
+from discreet.core.errors import InvalidParameter
+from discreet.curator.policy.column_lineage import Use
+
+NUMBERS = ("epsilon", "delta", "rho")
+_FIELDS = ("least", "most", "tables", "joins", "purposes", "askers")
+_NEEDED = ("most", "tables")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """What may be asked.
+
+    Args:
+        most: The most that one question may spend: ``{"epsilon": 0.5, "delta": 1e-7}``. A spend
+            with a number that is not named here is refused.
+        tables: For each private table that may be read, its columns by use:
+            ``{"visits": {"filter": [...], "group": [...], "aggregate": [...]}}``.
+        least: The least, below which an answer would be noise only.
+        joins: Pairs of tables that may meet in one question; none by default.
+        purposes: If given, every question states one of them.
+        askers: If given, nobody else may ask.
+    """
+
+    most: Mapping[str, float]
+    tables: Mapping[str, Mapping[str, Iterable[str]]]
+    least: Mapping[str, float] = field(default_factory=dict)
+    joins: Iterable[Iterable[str]] = ()
+    purposes: Iterable[str] | None = None
+    askers: Iterable[str] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is missing, unknown or not of its kind, by name; keep plain copies."""
+        for name in ("most", "least"):
+            object.__setattr__(self, name, _bounds(name, getattr(self, name)))
+        if not self.most:
+            raise _field(name="most", wanted="at least one of epsilon, delta and rho")
+        for name, low in self.least.items():
+            if low > self.most.get(name, low):
+                raise _field(name=f"least.{name}", wanted="no more than the most")
+        object.__setattr__(self, "tables", _tables(self.tables))
+        object.__setattr__(self, "joins", _joins(self.joins))
+        for name in ("purposes", "askers"):
+            listed = getattr(self, name)
+            if listed is not None:
+                object.__setattr__(self, name, _texts(name, listed))
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Policy:
+        """The policy in a TOML file."""
+        try:
+            with Path(path).open("rb") as file:
+                content = tomllib.load(file)
+        except (OSError, ValueError):
+            raise InvalidParameter(
+                code="policy_unreadable",
+                expectation="a policy in a TOML file",
+                received=Path(path).name,
+                remedy="Check the path and the syntax; docs/policy.md has an example.",
+            ) from None
+        return cls.of(content)
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> Policy:
+        """The policy that plain content states; unknown and missing fields are refused by name."""
+        _require(content, allowed=_FIELDS, needed=_NEEDED, where="the policy")
+        return cls(**content)
+
+    def plain(self) -> dict[str, Any]:
+        """The same as plain JSON."""
+        tables = {
+            table: {use: list(listed) for use, listed in columns.items()}
+            for table, columns in self.tables.items()
+        }
+        return {
+            "least": dict(self.least),
+            "most": dict(self.most),
+            "tables": tables,
+            "joins": [sorted(pair) for pair in self.joins],
+            "purposes": None if self.purposes is None else list(self.purposes),
+            "askers": None if self.askers is None else list(self.askers),
+        }
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of the whole text: it stands in the ledger beside every question."""
+        text = json.dumps(self.plain(), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _require(
+    content: object, *, allowed: tuple[str, ...], needed: tuple[str, ...], where: str
+) -> Mapping[str, Any]:
+    if not isinstance(content, Mapping):
+        raise _field(name=where, wanted=f"fields {', '.join(allowed)}")
+    for name in content:
+        if name not in allowed:
+            raise _field(name=f"{name} in {where}", wanted=f"one of {', '.join(allowed)}")
+    for name in needed:
+        if name not in content:
+            raise InvalidParameter(
+                code="policy_field",
+                expectation=f"{where} to have the field {name}",
+                remedy="Write it; a list may be empty, []. docs/policy.md lists the fields.",
+            )
+    return content
+
+
+def _bounds(name: str, value: object) -> dict[str, float]:
+    given = _require(value, allowed=NUMBERS, needed=(), where=name)
+    for number, bound in given.items():
+        plain = isinstance(bound, int | float) and not isinstance(bound, bool)
+        if not plain or not 0 < bound < float("inf"):
+            raise _field(name=f"{name}.{number}", wanted="a positive number")
+    return dict(given)
+
+
+def _tables(value: object) -> dict[str, dict[str, tuple[str, ...]]]:
+    if not isinstance(value, Mapping) or not value:
+        raise _field(name="tables", wanted="at least one table")
+    uses = tuple(use.value for use in Use)
+    made = {}
+    for table, columns in value.items():
+        where = f"tables.{table}"
+        given = _require(columns, allowed=uses, needed=uses, where=where)
+        made[str(table)] = {use: _texts(f"{where}.{use}", given[use]) for use in uses}
+    return made
+
+
+def _joins(value: object) -> tuple[frozenset[str], ...]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise _field(name="joins", wanted="a list of pairs of tables")
+    pairs = [_texts("joins", pair) for pair in value]
+    if any(len(pair) != 2 for pair in pairs):
+        raise _field(name="joins", wanted="a list of pairs of tables")
+    return tuple(map(frozenset, pairs))
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        _not_texts(name)
+    listed = tuple(value)
+    if not all(isinstance(item, str) and item for item in listed):
+        _not_texts(name)
+    return listed
+
+
+def _not_texts(name: str) -> NoReturn:
+    raise _field(name=name, wanted="a list of names")
+
+
+def _field(*, name: str, wanted: str) -> InvalidParameter:
+    return InvalidParameter(
+        code="policy_field",
+        expectation=f"in a policy, for {name}: {wanted}",
+        remedy="docs/policy.md lists the fields.",
+    )

@@ -1,0 +1,90 @@
+"""The ledger of a project for its owner: look, verify, amend, back up; no data is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+
+from discreet.core.errors import InvalidParameter, LedgerError
+from discreet.core.guarantee import Guarantee
+from discreet.core.unit import PrivacyUnit
+from discreet.curator.budget import Purse
+from discreet.curator.history import History, history
+from discreet.ledger import Entry, Head, Ledger
+
+
+@dataclass(frozen=True)
+class Books:
+    """A ledger that was begun, and the budget it guards."""
+
+    ledger: Ledger
+    purse: Purse
+
+    @classmethod
+    def of(cls, budget: Guarantee, unit: PrivacyUnit, ledger: Ledger) -> Books:
+        """Open a ledger that was begun, on these terms."""
+        purse = Purse(budget, unit)
+        ledger.open(purse.terms)
+        return cls(ledger, purse)
+
+    @classmethod
+    def read(cls, budget: Guarantee, unit: PrivacyUnit, ledger: Ledger) -> Books:
+        """The same to be read alone: also a copy, beside the one that lives."""
+        try:
+            return cls.of(budget, unit, ledger)
+        except LedgerError as refusal:
+            if refusal.code != "ledger_superseded":
+                raise
+        return cls(ledger, Purse(budget, unit))
+
+    @property
+    def spent(self) -> Guarantee:
+        """What has been spent, unfinished reservations included, rounded up."""
+        return self.purse.spent(self.ledger.spent())
+
+    @property
+    def remaining(self) -> Guarantee:
+        """What may still be spent, rounded down."""
+        return self.purse.remaining(self.ledger.remaining())
+
+    def history(self) -> History:
+        """What was asked, by whom and at what price."""
+        return history(self.ledger, self.purse)
+
+    def entries(self) -> Iterator[Entry]:
+        """Every entry, oldest first."""
+        return self.ledger.entries()
+
+    def verify(self, head: Head | None) -> Head:
+        """Check every seal and total, and that a kept head is still there; the head now."""
+        self.ledger.verify(head)
+        return self.ledger.head()
+
+    def amend(self, numbers: Mapping[str, float], *, reason: str) -> Guarantee:
+        """Change the budget's numbers, every one of them named; its notion cannot change."""
+        wanted = _numbers(self.purse.budget)
+        if set(numbers) != set(wanted):
+            raise InvalidParameter(
+                code="amendment_numbers",
+                expectation=f"the new {' and '.join(wanted)} of the whole budget",
+                received=sorted(numbers),
+                remedy=f"Pass {' '.join(f'--{name} NUMBER' for name in wanted)}.",
+            )
+        budget = replace(self.purse.budget, **numbers)  # type: ignore[arg-type]
+        purse = self.purse.amended(budget)
+        self.ledger.amend(limit=purse.limit, budget=purse.terms.budget, reason=reason)
+        return budget
+
+    def backup(self, path: str | PathLike[str]) -> Head:
+        """Write a consistent copy to a new file; the head it ends with."""
+        return self.ledger.backup(Path(path))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.ledger.close()
+
+
+def _numbers(budget: Guarantee) -> tuple[str, ...]:
+    return tuple(name for name in ("epsilon", "rho", "delta") if hasattr(budget, name))

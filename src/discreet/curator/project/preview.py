@@ -1,0 +1,84 @@
+"""Previews and plans before a ledger is begun: nothing can be released through it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from discreet.core.guarantee import Guarantee
+from discreet.curator.accuracy import Within
+from discreet.curator.curator import Curator
+from discreet.curator.explain import Explanation
+from discreet.curator.preview import Preview
+from discreet.relational.plan.keyed_universe import KeyedUniverse
+
+if TYPE_CHECKING:
+    from discreet.curator.synopsis.preview import SynopsisPreview
+    from discreet.queries.workload.workload import Workload
+
+
+class Look:
+    """The verbs of a curator that read no data.
+
+    Where a project has no ledger yet, the curator behind it keeps its account in memory; so it
+    is not handed out, and nothing can be bought from it.
+    """
+
+    def __init__(self, curator: Curator) -> None:
+        """Hold the curator."""
+        self._curator = curator
+
+    @property
+    def remaining(self) -> Guarantee:
+        """What may still be spent, rounded down."""
+        return self._curator.remaining
+
+    def preview(
+        self,
+        text: str,
+        *,
+        spend: Guarantee | None = None,
+        accuracy: Mapping[str, Within] | Within | None = None,
+        confidence: float = 0.95,
+        rows_at_least: int | None = None,
+    ) -> Preview:
+        """Expected error of each column, and the price."""
+        return self._curator.preview(
+            text,
+            spend=spend,
+            accuracy=accuracy,
+            confidence=confidence,
+            rows_at_least=rows_at_least,
+        )
+
+    def preview_synopsis(
+        self, workload: Workload, *, mechanism: Callable[..., Any], spend: Guarantee
+    ) -> SynopsisPreview:
+        """Expected error of a synopsis, and the price."""
+        return self._curator.preview(workload, mechanism=mechanism, spend=spend)
+
+    def require(
+        self,
+        text: str,
+        *,
+        spend: Guarantee | None,
+        accuracy: Mapping[str, Within] | Within | None,
+        asker: str,
+        purpose: str | None,
+        rows_at_least: int | None,
+    ) -> None:
+        """Refuse what the curator would refuse before it asks its ledger, policies included."""
+        question, inquiry = self._curator._inquiry(text, spend, accuracy, rows_at_least)
+        self._curator._policies.admit(question, inquiry.spend, asker=asker, purpose=purpose)
+
+    def universe(self, table: str, *columns: str, **expressions: str) -> KeyedUniverse:
+        """A universe of a table's keys; it describes, and holds no data."""
+        return self._curator.universe(table, *columns, **expressions)
+
+    def explain(self, text: str, *, spend: Guarantee | None = None) -> Explanation:
+        """The plan, with the stability and sensitivity of every step."""
+        return self._curator.explain(text, spend=spend)
+
+    def close(self) -> None:
+        """Let go of the engine."""
+        self._curator.close()

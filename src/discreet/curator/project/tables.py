@@ -1,0 +1,142 @@
+"""The tables of a project as its file describes them; their rows may be elsewhere by now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.unit import PrivacyUnit
+from discreet.curator.project.declarations import columns, unit
+from discreet.curator.project.fields import TABLE, TEXT, WHOLE, Fields
+from discreet.relational.engines.duckdb.engine import DuckDB
+from discreet.relational.engines.postgres.engine import Postgres
+from discreet.relational.schema.declarations import Declaration
+from discreet.relational.schema.sources import EngineTable, Source, source_of
+from discreet.relational.schema.table import MOST_ROWS, PublicTable, Table, public, table
+
+RESERVED = {"budget", "ledger", "engine", "randomness", "policy", "self"}
+"""Names that a table cannot have, since they name other things that a curator takes."""
+
+
+@dataclass(frozen=True)
+class InFile:
+    """Rows in a file; ``table`` names the table of a DuckDB file."""
+
+    path: Path
+    table: str | None
+
+    def source(self, _: DuckDB | Postgres) -> Source:
+        """The file, if it is there."""
+        try:
+            return source_of(self.path, self.table)
+        except InvalidParameter as refusal:
+            if refusal.code != "file_not_found":
+                raise
+            raise InvalidParameter(
+                code=refusal.code,
+                expectation=refusal.expectation,
+                received=refusal.received,
+                remedy="Check `path =` in the project file; it is taken relative to the folder of "
+                "that file.",
+            ) from None
+
+
+@dataclass(frozen=True)
+class OnServer:
+    """Rows in a table of the database server: ``clinic.visits``."""
+
+    table: str
+
+    def source(self, engine: DuckDB | Postgres) -> EngineTable:
+        """The table of the engine."""
+        assert isinstance(engine, Postgres)
+        return engine.table(self.table)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateEntry:
+    """A private table."""
+
+    place: InFile | OnServer
+    unit: PrivacyUnit
+    columns: Mapping[str, Declaration]
+    rows_at_most: int = MOST_ROWS
+    snapshot: str | None = None
+    max_rows_per: Mapping[str, int] = field(default_factory=dict)
+
+    def opened(self, engine: DuckDB | Postgres) -> Table:
+        """The table, where its rows are there."""
+        return table(
+            self.place.source(engine),
+            unit=self.unit,
+            columns=self.columns,
+            rows_at_most=self.rows_at_most,
+            snapshot=self.snapshot,
+            max_rows_per=self.max_rows_per,
+        )
+
+
+@dataclass(frozen=True)
+class PublicEntry:
+    """A public table."""
+
+    place: InFile | OnServer
+
+    def opened(self, engine: DuckDB | Postgres) -> PublicTable:
+        """The table, where its rows are there."""
+        return public(self.place.source(engine))
+
+
+def tables(
+    project: Fields, folder: Path, *, on_server: bool
+) -> dict[str, PrivateEntry | PublicEntry]:
+    """``[tables.NAME]``, which are private, and ``[public.NAME]``."""
+    made: dict[str, PrivateEntry | PublicEntry] = {}
+    for name, fields in project.parts("tables"):
+        made[name] = PrivateEntry(
+            place=_place(fields, folder, on_server=on_server),
+            unit=unit(fields),
+            columns=columns(fields),
+            rows_at_most=fields.maybe("rows_at_most", WHOLE) or MOST_ROWS,
+            snapshot=fields.maybe("snapshot", TEXT),
+            max_rows_per=_limits(fields),
+        )
+        fields.finish()
+    if not made:
+        raise InvalidParameter(
+            code="project_field_missing",
+            expectation="a private table, [tables.NAME]",
+            remedy="Write [tables.visits] with its path, unit and columns.",
+        )
+    for name, fields in project.parts("public"):
+        if name in made:
+            raise _name(name, why="no two tables of one name")
+        made[name] = PublicEntry(_place(fields, folder, on_server=on_server))
+        fields.finish()
+    for name in made:
+        if name in RESERVED or not name:
+            raise _name(name, why=f"a table name other than {', '.join(sorted(RESERVED))}")
+        if sum(name.lower() == other.lower() for other in made) > 1:
+            raise _name(name, why="no two tables whose names differ in capital letters only")
+    return made
+
+
+def _place(fields: Fields, folder: Path, *, on_server: bool) -> InFile | OnServer:
+    if on_server:
+        return OnServer(fields.take("table", TEXT))
+    return InFile(folder / fields.take("path", TEXT), fields.maybe("table", TEXT))
+
+
+def _limits(fields: Fields) -> dict[str, int]:
+    if fields.maybe("max_rows_per", TABLE) is None:
+        return {}
+    inside = fields.part("max_rows_per")
+    return {name: inside.take(name, WHOLE) for name in inside.values}
+
+
+def _name(name: str, *, why: str) -> InvalidParameter:
+    return InvalidParameter(
+        code="project_table_name", expectation=why, received=name, remedy="Rename the table."
+    )

@@ -1,0 +1,86 @@
+"""Finding the answer that somebody has already paid for, and reading it as it was made.
+
+An answer is found by the identity of its question, the split of the spend included, and is reused
+only if the split kept beside its values is the one with which they are about to be read. Where it
+differs the answer counts as not found: the question is answered, and charged, afresh.
+
+Answers from before splits were kept are found by their former identity. The split is then told by
+the event that was paid for, and by the noise that the release states; where it cannot be told, the
+answer is not reused.
+
+Source: contract, "Spending" (identical questions).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.ledger import Account, Ledger
+from discreet.ledger.entry import Kind
+
+Stored = Mapping[str, Any]
+
+SPLIT = "allocation"
+"""Where a release in the ledger keeps the split it was made with."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A question as a ledger knows it: its identity, the former one, and the split of its spend.
+
+    ``former`` is None for what could not be asked then.
+    """
+
+    identity: str
+    former: str | None
+    allocation: Mapping[str, Any]
+
+    def kept(self, release: Mapping[str, object]) -> dict[str, object]:
+        """What the ledger is to keep: a release with the split it was made with."""
+        return {**release, SPLIT: dict(self.allocation)}
+
+    def stored(self, account: Account, ledger: Ledger, *, asker: str) -> Stored | None:
+        """The release that this asker has, if it was made with this very split."""
+        found = account.find(asker=asker, question=self.identity)
+        if found is not None:
+            return found if found.get(SPLIT) == self.allocation else None
+        if self.former is None:
+            return None
+        found = account.find(asker=asker, question=self.former)
+        if found is None or SPLIT in found:
+            return None
+        event = _paid_event(ledger, account.account, asker, self.former)
+        return found if self._told(found, event) else None
+
+    def _told(self, found: Stored, event: object) -> bool:
+        """Whether the record of an old answer shows that it was made with this split."""
+        linear = self.allocation["linear"]
+        if event != self.allocation["event"]:
+            return False
+        if "release" in found:
+            measures = json.loads(found["release"])["statement"].get("measures", [])
+            stated = [each["noise"] for each in measures if "noise" in each]
+            return stated == [each["noise"] for each in linear]
+        # Counts on a grid of one, each with an event of its own: nothing else is left to tell.
+        whole = all(each["whole"] for each in linear)
+        joint = len(linear) > 1 and any(
+            each["noise"]["law"] == "rounded_gaussian" for each in linear
+        )
+        return whole and not joint
+
+
+def _paid_event(ledger: Ledger, account: str, asker: str, question: str) -> object:
+    """The event of the latest reservation for a question that ended in a release."""
+    key, paid = ledger.chain.owner(), {}
+    event: object = None
+    for entry in ledger.entries():
+        if entry.kind is Kind.RESERVED and entry.account == account:
+            body = entry.require_seal(key).body
+            if (body["asker"], body["question"]) == (asker, question):
+                paid[entry.id] = body["event"]
+        elif entry.kind is Kind.COMMITTED and entry.subject in paid:
+            event = json.loads(paid[entry.subject])
+    return event

@@ -1,0 +1,1 @@
+"""Budgets within a budget: children, partitions, blocks of time."""

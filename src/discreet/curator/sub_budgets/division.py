@@ -1,0 +1,140 @@
+"""How an owner says into which parts a table falls, and how many of them one unit may be in.
+
+Source: contract, "Units and neighbours" (parallel composition). Proof: ``proofs/sharing.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.accounting.adaptive.hierarchy import AcrossParts, ByRow
+from discreet.accounting.adaptive.steps import Amounts
+from discreet.core.errors import InvalidParameter
+from discreet.core.parameters import count
+from discreet.core.unit import Person, PrivacyUnit, add_remove
+from discreet.curator.budget import Purse
+from discreet.curator.sub_budgets.price import price_of_budget
+from discreet.relational.bounding.contributions import swaps
+from discreet.relational.database import Database
+from discreet.relational.identity.former import described
+from discreet.relational.plan.keys import KeySet
+from discreet.relational.plan.nodes import Scan
+from discreet.relational.plan.query import Question
+from discreet.relational.sql.translate import question_from
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Expression
+
+
+@dataclass(frozen=True)
+class Line:
+    """Where a table is divided: an expression over one of its scans, with its public values.
+
+    ``question`` groups by it; ``text`` says the same for the ledger, with what is declared about
+    the columns it reads.
+    """
+
+    question: Question
+    scan: Scan
+    part: Expression
+    values: tuple[object, ...]
+
+    @property
+    def text(self) -> str:
+        """Equal for expressions that put every row into the same part."""
+        return described(self.part)
+
+    @property
+    def people(self) -> dict[str, object]:
+        """Who is kept where follows from this too: the identifier, its kind, the way to it."""
+        route = self.scan.route
+        return {
+            "identifier": self.scan.identifier,
+            "stored": self.scan.identity,
+            "via": None if route is None else f"{route.table}.{route.person}",
+        }
+
+    @property
+    def tables(self) -> set[str]:
+        """The tables that decide which rows there are, and whose."""
+        route = self.scan.route
+        return {self.scan.table} if route is None else {self.scan.table, route.table}
+
+
+def line_of(table: str, by: str, database: Database) -> Line:
+    """Read ``by`` as GROUP BY would."""
+    database.require_process()
+    entry = database.find(table) if isinstance(table, str) else None
+    if entry is None:
+        raise InvalidParameter(
+            code="unknown_table",
+            expectation=f"one of the tables {database.names()}",
+            received=table,
+            remedy="Check the spelling.",
+        )
+    quoted = '"' + entry.name.replace('"', '""') + '"'
+    question = question_from(f"SELECT COUNT(*) AS n FROM {quoted} GROUP BY {by}", database)
+    rows = question.rows
+    blocks = question.keys.blocks if isinstance(question.keys, KeySet) else ()
+    plain = isinstance(rows, Scan) and rows.private and question.having is None
+    ending = (*question.order, question.limit, question.offset) not in ((None, 0), (None, None))
+    if not plain or ending or len(blocks) != 1 or len(blocks[0].expressions) != 1:
+        raise _no_line(by)
+    assert isinstance(rows, Scan)
+    (part,), values = blocks[0].expressions, tuple(entry[0] for entry in blocks[0].entries)
+    if part.facts.kind is Kind.REAL:
+        raise _no_line(by)
+    return Line(question, rows, part, tuple(value for value in values if value is not None))
+
+
+def overlap(unit: PrivacyUnit, parts: int | None, k: int | None) -> int:
+    """In how many parts one unit may lie; ``parts`` is how many there are, if that is known."""
+    inside = add_remove(unit)
+    if not isinstance(inside, Person):
+        if k is not None:
+            raise InvalidParameter(
+                code="k_for_rows",
+                expectation="no k= where each row is a unit: a row lies in one part",
+                received=k,
+                remedy="Leave k= out.",
+            )
+        return ByRow(("rows",)).overlap(inside)
+    if k is None:
+        raise InvalidParameter(
+            code="parts_without_k",
+            expectation="k=, the most parts that one person is kept in, since a person's rows may "
+            "fall into several",
+            remedy="Pass k=1 to keep every person in one part; k=2 costs twice as much.",
+        )
+    most = count("k", k)
+    return most if parts is None else AcrossParts(range(parts), most).overlap(inside)
+
+
+def listed(value: object, values: tuple[object, ...]) -> object:
+    """The part that ``value`` is, as it was declared: equal and of the same type.
+
+    Parts are named in the ledger by their text, so 1, 1.0 and True must not be three of them.
+    """
+    for known in values:
+        if type(known) is type(value) and known == value:
+            return known
+    raise InvalidParameter(
+        code="part_unknown",
+        expectation=f"one of the parts {list(map(str, values))[:20]}",
+        received=str(value),
+        remedy="Parts are the declared keys, by their own type; values outside belong to none.",
+    )
+
+
+def price_of_parts(above: Purse, part: Purse, unit: PrivacyUnit, most: int) -> Amounts:
+    """What all parts together cost: one budget for each that a unit is in; under Replace, twice."""
+    factor = swaps(unit) * most
+    return tuple(factor * amount for amount in price_of_budget(above, part))
+
+
+def _no_line(by: str) -> InvalidParameter:
+    return InvalidParameter(
+        code="not_a_division",
+        expectation="one key of one private table, as GROUP BY takes it, that is no real number",
+        received=by,
+        remedy='Write by="ward", or an expression such as by="bin(age, 0, 100, 10)".',
+    )

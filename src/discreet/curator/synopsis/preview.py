@@ -1,0 +1,145 @@
+"""What a synopsis will look like before it is bought: its errors, its price, what is left.
+
+Only the workload, the declared tables and the spend enter; under ``Replace`` also the number of
+rows, which is public there and is counted. Nothing else is read, and nothing is charged.
+
+Source: contract, "Spending" (previews use the plan, bounds and public sizes alone).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.core.errors import DiscreetError, InvalidParameter
+from discreet.core.guarantee import Guarantee
+from discreet.curator.budget import as_written
+from discreet.curator.synopsis.make import counts_of, priced_mechanism, require_own, words
+from discreet.curator.synopsis.mechanism import Mechanism, expected_error
+from discreet.curator.synopsis.release import foretold
+from discreet.curator.tags import name_of
+from discreet.queries.workload.workload import Workload
+from discreet.release.guarantee import promised
+
+if TYPE_CHECKING:
+    from discreet.curator.session import Session
+
+
+@dataclass(frozen=True)
+class ForetoldMarginal:
+    """The noise of the queries about some attributes.
+
+    Attributes:
+        attributes: Their names; none for the number of records.
+        queries: How many queries there are.
+        sd: The root mean square of their standard deviations, in records.
+        worst: The largest of them.
+    """
+
+    attributes: tuple[str, ...]
+    queries: int
+    sd: float
+    worst: float
+
+    def __str__(self) -> str:
+        """In words."""
+        about = ", ".join(self.attributes) or "all records"
+        return f"± {self.sd:.4g} a query by {about}"
+
+
+@dataclass(frozen=True)
+class SynopsisPreview:
+    """Expected errors of a synopsis, and its price; ``affordable`` is how many such are left.
+
+    Attributes:
+        question: What would be made, in words.
+        queries: How many queries the workload has.
+        rmse: The expected root mean squared error of a query; None where it depends on the data.
+        marginals: The noise of each part of the workload; empty where it cannot be foretold.
+        price: What it would cost.
+        affordable: How many of these the account could still pay.
+    """
+
+    question: str
+    queries: int
+    rmse: float | None
+    marginals: tuple[ForetoldMarginal, ...]
+    price: Guarantee
+    affordable: int
+
+    @property
+    def mean(self) -> float | None:
+        """The mean of the marginals' standard deviations; each marginal counts once."""
+        return float(np.mean([each.sd for each in self.marginals])) if self.marginals else None
+
+    @property
+    def worst(self) -> ForetoldMarginal | None:
+        """The marginal with the largest standard deviation."""
+        return max(self.marginals, key=lambda each: each.sd, default=None)
+
+    def __str__(self) -> str:
+        """A few lines for people."""
+        lines = [f"{self.question}; {self.queries:,} queries", foretold(self.rmse)]
+        if self.worst is not None:
+            lines.append(f"  mean over {len(self.marginals)} marginals: ± {self.mean:.4g} (sd)")
+            lines.append(f"  worst marginal: {self.worst} (sd)")
+        lines.append(f"price: {promised(self.price)}; such synopses left: {self.affordable}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def preview_synopsis(
+    session: Session,
+    workload: object,
+    make: Callable[..., Any] | None,
+    spend: Guarantee | None,
+    *,
+    accuracy: object,
+) -> SynopsisPreview:
+    """Everything that is known before spending."""
+    if accuracy is not None or spend is None:
+        raise InvalidParameter(
+            code="spend_or_accuracy",
+            expectation="spend= for a synopsis; there is no default price, and no accuracy=",
+            remedy="Write preview(workload, mechanism=..., spend=dp.PureDP(epsilon=0.5)).",
+        )
+    session._purse.check(spend)
+    spend = as_written(spend)
+    source = counts_of(session, workload)
+    assert isinstance(workload, Workload)  # else there is nothing to count
+    session._policies.foresee(source.question, spend)
+    require_own(session, make)
+    mechanism = priced_mechanism(session, make, workload, source=source, spend=spend)
+    charge = session._price(spend, (mechanism.event,))
+    left = session._account.remaining()
+    pairs = zip(left, charge, strict=True)
+    return SynopsisPreview(
+        question=words(name_of(mechanism), source),
+        queries=workload.queries,
+        rmse=expected_error(mechanism),
+        marginals=_marginals(mechanism, workload),
+        price=session._purse.spent(charge),
+        affordable=min((have // price for have, price in pairs if price), default=0),
+    )
+
+
+def _marginals(mechanism: Mechanism, workload: Workload) -> tuple[ForetoldMarginal, ...]:
+    """The noise of each product of the workload, where the mechanism foretells it."""
+    known = getattr(mechanism, "deviations", None)
+    if known is None:
+        return ()
+    try:
+        spread = np.asarray(known(workload), dtype=np.float64)
+    except DiscreetError:
+        return ()
+    found, start, names = [], 0, workload.universe.names
+    for product in workload.products:
+        part = spread[start : (start := start + product.queries)]
+        about = tuple(names[place] for place in product.kept)
+        sd = float(np.sqrt(np.mean(part**2)))
+        found.append(ForetoldMarginal(about, product.queries, sd, float(part.max())))
+    return tuple(found)

@@ -1,0 +1,58 @@
+"""Universes of a session's tables, from names of columns and named expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.frontends.as_sql import Asked, text_of
+from discreet.relational.plan.keyed_universe import KeyedUniverse, column_questions, universe_from
+from discreet.relational.sql.catalog import require_table
+
+if TYPE_CHECKING:
+    from discreet.curator.session import Session
+
+
+def universe_of(
+    session: Session, table: Asked, columns: Sequence[str], expressions: Mapping[str, str]
+) -> KeyedUniverse:
+    """The universe of some keys of a table, or of the keys of a question; reads no private row."""
+    database = session._database
+    if not columns and not expressions and not (isinstance(table, str) and database.find(table)):
+        return universe_from((text_of(table),), session._question)
+    found = require_table(str(table), database)
+    for column in columns:
+        if not isinstance(column, str):
+            raise _not_a_name(type(column).__name__)
+        if _is_expression(column) and column not in found.fields:
+            raise _unnamed(column)
+    for text in expressions.values():
+        if not isinstance(text, str):
+            raise _not_a_name(type(text).__name__)
+    questions = column_questions(found.name, columns, tuple(expressions.items()))
+    return universe_from(questions, session._question)
+
+
+def _is_expression(text: str) -> bool:
+    """Whether a text has signs that a plain name lacks, and an expression needs."""
+    return any(sign in "()+*/%<>=|" for sign in text)
+
+
+def _not_a_name(received: str) -> InvalidParameter:
+    return InvalidParameter(
+        code="attribute_names",
+        expectation="names of columns, each by itself, and expressions as text",
+        received=received,
+        remedy='Write curator.universe("adult", "sex", "race", decade="FLOOR(age / 10)"); a list '
+        "is passed with a star: *names.",
+    )
+
+
+def _unnamed(text: str) -> InvalidParameter:
+    return InvalidParameter(
+        code="attribute_names",
+        expectation="a name for every expression",
+        received=text,
+        remedy=f'Pass it by keyword: curator.universe(..., name="{text}").',
+    )

@@ -1,0 +1,56 @@
+"""What pays for questions: a whole ledger, or an allotment within one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from discreet.accounting.adaptive.steps import Amounts
+from discreet.ledger.entry import Entry
+from discreet.ledger.session_log import Notebook
+
+
+class Account(Protocol):
+    """Reserves, keeps releases, and says what is left."""
+
+    @property
+    def account(self) -> str:
+        """The id of the allotment; empty for the whole ledger."""
+
+    def reserve(
+        self,
+        *,
+        asker: str,
+        question: str,
+        charge: Amounts,
+        event: str,
+        detail: Mapping[str, object],
+    ) -> str:
+        """Charge before anything is computed; return the reservation's id."""
+
+    def commit(self, reservation: str, release: Mapping[str, object]) -> None:
+        """Keep the release that a reservation paid for."""
+
+    def answer(self, reservation: str, body: Mapping[str, object]) -> None:
+        """Keep one answer of a conversation that goes on."""
+
+    def fail(self, reservation: str, code: str) -> None:
+        """End a reservation that came to nothing."""
+
+    def find(self, *, asker: str, question: str) -> Mapping[str, Any] | None:
+        """The latest release committed to this asker for this very question."""
+
+    def paid(self, reservation: str) -> Mapping[str, Any]:
+        """What a reservation paid from here says."""
+
+    def notebook(self, reservation: str) -> Notebook:
+        """Claim a conversation paid from here, for this process alone. Durable on return."""
+
+    def spent(self) -> Amounts:
+        """All that is charged."""
+
+    def remaining(self) -> Amounts:
+        """What may still be spent."""
+
+    def entries(self) -> Iterator[Entry]:
+        """All entries of the ledger."""

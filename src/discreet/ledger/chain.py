@@ -1,0 +1,160 @@
+"""The chain of entries and the key that seals it: only what is sealed is believed.
+
+A chain remembers the furthest entry it has seen, and refuses a store in which that entry is no
+longer there: a program that runs for long notices when its ledger is cut back underneath it.
+
+Proof: ``proofs/ledger.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from discreet.core.errors import InvalidParameter
+from discreet.ledger.checkpoint import Head
+from discreet.ledger.entry import Entry, Kind
+from discreet.ledger.errors import damaged, key_wrong, not_opened, rolled_back
+from discreet.ledger.fence import Fence
+from discreet.ledger.key import OwnerKey
+from discreet.ledger.live_copy import UNFENCED, Living
+from discreet.ledger.store import Store
+
+_PAGE = 256  # entries read at once; between pages writers may write
+
+
+class Chain:
+    """Sealed entries in a store."""
+
+    def __init__(
+        self, store: Store, find_key: Callable[[], OwnerKey], living: Living = UNFENCED
+    ) -> None:
+        """Look at nothing yet."""
+        self.store = store
+        self._find_key = find_key
+        self._living = living
+        self._key: OwnerKey | None = None
+        self._seen: Head | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[Entry]:
+        """See one state of the ledger throughout; yields its last entry."""
+        with self.store.reading():
+            yield self._tip()
+
+    @contextmanager
+    def living(self) -> Iterator[Entry]:
+        """The same, refused unless this is the copy that lives."""
+        with self._living.held(self) as fence, self.reading() as last:
+            self._require_living(fence)
+            yield last
+
+    @contextmanager
+    def writing(self) -> Iterator[Entry]:
+        """Be the only writer throughout; yields the last entry before the new ones.
+
+        Refused unless this is the copy that lives, from before the block until it is durable.
+        """
+        with self._living.held(self) as fence, self.store.writing():
+            last = self._tip()
+            self._require_living(fence)
+            yield last
+            noted = self.store.head()
+        if noted is not None:
+            self._see(noted)
+
+    def unfenced(self) -> Chain:
+        """The same entries, for whoever moves the fence and holds it alone."""
+        return Chain(self.store, self._find_key)
+
+    def add(self, entry: Entry) -> Entry:
+        """Seal and append; inside :meth:`writing`."""
+        sealed = entry.sealed(self.owner())
+        self.store.append(sealed)
+        return sealed
+
+    def owner(self) -> OwnerKey:
+        """The key, once it is known to be the one the ledger was begun with."""
+        if self._key is None:
+            with self.store.reading():
+                begun, noted = self.store.at(1), self.store.head()
+            if noted is None:
+                raise not_opened()
+            if begun is None or begun.kind is not Kind.OPENED:
+                raise damaged(what="there is no first entry")
+            key = self._find_key()
+            if begun.body.get("key") != key.identity:
+                raise key_wrong()
+            begun.require_seal(key)
+            self._key = key
+        return self._key
+
+    def begun(self) -> Entry:
+        """The first entry, sealed."""
+        entry = self.store.at(1)
+        if entry is None:
+            raise damaged(what="there is no first entry")
+        return entry.require_seal(self.owner())
+
+    def reservation(self, name: str) -> Entry:
+        """The sealed entry of a reservation."""
+        entry = self.store.named(name)
+        if entry is None or entry.kind is not Kind.RESERVED:
+            raise InvalidParameter(
+                code="reservation_unknown",
+                expectation="the id that `reserve` returned",
+                received=name,
+                remedy="Reserve first; nothing is released that was not paid for.",
+            )
+        return entry.require_seal(self.owner())
+
+    def require_open(self, name: str) -> None:
+        """Refuse a reservation that does not exist or has been concluded."""
+        self.reservation(name)
+        if any(self.store.latest(end, name) for end in (Kind.COMMITTED, Kind.FAILED)):
+            raise InvalidParameter(
+                code="reservation_closed",
+                expectation="a reservation that is still open",
+                received=name,
+                remedy="Reserve again, which is charged again; a release is kept once.",
+            )
+
+    def require_head(self, head: Head, what: str) -> None:
+        """Refuse a ledger that does not contain ``head``."""
+        entry = self.store.at(head.number)
+        if entry is None or entry.mac != head.mac:
+            raise rolled_back(what=f"a ledger without {what}, number {head.number}")
+
+    def entries(self, after: int = 0) -> Iterator[Entry]:
+        """All entries that follow one, as they stand, oldest first, a page at a time."""
+        number = after
+        while True:
+            with self.store.reading():
+                page = self.store.after(number, _PAGE)
+            yield from page
+            if len(page) < _PAGE:
+                return
+            number = page[-1].number
+
+    def _tip(self) -> Entry:
+        """The last entry, sealed, and not older than what was seen here before."""
+        noted = self.store.head()
+        if noted is None:
+            raise not_opened() if self._seen is None else rolled_back(what="an empty ledger")
+        key = self.owner()
+        last = self.store.at(noted.number)
+        if last is None or last.mac != noted.mac or self.store.after(noted.number, 1):
+            raise damaged(what="the last entry is not the one noted as such")
+        last.require_seal(key)
+        if self._seen is not None and self._seen != noted:
+            self.require_head(self._seen, "an entry seen before")
+        self._see(noted)
+        return last
+
+    def _require_living(self, fence: Fence | None) -> None:
+        if fence is not None:
+            self.require_head(fence.head, "the entry that the owner's key names")
+
+    def _see(self, head: Head) -> None:
+        if self._seen is None or head.number > self._seen.number:
+            self._seen = head

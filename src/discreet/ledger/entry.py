@@ -1,0 +1,182 @@
+"""Entries, and the chain of seals that holds them together.
+
+Each entry carries the totals after it and the seal of the entry before it, and is sealed under
+the owner's key. So the last entry alone says, beyond doubt for whoever holds the key, how much is
+spent and what the limit is; and no earlier entry can be changed, dropped or moved without
+breaking the chain.
+
+Proof: ``proofs/ledger.md``. Source: contract, "Spending".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from discreet.accounting.adaptive.steps import Amounts
+from discreet.ledger.amounts import read, written
+from discreet.ledger.checkpoint import Head
+from discreet.ledger.errors import damaged
+from discreet.ledger.key import OwnerKey
+from discreet.ledger.plain_json import compact
+from discreet.noise.randomness import SYSTEM
+
+FORM = 1
+"""Version of the form of entries; part of every seal."""
+
+
+class Kind(StrEnum):
+    """What an entry says."""
+
+    OPENED = "opened"
+    RESERVED = "reserved"
+    COMMITTED = "committed"
+    CLAIMED = "claimed"
+    ANSWERED = "answered"
+    KEPT = "kept"
+    FAILED = "failed"
+    AMENDED = "amended"
+    RECORDED = "recorded"
+    SNAPSHOT = "snapshot"
+    GRANTED = "granted"
+    DRAWN = "drawn"
+    RESTORED = "restored"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One line of the ledger.
+
+    Attributes:
+        number: 1, 2, 3, … without gaps.
+        id: Random; a reservation or a snapshot is known by the id of its entry.
+        kind: What the entry says.
+        time: When, by the clock of the machine that wrote it, in UTC.
+        subject: What it is about: a reservation, or the tag by which it is found.
+        text: The body, as JSON.
+        spent: All that is spent after this entry.
+        limit: The limit after this entry.
+        previous: The seal of the entry before; empty for the first.
+        mac: The seal of this entry.
+    """
+
+    number: int
+    id: str
+    kind: Kind
+    time: str
+    subject: str
+    text: str
+    spent: Amounts
+    limit: Amounts
+    previous: str
+    mac: str = ""
+
+    @property
+    def body(self) -> Mapping[str, Any]:
+        """The body, read afresh each time: nobody can change what is kept."""
+        try:
+            value = json.loads(self.text)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            raise damaged(what=f"the body of entry {self.number}")
+        return value
+
+    @property
+    def head(self) -> Head:
+        """The head of the ledger when this entry was the last."""
+        return Head(number=self.number, mac=self.mac)
+
+    @property
+    def charge(self) -> Amounts:
+        """What this entry adds to the spending, as its body says.
+
+        Nothing where a sub-account pays, which was itself paid for when it was granted.
+        """
+        charging = self.kind in (Kind.RESERVED, Kind.RECORDED, Kind.GRANTED)
+        return self.amounts("charge") if charging and not self.account else (0,) * len(self.spent)
+
+    @property
+    def account(self) -> str:
+        """The sub-account that the entry is about, or the one that pays; empty for the whole."""
+        if self.kind is Kind.DRAWN:
+            return self.subject
+        within = self.kind in (Kind.RESERVED, Kind.GRANTED)
+        return str(self.body.get("account", "")) if within else ""
+
+    def amounts(self, part: str) -> Amounts:
+        """Amounts that the body names."""
+        try:
+            return read(self.body.get(part))
+        except ValueError:
+            raise damaged(what=f"the {part} of entry {self.number}") from None
+
+    def sealed(self, key: OwnerKey) -> Entry:
+        """The same entry with its seal."""
+        return replace(self, mac=key.seal(self._covered()))
+
+    def require_seal(self, key: OwnerKey) -> Entry:
+        """Return the entry if its seal is right, else refuse the ledger."""
+        if not key.is_seal(self._covered(), self.mac):
+            raise damaged(what=f"entry {self.number} was changed")
+        return self
+
+    def _covered(self) -> bytes:
+        """Every field but the seal, framed so that no two entries have the same bytes."""
+        fields = (
+            *(FORM, self.number, self.id, self.kind.value, self.time, self.subject, self.text),
+            *(written(self.spent), written(self.limit), self.previous),
+        )
+        return compact(fields).encode("ascii")
+
+
+def following(
+    last: Entry,
+    kind: Kind,
+    *,
+    text: str,
+    subject: str = "",
+    spent: Amounts | None = None,
+    limit: Amounts | None = None,
+) -> Entry:
+    """A new entry after ``last``, not yet sealed; totals stay as they were unless given."""
+    return Entry(
+        number=last.number + 1,
+        id=random_id(),
+        kind=kind,
+        time=now(),
+        subject=subject,
+        text=text,
+        spent=last.spent if spent is None else spent,
+        limit=last.limit if limit is None else limit,
+        previous=last.mac,
+    )
+
+
+def first(*, text: str, limit: Amounts) -> Entry:
+    """The entry that begins a ledger, not yet sealed."""
+    return Entry(
+        number=1,
+        id=random_id(),
+        kind=Kind.OPENED,
+        time=now(),
+        subject="",
+        text=text,
+        spent=(0,) * len(limit),
+        limit=limit,
+        previous="",
+    )
+
+
+def random_id() -> str:
+    """Sixteen random bytes: an identifier tells nothing, not even an order."""
+    return SYSTEM.bytes(16).hex()
+
+
+def now() -> str:
+    """The time in UTC, to the microsecond."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -1,0 +1,286 @@
+"""The ledger: reserve durably, release, commit; an unfinished reservation counts as spent.
+
+Every operation reads the last entry, checks its seal, and adds one entry, all in one transaction.
+The last entry holds the totals, so the price of an operation does not grow with the history.
+
+Proof: ``proofs/ledger.md``. Source: contract, "Spending"; 004d:F15.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Self, TypeVar
+
+from discreet.accounting.adaptive.steps import Amounts, minus, plus
+from discreet.core.errors import InvalidParameter
+from discreet.ledger.amounts import exhausted, require_amounts, within, written
+from discreet.ledger.chain import Chain
+from discreet.ledger.checkpoint import Head
+from discreet.ledger.entry import Entry, Kind, following
+from discreet.ledger.errors import damaged, not_copied
+from discreet.ledger.plain_json import compact, object_text, require_text
+from discreet.ledger.session_log import Notebook, paid
+from discreet.ledger.terms import Terms
+from discreet.ledger.verify import verify_chain
+
+Result = TypeVar("Result")
+
+
+def _admitted() -> None:
+    """Whatever the budget allows."""
+
+
+class Ledger(ABC):
+    """An append-only record of terms, reservations and releases, sealed under an owner's key.
+
+    Contract: one budget for one unit. Whoever holds the object may spend.
+    Guarantee: what is spent never falls and never exceeds the limit, whatever is interleaved or
+    interrupted; every committed release was reserved first.
+    """
+
+    durable: bool
+    """Whether entries outlive the process."""
+
+    account = ""
+    """Not an allotment, but the whole."""
+
+    def __init__(self, chain: Chain) -> None:
+        """Look at nothing yet."""
+        self.chain = chain
+
+    def open(self, terms: Terms) -> Terms:
+        """Begin the ledger, or check that it was begun on these terms; return those in force.
+
+        The budget may be the one it was begun with or the one in force after amendments.
+        """
+        self._begin(terms)
+        with self.chain.living() as last:
+            begun = Terms.of(self.chain.begun())
+            amended = self.chain.store.latest(Kind.AMENDED, "")
+            if amended is not None:
+                amended.require_seal(self.chain.owner())
+            in_force = begun.amended(last.limit, amended)
+        terms.check(begun, in_force)
+        return in_force
+
+    def amend(self, *, limit: Amounts, budget: Mapping[str, object], reason: str) -> None:
+        """Change the limit, for a reason that stays on record; never below what is spent."""
+        body = {
+            "budget": json.loads(object_text("budget", budget)),
+            "reason": require_text("reason", reason),
+        }
+        self.repeated(lambda: self._amended(limit, compact(body)))
+
+    def _amended(self, limit: Amounts, text: str) -> None:
+        with self.chain.writing() as last:
+            require_amounts("limit", limit, len(last.limit))
+            if not within(last.spent, limit):
+                raise InvalidParameter(
+                    code="limit_below_spent",
+                    expectation="a limit that covers what is spent already",
+                    remedy="Choose a larger one; what was released cannot be taken back.",
+                )
+            self.chain.add(following(last, Kind.AMENDED, text=text, limit=limit))
+
+    def reserve(
+        self,
+        *,
+        asker: str,
+        question: str,
+        charge: Amounts,
+        event: str,
+        detail: Mapping[str, object],
+        admit: Callable[[], None] = _admitted,
+    ) -> str:
+        """Charge before anything is computed; return the reservation's id.
+
+        Durable on return. Where the limit would be exceeded nothing is written. From now on the
+        charge counts as spent, whether or not a release follows. ``admit`` may read the ledger and
+        refuse: nobody writes between its look and this entry.
+        """
+        subject = self._subject(asker, question)
+        body = {"asker": asker, "question": question, **spending(charge, event, detail)}
+        return self._spend(Kind.RESERVED, charge, compact(body), subject, admit)
+
+    def record(self, *, charge: Amounts, event: str, detail: Mapping[str, object]) -> str:
+        """Enter spending that happened elsewhere; where the limit is too small, amend it first."""
+        return self._spend(Kind.RECORDED, charge, compact(spending(charge, event, detail)), "")
+
+    def commit(self, reservation: str, release: Mapping[str, object]) -> None:
+        """Keep the release that a reservation paid for, once. Durable on return."""
+        self._about(Kind.COMMITTED, reservation, object_text("release", release))
+
+    def answer(self, reservation: str, body: Mapping[str, object]) -> None:
+        """Keep one answer of a conversation that goes on. Durable on return."""
+        self._about(Kind.ANSWERED, reservation, object_text("body", body))
+
+    def fail(self, reservation: str, code: str) -> None:
+        """End a reservation that came to nothing; it stays spent."""
+        self._about(Kind.FAILED, reservation, compact({"code": require_text("code", code)}))
+
+    def find(self, *, asker: str, question: str) -> Mapping[str, Any] | None:
+        """The latest release committed to this asker for this very question."""
+        subject = self._subject(asker, question)
+        with self.chain.reading():
+            found = self.chain.store.released(subject)
+            if found is None:
+                return None
+            paid = self.chain.reservation(found.subject).body
+            asked = (paid.get("account", ""), paid.get("asker"), paid.get("question"))
+            if asked != (self.account, asker, question):
+                raise damaged(
+                    what=f"the index leads to entry {found.number}, which answers another"
+                )
+            return found.require_seal(self.chain.owner()).body
+
+    def paid(self, reservation: str) -> Mapping[str, Any]:
+        """What a reservation paid from here says."""
+        with self.chain.reading():
+            return paid(self.chain, self.account, require_text("reservation", reservation)).body
+
+    def notebook(self, reservation: str) -> Notebook:
+        """Claim a conversation paid from here, for this process alone. Durable on return."""
+        return Notebook.claimed(self, self.account, reservation)
+
+    def answers(self, reservation: str) -> list[Mapping[str, Any]]:
+        """The answers kept for a conversation, oldest first: resuming re-reads, never redraws."""
+        with self.chain.reading():
+            self.chain.reservation(require_text("reservation", reservation))
+            entries = self.chain.store.every(Kind.ANSWERED, reservation)
+            return [entry.require_seal(self.chain.owner()).body for entry in entries]
+
+    def spent(self) -> Amounts:
+        """All that is charged, unfinished reservations included."""
+        with self.chain.reading() as last:
+            return last.spent
+
+    def limit(self) -> Amounts:
+        """What may be spent in all."""
+        with self.chain.reading() as last:
+            return last.limit
+
+    def remaining(self) -> Amounts:
+        """What may still be spent."""
+        with self.chain.reading() as last:
+            return minus(last.limit, last.spent)
+
+    def entries(self, after: int = 0) -> Iterator[Entry]:
+        """All entries that follow number ``after``, oldest first, as they stand.
+
+        :meth:`verify` says whether they are true.
+        """
+        return self.chain.entries(after)
+
+    def snapshot(self, tag: str) -> str:
+        """A random id for a version of the data: the same for the same tag, else a new one.
+
+        The tag itself is not kept, only a keyed fingerprint of it.
+        """
+        subject = self.chain.owner().tag("snapshot", require_text("tag", tag))
+        return self.repeated(lambda: self._noted(subject))
+
+    def _noted(self, subject: str) -> str:
+        with self.chain.writing() as last:
+            known = self.chain.store.latest(Kind.SNAPSHOT, subject)
+            if known is not None:
+                return known.require_seal(self.chain.owner()).id
+            return self.chain.add(following(last, Kind.SNAPSHOT, text="{}", subject=subject)).id
+
+    def tag(self, text: str) -> str:
+        """A keyed fingerprint of ``text`` under the owner's key."""
+        return self.chain.owner().tag("text", require_text("text", text))
+
+    def head(self) -> Head:
+        """Number and seal of the last entry, to be kept elsewhere."""
+        with self.chain.reading() as last:
+            return last.head
+
+    def verify(self, head: Head | str | None = None) -> None:
+        """Check every entry, seal and total; with a kept ``head``, that nothing is missing.
+
+        A head is kept as the line that ``str`` gives. Without one, an old copy looks whole.
+        """
+        head = Head.parse(head) if isinstance(head, str) else head
+        with self.chain.reading() as last:
+            self.chain.store.inspect()
+            if head is not None:
+                self.chain.require_head(head, "the head you kept")
+        verify_chain(self.chain.entries(), self.chain.owner(), last.head)
+
+    @abstractmethod
+    def backup(self, path: str | os.PathLike[str]) -> Head:
+        """Write a consistent copy to a new file; return the head it ends with."""
+
+    def close(self) -> None:
+        """Let go of the store. What was written stays."""
+        self.chain.store.close()
+
+    @abstractmethod
+    def _begin(self, terms: Terms) -> None:
+        """Write the first entry if there is none."""
+
+    def repeated(self, act: Callable[[], Result]) -> Result:
+        """Do what writes as a whole or not at all; where it lies far away, until it is known.
+
+        Everything that writes goes through here.
+        """
+        return act()
+
+    def _spend(
+        self,
+        kind: Kind,
+        charge: Amounts,
+        text: str,
+        subject: str,
+        admit: Callable[[], None] = _admitted,
+    ) -> str:
+        return self.repeated(lambda: self._spent(kind, charge, text, subject, admit))
+
+    def _spent(
+        self, kind: Kind, charge: Amounts, text: str, subject: str, admit: Callable[[], None]
+    ) -> str:
+        with self.chain.writing() as last:
+            admit()
+            require_amounts("charge", charge, len(last.limit))
+            total = plus(last.spent, charge)
+            if not within(total, last.limit):
+                raise exhausted(charge, last.spent, last.limit)
+            entry = following(last, kind, text=text, subject=subject, spent=total)
+            return self.chain.add(entry).id
+
+    def _about(self, kind: Kind, reservation: str, text: str) -> None:
+        require_text("reservation", reservation)
+        self.repeated(lambda: self._concluded(kind, reservation, text))
+
+    def _concluded(self, kind: Kind, reservation: str, text: str) -> None:
+        with self.chain.writing() as last:
+            self.chain.require_open(reservation)
+            self.chain.add(following(last, kind, text=text, subject=reservation))
+
+    def _subject(self, asker: str, question: str) -> str:
+        require_text("asker", asker)
+        return self.chain.owner().tag("question", asker, require_text("question", question))
+
+    def __enter__(self) -> Self:
+        """Use the ledger in a ``with`` block, which closes it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Refuse copies and pickles."""
+        raise not_copied()
+
+
+def spending(charge: Amounts, event: str, detail: Mapping[str, object]) -> dict[str, object]:
+    """What an entry that charges says about the charge."""
+    return {
+        "charge": written(require_amounts("charge", charge)),
+        "event": require_text("event", event),
+        "detail": json.loads(object_text("detail", detail)),
+    }

@@ -1,0 +1,127 @@
+"""A ledger that lasts as long as the process: for notebooks, tests and data of no consequence."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from discreet.core.errors import InvalidParameter
+from discreet.ledger.chain import Chain
+from discreet.ledger.checkpoint import Head
+from discreet.ledger.entry import Entry, Kind, first
+from discreet.ledger.errors import closed, not_copied
+from discreet.ledger.key import OwnerKey, fresh_secret
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.terms import Terms
+
+
+class Memory(Ledger):
+    """A ledger in memory. What is spent is forgotten with the process, so choose it knowingly.
+
+    >>> ledger = Memory()
+    >>> terms = Terms(unit="Row()", budget={"epsilon": 1}, filter="epsilon", limit=(10,))
+    >>> ledger.open(terms) == terms
+    True
+    >>> name = ledger.reserve(asker="ann", question="count", charge=(4,), event="{}", detail={})
+    >>> ledger.commit(name, {"n": 17})
+    >>> ledger.find(asker="ann", question="count"), ledger.remaining()
+    ({'n': 17}, (6,))
+    """
+
+    durable = False
+
+    def __init__(self) -> None:
+        """Start empty, with a key of its own."""
+        key = OwnerKey(fresh_secret())
+        self._begin_with = key
+        super().__init__(Chain(_Lists(), lambda: key))
+
+    def _begin(self, terms: Terms) -> None:
+        with self.chain.store.writing():
+            if self.chain.store.head() is None:
+                entry = first(text=terms.text(self._begin_with.identity), limit=terms.limit)
+                self.chain.store.append(entry.sealed(self._begin_with))
+
+    def backup(self, path: str | os.PathLike[str]) -> Head:
+        """Refused: there is nothing on disk to go on from."""
+        raise InvalidParameter(
+            code="ledger_not_durable",
+            expectation="a ledger on disk",
+            received=type(path).__name__,
+            remedy="Open the curator with a path for its ledger.",
+        )
+
+    def __repr__(self) -> str:
+        return "Memory()"
+
+
+class _Lists:
+    """Entries in a list, with indices; of one process, since a fork would spend twice."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._lock = threading.RLock()
+        self._process = os.getpid()
+        self._closed = False
+        self._entries: list[Entry] = []
+        self._names: dict[str, Entry] = {}
+        self._about: dict[tuple[Kind, str], list[Entry]] = {}
+        self._released: dict[str, Entry] = {}
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Hold the lock."""
+        if self._process != os.getpid():
+            raise not_copied()
+        with self._lock:
+            if self._closed:
+                raise closed()
+            yield
+
+    writing = reading  # appends, the last acts of a block, need no way back: the charge comes first
+
+    def append(self, entry: Entry) -> None:
+        """At the end, and into the indices."""
+        self._entries.append(entry)
+        self._names[entry.id] = entry
+        self._about.setdefault((entry.kind, entry.subject), []).append(entry)
+        if entry.kind is Kind.COMMITTED:
+            self._released[self._names[entry.subject].subject] = entry
+
+    def head(self) -> Head | None:
+        """Of the last entry."""
+        return self._entries[-1].head if self._entries else None
+
+    def at(self, number: int) -> Entry | None:
+        """By place."""
+        return self._entries[number - 1] if 1 <= number <= len(self._entries) else None
+
+    def named(self, name: str) -> Entry | None:
+        """By id."""
+        return self._names.get(name)
+
+    def latest(self, kind: Kind, subject: str) -> Entry | None:
+        """By index."""
+        found = self._about.get((kind, subject))
+        return found[-1] if found else None
+
+    def every(self, kind: Kind, subject: str) -> list[Entry]:
+        """By index."""
+        return list(self._about.get((kind, subject), ()))
+
+    def released(self, subject: str) -> Entry | None:
+        """By index."""
+        return self._released.get(subject)
+
+    def after(self, number: int, count: int) -> list[Entry]:
+        """A slice."""
+        return self._entries[number : number + count]
+
+    def inspect(self) -> None:
+        """Nothing beyond the entries."""
+
+    def close(self) -> None:
+        """Refuse further use."""
+        self._closed = True

@@ -1,0 +1,80 @@
+"""What is fixed when a budget within a budget is granted.
+
+Source: contract, "What may be seen" (allocations are reserved when granted).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from discreet.accounting.adaptive.steps import Amounts
+from discreet.core.errors import Mismatch
+from discreet.ledger.amounts import require_amounts, written
+from discreet.ledger.entry import Entry
+from discreet.ledger.plain_json import compact, object_text, require_text
+
+
+class Role(StrEnum):
+    """How an allotment relates to what lies above it."""
+
+    CHILD = "child"
+    PARTITION = "partition"
+    PART = "part"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grant:
+    """What is fixed for ever when an allotment is granted.
+
+    Args:
+        name: Unique below the same account.
+        role: What it is.
+        charge: What the account above pays, in its own currency; a part costs nothing further.
+        limit: What may be spent from it; for a partition, from each part.
+        filter: The currency of ``limit``.
+        budget: The same limit as a guarantee, as plain JSON.
+        detail: What else must be the same whenever it is opened again.
+    """
+
+    name: str
+    role: Role
+    charge: Amounts
+    limit: Amounts
+    filter: str
+    budget: Mapping[str, object]
+    detail: Mapping[str, object]
+
+    def text(self, above: str) -> str:
+        """The body of the entry."""
+        return compact(
+            {
+                "account": above,
+                "name": require_text("name", self.name),
+                "role": self.role.value,
+                "charge": written(require_amounts("charge", self.charge)),
+                "limit": written(require_amounts("limit", self.limit)),
+                "filter": require_text("filter", self.filter),
+                "budget": json.loads(object_text("budget", self.budget)),
+                "detail": json.loads(object_text("detail", self.detail)),
+            }
+        )
+
+    def check(self, entry: Entry) -> None:
+        """Refuse other terms than those written.
+
+        Charge and limit are not compared: they follow from the rest, and the written ones hold.
+        """
+        body = entry.body
+        for part in ("role", "filter", "budget", "detail"):
+            now = json.loads(self.text(""))[part]
+            if body.get(part) != now:
+                raise Mismatch(
+                    code="allotment_terms",
+                    expectation=f"{self.name!r} with the {part} it was granted with, "
+                    f"{body.get(part)!r}",
+                    received=now,
+                    remedy="Open it as it was granted, or grant another under another name.",
+                )

@@ -1,0 +1,18 @@
+"""Naming keys that nobody listed: rules that read how many people have each, and nothing else."""
+
+from discreet.mechanisms.key_selection.gaussian import ConcentratedThreshold, GaussianThreshold
+from discreet.mechanisms.key_selection.geometric import GeometricThreshold
+from discreet.mechanisms.key_selection.optimal import OptimalSelection
+from discreet.mechanisms.key_selection.plan import plan_counts, plan_names
+from discreet.mechanisms.key_selection.rule import Kept, Rule
+
+__all__ = [
+    "ConcentratedThreshold",
+    "GaussianThreshold",
+    "GeometricThreshold",
+    "Kept",
+    "OptimalSelection",
+    "Rule",
+    "plan_counts",
+    "plan_names",
+]

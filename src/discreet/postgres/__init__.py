@@ -1,0 +1,1 @@
+"""Connections to PostgreSQL servers, for the engine and the ledger."""

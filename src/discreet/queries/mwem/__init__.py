@@ -1,0 +1,1 @@
+"""MWEM and the multiplicative weights underneath it."""

@@ -1,0 +1,1 @@
+"""Queries answered one by one: private multiplicative weights and its relatives."""

@@ -1,0 +1,88 @@
+"""What a mechanism leaves behind: a stand-in for the data that answers at no further charge.
+
+Source: 000a:A9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.events.event import Event
+from discreet.queries.workload.packing import not_plain, packed, unpacked
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
+
+Floats = NDArray[np.float64]
+
+
+class Synopsis(Protocol):
+    """Answers workloads over its universe; deterministic, and free."""
+
+    @property
+    def universe(self) -> Universe:
+        """What it knows about."""
+
+    @property
+    def event(self) -> Event:
+        """What making it cost."""
+
+    def answers(self, workload: Workload) -> Floats:
+        """All answers of a workload, in its order."""
+
+    def plain(self) -> Mapping[str, object]:
+        """Everything but universe and event, for JSON; :func:`recalled` reads it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Estimated counts of all cells of an explicit universe."""
+
+    universe: Universe
+    counts: Floats
+    event: Event
+
+    def answers(self, workload: Workload) -> Floats:
+        """Sums of estimated counts."""
+        return workload.answers(self.counts)
+
+    def plain(self) -> Mapping[str, object]:
+        """The counts."""
+        return {"synopsis": "histogram", "counts": packed(np.ravel(self.counts))}
+
+
+def recalled(plain: Mapping[str, object], universe: Universe, event: Event) -> Synopsis:
+    """The synopsis that ``plain`` described: the same answers, bit for bit.
+
+    Contract: ``universe`` is the one it was made for, and ``event`` what making it cost; both are
+    kept by whoever keeps the synopsis.
+    """
+    kind = plain.get("synopsis")
+    if kind == "histogram":
+        counts = unpacked(plain.get("counts"))
+        if counts.shape != (universe.size,):
+            raise not_plain()
+        return Histogram(universe, counts, event)
+    if kind not in _KINDS:
+        raise not_plain()
+    found: Synopsis = resolve_name(f"discreet.queries.{_KINDS[kind]}").recalled(
+        plain, universe, event
+    )
+    return found
+
+
+_KINDS: dict[object, str] = {
+    "answers": "independent.Answers",
+    "boxes": "trees.box_counts.BoxCounts",
+    "grid": "trees.grid_counts.GridCounts",
+    "marginals": "synopses.marginal_synopsis.MarginalSynopsis",
+    "medians": "boosting.median.MedianSynopsis",
+    "partial tables": "synopses.partial_tables.PartialTables",
+    "won": "planning.contest.Won",
+}
+"""Where the other kinds live: by name, since their modules import this one."""

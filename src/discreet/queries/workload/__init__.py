@@ -1,0 +1,1 @@
+"""Universes and workloads: which linear queries are asked of which records."""

@@ -1,0 +1,73 @@
+"""Exact counts of a universe's cells, from whoever holds the data.
+
+Mechanisms take an array with one count for each cell, or a source that counts by some attributes:
+a relational engine, say, of which only the counts reach Python. What needs marginals alone asks for
+those, so a universe of a billion cells is counted without ever being written down.
+
+Source: design, ``core/source``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.domain import Categories
+from discreet.core.errors import InvalidParameter
+from discreet.core.source import CountSource
+from discreet.queries.workload.universe import Universe
+
+Counted = CountSource | NDArray[np.integer]
+"""Counts over a universe: an array, or a source that counts by attributes."""
+
+
+def cell_counts(data: Counted, universe: Universe) -> NDArray[np.int64]:
+    """The count of each cell, flat."""
+    universe.require_explicit(method="a count for each cell")
+    if isinstance(data, np.ndarray):
+        return _checked(data, universe.shape).ravel()
+    return marginal_counts(data, universe, universe.names).ravel()
+
+
+def marginal_counts(data: Counted, universe: Universe, names: Sequence[str]) -> NDArray[np.int64]:
+    """Counts by some attributes, one axis for each, in the order of ``names``."""
+    places = [universe.place(name) for name in names]
+    if isinstance(data, np.ndarray):
+        table = _checked(data, universe.shape)
+        others = tuple(axis for axis in range(table.ndim) if axis not in places)
+        kept = sorted(places)
+        return np.transpose(table.sum(axis=others), [kept.index(place) for place in places])
+    if not isinstance(data, CountSource):
+        raise InvalidParameter(
+            code="counts_misfit",
+            expectation="an array of whole counts, or a source that counts",
+            received=type(data).__name__,
+            remedy="Pass np.asarray(counts), or let the curator count.",
+        )
+    for place in places:
+        attribute = universe.attributes[place]
+        if data.domain(attribute.name) != Categories(attribute.values):
+            raise InvalidParameter(
+                code="universe_differs",
+                expectation=f"a source that counts {attribute.name!r} by the universe's values",
+                received=attribute.name,
+                remedy="Build the universe from the source's own columns.",
+            )
+    shape = tuple(universe.shape[place] for place in places)
+    return _checked(np.asarray(data.counts(list(names))), shape)
+
+
+def _checked(table: NDArray[np.generic], shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Whole counts of a shape, or a refusal that shows none of them."""
+    cells = math.prod(shape)
+    if table.size != cells or not np.issubdtype(table.dtype, np.integer):
+        raise InvalidParameter(
+            code="counts_misfit",
+            expectation=f"{cells} whole counts, one for each cell",
+            received=(table.shape, str(table.dtype)),
+            remedy="Count records by the attributes of the universe, in its order.",
+        )
+    return np.asarray(table, dtype=np.int64).reshape(shape)

@@ -1,0 +1,85 @@
+"""All answers of a workload at once, with the sums that its products share done once.
+
+Attributes are taken in order. Products that ask the same of the first attributes share the table
+that is left, so all k-way marginals cost about k passes over the universe in place of one each.
+
+Source: 004b:A15 (O(T |Q| |D|) as printed; this is what makes a round cheap).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.queries.workload.families import All, Each, Family
+from discreet.queries.workload.workload import Workload
+
+Floats = NDArray[np.float64]
+
+_NARROW = 16
+
+
+def shared_answers(workload: Workload, table: Floats) -> Floats:
+    """The same as ``workload.answers``, faster where products overlap."""
+    return np.concatenate(product_answers(workload, table))
+
+
+def product_answers(workload: Workload, table: Floats) -> list[Floats]:
+    """The answers of each product by itself, flat."""
+    found: list[Floats] = [np.empty(0)] * len(workload.products)
+    shape = workload.universe.shape
+    whole = np.asarray(table, dtype=np.float64).reshape(shape)
+    _descend(whole, 1, 0, list(range(len(found))), workload=workload, found=found)
+    return found
+
+
+def marginal(table: Floats, shape: tuple[int, ...], kept: tuple[int, ...]) -> Floats:
+    """Sums over all attributes that are not kept, whose axes stay with length one."""
+    part, before = np.asarray(table), 1
+    for axis, size in enumerate(shape):
+        if axis in kept:
+            before *= size
+        else:
+            part = _summed(part.reshape(before, size, math.prod(shape[axis + 1 :])))
+    return part.reshape([size if axis in kept else 1 for axis, size in enumerate(shape)])
+
+
+def _descend(
+    table: Floats,
+    before: int,
+    axis: int,
+    wanted: list[int],
+    *,
+    workload: Workload,
+    found: list[Floats],
+) -> None:
+    """Answer products that agree on the attributes before ``axis``, which ``before`` counts."""
+    shape = workload.universe.shape
+    if axis == len(shape):
+        for place in wanted:
+            found[place] = table.ravel()
+        return
+    groups: dict[Family, list[int]] = {}
+    for place in wanted:
+        groups.setdefault(workload.products[place].families[axis], []).append(place)
+    cube = table.reshape(before, shape[axis], math.prod(shape[axis + 1 :]))
+    for family, places in groups.items():
+        match family:
+            case All():
+                part, rows = _summed(cube), 1
+            case Each():
+                part, rows = cube, family.size
+            case _:
+                moved = family.apply(np.ascontiguousarray(np.moveaxis(cube, 1, 0)))
+                part, rows = np.ascontiguousarray(np.moveaxis(moved, 0, 1)), family.queries
+        _descend(part, before * rows, axis + 1, places, workload=workload, found=found)
+
+
+def _summed(cube: Floats) -> Floats:
+    """Sums over the middle axis; where the last one is short, a matrix product is faster."""
+    before, size, after = cube.shape
+    if after >= _NARROW:
+        return np.asarray(cube.sum(axis=1))
+    return np.asarray(cube.reshape(before, size * after) @ np.tile(np.eye(after), (size, 1)))

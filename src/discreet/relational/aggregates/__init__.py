@@ -1,0 +1,1 @@
+"""The aggregates of SQL, and the exact measures they are computed from."""

@@ -1,0 +1,102 @@
+"""In which order a person's rows are kept: a salted hash of their content.
+
+The native hash of an engine is its fastest; the portable one gives the same order on every
+engine, so that the very same rows are kept. Both are functions of content and salt alone, and
+whoever orders by them breaks ties by the content itself.
+
+Source: contract, "Bounding inside the engine". Proof: ``proofs/relational.md``,
+``proofs/engines.md``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from discreet.relational.functions.text import LENGTH
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
+
+if TYPE_CHECKING:
+    from discreet.relational.compile.dialect import Dialect
+
+_GRID = -20
+_REAL = Facts(Kind.REAL, -(2.0**40), 2.0**40)
+"""Reals are hashed on a grid: engines write their digits differently, and ties are broken."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """Text of a value in the universe of its kind."""
+
+    text: str
+    kind: Kind
+
+    def spelled(self, dialect: Dialect) -> str:
+        """The value as text: equal on every engine for equal values."""
+        if self.kind is Kind.TEXT:
+            return self.text
+        if self.kind is Kind.REAL:
+            return on_grid(dialect, self.text)
+        return dialect.cast(self.text, self.kind, Kind.TEXT)
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """Text of a person's identifier, and the type in which it is stored: it was not cleaned."""
+
+    text: str
+    stored: str
+
+    def spelled(self, dialect: Dialect) -> str:
+        """The identifier as text: equal for equal identifiers, and no stored value can fail."""
+        return dialect.spelled(self.text, self.stored)
+
+
+Hashed: TypeAlias = Content | Identifier
+
+
+class Hashing(ABC):
+    """A way to shuffle rows."""
+
+    @abstractmethod
+    def write(self, dialect: Dialect, contents: Sequence[Hashed], salt: int) -> str:
+        """Text to order by, which depends on all contents and on the salt."""
+
+
+@dataclass(frozen=True)
+class Native(Hashing):
+    """The engine's own hash."""
+
+    def write(self, dialect: Dialect, contents: Sequence[Hashed], salt: int) -> str:
+        """As the dialect has it."""
+        return dialect.hash([content.text for content in contents], salt)
+
+
+@dataclass(frozen=True)
+class Portable(Hashing):
+    """SHA-256 of the salt and of each value's text with its length; ``-`` stands for NULL."""
+
+    def write(self, dialect: Dialect, contents: Sequence[Hashed], salt: int) -> str:
+        """Equal on every engine for equal values; both zeros are one value."""
+        parts = [dialect.text(f"{salt};"), *(_spelled(dialect, content) for content in contents)]
+        return dialect.digest(" || ".join(parts))
+
+
+NATIVE = Native()
+PORTABLE = Portable()
+
+
+def on_grid(dialect: Dialect, text: str) -> str:
+    """A double as text, by its steps of the grid; NULL for NaN."""
+    return dialect.cast(dialect.steps(text, _REAL, _GRID), Kind.WHOLE, Kind.TEXT)
+
+
+def _spelled(dialect: Dialect, content: Hashed) -> str:
+    text = content.spelled(dialect)
+    template = dialect.templates[LENGTH.name]
+    assert isinstance(template, str)
+    length = dialect.cast(template.format(text), Kind.WHOLE, Kind.TEXT)
+    return f"COALESCE({length} || {dialect.text(':')} || {text}, {dialect.text('-')})"

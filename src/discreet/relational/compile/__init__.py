@@ -1,0 +1,1 @@
+"""From a plan to the text that an engine runs."""

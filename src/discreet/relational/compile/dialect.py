@@ -1,0 +1,388 @@
+"""How expressions are written for an engine: in standard SQL, except where the engine differs.
+
+Guarantee: the text of an expression gives the value of ``evaluate`` on every cleaned row and
+cannot fail, whatever the row holds and in whatever order the engine evaluates it: arguments are
+brought into the domain of an operation before it, not excused after it. No text that is held on
+the way is longer than twice ``TEXT_LIMIT``, and none that is given longer than its facts say. Only
+our own nodes are written, never anybody's text.
+
+Numerics: a chain of operations on doubles may become infinite or NaN on its way and stays so to
+the end; one guard there turns it into NULL. Where bounds prove that it cannot, there is none.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from fractions import Fraction
+from typing import ClassVar
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.bounding.hashing import NATIVE, Hashed, Hashing, on_grid
+from discreet.relational.functions.standard import STANDARD, Template
+from discreet.relational.types.column_domain import Facts, limits
+from discreet.relational.types.data_type import (
+    LARGEST_REAL,
+    SAFE_WHOLE,
+    TEXT_LIMIT,
+    Kind,
+    is_unicode,
+    kind_of_value,
+)
+from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
+
+MOST_TEXT = 500_000
+MOST_IDENTIFIER = 4 * TEXT_LIMIT
+"""Bytes of the longest identifier that is kept as text; rows with a longer one have no owner."""
+_FARTHEST_GRID = 1000
+
+
+class Dialect(ABC):
+    """The SQL of one engine.
+
+    Contract: columns were cleaned by this dialect. A subclass has a template for every function.
+    """
+
+    templates: ClassVar[Mapping[str, Template]] = STANDARD
+    types: ClassVar[Mapping[Kind, str]] = {
+        Kind.WHOLE: "BIGINT",
+        Kind.REAL: "DOUBLE PRECISION",
+        Kind.TEXT: "VARCHAR",
+        Kind.TRUTH: "BOOLEAN",
+        Kind.DATE: "DATE",
+        Kind.MOMENT: "TIMESTAMP",
+    }
+    bytes: ClassVar[str] = "OCTET_LENGTH"
+    """The function that gives the size of a text without looking at its letters."""
+
+    def __init__(self, hashing: Hashing = NATIVE) -> None:
+        """``hashing`` decides which rows bounding keeps, not how many."""
+        self.hashing = hashing
+
+    @abstractmethod
+    def kind_of(self, stored: str) -> Kind | None:
+        """The kind of a column stored with this type; None if it cannot be used."""
+
+    @abstractmethod
+    def opened(self, text: str, stored: str) -> str:
+        """A stored value as a plain one of its kind: not yet within its universe, zones in UTC."""
+
+    @abstractmethod
+    def compares(self, stored: str) -> bool:
+        """Whether values so stored compare with public keys as they are, and cannot fail."""
+
+    @abstractmethod
+    def adds(self, stored: str) -> bool:
+        """Whether reals so stored can be clamped as they are, and cannot fail."""
+
+    @abstractmethod
+    def identity(self, text: str, stored: str) -> str:
+        """An identifier, told apart by its content alone and not by a collation."""
+
+    @abstractmethod
+    def is_text(self, stored: str) -> bool:
+        """Whether an identifier so stored is kept as text, of any length."""
+
+    def identified(self, text: str, stored: str) -> str:
+        """The condition that a row has an identifier: not NULL, nor a text beyond all measure."""
+        if not self.is_text(stored):
+            return f"{text} IS NOT NULL"
+        return f"{self.bytes}({self.identity(text, stored)}) <= {MOST_IDENTIFIER}"
+
+    def spelled(self, text: str, stored: str) -> str:
+        """An identifier as text: equal on every engine for equal ones, whatever it holds."""
+        kind = self.kind_of(stored)
+        if kind is None:
+            return self.cast(text, Kind.TRUTH, Kind.TEXT)
+        text = self.opened(text, stored)
+        if kind is Kind.REAL:
+            return on_grid(self, text)
+        return text if kind is Kind.TEXT else self.cast(text, kind, Kind.TEXT)
+
+    @abstractmethod
+    def cast(self, text: str, source: Kind, kind: Kind) -> str:
+        """A value of the universe of ``source`` in another kind, NULL where it cannot be.
+
+        To TEXT, values of any type can be cast.
+        """
+
+    def read(self, text: str, source: Kind, kind: Kind) -> str:
+        """A stored value in the kind that was declared: numbers too large are infinite."""
+        return self.cast(text, source, kind)
+
+    @abstractmethod
+    def infinity(self) -> str:
+        """The infinite double."""
+
+    @abstractmethod
+    def wide_sum(self, text: str) -> str:
+        """The exact sum of whole numbers, wide enough for any table; 0 where there are none."""
+
+    @abstractmethod
+    def halves(self, text: str) -> tuple[str, str]:
+        """A wide sum as two 64-bit columns: the part above 62 bits, and the 62 bits below."""
+
+    @abstractmethod
+    def hash(self, texts: Sequence[str], salt: int) -> str:
+        """A whole number that depends on the content of all texts and on the salt."""
+
+    @abstractmethod
+    def digest(self, text: str) -> str:
+        """The SHA-256 of a text's UTF-8, in an order like that of its hexadecimal digits."""
+
+    def shuffle(self, contents: Sequence[Hashed], salt: int) -> str:
+        """What a person's rows are ordered by, first."""
+        return self.hashing.write(self, contents, salt)
+
+    def same(self, left: str, right: str, kind: Kind) -> str:
+        """Whether two values of a kind are equal or both NULL, as a join can use it."""
+        return f"{left} IS NOT DISTINCT FROM {right}"
+
+    def clean(self, text: str, stored: str, facts: Facts) -> str:
+        """A stored column in the universe of its kind and within what was declared: the scan.
+
+        Not for identifiers: two large numbers may be clamped to one.
+        """
+        kind = self.kind_of(stored)
+        if kind is None:
+            raise InvalidParameter(
+                code="unusable_type",
+                expectation="a column of numbers, text, truth values, dates or moments",
+                received=stored,
+                remedy="Convert the column when the table is written.",
+            )
+        text = self.opened(text, stored)
+        if kind is not facts.kind:
+            if facts.kind is Kind.WHOLE and kind is Kind.REAL:
+                # Clamping before rounding keeps infinities and numbers too large.
+                low, high = map(_doubled, limits(facts))
+                text = self.clean_number(text, Facts(Kind.REAL, low, high))
+            elif kind is Kind.TEXT:
+                # No number, day or word is so long.
+                text = f"CASE WHEN {self.bytes}({text}) <= {TEXT_LIMIT} THEN {text} END"
+            else:
+                text = self.tidy(text, kind)
+            text = self.read(text, kind, facts.kind)
+        if facts.empty:
+            return f"CAST(NULL AS {self.types[facts.kind]})"
+        if facts.values is not None and set(facts.values) != {False, True}:
+            return self.clean_category(text, facts.values)
+        if facts.kind.is_number:
+            return self.clean_number(text, facts)
+        if facts.kind is Kind.TEXT:
+            return self.shortened(text, facts.letters)
+        return self._within(text, facts) if facts.kind.is_calendar else text
+
+    def shortened(self, text: str, letters: int) -> str:
+        """The first letters of a stored text, of which most are short."""
+        return self.first(text, letters)
+
+    def first(self, text: str, letters: int) -> str:
+        """The first letters (code points) of a text."""
+        return f"LEFT({text}, {letters})"
+
+    def tidy(self, text: str, kind: Kind) -> str:
+        """An undeclared value in the universe of its kind."""
+        if kind.is_number:
+            return self.clean_number(text, Facts(kind))
+        if kind.is_calendar:
+            return self._within(text, Facts(kind))
+        return f"CAST({text} AS {self.types[kind]})"
+
+    def clean_number(self, text: str, facts: Facts) -> str:
+        """A number clamped by CASE, infinities included; NaN becomes NULL.
+
+        What is in bounds, the most common case, comes first.
+        """
+        low, high = (self.literal(end) for end in limits(facts))
+        top = f"{text} > {high}" if facts.kind is Kind.WHOLE else f"{text} <= {self.infinity()}"
+        clamped = (
+            f"CASE WHEN {text} BETWEEN {low} AND {high} THEN {text} "
+            f"WHEN {text} < {low} THEN {low} WHEN {top} THEN {high} END"
+        )
+        return f"CAST({clamped} AS {self.types[facts.kind]})"
+
+    def held(self, text: str, facts: Facts) -> str:
+        """A computed number clamped to its interval, a day or moment outside of it NULL.
+
+        Facts that are right make this nothing but a repetition.
+        """
+        if facts.empty or (facts.low is None and facts.high is None):
+            return text
+        return self.clean_number(text, facts) if facts.kind.is_number else self._within(text, facts)
+
+    def clean_category(self, text: str, values: Sequence[object]) -> str:
+        """A value of the list, or NULL; NULL itself need not be listed."""
+        listed = [value for value in values if value is not None]
+        kind = kind_of_value(listed[0]) if listed else None
+        if kind is None:
+            return "NULL"
+        if not kind.is_number:
+            # An ENUM has no value outside its own list to compare with.
+            text = f"CAST({text} AS {self.types[kind]})"
+        known = Facts(kind, values=tuple(listed))
+        if kind is Kind.WHOLE and known.high - known.low == len(listed) - 1:
+            # Without gaps, two comparisons do the work of a hash table.
+            test = f"BETWEEN {self.literal(known.low)} AND {self.literal(known.high)}"
+        else:
+            test = f"IN ({', '.join(map(self.literal, listed))})"
+        return f"CAST(CASE WHEN {text} {test} THEN {text} END AS {self.types[kind]})"
+
+    def steps(self, text: str, facts: Facts, exponent: int) -> str:
+        """A bounded number, clamped, in whole steps of 2**exponent, halves to even.
+
+        Numerics: multiplying a double by a power of two is exact unless the result is subnormal,
+        where it is nowhere near half a step; so this is the nearest whole number of steps.
+        """
+        if facts.kind is Kind.WHOLE and exponent == 0:
+            return self.clean_number(text, facts)
+        low, high = limits(facts)
+        most = max(abs(Fraction(end)) for end in (low, high)) / Fraction(2) ** exponent
+        if not facts.bounded or abs(exponent) > _FARTHEST_GRID or most >= SAFE_WHOLE:
+            raise InvalidParameter(
+                code="grid_out_of_range",
+                expectation="bounds of fewer than 2**62 steps of the grid",
+                received=(facts.low, facts.high, exponent),
+                remedy="Choose a coarser grid or narrower bounds.",
+            )
+        clamped = self.clean_number(text, Facts(Kind.REAL, facts.low, facts.high))
+        return self.scaled(clamped, exponent)
+
+    def scaled(self, text: str, exponent: int) -> str:
+        """The nearest whole number of steps of 2**exponent, halves to even, of a small double."""
+        factor = self.real(math.ldexp(1.0, -exponent))
+        return f"CAST({text} * {factor} AS {self.types[Kind.WHOLE]})"
+
+    def identifier(self, name: str) -> str:
+        """A quoted name."""
+        if not name or not is_unicode(name):
+            raise InvalidParameter(
+                code="bad_name",
+                expectation="a name that is not empty and has no NUL in it",
+                received=repr(name),
+                remedy="Rename the column.",
+            )
+        return '"' + name.replace('"', '""') + '"'
+
+    def literal(self, value: object) -> str:
+        """A constant, typed so that no engine takes it for something narrower."""
+        match value:
+            case None | bool():
+                return _WORDS[value]
+            case int():
+                return f"CAST({value} AS {self.types[Kind.WHOLE]})"
+            case float():
+                return self.real(value)
+            case str():
+                return self.text(value)
+            case datetime():
+                return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+            case date():
+                return f"DATE '{value.isoformat()}'"
+            case _:
+                raise TypeError(type(value).__name__)
+
+    def real(self, value: float) -> str:
+        """A finite double, to the last bit."""
+        return f"CAST({scientific(value)} AS {self.types[Kind.REAL]})"
+
+    def text(self, value: str) -> str:
+        """A text constant."""
+        return "'" + value.replace("'", "''") + "'"
+
+    def whole_if(self, kind: Kind, text: str) -> str:
+        """A whole double, as a WHOLE if it was proved to fit; NULL where the proof was wrong."""
+        return self.cast(text, Kind.REAL, kind) if kind is Kind.WHOLE else text
+
+    def whole_quotient(self, first: str, second: str) -> str:
+        """The quotient of two whole numbers, cut towards zero; the second is not zero."""
+        return f"({first} / {second})"
+
+    def quotient(self, first: str, second: str) -> str:
+        """The quotient of two doubles; the second is not zero."""
+        return f"{first} / {second}"
+
+    def whole_part(self, first: str, second: str) -> str:
+        """The whole part of a quotient of doubles that are not negative; the second is not zero."""
+        return f"FLOOR({first} / {second})"
+
+    def finite(self, text: str) -> str:
+        """A double, or NULL where it is NaN or infinite."""
+        return (
+            f"CASE WHEN {text} BETWEEN {self.real(-LARGEST_REAL)} AND {self.real(LARGEST_REAL)} "
+            f"THEN {text} END"
+        )
+
+    def _within(self, text: str, facts: Facts) -> str:
+        low, high = (self.literal(end) for end in limits(facts))
+        return f"CASE WHEN {text} BETWEEN {low} AND {high} THEN {text} END"
+
+    def render(self, expression: Expression) -> str:
+        """The text of an expression; doubles are finite."""
+        text, finite = self._plain(expression)
+        return text if finite else _limited(self.finite(text))
+
+    def _plain(self, expression: Expression) -> tuple[str, bool]:
+        """Text that may give a double that is not finite, standing for NULL; and whether not."""
+        match expression:
+            case Column(name=name):
+                return self.identifier(name), True
+            case Literal(value=None, kind=kind):
+                return f"CAST(NULL AS {self.types[kind or Kind.TRUTH]})", True
+            case Literal(value=value):
+                return self.literal(value), True
+            case Case(branches=branches, otherwise=otherwise):
+                whens = " ".join(
+                    f"WHEN {self.render(test)} THEN {self.render(result)}"
+                    for test, result in branches
+                )
+                return _limited(f"CASE {whens} ELSE {self.render(otherwise)} END"), True
+            case Call():
+                return self._call(expression)
+
+    def _call(self, call: Call) -> tuple[str, bool]:
+        function, real = call.function, call.facts.kind is Kind.REAL
+        texts, finite = [], not real or function.finite(*(arg.facts for arg in call.args))
+        for place, arg in enumerate(call.args):
+            if real and place in function.carries:
+                text, sound = self._plain(arg)
+                finite = finite and sound
+            else:
+                text = self.render(arg)
+            texts.append(text)
+        template = self.templates[function.name]
+        if isinstance(template, str):
+            written = template.format(*texts)
+        else:
+            written = template(self, call, *texts)
+        if call.facts.kind is Kind.TEXT and not function.fits(*(arg.facts for arg in call.args)):
+            written = self.first(written, call.facts.letters)
+        return _limited(written), finite
+
+
+_WORDS = {None: "NULL", True: "TRUE", False: "FALSE"}
+
+
+def scientific(value: float) -> str:
+    """The shortest text that reads back as the same double."""
+    mantissa, _, exponent = repr(value).partition("e")
+    return f"{mantissa}E{exponent or 0}"
+
+
+def _doubled(end: int) -> float:
+    """The double next to a whole bound, not beyond it."""
+    near = float(end)
+    return math.nextafter(near, 0.0) if abs(Fraction(near)) > abs(end) else near
+
+
+def _limited(text: str) -> str:
+    if len(text) > MOST_TEXT:
+        raise InvalidParameter(
+            code="expression_too_large",
+            expectation=f"an expression of at most {MOST_TEXT} characters when written out",
+            received=len(text),
+            remedy="Nest least, greatest, NULLIF and % less deeply, or declare more bounds.",
+        )
+    return text

@@ -1,0 +1,1 @@
+"""DuckDB as the embedded engine, and the files and frames it reads."""

@@ -1,0 +1,217 @@
+"""DuckDB as the embedded engine: one locked-down connection that reads only what was attached.
+
+External access is off, the configuration is locked and no extension can be loaded; files that
+were attached stay readable. CSV fields are read as text, frames are not sampled and categories
+are text, so that no type depends on private values; the values of an ENUM are no part of its type.
+
+Source: contract, "What may be seen"; 004d:F21.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.bounding.hashing import NATIVE, Hashing
+from discreet.relational.compile.dialect import Dialect
+from discreet.relational.engines.duckdb.csv_file import text_file
+from discreet.relational.engines.duckdb.dialect import DuckDBDialect
+from discreet.relational.engines.duckdb.frames import typed
+from discreet.relational.engines.duckdb.key_tables import TemporaryTables
+from discreet.relational.engines.duckdb.parquet_file import parquet, parquet_columns
+from discreet.relational.engines.duckdb.spill import private_folder, removed_with
+from discreet.relational.engines.duckdb.stored_tables import require_stored
+from discreet.relational.engines.key_tables import KeyTables
+from discreet.relational.schema.sources import (
+    CSVFile,
+    DatabaseTable,
+    EngineTable,
+    Frame,
+    ParquetFile,
+    Source,
+    cannot_read,
+)
+from discreet.relational.types.data_type import Kind
+
+_ENUM = re.compile(r"ENUM\((?:[^']|'(?:[^']|'')*')*?\)")
+
+
+class DuckDB:
+    """An embedded engine. ``memory_limit`` such as "4GB"; ``temp_directory`` for what spills.
+
+    What spills lies in a folder of its own there, which only this user can enter and which is
+    removed when the curator is closed.
+    """
+
+    def __init__(
+        self,
+        *,
+        memory_limit: str | None = None,
+        temp_directory: str | Path | None = None,
+        threads: int | None = None,
+        hashing: Hashing = NATIVE,
+    ) -> None:
+        """Start an empty engine; ``hashing`` says how the rows to keep are chosen."""
+        settings: dict[str, Any] = {
+            "preserve_insertion_order": False,
+            "ieee_floating_point_ops": True,
+            "pandas_analyze_sample": 0,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+        if memory_limit is not None:
+            settings["memory_limit"] = memory_limit
+        if threads is not None:
+            settings["threads"] = threads
+        self._like_this = partial(
+            type(self),
+            memory_limit=memory_limit,
+            temp_directory=temp_directory,
+            threads=threads,
+            hashing=hashing,
+        )
+        folder = private_folder(temp_directory)
+        self._folder = folder
+        settings["temp_directory"] = str(folder)
+        try:
+            self._connection = duckdb.connect(":memory:", config=settings)
+        except duckdb.Error:
+            folder.rmdir()
+            raise
+        self._end = removed_with(self, folder, self._connection.close)
+        self._alone = threading.RLock()
+        self._taken = False
+        self._places: dict[str, str] = {}
+        self._databases: dict[Path, str] = {}
+        self._paths: list[str] = []
+        self._dialect = DuckDBDialect(hashing)
+        tables = TemporaryTables(self._connection, self._dialect, self._alone)
+        self._keys = KeyTables(tables.make, tables.drop)
+
+    @property
+    def dialect(self) -> Dialect:
+        """DuckDB's SQL."""
+        return self._dialect
+
+    def attach(self, name: str, source: Source) -> dict[str, str]:
+        """Make rows available under ``name``; the stored type of each column."""
+        if isinstance(source, EngineTable):
+            raise cannot_read(
+                engine="DuckDB",
+                source=source,
+                remedy='Pass a path or a frame; a table of a DuckDB file is table("file.duckdb").',
+            )
+        with self._alone:
+            try:
+                self._places[name] = self._attached(len(self._places), source)
+                return self.columns(name)
+            except duckdb.Error:
+                raise InvalidParameter(
+                    code="source_unreadable",
+                    expectation=f"rows that DuckDB can read for the table {name}",
+                    received=type(source).__name__,
+                    remedy="Check that the file is whole and of the kind its name says.",
+                ) from None
+
+    def lock(self) -> None:
+        """Close every way out."""
+        with self._alone:
+            paths = ", ".join(self._dialect.literal(path) for path in self._paths)
+            self._run(f"SET allowed_paths = [{paths}]")
+            self._run("SET enable_external_access = false")
+            self._run("SET lock_configuration = true")
+
+    def place(self, name: str) -> str:
+        """How an attached table is written in a FROM clause."""
+        return self._places[name]
+
+    def columns(self, name: str) -> dict[str, str]:
+        """Names and types, as DuckDB describes them."""
+        with self._alone:
+            described = self._run(f"DESCRIBE SELECT * FROM {self._places[name]}").fetchall()
+        return {str(row[0]): _ENUM.sub("ENUM", str(row[1])) for row in described}
+
+    def contents(self, name: str) -> object:
+        """Nothing: files are told apart by their directory entry."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Files are compared before and after, frames do not change; keys stay meanwhile."""
+        return self._keys.held()
+
+    def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[Kind]) -> str:
+        """A table of public keys, kept for the next question."""
+        return self._keys.table(entries, kinds)
+
+    def numbers(self, text: str) -> list[NDArray[np.int64]]:
+        """Run a SELECT whose columns are all 64-bit integers without NULL."""
+        with self._alone:
+            fetched = self._run(text).fetchnumpy()
+        return [np.asarray(column, dtype=np.int64) for column in fetched.values()]
+
+    def keyed(self, text: str) -> list[NDArray[Any]]:
+        """Run a SELECT of candidate keys and, last, their numbers of people."""
+        with self._alone:
+            fetched = self._run(text).fetchnumpy()
+        return list(fetched.values())
+
+    def rows(self, text: str) -> list[tuple[object, ...]]:
+        """Run a SELECT over public tables and fetch its rows."""
+        with self._alone:
+            fetched: list[tuple[object, ...]] = self._run(text).fetchall()
+        return fetched
+
+    def vacant(self) -> DuckDB:
+        """This engine if no curator has it; else a new one with the same settings."""
+        with self._alone:
+            if not self._taken:
+                self._taken = True
+                return self
+        return self._like_this().vacant()
+
+    def close(self) -> None:
+        """Let go of the connection, of what spilled and of copies of text files."""
+        with self._alone:
+            self._end()
+
+    def _run(self, text: str) -> duckdb.DuckDBPyConnection:
+        return self._connection.execute(text)
+
+    def _attached(self, number: int, source: Source) -> str:
+        literal, identifier = self._dialect.literal, self._dialect.identifier
+        view = f"source_{number}"
+        match source:
+            case Frame(frame):
+                self._connection.register(view, typed(frame))
+                return view
+            case DatabaseTable(path, table):
+                if path not in self._databases:
+                    self._databases[path] = f"database_{number}"
+                    self._run(f"ATTACH {literal(str(path))} AS database_{number} (READ_ONLY)")
+                schema, _, name = table.rpartition(".")
+                require_stored(self._connection, self._dialect, self._databases[path], schema, name)
+                within = f"{identifier(schema)}." if schema else ""
+                return f"{self._databases[path]}.{within}{identifier(name)}"
+            case ParquetFile(path):
+                self._paths.append(str(path))
+                place = parquet(path, self._dialect)
+                described = self._run(f"DESCRIBE SELECT * FROM {place}").fetchall()
+                types = {str(row[0]): str(row[1]) for row in described}
+                items = parquet_columns(types, source.identifiers, self._dialect)
+                self._run(f"CREATE VIEW {view} AS SELECT {items} FROM {place}")
+                return view
+            case CSVFile(path):
+                read = text_file(path, lambda: self._folder / f"{view}.csv")
+                self._paths.append(str(read.path))
+                self._run(f"CREATE VIEW {view} AS {read.select(self._dialect)}")
+                return view
+        raise TypeError(type(source).__name__)

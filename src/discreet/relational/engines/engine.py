@@ -1,0 +1,75 @@
+"""What the curator needs of an engine: hold tables, run text that we wrote, hand back numbers.
+
+Only aggregates and public rows leave an engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.relational.compile.dialect import Dialect
+from discreet.relational.schema.sources import Source
+from discreet.relational.types.data_type import Kind
+
+
+class Engine(Protocol):
+    """Runs SELECT statements over attached tables."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """How its SQL is written."""
+
+    def attach(self, name: str, source: Source) -> dict[str, str]:
+        """Make the rows of ``source`` available; the stored type of each column.
+
+        A source that the engine cannot read is refused here (``engine_cannot_read``).
+        """
+
+    def lock(self) -> None:
+        """After the last ``attach``: no other file, no setting, no extension from here on."""
+
+    def place(self, name: str) -> str:
+        """How an attached table is written in a FROM clause."""
+
+    def columns(self, name: str) -> dict[str, str]:
+        """The stored type of each column of an attached table as it is now."""
+
+    def contents(self, name: str) -> object:
+        """What tells contents of a public table that lies in the engine apart, as they are now."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Statements run inside see one state of the tables, where the engine can do that.
+
+        Keys named inside stay until the end. Inside another one it is part of that.
+        """
+
+    def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[Kind]) -> str:
+        """A table of public keys: ``code`` (0, 1, ...) and the values ``v0``, ``v1``, ..."""
+
+    def numbers(self, text: str) -> list[NDArray[np.int64]]:
+        """Run a SELECT whose columns are all 64-bit integers without NULL."""
+
+    def keyed(self, text: str) -> list[NDArray[Any]]:
+        """Run a SELECT of key values and, last, a 64-bit count; one array for each column.
+
+        For the curator's own process alone: keys are private until a rule names them. Text comes
+        as objects, whole numbers as int64, days and moments as datetime64; masked where NULL.
+        """
+
+    def rows(self, text: str) -> list[tuple[object, ...]]:
+        """Run a SELECT over public tables and fetch its rows."""
+
+    def vacant(self) -> Engine:
+        """This engine if no curator has it yet, else one like it with tables of its own.
+
+        So one engine object may be given to several curators, whose tables, keys and questions
+        do not meet.
+        """
+
+    def close(self) -> None:
+        """Let go of everything."""

@@ -1,0 +1,1 @@
+"""What reads private rows: exact aggregation, counts of cells, candidate keys."""

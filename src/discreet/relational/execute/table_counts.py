@@ -1,0 +1,245 @@
+"""Counts of a universe's cells, in the engine: what synopses see of private tables.
+
+All marginals are counted over the same records. A row is a record if it has a key in every
+attribute; where rows belong to people, at most ``records`` of each person's are kept, chosen by
+a salted hash of all attributes, once for the whole release. So with any one person added or
+removed every marginal changes by at most ``records`` in L1, and all of them by the same records.
+
+Under ``Replace`` the number of rows of every private table is public: one row of one table is
+exchanged for another row of that table. There every row is a record: one without a key in every
+attribute counts in the universe's first cell.
+
+Source: design, ``core/source``; contract, "Bounding inside the engine". Proof:
+``proofs/counting.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.domain import Categories, Domain
+from discreet.core.errors import EngineFailed, InvalidData, InvalidParameter
+from discreet.core.unit import Person, PrivacyUnit, Replace, Row, add_remove
+from discreet.noise.randomness import SYSTEM, integer
+from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
+from discreet.queries.workload.cell_counts import marginal_counts
+from discreet.queries.workload.universe import LARGEST, Universe
+from discreet.relational.aggregates.measures import CountRows
+from discreet.relational.engines.engine import Engine
+from discreet.relational.execute.exact_aggregation import statements, tally
+from discreet.relational.functions.logic import AND, IS_NOT_NULL, IS_NULL, OR
+from discreet.relational.limits.resources import require_size
+from discreet.relational.plan.key_truncation import Truncated
+from discreet.relational.plan.keyed_universe import Cells, Translate, question_of
+from discreet.relational.plan.keys import Block, KeySet
+from discreet.relational.plan.nodes import Bounded, Filtered, Output, Rows, Scan
+from discreet.relational.plan.query import Question
+from discreet.relational.types.expression import Call, Column, Expression
+
+_PREFIX = "universe"
+
+
+@dataclass(frozen=True)
+class TableCounts:
+    """Counts rows of a plan by the attributes of a universe; a ``CountSource``.
+
+    Contract: one object serves one release, or one conversation. ``question`` says what the
+    universe's attributes are, as :func:`question_of` gives it. ``salt`` decides which rows of a
+    person are kept; whoever counts again for the same release passes the same one. ``private``
+    names the private tables there are.
+    """
+
+    universe: Universe
+    question: Question
+    engine: Engine
+    salt: int = field(default_factory=lambda: integer(SYSTEM, 62), repr=False)
+    private: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls,
+        universe: Universe,
+        translate: Translate,
+        engine: Engine,
+        private: frozenset[str] = frozenset(),
+    ) -> TableCounts:
+        """Counts for a universe whose questions mean what ``translate`` says; none is made yet."""
+        question = question_of(universe, translate)
+        require_size(question, (CountRows(None),))
+        return cls(universe, question, engine, private=private)
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Whose privacy is at stake."""
+        return self.question.unit
+
+    def domain(self, column: str) -> Domain:
+        """The values of an attribute."""
+        return Categories(self.universe.attributes[self.universe.place(column)].values)
+
+    @cached_property
+    def records(self) -> int:
+        """The most records of one unit: rows of a person after bounding, or changed rows."""
+        unit, changed = add_remove(self.unit), self.question.rows.changed
+        if isinstance(unit, Person) and self.question.rows.owner is not None:
+            if changed is None:
+                return unit.rows()
+            return min(changed, unit.max_rows or changed)
+        if not changed:
+            raise InvalidParameter(
+                code="public_question",
+                expectation="a private table in the universe",
+                remedy="Public tables need no curator; read them directly.",
+            )
+        return changed
+
+    @cached_property
+    def size(self) -> RecordCount:
+        """How many records there are: public where rows are exchanged, else to be bought.
+
+        Under ``Replace`` all rows of one private table are records, and are counted here; that
+        number is the same in all neighbours. A condition, a join or a person with several rows
+        would make it private again, and is refused. Under add/remove, refused where a cut by key
+        lets one row take another's place.
+        """
+        if isinstance(self.unit, Replace):
+            return PublicCount(self._rows)
+        if _exchanges(self.question.rows):
+            raise InvalidParameter(
+                code="records_exchanged",
+                expectation="rows that one unit can only add or remove",
+                received="private tables joined on another key than the person",
+                remedy="Join on the person, or ask this join with `sql`.",
+            )
+        return BoughtCount()
+
+    def counts(self, columns: Sequence[str]) -> NDArray[np.int64]:
+        """Exact counts by some attributes, one axis each. Private: only noise may follow."""
+        if self._at_once:
+            return marginal_counts(self._table, self.universe, columns)
+        places = tuple(map(self.universe.place, columns))
+        shown = tuple(self.universe.attributes[place] for place in places)
+        Universe(shown).require_explicit(method="the counts of a marginal")
+        found = self._tally(self._marginal(places), None)
+        return found.reshape(tuple(attribute.size for attribute in shown))
+
+    def text(self, columns: Sequence[str]) -> str:
+        """What the engine would run for some attributes, with a salt of zero."""
+        places = tuple(map(self.universe.place, columns))
+        asked = (self.question, self._person) if self._at_once else (self._marginal(places), None)
+        (found,) = statements(asked[0], [CountRows(None)], asked[1], self.engine)
+        return found
+
+    @property
+    def _at_once(self) -> bool:
+        """Whether all cells are counted in one go, and marginals added up from that."""
+        return self.universe.size <= LARGEST
+
+    @cached_property
+    def _table(self) -> NDArray[np.int64]:
+        return self._tally(self.question, self._person)
+
+    @property
+    def _person(self) -> Person | None:
+        """People whose rows are bounded in number alone, where rows have owners."""
+        unit = add_remove(self.unit)
+        if not isinstance(unit, Person) or self.question.rows.owner is None:
+            return None
+        return Person(unit.id, max_rows=self.records)
+
+    def _tally(self, question: Question, person: Person | None) -> NDArray[np.int64]:
+        found = tally(question, [CountRows(None)], [], person, self.engine, salt=self.salt)
+        table = np.asarray(found.linear[0], dtype=np.int64)
+        if not isinstance(self.unit, Replace):
+            return table
+        rest = self._rows - int(table.sum())
+        if rest < 0:
+            raise InvalidData(
+                code="records_differ",
+                expectation="as many rows as when they were counted",
+                remedy="Keep the table as it is during a release.",
+            )
+        # Row by row: whoever has no cell of their own is in the first one, in every marginal.
+        table[0] += rest
+        return table
+
+    @cached_property
+    def _rows(self) -> int:
+        """The number of rows of the table, which ``Replace`` makes public."""
+        rows = self.question.rows
+        whole = isinstance(rows, Scan) and rows.table in self.private
+        if not whole or not isinstance(add_remove(self.unit), Row):
+            raise InvalidParameter(
+                code="records_unknown",
+                expectation="under Replace, all rows of one private table, each a person",
+                received=self.unit,
+                remedy="Leave out WHERE and joins and declare dp.Replace(dp.Row()); or declare the "
+                "table with dp.Row() or dp.Person(...), under which records are added or removed.",
+            )
+        everything = replace(self.question, keys=KeySet(()), key_places=())
+        try:
+            found = tally(everything, [CountRows(None)], [], None, self.engine, salt=self.salt)
+        except Exception:  # what an engine says may show a row
+            found = None
+        if found is None:
+            raise EngineFailed(
+                code="engine_failed",
+                expectation="an engine that counts the rows of the table",
+                remedy="Ask the data owner to count them with the engine itself.",
+            )
+        return int(found.linear[0].sum())
+
+    def _marginal(self, places: tuple[int, ...]) -> Question:
+        """A question whose keys are some of the attributes, about the records of all of them."""
+        rows, blocks = self._records
+        others = [block for place, block in enumerate(blocks) if place not in places]
+        if others:
+            rows = Filtered(rows, _listed(others))
+        keys = Cells(tuple(blocks[place] for place in places))
+        return replace(self.question, rows=rows, keys=keys)
+
+    @cached_property
+    def _records(self) -> tuple[Rows, tuple[Block, ...]]:
+        """The rows that are counted, and the keys as they are read there."""
+        rows, blocks = self.question.rows, self.question.keys.blocks
+        if self._person is None:
+            return rows, blocks
+        expressions = tuple(block.expressions[0] for block in blocks)
+        outputs = tuple(
+            Output(f"{_PREFIX}.{place}", expression.facts)
+            for place, expression in enumerate(expressions)
+        )
+        # Rows outside the universe use up nobody's share.
+        inside = Filtered(rows, _listed(blocks))
+        kept = Bounded(_PREFIX, inside, self.records, expressions, outputs)
+        read = tuple(
+            Block((Column(output.name, output.facts),), block.entries)
+            for output, block in zip(outputs, blocks, strict=True)
+        )
+        return kept, read
+
+
+def _listed(blocks: Sequence[Block]) -> Expression:
+    """That every key is one of its block's values. It names each key, also where all are.
+
+    A step below keeps rows by the content of the columns that are named above it: so every
+    marginal names all attributes, and all are counted over the same rows.
+    """
+    conditions = []
+    for block in blocks:
+        (key,) = block.expressions
+        known: Expression = Call(IS_NOT_NULL, (key,))
+        if (None,) in block.entries:
+            known = Call(OR, (Call(IS_NULL, (key,)), known))
+        conditions.append(known)
+    return conditions[0] if len(conditions) == 1 else Call(AND, tuple(conditions))
+
+
+def _exchanges(rows: Rows) -> bool:
+    """Whether rows may come as others go."""
+    return isinstance(rows, Truncated) or any(map(_exchanges, rows.inputs))

@@ -1,0 +1,114 @@
+"""Columns and aggregates for the dataframe builder: ``dp.col``, ``dp.count``, ``dp.mean``, ...
+
+An aggregate takes the name of a column or a term; ``where`` restricts it to some rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import sqlglot
+from sqlglot import exp
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.frontends.frame.term import Term, named, node_of
+
+Columnlike: TypeAlias = str | Term
+
+
+def col(name: str, *, table: str | None = None) -> Term:
+    """A column; ``table`` says of which, where a join has two of this name."""
+    return Term(exp.column(name, table=table, quoted=True))
+
+
+def expr(text: str) -> Term:
+    """An expression in SQL, for everything that has no operator: ``dp.expr("month(day)")``."""
+    try:
+        made: Any = sqlglot.parse_one(text, read="duckdb")
+        return Term(made)
+    except sqlglot.errors.SqlglotError:
+        pass
+    raise InvalidParameter(
+        code="sql_syntax",
+        expectation="one expression in SQL",
+        received=text,
+        remedy='Write for instance dp.expr("month(day)").',
+    )
+
+
+def count(column: Columnlike | None = None, *, where: Term | None = None) -> Term:
+    """How many rows, or values that are not NULL."""
+    counted = exp.Star() if column is None else named(column)
+    return _filtered(exp.Count(this=counted, big_int=True), where)
+
+
+def count_distinct(column: Columnlike, *, where: Term | None = None) -> Term:
+    """How many people, or different values."""
+    distinct = exp.Distinct(expressions=[named(column)])
+    return _filtered(exp.Count(this=distinct, big_int=True), where)
+
+
+def sum(column: Columnlike, *, where: Term | None = None) -> Term:
+    """The sum."""
+    return _filtered(exp.Sum(this=named(column)), where)
+
+
+def mean(column: Columnlike, *, where: Term | None = None) -> Term:
+    """The mean."""
+    return _filtered(exp.Avg(this=named(column)), where)
+
+
+def variance(column: Columnlike, *, where: Term | None = None) -> Term:
+    """The variance, by n - 1."""
+    return _filtered(exp.Variance(this=named(column)), where)
+
+
+def std(column: Columnlike, *, where: Term | None = None) -> Term:
+    """The standard deviation, by n - 1."""
+    return _filtered(exp.StddevSamp(this=named(column)), where)
+
+
+def corr(first: Columnlike, second: Columnlike, *, where: Term | None = None) -> Term:
+    """The correlation of two columns."""
+    return _filtered(exp.Corr(this=named(first), expression=named(second)), where)
+
+
+def median(column: Columnlike, *, where: Term | None = None) -> Term:
+    """The median."""
+    return _filtered(exp.Median(this=named(column)), where)
+
+
+def quantile(column: Columnlike, q: float, *, where: Term | None = None) -> Term:
+    """The value that a share of ``q`` of all values does not exceed."""
+    return _filtered(exp.Quantile(this=named(column), quantile=node_of(q)), where)
+
+
+def min(column: Columnlike, *, where: Term | None = None) -> Term:
+    """The smallest value; of a person's rows exactly, of all people by rank."""
+    return _filtered(exp.Min(this=named(column)), where)
+
+
+def max(column: Columnlike, *, where: Term | None = None) -> Term:
+    """The largest value; of a person's rows exactly, of all people by rank."""
+    return _filtered(exp.Max(this=named(column)), where)
+
+
+def first(column: Columnlike, *, by: Columnlike, where: Term | None = None) -> Term:
+    """A person's value in the first row by a declared column: for features per person."""
+    return _filtered(exp.First(this=_ordered(column, by)), where)
+
+
+def last(column: Columnlike, *, by: Columnlike, where: Term | None = None) -> Term:
+    """A person's value in the last row by a declared column: for features per person."""
+    return _filtered(exp.Last(this=_ordered(column, by)), where)
+
+
+def _ordered(column: Columnlike, by: Columnlike) -> exp.Expression:
+    terms = [exp.Ordered(this=named(by), nulls_first=False)]
+    return exp.Order(this=named(column), expressions=terms)
+
+
+def _filtered(aggregate: exp.Expression, where: Term | None) -> Term:
+    if where is None:
+        return Term(aggregate)
+    return Term(exp.Filter(this=aggregate, expression=exp.Where(this=node_of(where))))

@@ -1,0 +1,79 @@
+"""Ibis tables that stand for a curator's, and Ibis expressions as SQL. No data is in them.
+
+Ibis (the extra ``ibis``) is loaded on first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.sql.catalog import Catalog
+from discreet.relational.types.data_type import Kind
+
+_TYPES = {
+    Kind.WHOLE: "int64",
+    Kind.REAL: "float64",
+    Kind.TEXT: "string",
+    Kind.TRUTH: "boolean",
+    Kind.DATE: "date",
+    Kind.MOMENT: "timestamp",
+}
+
+
+class IbisTables(Mapping[str, Any]):
+    """Unbound Ibis tables by name, as items and as attributes: ``tables.visits``."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        """Schemas only."""
+        self._catalog = catalog
+        self._ibis = _ibis()
+
+    def __getitem__(self, name: str) -> Any:
+        """The table as the curator declares it: names and kinds of columns."""
+        entry = self._catalog.find(name)
+        if entry is None:
+            raise KeyError(name)
+        schema = {field.name: _TYPES[field.facts.kind] for field in entry.fields.values()}
+        return self._ibis.table(schema, name=entry.name)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._catalog.names())
+
+    def __len__(self) -> int:
+        return len(self._catalog.names())
+
+
+def sql_of(expression: Any) -> str:
+    """The SQL of an Ibis expression over tables without data."""
+    ibis = _ibis()
+    try:
+        return str(ibis.to_sql(expression, dialect="duckdb"))
+    except Exception as fault:
+        reason = type(fault).__name__
+    raise InvalidParameter(
+        code="ibis_not_sql",
+        expectation="an Ibis expression that can be written as SQL",
+        received=reason,
+        remedy="Build it from curator.ibis, without Python functions or tables in memory.",
+    )
+
+
+def _ibis() -> Any:
+    try:
+        return import_module("ibis")
+    except ModuleNotFoundError:
+        raise InvalidParameter(
+            code="missing_ibis",
+            expectation="Ibis, to read its expressions",
+            received="ibis",
+            remedy="pip install 'discreet[ibis]'.",
+        ) from None

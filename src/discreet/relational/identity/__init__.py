@@ -1,0 +1,1 @@
+"""When two queries are the same: their canonical text under explicit, versioned tags."""

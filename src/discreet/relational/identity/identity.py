@@ -1,0 +1,89 @@
+"""When two questions are the same: equal plan, bounds, keys, price, split and names of columns.
+
+Every kind of part is written under a tag of its own and with the names of its fields, so that no
+two questions have one text and no renaming in the program changes a text. A part without a tag is
+refused: what is not in the text would be left out of the identity.
+
+Only public things enter: the plan and the declarations, never data.
+
+Source: 000a:C12; contract, "Spending" (identical questions).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta
+from fractions import Fraction
+from numbers import Integral
+
+from discreet.core.guarantee import Guarantee
+from discreet.core.parameters import exact
+from discreet.core.written import Form
+from discreet.relational.identity.tags import FORMS
+from discreet.relational.plan.keys import Block
+from discreet.relational.plan.nodes import JoinKind
+from discreet.relational.schema.declarations import Category
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Call, Case, Column, Literal, canonical
+
+FORM = "question/2"
+"""Of the whole text, and a part of it; :mod:`discreet.relational.identity.former` has the form before."""
+
+_LISTS: dict[type, str] = {Facts: "values", Category: "values", Block: "entries"}
+"""Fields with plain values alone, perhaps very many; by the names under which they are written."""
+_PLAIN = (str, bytes, bool, int, date, datetime, time, timedelta, type(None))
+
+
+def identity(door: str, **parts: object) -> str:
+    """A digest that is equal for identical questions through one door, and for no others.
+
+    ``parts`` are all that must be equal: the question, which names its unit, spend, allocation,
+    snapshot.
+    """
+    text = "\n".join([FORM, door, *(f"{name}={canonical_text(parts[name])}" for name in parts)])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def canonical_text(value: object) -> str:  # noqa: PLR0911 -- one line for each kind of part
+    """Text that is equal for equal public parts of a question.
+
+    >>> from discreet.core.unit import Person
+    >>> canonical_text(Person("id", max_rows=3))[:30]
+    "person/1(id='id',max_rows=3,ma"
+    """
+    if isinstance(value, Column | Literal | Call | Case):
+        facts = value.facts  # the rest of them follows from the columns, which the scans tell
+        return f"expression/1({canonical(value)},{facts.kind.written},{facts.low!r},{facts.high!r})"
+    form = FORMS.get(type(value))
+    if isinstance(value, Kind | JoinKind) and form is not None:
+        return f"{form.tag}.{value.written}"
+    if form is not None:
+        return _told(value, form)
+    if isinstance(value, tuple | list):
+        return f"({','.join(map(canonical_text, value))})"
+    if isinstance(value, Mapping):
+        return f"{{{','.join(f'{key!r}:{canonical_text(item)}' for key, item in value.items())}}}"
+    if isinstance(value, Fraction):
+        return f"{value.numerator}/{value.denominator}"
+    if isinstance(value, float):
+        return repr(float(value))
+    if isinstance(value, _PLAIN):
+        return repr(value)
+    if isinstance(value, Integral):
+        return repr(int(value))
+    raise LookupError(type(value).__name__)  # it needs a form in `tags.py`, or would be left out
+
+
+def _told(value: object, form: Form) -> str:
+    """All fields by their written names.
+
+    The numbers of a spend stand as they are, however they were written; its unit is named apart.
+    """
+    one = exact if isinstance(value, Guarantee) else canonical_text
+    listed = _LISTS.get(type(value))
+    inside = (
+        f"{name}={repr(part) if name == listed else one(part)}" for name, part in form.parts(value)
+    )
+    return f"{form.tag}({','.join(inside)})"

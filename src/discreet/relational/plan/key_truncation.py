@@ -1,0 +1,103 @@
+"""Joins of private rows on another key than the person: each side cut down to a few rows per key.
+
+Contract: which rows of a key stay is a function of the rows with that key and of the salt: the
+first ``limit`` by a salted hash of their content, ties broken by content. One row more below puts
+at most one row in and at most one out, so the cut doubles ``changed``; and a row meets at most
+``limit`` rows of the other side. With r rows on the left and s on the right, one unit changes at
+most 2 (r * limit_right + s * limit_left) rows of the join, also where both sides are one table.
+
+Source: contract, "Units and neighbours"; 004b:A21(b), (d). Proof: ``proofs/joins.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.relational.limits.rows_before_joins import Limited
+from discreet.relational.plan.nodes import Bounded, JoinKind, Output, Rows
+from discreet.relational.types.expression import Expression
+
+
+@dataclass(frozen=True)
+class Truncated(Rows):
+    """At most ``limit`` rows for each combination of values of ``keys``.
+
+    Rows whose key is NULL meet nobody: they are dropped, and kept where ``kind`` is LEFT.
+    """
+
+    prefix: str
+    rows: Rows
+    keys: tuple[Expression, ...]
+    limit: int
+    kind: JoinKind
+    expressions: tuple[Expression, ...]
+    outputs: tuple[Output, ...]
+
+    @property
+    def changed(self) -> int | None:
+        """Twice as many as below: a row that comes may push another one out."""
+        below = self.rows.changed
+        return None if below is None else 2 * below
+
+    @property
+    def owner(self) -> str | None:
+        """None: which rows stay depends on other people's rows."""
+        return None
+
+    @property
+    def inputs(self) -> tuple[Rows, ...]:
+        """The rows before."""
+        return (self.rows,)
+
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """The columns in which the keys are compared."""
+        return tuple(f"{self.prefix}?{place}" for place in range(len(self.keys)))
+
+    def label(self) -> str:
+        """The limit."""
+        return f"at most {self.limit} rows per key, by salted content"
+
+
+@dataclass(frozen=True)
+class JoinedByKey(Rows):
+    """Pairs of rows of two truncated sides with equal keys. Rows have two owners: none."""
+
+    left: Truncated
+    right: Truncated
+    kind: JoinKind
+
+    @property
+    def changed(self) -> int | None:
+        """Each changed row meets at most ``limit`` rows of the other side."""
+        left, right = self.left.changed, self.right.changed
+        if left is None or right is None:
+            return None
+        return left * self.right.limit + right * self.left.limit
+
+    @property
+    def owner(self) -> str | None:
+        """None: a row belongs to two people."""
+        return None
+
+    @property
+    def inputs(self) -> tuple[Rows, ...]:
+        """Left, right."""
+        return (self.left, self.right)
+
+    def label(self) -> str:
+        """How many partners rows have on either side."""
+        return (
+            f"{self.kind.value.lower()} on a key, at most {self.left.limit} by "
+            f"{self.right.limit} rows each"
+        )
+
+
+def cut_by(rows: Rows) -> str | None:
+    """Whose bounds cut rows in a plan, for a reader; None where nothing is cut."""
+    if isinstance(rows, Truncated):
+        return "a key's"
+    found = [cut_by(below) for below in rows.inputs]
+    if isinstance(rows, Bounded | Limited):
+        found.append("a person's")
+    return next((whose for whose in found if whose is not None), None)

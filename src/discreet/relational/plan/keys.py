@@ -1,0 +1,125 @@
+"""The keys of an answer: every declared combination and no other, or keys to be discovered.
+
+Keys come in blocks. A block is one key expression with its finite list of values, or several
+columns of one public table with the combinations that occur there. An answer has one cell for
+each choice of one entry per block, in the order of the blocks.
+
+Source: contract, "Columns" (public keys).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.expression import Expression
+
+MOST_VALUES = 100_000
+MOST_CELLS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Block:
+    """Key expressions, with the tuples of values they may take together."""
+
+    expressions: tuple[Expression, ...]
+    entries: tuple[tuple[object, ...], ...]
+
+
+@dataclass(frozen=True)
+class KeySet:
+    """Blocks of keys; no block at all means one cell for everything."""
+
+    blocks: tuple[Block, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse more cells than an answer can hold."""
+        if self.cells > MOST_CELLS:
+            raise InvalidParameter(
+                code="too_many_keys",
+                expectation=f"at most {MOST_CELLS} combinations of keys",
+                received=self.cells,
+                remedy="Group by fewer columns, or by coarser bins.",
+            )
+
+    @property
+    def cells(self) -> int:
+        """How many combinations there are."""
+        return math.prod(len(block.entries) for block in self.blocks)
+
+    def strides(self) -> tuple[int, ...]:
+        """What one entry of each block adds to the number of the cell."""
+        strides = []
+        stride = self.cells
+        for block in self.blocks:
+            stride //= max(len(block.entries), 1)
+            strides.append(stride)
+        return tuple(strides)
+
+    def column(self, block: int, place: int) -> list[object]:
+        """The values of one key expression, cell by cell."""
+        entries = [entry[place] for entry in self.blocks[block].entries]
+        stride = self.strides()[block]
+        cycle = [value for value in entries for _ in range(stride)]
+        return cycle * (self.cells // max(len(cycle), 1))
+
+
+@dataclass(frozen=True)
+class DiscoveredKeys:
+    """Key expressions whose combinations are found privately, by how many people have each.
+
+    Rows in which a key is NULL are left out, except where ``listed`` says that the owner listed
+    NULL among the values of that key. A combination of fewer than ``least`` people is never named.
+    """
+
+    expressions: tuple[Expression, ...]
+    listed: tuple[bool, ...]
+    least: int
+
+    @property
+    def cells(self) -> int:
+        """Refused: nobody knows before it is paid for."""
+        raise _unknown(self)
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Refused as well."""
+        raise _unknown(self)
+
+    def strides(self) -> tuple[int, ...]:
+        """Refused as well."""
+        raise _unknown(self)
+
+    def found(self, entries: tuple[tuple[object, ...], ...]) -> KeySet:
+        """The keys that were named, as public ones."""
+        return KeySet((Block(self.expressions, entries),))
+
+
+def _unknown(keys: DiscoveredKeys) -> InvalidParameter:
+    return InvalidParameter(
+        code="keys_not_known",
+        expectation="keys that are known beforehand",
+        received=f"{len(keys.expressions)} to be discovered",
+        remedy="Keys are discovered by `sql`, one question at a time; declare dp.Category here.",
+    )
+
+
+def not_finite(name: str, facts: Facts) -> InvalidParameter:
+    """The refusal of a key without a finite list of values, or with too long a one."""
+    listed = facts.listable
+    if listed is not None and listed > MOST_VALUES:
+        return InvalidParameter(
+            code="too_many_keys",
+            expectation=f"at most {MOST_VALUES} keys for {name}",
+            received=listed,
+            remedy="Use coarser bins: FLOOR(x / 1000), or bin(x, low, high, n).",
+        )
+    return InvalidParameter(
+        code="keys_not_finite",
+        expectation=f"a finite public list of keys for {name}",
+        received=facts.kind.value,
+        remedy="Group by a Category, by bin(x, low, high, n), by year(day), or by a column of a "
+        "public table; or declare dp.Discovered() and spend some delta.",
+    )

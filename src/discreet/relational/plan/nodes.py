@@ -1,0 +1,367 @@
+"""The relational plan: rows built from scans by a few steps, each with a known stability.
+
+``changed`` is the number of rows of a step's output that one unit can add or remove; where rows
+have owners, it is how many each person owns. None means that a person may own any number until
+bounding cuts them down. ``owner`` is the column that says
+whose row it is, where rows still have one owner each. Column names are unique in a plan.
+
+Source: 004d:F5, F9, F22; 004b:A21; contract, "Units and neighbours". Proof:
+``proofs/relational.md``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from discreet.relational.schema.declarations import Declaration
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.expression import Expression
+
+
+class JoinKind(Enum):
+    """Whether rows without a partner stay."""
+
+    INNER = "JOIN"
+    LEFT = "LEFT JOIN"
+
+    @property
+    def written(self) -> str:
+        """The name in identities, fixed for ever, whatever the join is called here."""
+        return {JoinKind.INNER: "INNER", JoinKind.LEFT: "LEFT"}[self]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of a table: its name there, how its kind is stored, what was declared."""
+
+    name: str
+    stored: str
+    facts: Facts
+    declaration: Declaration | None
+
+
+@dataclass(frozen=True)
+class Route:
+    """The way from a table to the person through another table: its key and its person column."""
+
+    table: str
+    key: str
+    person: str
+
+
+@dataclass(frozen=True)
+class Rows(ABC):
+    """Rows of a table or of a step."""
+
+    @property
+    @abstractmethod
+    def changed(self) -> int | None:
+        """Rows that one unit can add or remove, if bounded yet."""
+
+    @property
+    @abstractmethod
+    def owner(self) -> str | None:
+        """Column that identifies the person, where each row has one."""
+
+    @property
+    def person(self) -> str | None:
+        """A column made by this step that holds the owner's identifier in every row, if any."""
+        return None
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[Rows, ...]:
+        """The steps below."""
+
+    @abstractmethod
+    def label(self) -> str:
+        """One line for a reader."""
+
+
+@dataclass(frozen=True)
+class Scan(Rows):
+    """A private or public table, cleaned as declared.
+
+    ``identifier`` is set for people's rows; ``identity`` is the type in which it is stored.
+    """
+
+    table: str
+    prefix: str
+    fields: Mapping[str, Field]
+    private: bool
+    identifier: str | None = None
+    route: Route | None = None
+    identity: str = ""
+
+    @property
+    def changed(self) -> int | None:
+        """One row where each row is a unit; none of a public table."""
+        if not self.private:
+            return 0
+        return None if self.identifier else 1
+
+    @property
+    def key(self) -> str:
+        """The type in which the key of the route is stored."""
+        field = self.fields.get(self.route.key) if self.route is not None else None
+        return "" if field is None else field.stored
+
+    @property
+    def owner(self) -> str | None:
+        """The identifier's column."""
+        return f"{self.prefix}!" if self.identifier else None
+
+    @property
+    def inputs(self) -> tuple[Rows, ...]:
+        """None."""
+        return ()
+
+    def column(self, name: str) -> str:
+        """The unique name of one of its columns, cleaned."""
+        return f"{self.prefix}.{name}"
+
+    def stored(self, name: str) -> str:
+        """The unique name of one of its columns as it is stored, for those who clean it."""
+        return f"{self.prefix}:{name}"
+
+    def field(self, column: str) -> Field | None:
+        """The field behind a unique name, if it is one of this table's cleaned columns."""
+        known, mark = column[: len(self.prefix) + 1], f"{self.prefix}."
+        return self.fields.get(column[len(mark) :]) if known == mark else None
+
+    def label(self) -> str:
+        """The table's name."""
+        return f"{'scan' if self.private else 'public'} {self.table}"
+
+
+@dataclass(frozen=True)
+class Filtered(Rows):
+    """Rows for which a condition is true."""
+
+    rows: Rows
+    condition: Expression
+
+    @property
+    def changed(self) -> int | None:
+        """As below: a row is kept or dropped by itself."""
+        return self.rows.changed
+
+    @property
+    def owner(self) -> str | None:
+        """As below."""
+        return self.rows.owner
+
+    @property
+    def inputs(self) -> tuple[Rows, ...]:
+        """The rows filtered."""
+        return (self.rows,)
+
+    def label(self) -> str:
+        """The condition."""
+        return "filter"
+
+
+@dataclass(frozen=True)
+class JoinedPublic(Rows):
+    """Private rows with their partners in a public table, of which each has ``partners`` at most.
+
+    Stability: one private row becomes at most ``partners`` rows (one, if it stays without),
+    whatever the table holds: further rows of a key are cut off in the statement.
+    """
+
+    rows: Rows
+    public: Scan
+    on: tuple[tuple[Expression, Expression], ...]
+    partners: int
+    kind: JoinKind
+
+    @property
+    def changed(self) -> int | None:
+        """Rows below, times partners."""
+        below = self.rows.changed
+        return None if below is None else below * max(self.partners, 1)
+
+    @property
+    def owner(self) -> str | None:
+        """That of the private row."""
+        return self.rows.owner
+
+    @property
+    def inputs(self) -> tuple[Rows, ...]:
+        """Private rows, then public ones."""
+        return (self.rows, self.public)
+
+    def label(self) -> str:
+        """How many partners a row can have."""
+        return f"{self.kind.value.lower()} public, at most {self.partners} partners"
+
+
+@dataclass(frozen=True)
+class JoinedPeople(Rows):
+    """Rows of two private tables that belong to the same person and agree on the pairs ``on``.
+
+    The person stays the unit.
+    """
+
+    left: Rows
+    right: Rows
+    kind: JoinKind
+    on: tuple[tuple[Expression, Expression], ...] = ()
+
+    @property
+    def changed(self) -> int | None:
+        """The product of what a person owns on both sides, where that is bounded."""
+        left, right = self.left.changed, self.right.changed
+        return None if left is None or right is None else left * max(right, 1)
+
+    @property
+    def owner(self) -> str | None:
+        """The person of both."""
+        return self.left.owner
+
+    @property
+    def inputs(self) -> tuple[Rows, ...]:
+        """Left, right."""
+        return (self.left, self.right)
+
+    def label(self) -> str:
+        """That it keeps the unit."""
+        more = f" and {len(self.on)} more columns" if self.on else ""
+        return f"{self.kind.value.lower()} on the person{more}"
+
+
+@dataclass(frozen=True)
+class Output:
+    """A column that a step computes: its unique name, what is known of it."""
+
+    name: str
+    facts: Facts
+
+
+@dataclass(frozen=True)
+class Union(Rows):
+    """All rows of several branches, each giving the expressions of the common columns."""
+
+    prefix: str
+    branches: tuple[tuple[Rows, tuple[Expression, ...]], ...]
+    outputs: tuple[Output, ...]
+
+    @property
+    def changed(self) -> int | None:
+        """The sum of the branches."""
+        parts = [rows.changed for rows, _ in self.branches]
+        bounded = [part for part in parts if part is not None]
+        return sum(bounded) if len(bounded) == len(parts) else None
+
+    @property
+    def owner(self) -> str | None:
+        """Present where every branch has one."""
+        owned = all(rows.owner for rows, _ in self.branches)
+        return f"{self.prefix}!" if owned else None
+
+    @property
+    def inputs(self) -> tuple[Rows, ...]:
+        """The branches."""
+        return tuple(rows for rows, _ in self.branches)
+
+    def label(self) -> str:
+        """How many branches."""
+        return f"union all of {len(self.branches)}"
+
+
+@dataclass(frozen=True)
+class Bounded(Rows):
+    """At most ``limit`` rows of each person, chosen by a salted hash of their content.
+
+    Contract: which rows of a person stay is a function of that person's rows and the salt.
+    """
+
+    prefix: str
+    rows: Rows
+    limit: int
+    expressions: tuple[Expression, ...]
+    outputs: tuple[Output, ...]
+
+    @property
+    def changed(self) -> int | None:
+        """The limit."""
+        return self.limit
+
+    @property
+    def owner(self) -> str | None:
+        """The person still owns what is left."""
+        return f"{self.prefix}!"
+
+    @property
+    def inputs(self) -> tuple[Rows, ...]:
+        """The rows before."""
+        return (self.rows,)
+
+    def label(self) -> str:
+        """The limit."""
+        return f"at most {self.limit} rows per person, by salted content"
+
+
+@dataclass(frozen=True)
+class Distinct(Rows):
+    """Each combination of values once. Rows no longer belong to one person."""
+
+    prefix: str
+    rows: Rows
+    expressions: tuple[Expression, ...]
+    outputs: tuple[Output, ...]
+
+    @property
+    def changed(self) -> int | None:
+        """As below: one row fewer removes one combination at most."""
+        return self.rows.changed
+
+    @property
+    def owner(self) -> str | None:
+        """None: several people may share a combination."""
+        return None
+
+    @property
+    def inputs(self) -> tuple[Rows, ...]:
+        """The rows before."""
+        return (self.rows,)
+
+    def label(self) -> str:
+        """Its name."""
+        return "distinct"
+
+
+def owned_inputs(rows: Rows) -> tuple[Rows, ...]:
+    """The inputs whose identifier is that of every row: not the right side of a LEFT JOIN."""
+    if isinstance(rows, JoinedPeople):
+        return rows.inputs if rows.kind is JoinKind.INNER else rows.inputs[:1]
+    return tuple(below for below in rows.inputs if rows.owner and below.owner == rows.owner)
+
+
+def identifies(column: str, rows: Rows) -> bool:
+    """Whether a column holds, in every row, the identifier of the person whose row it is."""
+    if isinstance(rows, Scan):
+        direct = rows.identifier is not None and rows.route is None
+        return direct and column == rows.column(rows.identifier or "")
+    if column == rows.person:
+        return True
+    return any(identifies(column, below) for below in owned_inputs(rows))
+
+
+def field_of(column: str, rows: Rows) -> tuple[Scan, Field] | None:
+    """The table and field that a unique name stands for; None for computed columns."""
+    for scan in scans(rows):
+        field = scan.field(column)
+        if field is not None:
+            return scan, field
+    return None
+
+
+def scans(rows: Rows) -> list[Scan]:
+    """The tables that a plan reads, from left to right."""
+    if isinstance(rows, Scan):
+        return [rows]
+    return [scan for below in rows.inputs for scan in scans(below)]

@@ -1,0 +1,74 @@
+"""A question: rows, public keys, aggregates, and what is done with the released values.
+
+Source: 004d:F22; contract, "Columns", "Spending" (identical questions).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from discreet.core.unit import PrivacyUnit
+from discreet.relational.aggregates.aggregate import Aggregate
+from discreet.relational.limits.rows_held import require_room, require_rows
+from discreet.relational.limits.text_written import require_short
+from discreet.relational.plan.keys import DiscoveredKeys, KeySet
+from discreet.relational.plan.nodes import Rows
+from discreet.relational.types.expression import Expression
+
+
+@dataclass(frozen=True)
+class KeyOutput:
+    """A column of the answer that is one of the keys."""
+
+    name: str
+    number: int
+
+
+@dataclass(frozen=True)
+class AggregateOutput:
+    """A column of the answer that is one of the aggregates."""
+
+    name: str
+    number: int
+
+
+@dataclass(frozen=True)
+class DerivedOutput:
+    """A column computed from released values: columns ``agg0``, ... and ``key0``, ..."""
+
+    name: str
+    expression: Expression
+
+
+Output: TypeAlias = KeyOutput | AggregateOutput | DerivedOutput
+
+
+@dataclass(frozen=True)
+class Order:
+    """One term of ORDER BY, on released values."""
+
+    expression: Expression
+    sign: int
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked. ``key_places`` says which block and place each ``key`` column is."""
+
+    rows: Rows
+    unit: PrivacyUnit
+    keys: KeySet | DiscoveredKeys
+    key_places: tuple[tuple[int, int], ...]
+    aggregates: tuple[Aggregate, ...]
+    outputs: tuple[Output, ...]
+    having: Expression | None = None
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what writes too much text for one row, or holds too much of one unit."""
+        require_rows(self.rows)
+        require_short(self)
+        require_room(self.rows, self.keys, self.aggregates)

@@ -1,0 +1,304 @@
+"""How a spend is split over the measures of a question, and which noise each of them gets.
+
+Everything here follows from public quantities: the plan, the declared bounds, the unit and the
+spend. Under a pure spend each measure gets discrete Laplace noise (Laplace on a fine grid for
+real sums); under a concentrated one discrete Gaussian noise; under (epsilon, delta) whichever of
+Laplace and one joint Gaussian has the smaller expected error.
+
+The split minimises the sum of variances, each in units of its own bound and weighted by how much
+the asked-for columns depend on it: epsilon shares go with the cube root of the weights, rho
+shares with the square root. Questions that are asked together may bring a split of their own.
+
+Source: 000a:C11; contract, "Spending", "Numbers". Proof: ``proofs/relational.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol, TypeAlias
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.events.event import Event, compose
+from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
+from discreet.core.parameters import exact
+from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
+from discreet.mechanisms.distributions.distribution import Law, law_of
+from discreet.mechanisms.grid import sqrt_above
+from discreet.noise.randomness import SYSTEM, Source
+from discreet.relational.aggregates.measures import Linear, Total
+from discreet.relational.bounding.contributions import Reach
+
+Additive: TypeAlias = DiscreteGaussian | DiscreteLaplace | Gaussian | Laplace
+
+_PARTS = 10**6
+"""Shares are whole numbers of about this many parts, so that they add up to one exactly."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A measure that wants noise: how far one unit moves it, and how much it matters."""
+
+    measure: Linear
+    reach: Reach
+    weight: float
+
+    def bound(self) -> Fraction:
+        """The largest contribution of one row in the caller's units."""
+        return self.measure.bound() if isinstance(self.measure, Total) else Fraction(1)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Quantiles to be chosen by rank: how far one unit moves ranks, and how much they matter.
+
+    Several levels of one column share their epsilon over ``rounds`` equal parts.
+    """
+
+    reach: Reach
+    weight: float
+    rounds: int = 1
+
+
+@dataclass(frozen=True)
+class Noised:
+    """A measure on its grid with the mechanism it gets; ``law`` is in the caller's units."""
+
+    measure: Linear
+    mechanism: Additive
+
+    @property
+    def step(self) -> float:
+        """One step of the grid in the caller's units."""
+        return 2.0**self.measure.exponent if isinstance(self.measure, Total) else 1.0
+
+    @property
+    def law(self) -> Law:
+        """The exact law of the noise in one cell."""
+        return law_of(self.mechanism, step=self.step)
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """Noise for every part, the epsilon of each choice in one group, and the whole event."""
+
+    noised: tuple[Noised, ...]
+    choices: tuple[Fraction, ...]
+    linear_event: Event
+
+
+class Split(Protocol):
+    """Shares of a spend for weighted parts; they add up to one. Public quantities only."""
+
+    def epsilons(self, weights: Sequence[float]) -> list[Fraction]:
+        """Shares of epsilon, where noise goes with one over the share."""
+
+    def rhos(self, weights: Sequence[float]) -> list[Fraction]:
+        """Shares of rho, where noise goes with one over the root of the share."""
+
+    def error(self, parts: Sequence[Part], noised: Sequence[Noised]) -> float:
+        """What the shares minimise, to choose between kinds of noise."""
+
+
+class Apart:
+    """Every part stands for itself: the least sum of weighted variances."""
+
+    def epsilons(self, weights: Sequence[float]) -> list[Fraction]:
+        """With the cube root of the weights."""
+        return shares(weights, 1 / 3)
+
+    def rhos(self, weights: Sequence[float]) -> list[Fraction]:
+        """With the square root of the weights."""
+        return shares(weights, 1 / 2)
+
+    def error(self, parts: Sequence[Part], noised: Sequence[Noised]) -> float:
+        """Weighted variances in units of each part's bound."""
+        return math.fsum(
+            part.weight * relative_variance(part, item)
+            for part, item in zip(parts, noised, strict=True)
+        )
+
+
+def relative_variance(part: Part, noised: Noised) -> float:
+    """The variance of one cell in units of the largest contribution of a row."""
+    bound = float(part.bound())
+    if not bound:
+        raise InvalidParameter(
+            code="bounds_too_far",
+            expectation="an argument whose width is a double above zero",
+            remedy="Multiply it by a constant first: AVG(x * 1e9).",
+        )
+    return (noised.law.std / bound) ** 2
+
+
+APART = Apart()
+
+
+def allocate(
+    parts: Sequence[Part],
+    choices: Sequence[Choice],
+    spend: Guarantee,
+    randomness: Source = SYSTEM,
+    split: Split = APART,
+) -> Allocation:
+    """Divide ``spend`` over parts and choices."""
+    match spend:
+        case PureDP():
+            return _pure(parts, choices, exact(spend.epsilon), randomness, split)
+        case ApproxDP():
+            return _approximate(parts, choices, spend, randomness, split)
+        case ZCDP() | ApproxZCDP():
+            return _concentrated(parts, choices, exact(spend.rho), randomness, split)
+        case RenyiDP():
+            rho = exact(spend.epsilon) / exact(spend.alpha)
+            return _concentrated(parts, choices, rho, randomness, split)
+    raise InvalidParameter(
+        code="spend_notion",
+        expectation="a spend in PureDP, ApproxDP, ZCDP or RenyiDP",
+        received=type(spend).__name__,
+        remedy="Write spend=dp.PureDP(epsilon=0.5), or dp.ZCDP(rho=...).",
+    )
+
+
+def _weights(parts: Sequence[Part], choices: Sequence[Choice]) -> list[float]:
+    return [*(part.weight for part in parts), *(choice.weight for choice in choices)]
+
+
+def shares(weights: Sequence[float], power: float) -> list[Fraction]:
+    """Shares that go with a power of the weights and add up to one exactly."""
+    parts = [max(1, round(_PARTS * weight**power)) for weight in weights]
+    return [Fraction(part, sum(parts)) for part in parts]
+
+
+def _pure(
+    parts: Sequence[Part],
+    choices: Sequence[Choice],
+    epsilon: Fraction,
+    randomness: Source,
+    split: Split,
+) -> Allocation:
+    divided = split.epsilons(_weights(parts, choices))
+    noised = tuple(
+        _laplace(part, epsilon * share, randomness)
+        for part, share in zip(parts, divided, strict=False)
+    )
+    chosen = tuple(
+        _pure_choice(choice, epsilon * share)
+        for choice, share in zip(choices, divided[len(parts) :], strict=True)
+    )
+    return Allocation(noised, chosen, compose(tuple(item.mechanism.event for item in noised)))
+
+
+def _laplace(part: Part, epsilon: Fraction, randomness: Source) -> Noised:
+    measure = part.measure
+    if isinstance(measure, Total) and not measure.whole:
+        fine = measure.on_grid(part.reach.l1(1) * part.bound() / epsilon)
+        steps = part.reach.l1(fine.steps())
+        return Noised(fine, Laplace(epsilon=epsilon, sensitivity=steps, randomness=randomness))
+    steps = part.reach.l1(_whole_bound(measure))
+    return Noised(
+        measure, DiscreteLaplace(epsilon=epsilon, sensitivity=steps, randomness=randomness)
+    )
+
+
+def _approximate(
+    parts: Sequence[Part],
+    choices: Sequence[Choice],
+    spend: ApproxDP,
+    randomness: Source,
+    split: Split,
+) -> Allocation:
+    epsilon = exact(spend.epsilon)
+    laplace = _pure(parts, choices, epsilon, randomness, split)
+    if spend.delta == 0 or not parts:
+        return laplace
+    divided = split.epsilons(_weights(parts, choices))
+    left = epsilon * sum(divided[: len(parts)], Fraction(0))
+    gaussian = _joint(parts, left, spend.delta, randomness, split)  # type: ignore[arg-type]
+    if split.error(parts, laplace.noised) <= split.error(parts, gaussian):
+        return laplace
+    return Allocation(gaussian, laplace.choices, gaussian[0].mechanism.event)
+
+
+def _joint(
+    parts: Sequence[Part], epsilon: Fraction, delta: float, randomness: Source, split: Split
+) -> tuple[Noised, ...]:
+    """One Gaussian release of all parts together.
+
+    Part j, divided by its sensitivity and multiplied by the root of its share, moves by at most
+    the root of its share; shares add up to one, so the joint vector moves by at most one.
+    """
+    noised = []
+    first: Gaussian | None = None
+    for part, share in zip(parts, split.rhos(_weights(parts, ())), strict=True):
+        spread = sqrt_above(1 / share)
+        measure = part.measure
+        if isinstance(measure, Total) and not measure.whole:
+            width = part.reach.l2(1) * part.bound() * spread
+            measure = measure.on_grid(width / epsilon)
+            bound = measure.steps()
+        else:
+            bound = _whole_bound(measure)
+        sensitivity = part.reach.l2(bound) * spread
+        first = Gaussian(
+            epsilon=epsilon, delta=delta, sensitivity=sensitivity, randomness=randomness
+        )
+        noised.append(Noised(measure, first))
+    return tuple(noised)
+
+
+def _concentrated(
+    parts: Sequence[Part],
+    choices: Sequence[Choice],
+    rho: Fraction,
+    randomness: Source,
+    split: Split,
+) -> Allocation:
+    divided = split.rhos(_weights(parts, choices))
+    noised = []
+    for part, share in zip(parts, divided, strict=False):
+        measure = part.measure
+        if isinstance(measure, Total) and not measure.whole:
+            width = part.reach.l2(1) * part.bound() * sqrt_above(1 / (2 * rho * share))
+            measure = measure.on_grid(width)
+            bound = measure.steps()
+        else:
+            bound = _whole_bound(measure)
+        noised.append(
+            Noised(
+                measure,
+                DiscreteGaussian(
+                    rho=rho * share, sensitivity=part.reach.l2(bound), randomness=randomness
+                ),
+            )
+        )
+    chosen = tuple(
+        _concentrated_choice(choice, rho * share)
+        for choice, share in zip(choices, divided[len(parts) :], strict=True)
+    )
+    return Allocation(tuple(noised), chosen, compose(tuple(n.mechanism.event for n in noised)))
+
+
+def _pure_choice(choice: Choice, epsilon: Fraction) -> Fraction:
+    """Epsilon in one group: a unit with r rows in it loses r/most of that, ``rows`` in all."""
+    reach = choice.reach
+    return epsilon * Fraction(reach.most, reach.rows * reach.swaps)
+
+
+def _concentrated_choice(choice: Choice, rho: Fraction) -> Fraction:
+    """Epsilon in one group, rounded down, at the cheaper of two prices that hold.
+
+    Either one exponential mechanism with all of a unit's rows in one group's share, or one for
+    each group the unit can be in; each costs its epsilon squared over eight, and r rounds with
+    a part of it each cost a part of that together.
+    """
+    reach = choice.reach
+    price = min(Fraction(reach.rows, reach.most) ** 2, Fraction(reach.groups))
+    squared = 8 * rho * choice.rounds / (reach.swaps**2 * price)
+    return 1 / sqrt_above(1 / squared)
+
+
+def _whole_bound(measure: Linear) -> int:
+    return measure.steps() if isinstance(measure, Total) else 1

@@ -1,0 +1,318 @@
+"""Several questions at one price: one split over them all, noise drawn once for what they share.
+
+What is measured twice is measured once. What is related is measured with NULL as one more key,
+which costs nothing, so that the answers can be made to agree afterwards. The event of the whole
+batch is fixed before its first answer.
+
+Source: contract, "Spending"; 000a:C11; 004d:D21. Proof: ``proofs/marginals.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.events.event import Event, compose
+from discreet.core.guarantee import ZCDP, ApproxZCDP, Guarantee, RenyiDP
+from discreet.core.measurement import Measurement
+from discreet.core.space import Space
+from discreet.noise.randomness import Source
+from discreet.queries.synopses.marginals import ordered
+from discreet.relational.aggregates.measures import Linear
+from discreet.relational.database import Database, Databases, Units
+from discreet.relational.identity.identity import canonical_text
+from discreet.relational.plan.query import Question
+from discreet.relational.planning.allocation import (
+    APART,
+    Allocation,
+    Choice,
+    Part,
+    allocate,
+    relative_variance,
+)
+from discreet.relational.planning.joint_allocation import (
+    Family,
+    Together,
+    axes_of,
+    cells_among,
+    families,
+    public_keys,
+    whole_keys,
+)
+from discreet.relational.planning.planned_query import (
+    Inquiry,
+    Measured,
+    Settled,
+    in_units,
+    whole_array,
+)
+from discreet.release.intervals import Law
+
+Floats = NDArray[np.float64]
+
+_NOISELESS = 1e-12
+"""A variance for noise that a very large spend makes zero."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Noisy values of each part of a batch, on whole keys, and each question's quantiles."""
+
+    linear: tuple[NDArray[Any], ...]
+    chosen: tuple[tuple[NDArray[Any], ...], ...]
+
+    def plain(self) -> dict[str, Any]:
+        """As plain JSON, to be kept."""
+        return {
+            "linear": [values.tolist() for values in self.linear],
+            "chosen": [[values.tolist() for values in each] for each in self.chosen],
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Drawn:
+        """What :meth:`plain` wrote."""
+        return cls(
+            tuple(whole_array(values) for values in plain["linear"]),
+            tuple(tuple(np.asarray(values) for values in each) for each in plain["chosen"]),
+        )
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Questions with one spend. ``importance`` weighs the squared errors of each one's cells."""
+
+    questions: tuple[Question, ...]
+    importance: tuple[float, ...]
+    spend: Guarantee
+    rows_at_most: int
+    randomness: Source
+
+    def __post_init__(self) -> None:
+        """Refuse keys that nobody knows before they are paid for."""
+        for question in self.questions:
+            public_keys(question)
+
+    @cached_property
+    def _alone(self) -> tuple[Inquiry, ...]:
+        """Each question by itself, for what it needs to measure."""
+        return tuple(
+            Inquiry(question, self.spend, self.rows_at_most, self.randomness)
+            for question in self.questions
+        )
+
+    @cached_property
+    def slots(self) -> tuple[tuple[int, ...], ...]:
+        """The number of each part of each question; equal measures have one number."""
+        numbers: dict[tuple[str, str, str], int] = {}
+        return tuple(
+            tuple(
+                numbers.setdefault(_known(inquiry.question, part.measure), len(numbers))
+                for part in inquiry.parts
+            )
+            for inquiry in self._alone
+        )
+
+    @cached_property
+    def _first(self) -> tuple[tuple[int, int], ...]:
+        """The question and the place there where each part is measured."""
+        found: dict[int, tuple[int, int]] = {}
+        for number, slots in enumerate(self.slots):
+            for place, slot in enumerate(slots):
+                found.setdefault(slot, (number, place))
+        return tuple(found[slot] for slot in range(len(found)))
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The different measures.
+
+        A cell's squared error counts in units of what it would be if its question were asked
+        alone, so that no unit of measurement outweighs another.
+        """
+        weights = [0.0] * len(self._first)
+        for inquiry, slots, factor in zip(self._alone, self.slots, self.importance, strict=True):
+            counted = factor * public_keys(inquiry.question).cells
+            noised = inquiry.allocation.noised
+            for part, item, slot in zip(inquiry.parts, noised, slots, strict=True):
+                weights[slot] += counted / max(relative_variance(part, item), _NOISELESS)
+        return tuple(
+            replace(self._alone[number].parts[place], weight=weight)
+            for (number, place), weight in zip(self._first, weights, strict=True)
+        )
+
+    @cached_property
+    def families(self) -> tuple[Family, ...]:
+        """The parts that can be made to agree."""
+        return families(
+            [
+                (
+                    self.questions[number],
+                    self._alone[number].parts[place].measure,
+                    self._alone[number].person is not None,
+                )
+                for number, place in self._first
+            ]
+        )
+
+    def _counted(self, power: int) -> tuple[list[float], list[tuple[Choice, ...]]]:
+        """Parts and choices by what their error counts: cells, and shares if asked alone."""
+        counted, chosen = [0.0] * len(self._first), []
+        for inquiry, slots, factor in zip(self._alone, self.slots, self.importance, strict=True):
+            weights = [part.weight for part in inquiry.parts]
+            weights += [choice.weight for choice in inquiry.choices]
+            alone = (APART.rhos if power == 1 else APART.epsilons)(weights)
+            cells = factor * public_keys(inquiry.question).cells
+            counts = [cells * float(share) ** power for share in alone]
+            for slot, each in zip(slots, counts, strict=False):
+                counted[slot] += each
+            own = zip(inquiry.choices, counts[len(slots) :], strict=True)
+            chosen.append(tuple(replace(choice, weight=each) for choice, each in own))
+        return counted, chosen
+
+    @cached_property
+    def _choices(self) -> list[tuple[Choice, ...]]:
+        """What is chosen by rank, question by question."""
+        concentrated = isinstance(self.spend, ZCDP | ApproxZCDP | RenyiDP)
+        return self._counted(1 if concentrated else 2)[1]
+
+    @cached_property
+    def allocation(self) -> Allocation:
+        """The split of the spend over everything."""
+        by_epsilon, by_rho = (tuple(self._counted(power)[0]) for power in (2, 1))
+        split = Together(self.families, by_epsilon, by_rho)
+        choices = [choice for each in self._choices for choice in each]
+        return allocate(self.parts, choices, self.spend, self.randomness, split)
+
+    @cached_property
+    def inquiries(self) -> tuple[Inquiry, ...]:
+        """Each question as it was asked, with its part of the noise."""
+        made, start = [], 0
+        for inquiry, slots, choices in zip(self._alone, self.slots, self._choices, strict=True):
+            own = self.allocation.choices[start : start + len(choices)]
+            start += len(choices)
+            part = Allocation(
+                tuple(self.allocation.noised[slot] for slot in slots),
+                own,
+                self.allocation.linear_event,
+            )
+            names = tuple(f"m{slot}" for slot in slots)
+            made.append(replace(inquiry, settled=Settled(part, names)))
+        return tuple(made)
+
+    @cached_property
+    def _whole(self) -> tuple[bool, ...]:
+        """Whether a question is measured with NULL as one more value of each key."""
+        related = {number for family in self.families for number in family.members}
+        return tuple(not related.isdisjoint(slots) for slots in self.slots)
+
+    @cached_property
+    def _measured(self) -> tuple[Inquiry, ...]:
+        """Each question as it is measured."""
+        return tuple(
+            replace(inquiry, question=_widened(inquiry.question)) if whole else inquiry
+            for inquiry, whole in zip(self.inquiries, self._whole, strict=True)
+        )
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """The parts of the event: all linear measures together, then each quantile."""
+        chosen = (event for inquiry in self.inquiries for event in inquiry.choice_events)
+        return (self.allocation.linear_event, *chosen)
+
+    @cached_property
+    def event(self) -> Event:
+        """What the whole batch costs."""
+        return compose(self.events)
+
+    def measurement(self, database: Database) -> Measurement[Database, Drawn]:
+        """The batch as a measurement on databases at a distance of one unit."""
+        space = Space(Databases(tuple(database.names())), Units(self.questions[0].unit))
+        return Measurement(space, self.release, lambda _: self.event)
+
+    def rehearse(self, database: Database) -> None:
+        """Find out what cannot be done before anything is paid."""
+        for inquiry in self._measured:
+            inquiry.rehearse(database)
+
+    def release(self, database: Database) -> Drawn:
+        """Run all questions; noise is drawn once for each part."""
+        linear: dict[int, NDArray[Any]] = {}
+        chosen = []
+        for number, inquiry in enumerate(self._measured):
+            exact = inquiry.exact(database)
+            for place, slot in enumerate(self.slots[number]):
+                if self._first[slot] == (number, place):
+                    linear[slot] = inquiry.noisy(exact.linear[place], self.allocation.noised[slot])
+            ranks = tuple(counts[self.asked(number)] for counts in exact.ranks)
+            chosen.append(inquiry.chosen(replace(exact, ranks=ranks)))
+        return Drawn(tuple(linear[slot] for slot in range(len(linear))), tuple(chosen))
+
+    def unprocessed(self, drawn: Drawn) -> tuple[Measured, ...]:
+        """The noisy values of each question, cell by cell as it was asked."""
+        return tuple(
+            Measured(
+                tuple(drawn.linear[slot][self.asked(self._first[slot][0])] for slot in slots),
+                drawn.chosen[number],
+            )
+            for number, slots in enumerate(self.slots)
+        )
+
+    def agreed(self, drawn: Drawn) -> dict[int, Floats]:
+        """The values that agree with each other, by part, in the caller's units on whole keys."""
+        found: dict[int, Floats] = {}
+        for family in self.families:
+            tables = []
+            for slot in family.members:
+                values = in_units(drawn.linear[slot], self.allocation.noised[slot])
+                names, shape = self._axes(slot)
+                table = values.astype(np.float64).reshape(shape)
+                order = ordered(frozenset(names))
+                tables.append(table.transpose([names.index(name) for name in order]))
+            estimates = family.marginals.estimate(tables, self._variances(family))
+            for slot, estimate in zip(family.members, estimates, strict=True):
+                names, _ = self._axes(slot)
+                order = ordered(frozenset(names))
+                back = estimate.transpose([order.index(name) for name in names])
+                found[slot] = back.ravel()
+        return found
+
+    def terms(self) -> dict[int, tuple[tuple[int, float, Law], ...]]:
+        """The noises in one cell of each related part: how many, weight, law."""
+        noised = self.allocation.noised
+        return {
+            slot: tuple(
+                (count, weight, noised[family.members[column]].law)
+                for column, count, weight in family.marginals.terms(wanted, self._variances(family))
+                if count
+            )
+            for family in self.families
+            for wanted, slot in enumerate(family.members)
+        }
+
+    def _variances(self, family: Family) -> list[float]:
+        noised = [self.allocation.noised[slot] for slot in family.members]
+        return [max(item.law.std**2, _NOISELESS) for item in noised]
+
+    def _axes(self, slot: int) -> tuple[list[str], tuple[int, ...]]:
+        keys = public_keys(self.questions[self._first[slot][0]])
+        shape = tuple(len(block.entries) for block in whole_keys(keys).blocks)
+        return list(axes_of(keys)), shape
+
+    def asked(self, number: int) -> NDArray[np.int64]:
+        """Which of the measured cells of a question were asked for."""
+        keys = public_keys(self.questions[number])
+        if not self._whole[number]:
+            return np.arange(keys.cells)
+        return cells_among(keys, whole_keys(keys))
+
+
+def _known(question: Question, measure: Linear) -> tuple[str, str, str]:
+    return canonical_text(question.rows), canonical_text(question.keys), canonical_text(measure)
+
+
+def _widened(question: Question) -> Question:
+    return replace(question, keys=whole_keys(public_keys(question)))

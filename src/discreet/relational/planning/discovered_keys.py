@@ -1,0 +1,290 @@
+"""Questions whose keys nobody listed: keys are found first, the rest is asked about those alone.
+
+One part of the spend names keys by how many people have each; where the question counts people,
+their noisy numbers come with the names. The other part answers everything else, as an ordinary
+question about the named keys. Both parts and the event follow from public quantities.
+
+Source: contract, "Columns" (discovered keys); modern-data:P1-P5. Proof: ``proofs/partition.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.events.event import Event, Nothing, compose
+from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP
+from discreet.core.parameters import exact
+from discreet.mechanisms.distributions.distribution import Law
+from discreet.mechanisms.key_selection import ConcentratedThreshold, Rule, plan_counts, plan_names
+from discreet.noise.randomness import SYSTEM, Source, integer
+from discreet.relational.aggregates.measures import CountPeople, CountRows, Linear
+from discreet.relational.bounding.contributions import Reach, reach_of_presence, swaps
+from discreet.relational.compile.compiler import Compiler
+from discreet.relational.database import Database
+from discreet.relational.execute.candidate_keys import candidates, candidates_text, stand_in
+from discreet.relational.execute.exact_aggregation import statements, tally
+from discreet.relational.plan.keys import DiscoveredKeys, KeySet
+from discreet.relational.plan.query import Question
+from discreet.relational.planning.allocation import Allocation, Part, allocate, shares
+from discreet.relational.planning.planned_query import Inquiry, Measured
+from discreet.relational.planning.top_k import ranking
+
+_MANY = 1 << 40
+"""More groups than anybody is in: how many keys there will be is not known beforehand."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The number of people of each named key, with the noise of the rule that named it."""
+
+    measure: Linear
+    mechanism: Rule
+
+    @property
+    def step(self) -> float:
+        """Counts are whole."""
+        return 1.0
+
+    @property
+    def law(self) -> Law:
+        """Noise as drawn, before keys with low noisy counts are left out."""
+        law = self.mechanism.law
+        assert law is not None
+        return law
+
+
+@dataclass(frozen=True)
+class Discovering(Inquiry):
+    """A question whose keys are discovered. ``sought`` says which; named ones are in Measured."""
+
+    sought: DiscoveredKeys | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse spends without a delta and units that may be several people of one key."""
+        _require_delta(self.spend)
+        _ = self.rule
+        super().__post_init__()
+
+    @property
+    def cells(self) -> int:
+        """No number of keys is known beforehand, so nothing is gained from few."""
+        return _MANY
+
+    @cached_property
+    def presence(self) -> Reach:
+        """In how many keys one unit is counted: once in each."""
+        if self.person is not None:
+            if self.person.max_groups is None and self.person.max_rows is None:
+                raise InvalidParameter(
+                    code="unbounded_person",
+                    expectation="max_groups, the most keys in which one person is counted",
+                    remedy=f'Write Person("{self.person.id}", max_groups=...), a public bound.',
+                )
+            return reach_of_presence(self.person, _MANY, self.question.unit)
+        if self.question.rows.changed != 1:
+            raise InvalidParameter(
+                code="people_not_counted",
+                expectation="rows that are one person each, or that still belong to one person",
+                received=self.question.rows.changed,
+                remedy="Discover keys before DISTINCT, UNION or a join that repeats rows.",
+            )
+        return Reach(1, 1, 1, 1, swaps(self.question.unit))
+
+    @property
+    def counted(self) -> Linear | None:
+        """The measure that the rule publishes beside the names, if the question asks for it."""
+        wanted: Linear = CountRows() if self.person is None else CountPeople()
+        asked = any(wanted in aggregate.measures for aggregate in self.question.aggregates)
+        return wanted if asked else None
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The measures that the other part of the spend pays for."""
+        return tuple(part for part in super().parts if part.measure != self.counted)
+
+    @cached_property
+    def shares(self) -> tuple[Guarantee, Guarantee | None]:
+        """What names the keys, and what answers the rest: None if there is nothing else.
+
+        Keys weigh as much as one count. Of delta the rest gets half, if normal noise is better
+        for it, and else nothing.
+        """
+        weights = [1.0, *(part.weight for part in self.parts), *(c.weight for c in self.choices)]
+        if len(weights) == 1:
+            return self.spend, None
+        spend = self.spend
+        if isinstance(spend, ApproxZCDP):
+            rho, share = exact(spend.rho), _coarse(shares(weights, 1 / 2)[0])
+            return (
+                replace(spend, rho=rho * share),
+                ZCDP(rho=rho * (1 - share), unit=spend.unit),
+            )
+        assert isinstance(spend, ApproxDP)
+        epsilon, share = exact(spend.epsilon), _coarse(shares(weights, 1 / 3)[0])
+        half = exact(spend.delta) / 2
+        rest = replace(spend, epsilon=epsilon * (1 - share), delta=half)
+        if _is_pure(allocate(self.parts, self.choices, rest, SYSTEM), self.parts, rest):
+            return (
+                replace(spend, epsilon=epsilon * share),
+                PureDP(epsilon=epsilon * (1 - share), unit=spend.unit),
+            )
+        return replace(spend, epsilon=epsilon * share, delta=half), rest
+
+    @cached_property
+    def rule(self) -> Rule:
+        """How keys are named."""
+        assert self.sought is not None
+        spend = self.shares[0]
+        common: dict[str, Any] = {
+            "delta": spend.delta,  # type: ignore[attr-defined]
+            "groups": self.presence.groups,
+            "swaps": self.presence.swaps,
+            "least": self.sought.least,
+            "randomness": self.randomness,
+        }
+        if isinstance(spend, ApproxZCDP):
+            return ConcentratedThreshold(rho=spend.rho, **common)
+        assert isinstance(spend, ApproxDP)
+        plan = plan_names if self.counted is None else plan_counts
+        return plan(epsilon=spend.epsilon, **common)
+
+    @cached_property
+    def allocation(self) -> Allocation:
+        """Noise of everything but the names."""
+        rest = self.shares[1]
+        if rest is None:
+            return Allocation((), (), Nothing())
+        return allocate(self.parts, self.choices, rest, self.randomness)
+
+    @cached_property
+    def event(self) -> Event:
+        """What names and answers cost together."""
+        return compose((self.rule.event, self.allocation.linear_event, *self.choice_events))
+
+    @property
+    def charges(self) -> tuple[tuple[Guarantee, tuple[Event, ...]], ...]:
+        """What each part of the spend pays for."""
+        keys, rest = self.shares
+        paid: tuple[tuple[Guarantee, tuple[Event, ...]], ...] = ((keys, (self.rule.event,)),)
+        if rest is None:
+            return paid
+        return (*paid, (rest, (self.allocation.linear_event, *self.choice_events)))
+
+    def noised(self, measure: Linear) -> tuple[int, Any]:
+        """Place and noise of a measure; people of named keys come last."""
+        if measure == self.counted:
+            return len(self.parts), Counted(measure, self.rule)
+        return super().noised(measure)
+
+    def release(self, database: Database) -> Measured:
+        """Name keys, then ask about those. The only thing that reads data."""
+        assert self.sought is not None
+        groups = None if self.person is None else self.presence.groups
+        found = candidates(
+            self.sought, self.question.rows, groups, database.engine, salt=integer(SYSTEM, 62)
+        )
+        kept = self.rule.release(found.people)
+        entries, order = found.entries(kept.chosen)
+        linear, chosen = self._rest(entries, database)
+        if self.counted is not None:
+            assert kept.counts is not None
+            linear = (*linear, kept.counts[order])
+        return Measured(linear, chosen, entries)
+
+    def _rest(
+        self, entries: tuple[tuple[object, ...], ...], database: Database
+    ) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
+        """Noisy measures and chosen quantiles of the named keys."""
+        noised = self.allocation.noised
+        if not entries:
+            return (
+                tuple(np.zeros(0, dtype=np.int64) for _ in noised),
+                tuple(np.zeros((0, len(group))) for group in self.choosing),
+            )
+        if self.shares[1] is None:
+            return (), ()
+        exactly = tally(
+            self._about(entries),
+            [item.measure for item in noised],
+            [group[0].ranks for group in self.choosing],
+            self.person,
+            database.engine,
+            salt=integer(SYSTEM, 62),
+        )
+        linear = tuple(
+            self.noisy(values, item) for values, item in zip(exactly.linear, noised, strict=True)
+        )
+        return linear, self.chosen(exactly)
+
+    def answered(self, measured: Measured) -> Discovering:
+        """The same question about the keys that were named, which are public now."""
+        assert measured.keys is not None
+        return replace(self, question=self._about(measured.keys))
+
+    def _about(self, entries: tuple[tuple[object, ...], ...]) -> Question:
+        assert self.sought is not None
+        return replace(self.question, keys=self.sought.found(entries))
+
+    def rehearse(self, database: Database) -> None:
+        """Choose among no keys and write the text, so that what cannot be done is known now."""
+        self.rule.release(np.ones(1, dtype=np.int64))
+        for item in self.allocation.noised:
+            item.mechanism.release(0)
+        for number in range(len(self.choices)):
+            self.selection(number)
+        self.texts(database)
+
+    def texts(self, database: Database) -> list[str]:
+        """What the engine would run: the candidates, then the rest for keys that were named."""
+        assert self.sought is not None
+        engine = database.engine
+        groups = None if self.person is None else self.presence.groups
+        compiler = Compiler(engine.dialect, engine.place, 0)
+        first = candidates_text(self.sought, self.question.rows, groups, compiler)
+        if self.shares[1] is None:
+            return [first]
+        measures = [item.measure for item in self.allocation.noised]
+        ranks = [group[0].ranks for group in self.choosing]
+        about = self._about(stand_in(self.sought))
+        return [first, *statements(about, [*measures, *ranks], self.person, engine)]
+
+
+def inquiry_for(
+    question: Question, spend: Guarantee, rows_at_most: int, randomness: Source = SYSTEM
+) -> Inquiry:
+    """The question made ready to be paid for: its keys listed, ranked or discovered."""
+    if isinstance(question.keys, KeySet):
+        return ranking(Inquiry(question, spend, rows_at_most, randomness))
+    return Discovering(question, spend, rows_at_most, randomness, sought=question.keys)
+
+
+def _coarse(share: Fraction) -> Fraction:
+    """In whole thousandths, so that both parts of a charge add up to the spend in exact steps."""
+    return Fraction(min(max(round(share * 1000), 1), 999), 1000)
+
+
+def _is_pure(allocation: Allocation, parts: tuple[Part, ...], spend: ApproxDP) -> bool:
+    """Whether the noise that is best at (epsilon, delta) is the one without a delta."""
+    pure = allocate(parts, (), PureDP(epsilon=spend.epsilon), SYSTEM) if parts else allocation
+    kinds = [type(item.mechanism) for item in allocation.noised]
+    return kinds == [type(item.mechanism) for item in pure.noised]
+
+
+def _require_delta(spend: Guarantee) -> None:
+    if isinstance(spend, ApproxDP | ApproxZCDP) and spend.delta > 0:
+        return
+    raise InvalidParameter(
+        code="keys_need_delta",
+        expectation="a spend with delta > 0, without which no unlisted key can be named",
+        received=type(spend).__name__,
+        remedy="Spend dp.ApproxDP(epsilon=..., delta=...); from a zCDP budget "
+        "dp.ApproxZCDP(rho=..., delta=...), if it was opened with a delta. Or list the keys with "
+        "dp.Category.",
+    )

@@ -1,0 +1,128 @@
+"""How large the values of a column are, to a factor of two: counts over bins that double.
+
+Bins are public: [0, s], (s, 2s], (2s, 4s], ... and their mirror images below zero; a value beyond
+the last bin counts there. A value finds its bin by comparisons alone, so no rounding of a logarithm
+can move it to the next one.
+
+Source: modern-data:B1. Proof: ``proofs/partition.md`` (bounds).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.core.errors import InvalidParameter
+from discreet.mechanisms.distributions.distribution import Law
+from discreet.relational.aggregates.aggregate import Count
+from discreet.relational.aggregates.measures import CountRows
+from discreet.relational.functions.comparison import GREATER, GREATER_EQUAL, LESS
+from discreet.relational.plan.keys import Block, KeySet
+from discreet.relational.plan.nodes import Field, Rows, Scan, scans
+from discreet.relational.plan.query import AggregateOutput, KeyOutput, Question
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
+
+_FAILURES = (1e-9, 1e-8, 1e-7, 1e-6)
+"""Chances that some empty bin passes; the next is tried, on the same noise, if none passes."""
+
+_WHOLE = tuple(2**power for power in range(63))
+_REAL = tuple(2.0**power for power in range(-20, 61))
+
+
+@dataclass(frozen=True)
+class Magnitudes:
+    """The bins of one kind of number, ascending; ``edges`` are those above zero."""
+
+    edges: tuple[int | float, ...]
+
+    @property
+    def size(self) -> int:
+        """How many bins there are on both sides."""
+        return 2 * len(self.edges)
+
+    def ends(self, place: int) -> tuple[int | float, int | float]:
+        """The bounds of a bin by its number, from the most negative one."""
+        half = len(self.edges)
+        far = place - half if place >= half else half - 1 - place
+        near = self.edges[far - 1] if far else 0
+        return (near, self.edges[far]) if place >= half else (-self.edges[far], -near)
+
+    def bin(self, value: Expression) -> Expression:
+        """The number of a value's bin; NULL for NULL."""
+        half = len(self.edges)
+        above = self._tree(value, 0, half - 1, 1)
+        below = self._tree(value, 0, half - 1, -1)
+        return Case(
+            (
+                (Call(GREATER_EQUAL, (value, Literal(0))), above),
+                (Call(LESS, (value, Literal(0))), below),
+            ),
+            Literal(None),
+        )
+
+    def _tree(self, value: Expression, first: int, last: int, sign: int) -> Expression:
+        """Halve the bins first..last of one side until one is left."""
+        if first == last:
+            half = len(self.edges)
+            return Literal(half + first if sign > 0 else half - 1 - first)
+        middle = (first + last) // 2
+        farther = Call(GREATER if sign > 0 else LESS, (value, Literal(sign * self.edges[middle])))
+        return Case(
+            ((farther, self._tree(value, middle + 1, last, sign)),),
+            self._tree(value, first, middle, sign),
+        )
+
+    def bounds(self, noisy: list[int], law: Law) -> tuple[int | float, int | float] | None:
+        """From the lowest bin that noise alone would hardly fill to the highest; None if none.
+
+        Post-processing of the noisy counts, the looser thresholds included.
+        """
+        for failure in _FAILURES:
+            threshold = law.half_width(1 - 2 * failure / self.size)
+            full = [place for place, count in enumerate(noisy) if count > threshold]
+            if full:
+                return self.ends(full[0])[0], self.ends(full[-1])[1]
+        return None
+
+
+def magnitudes(kind: Kind) -> Magnitudes:
+    """The bins for whole or real numbers."""
+    return Magnitudes(_WHOLE if kind is Kind.WHOLE else _REAL)
+
+
+def quoted(name: str) -> str:
+    """A table's name as SQL text."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def bounds_question(table: Question, name: str) -> tuple[Question, Magnitudes]:
+    """Counts of a column's values by bin, over the rows of a question about its table."""
+    rows = table.rows
+    scan, field = _column(rows, name)
+    bins = magnitudes(field.facts.kind)
+    key = bins.bin(Column(scan.column(name), field.facts))
+    return (
+        Question(
+            rows=rows,
+            unit=table.unit,
+            keys=KeySet((Block((key,), tuple((place,) for place in range(bins.size))),)),
+            key_places=((0, 0),),
+            aggregates=(Count(CountRows()),),
+            outputs=(KeyOutput("bin", 0), AggregateOutput("n", 0)),
+        ),
+        bins,
+    )
+
+
+def _column(rows: Rows, name: str) -> tuple[Scan, Field]:
+    (scan,) = scans(rows)
+    field = scan.fields.get(name)
+    if field is None or not field.facts.kind.is_number:
+        numbers = [each.name for each in scan.fields.values() if each.facts.kind.is_number]
+        raise InvalidParameter(
+            code="not_a_numeric_column",
+            expectation=f"one of the numeric columns {sorted(numbers)}",
+            received=name,
+            remedy="Bounds are estimated for whole and real numbers.",
+        )
+    return scan, field

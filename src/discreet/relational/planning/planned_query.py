@@ -1,0 +1,391 @@
+"""A question made ready to be paid for: measures, sensitivities, noise, and the event of it all.
+
+Everything but :meth:`Inquiry.release` follows from public quantities.
+
+Source: contract, "Spending", "Numbers"; 004d:F22. Proof: ``proofs/relational.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.events.event import Event, compose
+from discreet.core.guarantee import ZCDP, ApproxZCDP, Guarantee, RenyiDP
+from discreet.core.measurement import Measurement
+from discreet.core.space import Space
+from discreet.core.unit import Person, add_remove
+from discreet.mechanisms import quantiles
+from discreet.noise.randomness import SYSTEM, Source, integer
+from discreet.relational.aggregates.aggregate import Aggregate, Maximum, Minimum, Quantile
+from discreet.relational.aggregates.measures import CountPeople, CountValues, Linear, Ranks, Total
+from discreet.relational.bounding.contributions import (
+    Reach,
+    reach_of_person,
+    reach_of_presence,
+    reach_of_rows,
+    reach_of_values,
+)
+from discreet.relational.database import Database, Databases, Units
+from discreet.relational.execute.candidate_keys import keys_from_plain, plain_keys
+from discreet.relational.execute.exact_aggregation import Tally, statements, tally
+from discreet.relational.limits.resources import require_numbers, require_size
+from discreet.relational.plan.keys import KeySet
+from discreet.relational.plan.query import Question
+from discreet.relational.planning.allocation import Allocation, Choice, Noised, Part, allocate
+from discreet.relational.types.data_type import LARGEST_WHOLE, Kind
+
+Selection: TypeAlias = (
+    quantiles.Quantile | quantiles.Minimum | quantiles.Maximum | quantiles.Several
+)
+
+_LARGEST_TOTAL = 1 << 124
+_SMALL = 1 << 61
+_MOST_LEVELS = 1 << 12
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Noisy values by cell, in steps of each measure's grid, and chosen quantiles.
+
+    ``keys`` holds the combinations of keys that were discovered; None where they were listed.
+    """
+
+    linear: tuple[NDArray[Any], ...]
+    chosen: tuple[NDArray[Any], ...]
+    keys: tuple[tuple[object, ...], ...] | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """As plain JSON, to be kept."""
+        return {
+            "linear": [values.tolist() for values in self.linear],
+            "chosen": [values.tolist() for values in self.chosen],
+            **({} if self.keys is None else {"keys": plain_keys(self.keys)}),
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Measured:
+        """What :meth:`plain` wrote."""
+        return cls(
+            tuple(whole_array(values) for values in plain["linear"]),
+            tuple(_chosen_array(values) for values in plain["chosen"]),
+            keys_from_plain(plain["keys"]) if "keys" in plain else None,
+        )
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Noise decided elsewhere, with the name of each measure there."""
+
+    allocation: Allocation
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """A question with its spend.
+
+    ``rows_at_most`` bounds the private rows, for overflow. ``emphasis`` replaces the weights of
+    the linear measures, where a wanted accuracy decides the split. ``settled`` is the part of an
+    allocation that several questions share, where this is one of them.
+    """
+
+    question: Question
+    spend: Guarantee
+    rows_at_most: int
+    randomness: Source = SYSTEM
+    emphasis: tuple[float, ...] | None = None
+    settled: Settled | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse questions about public tables alone, too large ones, and sums that overflow."""
+        if self.question.rows.changed == 0:
+            raise InvalidParameter(
+                code="public_question",
+                expectation="a private table in the question",
+                remedy="Public tables need no curator; read them directly.",
+            )
+        every = (m for aggregate in self.question.aggregates for m in aggregate.measures)
+        measures = tuple(dict.fromkeys(every))
+        require_size(self.question, measures)
+        if isinstance(self.question.keys, KeySet):
+            require_numbers(self.question.keys, measures)
+        for noised in self.allocation.noised:
+            if self._most(noised.measure) >= _LARGEST_TOTAL:
+                raise InvalidParameter(
+                    code="total_overflows",
+                    expectation=f"sums below 2**124 steps for {self.rows_at_most} rows",
+                    remedy="Declare narrower bounds, or rows_at_most= on the table.",
+                )
+
+    @cached_property
+    def person(self) -> Person | None:
+        """The person whose rows are bounded, where rows have owners.
+
+        Where steps below leave a person fewer rows than the unit allows, these are the bound.
+        """
+        unit, changed = add_remove(self.question.unit), self.question.rows.changed
+        if not isinstance(unit, Person) or not self.question.rows.owner:
+            return None
+        if changed is None:
+            return unit
+        return replace(unit, max_rows=min(changed, unit.max_rows or changed))
+
+    @property
+    def cells(self) -> int:
+        """How many groups there are, as far as that is known beforehand."""
+        return self.question.keys.cells
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The different linear measures, each with all the weight the columns give it."""
+        weights: dict[Linear, float] = {}
+        for aggregate in self.question.aggregates:
+            for measure, weight in zip(aggregate.measures, aggregate.weights, strict=True):
+                if not isinstance(measure, Ranks):
+                    weights[measure] = weights.get(measure, 0.0) + weight
+        if self.emphasis is not None:
+            weights = dict(zip(weights, self.emphasis, strict=True))
+        return tuple(Part(m, self.reach(m), weight) for m, weight in weights.items())
+
+    @cached_property
+    def choosing(self) -> tuple[tuple[Quantile, ...], ...]:
+        """The aggregates chosen by rank; several levels of one column are chosen together."""
+        together: dict[object, list[Quantile]] = {}
+        for aggregate in self.question.aggregates:
+            if isinstance(aggregate, Minimum | Maximum):
+                together[aggregate] = [aggregate]
+            elif isinstance(aggregate, Quantile):
+                together.setdefault(aggregate.ranks, []).append(aggregate)
+        return tuple(tuple(sorted(group, key=lambda a: a.q)) for group in together.values())
+
+    @cached_property
+    def choices(self) -> tuple[Choice, ...]:
+        """What each of them needs to know for the split."""
+        return tuple(
+            Choice(self.reach(group[0].ranks), float(len(group)), _rounds(group))
+            for group in self.choosing
+        )
+
+    @cached_property
+    def allocation(self) -> Allocation:
+        """The split and the noise."""
+        if self.settled is not None:
+            return self.settled.allocation
+        return allocate(self.parts, self.choices, self.spend, self.randomness)
+
+    def reach(self, measure: Linear | Ranks) -> Reach:
+        """How many rows of a measure one unit can change."""
+        question, cells = self.question, self.cells
+        if self.person is None:
+            if isinstance(measure, CountPeople):
+                raise InvalidParameter(
+                    code="no_owner",
+                    expectation="rows that still belong to one person each",
+                    remedy="Count people before DISTINCT, UNION or a join on another key.",
+                )
+            changed = question.rows.changed
+            assert changed is not None
+            return reach_of_rows(changed, question.unit)
+        match measure:
+            case CountPeople():
+                return reach_of_presence(self.person, cells, question.unit)
+            case CountValues():
+                return reach_of_values(self.person, cells, measure.most, question.unit)
+        return reach_of_person(self.person, cells, question.unit)
+
+    def selection(self, number: int) -> Selection:
+        """The mechanism that chooses in each cell."""
+        group, reach = self.choosing[number], self.choices[number].reach
+        common: dict[str, Any] = {
+            "candidates": group[0].ranks.candidates,
+            "rank_sensitivity": reach.most,
+            "epsilon": self.allocation.choices[number],
+            "by": quantiles.EXPONENTIAL if self._concentrated else quantiles.PERMUTE_AND_FLIP,
+            "randomness": self.randomness,
+        }
+        levels = [Fraction(str(aggregate.q)) for aggregate in group]
+        if len(group) > 1:
+            return quantiles.plan_quantiles(levels=levels, **common)
+        if isinstance(group[0], Minimum):
+            return quantiles.Minimum(**common)
+        if isinstance(group[0], Maximum):
+            return quantiles.Maximum(**common)
+        return quantiles.Quantile(q=levels[0], **common)
+
+    def choice_event(self, number: int) -> Event:
+        """What one selection costs over all cells that a unit can be in.
+
+        A unit with r rows in a cell loses r/most of the cell's epsilon, so all its rows together
+        lose as much as if they were in one cell: one event, valid under every accountant. Under
+        a concentrated spend one event for each group it can be in may be cheaper. Under Replace
+        the rows of two units meet. Proof: ``proofs/quantiles.md``.
+        """
+        selection, reach = self.selection(number), self.choices[number].reach
+        if self._concentrated and reach.groups < Fraction(reach.rows, reach.most) ** 2:
+            return selection.event_for(rows=reach.swaps * reach.most) * reach.groups
+        return selection.event_for(rows=reach.swaps * reach.rows)
+
+    @property
+    def _concentrated(self) -> bool:
+        return isinstance(self.spend, ZCDP | ApproxZCDP | RenyiDP)
+
+    @cached_property
+    def choice_events(self) -> tuple[Event, ...]:
+        """The events of all quantiles."""
+        return tuple(self.choice_event(number) for number in range(len(self.choices)))
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The parts of the event, each with a price of its own."""
+        return (self.allocation.linear_event, *self.choice_events)
+
+    @cached_property
+    def event(self) -> Event:
+        """What the whole answer costs."""
+        return compose(self.events)
+
+    @property
+    def charges(self) -> tuple[tuple[Guarantee, tuple[Event, ...]], ...]:
+        """Parts of the spend, and the events that each of them pays for."""
+        return ((self.spend, self.events),)
+
+    def answered(self, measured: Measured) -> Inquiry:
+        """The question with every key known, as it stands after the release."""
+        return self
+
+    def noised(self, measure: Linear) -> tuple[int, Noised]:
+        """Place and noise of a measure."""
+        place = [part.measure for part in self.parts].index(measure)
+        return place, self.allocation.noised[place]
+
+    def place(self, aggregate: Aggregate) -> tuple[int, int]:
+        """Which of the choices a quantile belongs to, and its column there."""
+        for number, group in enumerate(self.choosing):
+            if aggregate in group:
+                return number, group.index(aggregate)
+        raise LookupError(type(aggregate).__name__)
+
+    def name(self, place: int) -> str:
+        """The name of a measure's noise within its release."""
+        return f"m{place}" if self.settled is None else self.settled.names[place]
+
+    def release(self, database: Database) -> Measured:
+        """Run it: exact numbers from the engine, then noise. The only thing that reads data."""
+        exact = self.exact(database)
+        linear = tuple(
+            self.noisy(values, item)
+            for values, item in zip(exact.linear, self.allocation.noised, strict=True)
+        )
+        return Measured(linear, self.chosen(exact))
+
+    def exact(self, database: Database) -> Tally:
+        """What the engine counts and adds up. Private: only noise may follow."""
+        return tally(
+            self.question,
+            [item.measure for item in self.allocation.noised],
+            [group[0].ranks for group in self.choosing],
+            self.person,
+            database.engine,
+            salt=integer(SYSTEM, 62),
+        )
+
+    def chosen(self, exact: Tally) -> tuple[NDArray[Any], ...]:
+        """The quantiles, chosen by noisy ranks."""
+        return tuple(
+            np.asarray(self.selection(number).release(counts)).reshape(len(counts), -1)
+            for number, counts in enumerate(exact.ranks)
+        )
+
+    def noisy(self, values: NDArray[Any], item: Noised) -> NDArray[Any]:
+        """Exact numbers with noise, in steps.
+
+        Each is clamped to what the declared number of rows allows, whose sensitivity is not
+        larger. Totals that fit 61 bits then are released by the mechanism itself. Larger ones are
+        added to its noise, drawn for zeros, in whole numbers of any size.
+        """
+        most = self._most(item.measure)
+        # More rows than were declared cost accuracy: no number leaves its public range.
+        farthest = most if values.dtype == object else min(most, LARGEST_WHOLE)
+        values = np.clip(values, -farthest, farthest)
+        if most < _SMALL:
+            released: NDArray[Any] = item.mechanism.release(values.astype(np.int64))
+            return released
+        noisy: NDArray[Any] = values + item.mechanism.release(np.zeros(len(values), dtype=np.int64))
+        return noisy
+
+    def _most(self, measure: Linear) -> int:
+        """The largest total there can be, in steps."""
+        bound = measure.steps() if isinstance(measure, Total) else 1
+        each = self.person.max_rows if self.person is not None else self.question.rows.changed
+        return bound * self.rows_at_most * max(each or 1, 1)
+
+    def rehearse(self, database: Database) -> None:
+        """Draw noise for nothing and write the text, so that what cannot be done is known now."""
+        for item in self.allocation.noised:
+            item.mechanism.release(0)
+        for number in range(len(self.choices)):
+            self.selection(number)
+        self.texts(database)
+
+    def texts(self, database: Database) -> list[str]:
+        """What the engine would run, with a salt of zero."""
+        measures = [item.measure for item in self.allocation.noised]
+        ranks = [group[0].ranks for group in self.choosing]
+        return statements(self.question, [*measures, *ranks], self.person, database.engine)
+
+    def measurement(self, database: Database) -> Measurement[Database, Measured]:
+        """The same as a measurement on databases at a distance of one unit."""
+        space = Space(Databases(tuple(database.names())), Units(self.question.unit))
+        return Measurement(space, self.release, self._event_at)
+
+    def _event_at(self, units: Any) -> Event:
+        if units != 1:
+            raise InvalidParameter(
+                code="distance_not_one",
+                expectation="databases that differ by one unit",
+                received=units,
+                remedy="Ask for the event of one unit; `Guarantee.group` speaks of several.",
+            )
+        return self.event
+
+
+def _rounds(group: tuple[Quantile, ...]) -> int:
+    """Into how many parts several levels of one column divide their epsilon."""
+    if len(group) == 1:
+        return 1
+    levels = [Fraction(str(aggregate.q)) for aggregate in group]
+    candidates = group[0].ranks.candidates
+    return quantiles.plan_quantiles(
+        levels=levels, candidates=candidates, rank_sensitivity=1, epsilon=1
+    ).rounds
+
+
+def _chosen_array(values: list[list[float]]) -> NDArray[Any]:
+    """Chosen values by cell and level; without any cell, as many levels as anybody may ask for."""
+    return np.asarray(values) if values else np.empty((0, _MOST_LEVELS))
+
+
+def whole_array(values: list[int]) -> NDArray[Any]:
+    """Whole numbers as they were kept: 64-bit if they fit, else of any size."""
+    fits = all(abs(value) < 1 << 62 for value in values)
+    return np.array(values, dtype=np.int64 if fits else object)
+
+
+def whole(measure: Linear) -> bool:
+    """Whether a measure is released as whole numbers."""
+    return not isinstance(measure, Total) or measure.argument.facts.kind is Kind.WHOLE
+
+
+def in_units(values: NDArray[Any], noised: Noised) -> NDArray[Any]:
+    """Noisy steps as numbers in the caller's units: whole numbers stay whole."""
+    if whole(noised.measure):
+        return values
+    return values.astype(np.float64) * noised.step

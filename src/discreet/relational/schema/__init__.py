@@ -1,0 +1,1 @@
+"""What the data owner declares: tables, where they lie, and their columns."""

@@ -1,0 +1,209 @@
+"""What the data owner declares about a column: the public part of its contents.
+
+Declared columns are cleaned once, at the scan, before any expression: NaN becomes NULL, numbers
+are clamped, categories and dates outside the declaration become NULL. Nothing is read from data.
+
+Source: contract, "Columns"; 004d:D16, D18.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TypeAlias
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.parameters import Number as RealNumber
+from discreet.core.parameters import count, finite, positive
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import TEXT_LIMIT, Kind
+
+_FARTHEST = 1 << 400
+
+_KINDS: dict[type, Kind] = {
+    bool: Kind.TRUTH,
+    int: Kind.WHOLE,
+    float: Kind.REAL,
+    str: Kind.TEXT,
+    date: Kind.DATE,
+    datetime: Kind.MOMENT,
+}
+
+
+@dataclass(frozen=True)
+class Category:
+    """A public list of values; any other value counts as NULL. None in the list makes NULL a key.
+
+    >>> Category(["A", "B"]).facts().values
+    ('A', 'B')
+    """
+
+    values: tuple[object, ...]
+
+    def __init__(self, values: Iterable[object]) -> None:
+        """Any iterable but a text alone: a list, a range."""
+        if isinstance(values, str):
+            raise InvalidParameter(
+                code="category_values",
+                expectation="a list of values",
+                received="one text",
+                remedy=f"Write Category([{values!r}]).",
+            )
+        object.__setattr__(self, "values", tuple(values))
+        kinds = {type(value) for value in self.values if value is not None}
+        if len(kinds) != 1 or next(iter(kinds)) not in _KINDS:
+            raise InvalidParameter(
+                code="category_values",
+                expectation="values of one kind: text, whole numbers, reals, truth values or dates",
+                received=sorted(kind.__name__ for kind in kinds),
+                remedy='List the public values, for instance Category(["A", "B"]).',
+            )
+        if len(set(self.values)) != len(self.values) or any(map(_unequal, self.values)):
+            raise InvalidParameter(
+                code="category_values",
+                expectation="each value listed once",
+                received=len(self.values),
+                remedy="Remove the repeated values.",
+            )
+
+        if any(isinstance(value, str) and len(value) > TEXT_LIMIT for value in self.values):
+            raise InvalidParameter(
+                code="category_values",
+                expectation=f"texts of at most {TEXT_LIMIT} letters",
+                received=max(len(str(value)) for value in self.values),
+                remedy="Store a short code instead.",
+            )
+
+    def facts(self) -> Facts:
+        """Kind, least and greatest value, and the list itself."""
+        values = tuple(value for value in self.values if value is not None)
+        return Facts(_KINDS[type(values[0])], values=values, declared=True)
+
+
+@dataclass(frozen=True)
+class Number:
+    """Numbers between public bounds; others are clamped to them, infinities included.
+
+    ``step`` is the public spacing of the candidates from which quantiles are chosen; without it
+    whole numbers are their own candidates where they are few, and a thousand steps otherwise.
+    """
+
+    low: RealNumber
+    high: RealNumber
+    step: RealNumber | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that are not finite or are crossed."""
+        low, high = finite("low", self.low), finite("high", self.high)
+        step = None if self.step is None else positive("step", self.step)
+        near = -_FARTHEST <= low <= _FARTHEST and -_FARTHEST <= high <= _FARTHEST
+        if not near or not 1 / _FARTHEST <= (step or 1) <= _FARTHEST:
+            raise InvalidParameter(
+                code="parameter_out_of_range",
+                expectation="bounds within 2**400 of zero, and a step of at least 2**-400",
+                remedy="Rescale the column to usual units.",
+            )
+        for name, number in (("low", low), ("high", high), ("step", step)):
+            object.__setattr__(self, name, None if number is None else _plain(number))
+        if not self.low < self.high:
+            raise InvalidParameter(
+                code="bounds_crossed",
+                expectation="a lower bound below the upper one",
+                received=(self.low, self.high),
+                remedy="Write Number(low, high) with public bounds, not read from the data.",
+            )
+
+    def facts(self, kind: Kind) -> Facts:
+        """As a column of the given numeric kind: whole columns have whole bounds."""
+        low, high = self.low, self.high
+        if kind is Kind.WHOLE:
+            low, high = _ceiling(low), _floor(high)
+            if low > high:
+                raise InvalidParameter(
+                    code="bounds_crossed",
+                    expectation="bounds with a whole number between them, for a whole column",
+                    received=(self.low, self.high),
+                    remedy="Widen the bounds.",
+                )
+            return Facts(Kind.WHOLE, low, high, None, declared=True)
+        return Facts(Kind.REAL, float(low), float(high), None, declared=True)
+
+
+@dataclass(frozen=True)
+class Dates:
+    """Days (or moments) from ``first`` to ``last``; others count as NULL."""
+
+    first: date
+    last: date
+
+    def __post_init__(self) -> None:
+        """Refuse values that are not dates, or are crossed."""
+        if type(self.first) is not type(self.last) or not isinstance(self.first, date):
+            raise InvalidParameter(
+                code="not_dates",
+                expectation="two dates, or two moments",
+                received=(type(self.first).__name__, type(self.last).__name__),
+                remedy="Write Dates(date(2024, 1, 1), date(2024, 12, 31)).",
+            )
+        if not self.first <= self.last:
+            raise InvalidParameter(
+                code="bounds_crossed",
+                expectation="a first day not after the last",
+                received=(self.first.isoformat(), self.last.isoformat()),
+                remedy="Exchange the two dates.",
+            )
+
+    def facts(self, kind: Kind) -> Facts:
+        """As a column of days or of moments."""
+        first: date = self.first
+        last: date = self.last
+        if kind is Kind.MOMENT and not isinstance(first, datetime):
+            first = datetime(first.year, first.month, first.day)
+            last = datetime(last.year, last.month, last.day, 23, 59, 59, 999999)
+        if kind is Kind.DATE and isinstance(first, datetime) and isinstance(last, datetime):
+            first, last = first.date(), last.date()
+        return Facts(kind, first, last, None, declared=True)
+
+
+@dataclass(frozen=True)
+class Discovered:
+    """Values that nobody listed: text, whole numbers or days, named where enough people have them.
+
+    A key is found privately, by how many people have it, which needs delta > 0. ``least`` is a
+    public minimum of people below which no key is ever named; it costs nothing. NULL is no key.
+
+    >>> Discovered(least=20).facts(Kind.TEXT).declared
+    True
+    """
+
+    least: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse a minimum that is not a whole number of at least one."""
+        object.__setattr__(self, "least", count("least", self.least))
+
+    def facts(self, kind: Kind) -> Facts:
+        """Of any value of its kind; no list and no bounds."""
+        return Facts(kind, declared=True)
+
+
+Declaration: TypeAlias = Category | Number | Dates | Discovered
+
+
+def _unequal(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _plain(value: RealNumber) -> RealNumber:
+    """Whole values as ints, so that bounds of whole columns stay whole."""
+    return int(value) if value == int(value) else float(value)
+
+
+def _floor(value: RealNumber) -> int:
+    return int(value // 1)
+
+
+def _ceiling(value: RealNumber) -> int:
+    return int(-(-value // 1))

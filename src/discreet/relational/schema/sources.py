@@ -1,0 +1,174 @@
+"""Where a table lies: a file, a table in a DuckDB file, a frame in memory, or in an engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from discreet.core.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from discreet.relational.engines.engine import Engine
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What identifies a version of a file without reading it."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+
+
+@dataclass(frozen=True)
+class ParquetFile:
+    """A Parquet file; its schema is public, its rows are not.
+
+    ``identifiers`` are the columns, if they are there, by which people are told apart.
+    """
+
+    path: Path
+    identifiers: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class CSVFile:
+    """A CSV file with a header. Every field is read as text, so that no type depends on data."""
+
+    path: Path
+
+
+@dataclass(frozen=True)
+class DatabaseTable:
+    """A table of a DuckDB file, opened for reading."""
+
+    path: Path
+    table: str
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A Polars, pandas or Arrow table, or a mapping of names to NumPy arrays, in memory.
+
+    Lists are for public tables alone: what they hold is found by looking at it.
+    """
+
+    frame: Any = field(repr=False, hash=False, compare=False)
+
+
+@dataclass(frozen=True)
+class EngineTable:
+    """A table or view that lies in an engine already: ``postgres.table("clinic.visits")``."""
+
+    engine: Engine
+    name: str
+
+
+Source: TypeAlias = ParquetFile | CSVFile | DatabaseTable | Frame | EngineTable
+
+_FRAMES = {"polars", "pandas", "pyarrow"}
+_IN_MEMORY = {"DataFrame", "Table", "RecordBatch"}
+
+
+def source_of(value: object, table: str | None = None) -> Source:
+    """The source a user means by a path or an object in memory."""
+    if isinstance(value, ParquetFile | CSVFile | DatabaseTable | Frame | EngineTable):
+        return value
+    if isinstance(value, str | Path):
+        return _file(Path(value), table)
+    if isinstance(value, dict) or _is_frame(value):
+        return Frame(value)
+    raise InvalidParameter(
+        code="not_a_source_of_rows",
+        expectation="a path to Parquet, CSV or DuckDB, or a Polars, pandas or Arrow table",
+        received=type(value).__name__,
+        remedy='Write table("visits.parquet", ...) or table(frame, ...); collect a lazy frame.',
+    )
+
+
+def _is_frame(value: object) -> bool:
+    """Whether the rows are in memory: a lazy frame or a data set could change under a curator."""
+    return any(
+        kind.__module__.split(".")[0] in _FRAMES and kind.__name__ in _IN_MEMORY
+        for kind in type(value).__mro__
+    )
+
+
+def fingerprint(source: Source) -> Fingerprint | None:
+    """The version of a file as its directory entry tells it; None for other tables."""
+    if isinstance(source, Frame | EngineTable):
+        return None
+    try:
+        status = source.path.stat()
+    except OSError:
+        raise _missing(source.path) from None
+    return Fingerprint(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def _file(path: Path, table: str | None) -> Source:
+    absolute = path.absolute()
+    if not absolute.is_file():
+        raise _missing(path)
+    if set(str(absolute)) & set("*?[]{}"):
+        raise InvalidParameter(
+            code="unknown_file_kind",
+            expectation="a path without the signs of a pattern: * ? [ ] { }",
+            received=path.name,
+            remedy="Rename the file or its folder.",
+        )
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if ".parquet" in suffixes:
+        return ParquetFile(absolute)
+    if ".csv" in suffixes or ".tsv" in suffixes:
+        return CSVFile(absolute)
+    if suffixes and suffixes[-1] in (".duckdb", ".db", ".ddb"):
+        return DatabaseTable(absolute, table or path.stem)
+    raise InvalidParameter(
+        code="unknown_file_kind",
+        expectation="a file name that ends in .parquet, .csv or .duckdb",
+        received=path.name,
+        remedy="Rename the file, or load it into a frame and pass that.",
+    )
+
+
+def require_types(source: Source) -> None:
+    """Refuse private columns whose type only their values could tell: lists, arrays of objects.
+
+    The refusal follows from the kinds of containers, never from what is in them.
+    """
+    if not isinstance(source, Frame) or not isinstance(source.frame, dict):
+        return
+    for name, values in source.frame.items():
+        if not isinstance(values, np.ndarray) or values.dtype.hasobject:
+            raise InvalidParameter(
+                code="columns_without_type",
+                expectation=f"a NumPy array with a type of its own for the private column {name}",
+                received="an array of objects"
+                if isinstance(values, np.ndarray)
+                else type(values).__name__,
+                remedy="Pass a Polars, pandas or Arrow table, or arrays: "
+                'np.array(ages, dtype=float), np.array(wards, dtype="U").',
+            )
+
+
+def cannot_read(*, engine: str, source: Source, remedy: str) -> InvalidParameter:
+    """The refusal of a source by an engine that has no way to it."""
+    return InvalidParameter(
+        code="engine_cannot_read",
+        expectation=f"tables that {engine} can read",
+        received=type(source).__name__,
+        remedy=remedy,
+    )
+
+
+def _missing(path: Path) -> InvalidParameter:
+    return InvalidParameter(
+        code="file_not_found",
+        expectation="a file that exists",
+        received=path.name,
+        remedy="Check the path; it is taken relative to the working directory.",
+    )

@@ -1,0 +1,121 @@
+"""Tables as their owner declares them: where the rows lie, whose they are, what is public.
+
+``table`` marks a private table, ``public`` one whose contents anybody may know.
+
+Source: contract, "Units and neighbours", "Columns"; 004d:F9, D18.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.parameters import count
+from discreet.core.unit import Person, PrivacyUnit, Row, add_remove
+from discreet.relational.schema.declarations import Category, Dates, Declaration, Discovered, Number
+from discreet.relational.schema.sources import Source, require_types, source_of
+
+MOST_ROWS = 1 << 40
+"""Rows a table is assumed not to exceed; plans that could overflow with so many are refused."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A private table: rows, the unit they belong to, and declared columns."""
+
+    source: Source
+    unit: PrivacyUnit
+    columns: Mapping[str, Declaration]
+    rows_at_most: int = MOST_ROWS
+    snapshot: str | None = field(default=None)
+    max_rows_per: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse columns whose type would have to be read off private values."""
+        require_types(self.source)
+
+
+@dataclass(frozen=True)
+class PublicTable:
+    """A table whose contents are public: keys, names of wards, population counts."""
+
+    source: Source
+
+
+def table(
+    source: object,
+    *,
+    unit: PrivacyUnit,
+    columns: Mapping[str, Declaration],
+    table: str | None = None,
+    rows_at_most: int = MOST_ROWS,
+    snapshot: str | None = None,
+    max_rows_per: Mapping[str, int] | Mapping[Any, int] | None = None,
+) -> Table:
+    """Declare a private table.
+
+    ``source`` is a path (Parquet, CSV, DuckDB with ``table=``), a Polars, pandas or Arrow table,
+    or a mapping of names to NumPy arrays; types come from the schema, never from values. ``unit``
+    says whose privacy is protected. ``columns`` declares the public bounds, categories and days
+    of the columns that may be aggregated or grouped by. ``snapshot`` is a public name for this
+    version of the data: with it, identical questions are recognised after a restart even for
+    tables in memory. ``max_rows_per`` says, for columns by which this table may be joined with
+    other private rows, how many rows share a value: ``{"city": 3}``. More rows than that are cut,
+    never counted, so the noise of a join follows from it.
+    """
+    return Table(
+        source_of(source, table),
+        _unit(unit),
+        _declared(columns),
+        count("rows_at_most", rows_at_most),
+        snapshot,
+        _limits(max_rows_per or {}),
+    )
+
+
+def public(source: object, *, table: str | None = None) -> PublicTable:
+    """Declare a table that anybody may know; joining with it costs nothing."""
+    return PublicTable(source_of(source, table))
+
+
+def _unit(unit: PrivacyUnit) -> PrivacyUnit:
+    inside = add_remove(unit)
+    if not isinstance(inside, Row | Person):
+        raise InvalidParameter(
+            code="not_a_table_unit",
+            expectation="Row(), Person(id, ...) or Replace of one of them",
+            received=type(unit).__name__,
+            remedy='Write Person("patient_id", max_rows=20), or Row() if each row is a person.',
+        )
+    return unit
+
+
+def _declared(columns: Mapping[str, Declaration]) -> Mapping[str, Declaration]:
+    for name, declaration in columns.items():
+        if not isinstance(name, str) or not isinstance(
+            declaration, Category | Number | Dates | Discovered
+        ):
+            raise InvalidParameter(
+                code="not_a_declaration",
+                expectation="Category, Number, Dates or Discovered for every declared column",
+                received=(name, type(declaration).__name__),
+                remedy='Write columns={"age": dp.Number(0, 120)}.',
+            )
+    return dict(columns)
+
+
+def _limits(limits: Mapping[Any, int]) -> dict[tuple[str, ...], int]:
+    found = {}
+    for key, most in limits.items():
+        names = (key,) if isinstance(key, str) else key
+        if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
+            raise InvalidParameter(
+                code="not_a_key",
+                expectation="a column, or a tuple of columns, for each bound of max_rows_per",
+                received=type(key).__name__,
+                remedy='Write max_rows_per={"city": 3}, or {("city", "day"): 1}.',
+            )
+        found[names] = count("max_rows_per", most)
+    return found

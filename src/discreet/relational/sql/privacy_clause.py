@@ -1,0 +1,239 @@
+"""``SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(...)``: the price and the person, in BigQuery's words.
+
+The clause is found among the tokens of the text, never inside strings or comments, and taken out;
+what is left is read as any other question. Its options may only confirm or narrow what the owner
+declared: a question cannot choose whose privacy is protected.
+
+Source: contract, "Spending"; the clause as GoogleSQL documents it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import sqlglot
+from sqlglot import Token, TokenType
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
+from discreet.core.unit import Person, PrivacyUnit, Replace, add_remove
+from discreet.relational.functions.casts import REAL_FORM
+from discreet.relational.plan.nodes import scans
+from discreet.relational.plan.query import Question
+from discreet.relational.sql.relation import unsupported
+
+_LONGEST = 300
+"""Digits of a whole number; longer ones are read as reals, which must be finite."""
+_KNOWN = "epsilon, delta, max_groups_contributed, max_rows_contributed, privacy_unit_column"
+
+
+@dataclass(frozen=True)
+class Clause:
+    """What the clause says. ``person`` is a column, perhaps after its table's name."""
+
+    spend: Guarantee
+    max_groups: int | None = None
+    max_rows: int | None = None
+    person: tuple[str, ...] | None = None
+
+    def narrowed(self, question: Question) -> Question:
+        """The question with bounds at most as wide as declared, about the declared person."""
+        if self.person is not None:
+            self._require_person(question)
+        bounds = {"max_groups": self.max_groups, "max_rows": self.max_rows}
+        unit = question.unit
+        for name, value in bounds.items():
+            if value is not None:
+                unit = _narrowed(unit, name, value)
+        return replace(question, unit=unit)
+
+    def _require_person(self, question: Question) -> None:
+        assert self.person is not None
+        *table, column = (part.lower() for part in self.person)
+        for scan in scans(question.rows):
+            named = scan.identifier is not None and scan.route is None
+            if (
+                named
+                and column == (scan.identifier or "").lower()
+                and table in ([], [scan.table.lower()])
+            ):
+                return
+        known = sorted({scan.identifier for scan in scans(question.rows) if scan.identifier})
+        raise InvalidParameter(
+            code="clause_unit",
+            expectation=f"privacy_unit_column to be the declared identifier, {known or 'none'}",
+            received=".".join(self.person),
+            remedy="The owner declares whose privacy is protected, with unit=dp.Person(...); name "
+            "that column, or leave the option out.",
+        )
+
+
+def opened(text: str) -> tuple[str, Clause | None]:
+    """The text without the clause, and what the clause said; unchanged without one."""
+    if not isinstance(text, str) or "differential_privacy" not in text.lower():
+        return text, None
+    try:
+        tokens = sqlglot.tokenize(text, read="duckdb")
+    except sqlglot.errors.SqlglotError:
+        return text, None  # refused as any other text that cannot be read
+    found = [place for place in range(len(tokens) - 2) if _begins(tokens[place : place + 3])]
+    if not found:
+        return text, None
+    depth = sum(
+        {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(token.token_type, 0)
+        for token in tokens[: found[0]]
+    )
+    if len(found) > 1 or depth:
+        raise unsupported(
+            construct="WITH DIFFERENTIAL_PRIVACY inside FROM (...) or twice",
+            remedy="Write it once, after the outermost SELECT.",
+        )
+    _require_plain_arguments(tokens)
+    first = found[0] + 1
+    last, options = _options(tokens, first + 2)
+    rest = text[: tokens[first].start] + text[tokens[last].end + 1 :]
+    return rest, _clause(options)
+
+
+def agreed(
+    clause: Clause | None, spend: Guarantee | None, accuracy: object | None
+) -> Guarantee | None:
+    """The spend of the clause or of the call; both at once are refused."""
+    if clause is None:
+        return spend
+    if spend is None and accuracy is None:
+        return clause.spend
+    raise InvalidParameter(
+        code="spend_twice",
+        expectation="a price in OPTIONS(epsilon=...) or in spend= or accuracy=, not in two places",
+        received=clause.spend,
+        remedy="Leave out spend= and accuracy=, or the clause.",
+    )
+
+
+def _begins(three: Sequence[Token]) -> bool:
+    return (
+        three[0].token_type is TokenType.SELECT
+        and three[1].token_type is TokenType.WITH
+        and three[2].token_type is TokenType.VAR
+        and three[2].text.upper() == "DIFFERENTIAL_PRIVACY"
+    )
+
+
+def _require_plain_arguments(tokens: Sequence[Token]) -> None:
+    for token, after in pairwise(tokens):
+        if after.token_type is TokenType.FARROW:
+            raise unsupported(
+                construct=f"{token.text} => inside an aggregate",
+                remedy="Bounds are declared by the owner, or follow from the expression: write "
+                "SUM(least(greatest(x, 0), 100)) to clamp each row; for a bound on a person's "
+                "sum, take it per person first, in FROM (... GROUP BY the person).",
+            )
+
+
+def _options(tokens: Sequence[Token], place: int) -> tuple[int, dict[str, list[Token]]]:
+    """Where OPTIONS(...) ends, and the tokens of each option's value."""
+    begins = [token.text.upper() for token in tokens[place : place + 2]] == [
+        "OPTIONS",
+        "(",
+    ] and tokens[place].token_type is TokenType.VAR
+    if not begins:
+        raise _option(received="no OPTIONS(...)")
+    options: dict[str, list[Token]] = {}
+    place += 2
+    while place < len(tokens) and tokens[place].token_type is not TokenType.R_PAREN:
+        name = tokens[place].text.lower()
+        if name in options or [t.token_type for t in tokens[place + 1 : place + 2]] != [
+            TokenType.EQ
+        ]:
+            raise _option(received=name)
+        place += 2
+        value = options[name] = []
+        ends = (TokenType.COMMA, TokenType.R_PAREN)
+        while place < len(tokens) and tokens[place].token_type not in ends:
+            value.append(tokens[place])
+            place += 1
+        if place < len(tokens) and tokens[place].token_type is TokenType.COMMA:
+            place += 1
+    if place >= len(tokens):
+        raise _option(received="OPTIONS( without )")
+    return place, options
+
+
+def _clause(options: dict[str, list[Token]]) -> Clause:
+    read: dict[str, Callable[[str, list[Token]], Any]] = {
+        "epsilon": _number,
+        "delta": _number,
+        "max_groups_contributed": _whole,
+        "max_rows_contributed": _whole,
+        "privacy_unit_column": _column,
+    }
+    for name in options:
+        if name not in read:
+            raise _option(received=name)
+    said = {name: read[name](name, value) for name, value in options.items()}
+    if "epsilon" not in said:
+        raise _option(received="no epsilon")
+    epsilon, delta = said["epsilon"], said.get("delta", 0)
+    return Clause(
+        ApproxDP(epsilon=epsilon, delta=delta) if delta else PureDP(epsilon=epsilon),
+        said.get("max_groups_contributed"),
+        said.get("max_rows_contributed"),
+        said.get("privacy_unit_column"),
+    )
+
+
+def _number(name: str, tokens: list[Token]) -> int | float:
+    kinds = [token.token_type for token in tokens]
+    text = "".join(token.text for token in tokens)
+    spelled = kinds in ([TokenType.NUMBER], [TokenType.DOT, TokenType.NUMBER])
+    if not spelled or not re.fullmatch(REAL_FORM, text, re.ASCII):
+        raise _option(received=f"{name} that is not a number")
+    return int(text) if text.isdigit() and len(text) <= _LONGEST else float(text)
+
+
+def _whole(name: str, tokens: list[Token]) -> int:
+    value = _number(name, tokens)
+    if not isinstance(value, int) or value < 1:
+        raise _option(received=f"{name} that is not a whole number of at least one")
+    return value
+
+
+def _column(name: str, tokens: list[Token]) -> tuple[str, ...]:
+    parts, dots = tokens[::2], tokens[1::2]
+    words = all(token.token_type in (TokenType.VAR, TokenType.IDENTIFIER) for token in parts)
+    dotted = all(token.token_type is TokenType.DOT for token in dots)
+    if len(parts) not in (1, 2) or len(dots) != len(parts) - 1 or not (words and dotted):
+        raise _option(received=f"{name} that is not a column")
+    return tuple(token.text for token in parts)
+
+
+def _narrowed(unit: PrivacyUnit, name: str, value: int) -> PrivacyUnit:
+    person = add_remove(unit)
+    declared = getattr(person, name, None)
+    if not isinstance(person, Person) or (declared is not None and value > declared):
+        raise InvalidParameter(
+            code="clause_bound",
+            expectation=f"{name}_contributed of at most what the owner declared"
+            if isinstance(person, Person)
+            else f"no {name}_contributed where each row is a unit",
+            received=(value, declared),
+            remedy="Ask for the declared bound or less, or leave the option out.",
+        )
+    bounds: dict[str, Any] = {name: value}
+    narrower = replace(person, **bounds)
+    return Replace(narrower) if isinstance(unit, Replace) else narrower
+
+
+def _option(*, received: str) -> InvalidParameter:
+    return InvalidParameter(
+        code="clause_option",
+        expectation=f"WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=...), and of options only {_KNOWN}",
+        received=received,
+        remedy="Write OPTIONS(epsilon=1, delta=1e-6). Keys are public here, or discovered as the "
+        "owner declared: there is no threshold to set.",
+    )

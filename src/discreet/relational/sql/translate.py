@@ -1,0 +1,381 @@
+"""From SQL text to a question, rebuilt piece by piece from an allow-list.
+
+sqlglot parses; every clause is then translated into the plan's own types. A clause that is not
+translated here is refused by name, so nothing is ignored and nothing is passed through.
+
+Source: 004d:F22; contract, "What may be seen".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.plan.keys import KeySet
+from discreet.relational.plan.nodes import Filtered, Rows
+from discreet.relational.plan.query import (
+    AggregateOutput,
+    DerivedOutput,
+    KeyOutput,
+    Order,
+    Output,
+    Question,
+)
+from discreet.relational.sql.aggregates import Aggregation
+from discreet.relational.sql.catalog import Catalog
+from discreet.relational.sql.expressions import expression_from
+from discreet.relational.sql.features import features_from
+from discreet.relational.sql.from_clause import Sources, require_plain
+from discreet.relational.sql.grouping import Grouping
+from discreet.relational.sql.outer_query import flattened
+from discreet.relational.sql.relation import Relation, Visible, unsupported
+from discreet.relational.sql.top_k import written_out
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
+from discreet.relational.types.expression import Column, Expression, Literal
+
+_LONGEST = 100_000
+
+_SELECT_CLAUSES = {
+    *("expressions", "from_", "from", "joins", "where", "group", "having", "order", "limit"),
+    *("offset", "distinct", "with_", "with", "kind", "hint"),
+}
+
+
+def question_from(text: str, catalog: Catalog) -> Question:
+    """Translate one SELECT into a question about the tables of ``catalog``."""
+    statement = flattened(parse(text))
+    if isinstance(statement, exp.Union):
+        raise unsupported(
+            construct="UNION of released answers",
+            remedy="Ask one by one, or put UNION ALL inside FROM (...) before aggregating.",
+        )
+    if not isinstance(statement, exp.Select):
+        raise unsupported(
+            construct=type(statement).__name__.upper(),
+            remedy="Only SELECT is answered; nothing can be changed.",
+        )
+    try:
+        return _Translation(catalog).question(statement, {})
+    except RecursionError:
+        pass
+    raise unsupported(construct="a question nested so deep", remedy="Ask something shorter.")
+
+
+def parse(text: str) -> exp.Expression:
+    """One statement, or a refusal that quotes nothing but the analyst's own text."""
+    if not isinstance(text, str) or not text.strip() or len(text) > _LONGEST:
+        raise InvalidParameter(
+            code="sql_syntax",
+            expectation=f"one SELECT statement of at most {_LONGEST} characters",
+            received=type(text).__name__,
+            remedy='Write for instance "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward".',
+        )
+    try:
+        statements = [part for part in sqlglot.parse(text, read="duckdb") if part is not None]
+    except (sqlglot.errors.SqlglotError, RecursionError) as fault:
+        raise InvalidParameter(
+            code="sql_syntax",
+            expectation="one SELECT statement in SQL",
+            received=_first_line(fault),
+            remedy="Mend the syntax; docs/sql.md lists what is understood.",
+        ) from None
+    if len(statements) != 1:
+        raise InvalidParameter(
+            code="sql_syntax",
+            expectation="one statement",
+            received=f"{len(statements)} statements",
+            remedy="Ask one question at a time.",
+        )
+    return statements[0]  # type: ignore[return-value]
+
+
+def _first_line(fault: Exception) -> str:
+    """Where the parser stopped, in the analyst's own text."""
+    errors = getattr(fault, "errors", None)
+    if not errors:
+        return "text that ends inside of quotes, or nests too deep"
+    place = errors[0]
+    near = str(place.get("highlight") or "").strip() or "the end"
+    return f"line {place.get('line')}, column {place.get('col')}: near {near[:40]}"
+
+
+@dataclass
+class _Translation:
+    """One question being translated; it numbers the scans."""
+
+    catalog: Catalog
+
+    def __post_init__(self) -> None:
+        self.sources = Sources(self.catalog, self.relation)
+
+    def relation(self, select: exp.Expression, scope: Mapping[str, Any]) -> Relation:
+        """A query whose rows are asked about: without aggregates, or grouped by the person."""
+        if isinstance(select, exp.Subquery):
+            require_plain(select)
+            return self.relation(select.this, scope)
+        if isinstance(select, exp.Union):
+            return self.sources.union(select, self._with(select, scope))
+        if not isinstance(select, exp.Select):
+            raise unsupported(
+                construct=type(select).__name__.upper(), remedy="Use SELECT in FROM (...)."
+            )
+        _only(select)
+        inner = self._with(select, scope)
+        for clause in ("order", "limit", "offset"):
+            if select.args.get(clause):
+                raise unsupported(
+                    construct=f"{clause.upper()} inside FROM (...)",
+                    remedy="It would choose among private rows; put it at the end of the question.",
+                )
+        if select.args.get("group") or select.args.get("having") or _aggregates(select):
+            return self._features(select, inner)
+        below = self._from(select, inner)
+        columns: list[Visible] = []
+        for item in select.expressions:
+            columns.extend(self._items(item, below))
+        made = Relation(below.rows, tuple(columns))
+        distinct = select.args.get("distinct")
+        if distinct is not None and distinct.args.get("on"):
+            raise unsupported(construct="DISTINCT ON", remedy="It would choose among private rows.")
+        return self.sources.distinct(made) if select.args.get("distinct") else made
+
+    def _features(self, select: exp.Select, scope: Mapping[str, Any]) -> Relation:
+        """An inner query grouped by the person."""
+        if select.args.get("distinct"):
+            raise unsupported(
+                construct="DISTINCT beside GROUP BY", remedy="There is one row per person anyway."
+            )
+        below = self._from(select, scope)
+        return features_from(select, below, self.catalog, self.sources.prefix)
+
+    def question(self, select: exp.Select, scope: Mapping[str, Any]) -> Question:
+        """The outermost query."""
+        _only(select)
+        select = written_out(select)
+        if select.args.get("distinct"):
+            raise unsupported(
+                construct="DISTINCT at the top", remedy="Keys are distinct anyway; leave it out."
+            )
+        inner = self._with(select, scope)
+        below = self._from(select, inner)
+        aliases = {
+            item.alias.lower(): item.this
+            for item in select.expressions
+            if isinstance(item, exp.Alias)
+        }
+        grouping = Grouping.of(select, below, aliases, self.catalog)
+        aggregation = Aggregation(below, self.catalog)
+
+        def released(node: exp.Expression) -> Expression:
+            return self._released(node, below, grouping, aggregation, aliases)
+
+        outputs = tuple(
+            self._output(item, place, grouping, released)
+            for place, item in enumerate(select.expressions)
+        )
+        having = select.args.get("having")
+        condition = None if having is None else released(having.this)
+        order = tuple(
+            Order(self._ordered(term, outputs, released), -1 if term.args.get("desc") else 1)
+            for term in (select.args["order"].expressions if select.args.get("order") else ())
+        )
+        if not aggregation.found and isinstance(grouping.keys, KeySet):
+            raise InvalidParameter(
+                code="no_aggregate",
+                expectation="at least one aggregate: rows themselves are never released",
+                remedy="Ask for COUNT(*), SUM(x), AVG(x), MEDIAN(x) or the like.",
+            )
+        _distinct_names(outputs)
+        return Question(
+            rows=below.rows,
+            unit=self.catalog.unit,
+            keys=grouping.keys,
+            key_places=grouping.places,
+            aggregates=tuple(aggregation.found),
+            outputs=outputs,
+            having=condition,
+            order=order,
+            limit=_whole(select.args.get("limit"), "LIMIT"),
+            offset=_whole(select.args.get("offset"), "OFFSET") or 0,
+        )
+
+    def _with(self, select: exp.Expression, scope: Mapping[str, Any]) -> dict[str, Any]:
+        """The scope with the common table expressions of a query added."""
+        inner = dict(scope)
+        clause = select.args.get("with_") or select.args.get("with")
+        if clause is None:
+            return inner
+        if clause.args.get("recursive"):
+            raise unsupported(
+                construct="WITH RECURSIVE", remedy="Write the query without recursion."
+            )
+        for table in clause.expressions:
+            if table.args["alias"].columns:
+                raise unsupported(
+                    construct="column names in WITH",
+                    remedy="Name the columns with AS in the SELECT.",
+                )
+            inner[table.alias.lower()] = (table.this, dict(inner))
+        return inner
+
+    def _from(self, select: exp.Select, scope: Mapping[str, Any]) -> Relation:
+        made = self.sources.of(select, scope)
+        where = select.args.get("where")
+        if where is None:
+            return made
+        condition = expression_from(where.this, made.resolve)
+        if condition.facts.kind is not Kind.TRUTH:
+            raise InvalidParameter(
+                code="type_clash",
+                expectation="a condition in WHERE",
+                received=condition.facts.kind.name,
+                remedy="Compare something: WHERE cost > 100.",
+            )
+        return replace(made, rows=_kept(made.rows, condition))
+
+    def _items(self, item: exp.Expression, below: Relation) -> list[Visible]:
+        if isinstance(item, exp.Star) or (
+            isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
+        ):
+            if any(item.args.get(part) for part in ("except_", "except", "replace", "rename")):
+                raise unsupported(construct="* with EXCEPT or REPLACE", remedy="List the columns.")
+            wanted = item.table.lower() if isinstance(item, exp.Column) else ""
+            return [
+                replace(column, qualifier="")
+                for column in below.columns
+                if not wanted or column.qualifier.lower() == wanted
+            ]
+        node = item.this if isinstance(item, exp.Alias) else item
+        name = item.alias_or_name
+        if not name:
+            raise InvalidParameter(
+                code="column_without_name",
+                expectation="a name for every computed column of an inner query",
+                remedy="Add AS name.",
+            )
+        return [Visible("", name, expression_from(node, below.resolve))]
+
+    def _released(
+        self,
+        node: exp.Expression,
+        below: Relation,
+        grouping: Grouping,
+        aggregation: Aggregation,
+        aliases: Mapping[str, exp.Expression],
+    ) -> Expression:
+        """An expression over keys and aggregates, for after the release."""
+        key = grouping.match(node)
+        if key is not None:
+            return key
+
+        def resolve(column: exp.Column) -> Expression:
+            matched = grouping.match(column)
+            if matched is not None:
+                return matched
+            if not column.table and column.name.lower() in aliases:
+                target = aliases[column.name.lower()]
+                if target is not column and not isinstance(target, exp.Column):
+                    return self._released(target, below, grouping, aggregation, {})
+            below.resolve(column)
+            raise InvalidParameter(
+                code="not_grouped",
+                expectation="only keys and aggregates outside of aggregates",
+                received=column.sql(),
+                remedy="Add the column to GROUP BY, or aggregate it.",
+            )
+
+        return expression_from(node, resolve, aggregation.column)
+
+    def _output(
+        self, item: exp.Expression, place: int, grouping: Grouping, released: Any
+    ) -> Output:
+        if isinstance(item, exp.Star):
+            raise unsupported(
+                construct="* at the top",
+                remedy="Rows are never released; name keys and aggregates.",
+            )
+        node = item.this if isinstance(item, exp.Alias) else item
+        name = item.alias_or_name or f"column_{place + 1}"
+        if not isinstance(item, exp.Alias) and not isinstance(node, exp.Column):
+            name = item.sql(dialect="duckdb").lower() if len(item.sql()) < 60 else name
+        expression = released(node)
+        match expression:
+            case Column(column) if column.startswith("key"):
+                return KeyOutput(name, int(column[3:]))
+            case Column(column):
+                return AggregateOutput(name, int(column[3:]))
+        facts = expression.facts
+        if not (facts.kind.is_number or facts.kind is Kind.TRUTH or facts.empty):
+            raise unsupported(
+                construct=f"a {facts.kind.value} computed from the answer",
+                remedy="Group by it where it follows from keys; or compute it from the answer.",
+            )
+        return DerivedOutput(name, expression)
+
+    def _ordered(
+        self, term: exp.Expression, outputs: tuple[Output, ...], released: Any
+    ) -> Expression:
+        node = term.this
+        if isinstance(node, exp.Literal) and node.is_int:
+            place = int(node.name) - 1
+            if not 0 <= place < len(outputs):
+                raise InvalidParameter(
+                    code="no_such_column",
+                    expectation="the number of a column in ORDER BY",
+                    received=place + 1,
+                    remedy="Count the columns of the SELECT from one, or use a name.",
+                )
+            return _as_column(outputs[place])
+        return released(node)  # type: ignore[no-any-return]
+
+
+def _as_column(output: Output) -> Expression:
+    """A released column by the name of the output itself."""
+    if isinstance(output, DerivedOutput):
+        return output.expression
+    name = f"{'key' if isinstance(output, KeyOutput) else 'agg'}{output.number}"
+    return Column(name, Facts(Kind.REAL, None, None, None, declared=True))
+
+
+def _kept(rows: Rows, condition: Expression) -> Rows:
+    return rows if condition == Literal(value=True) else Filtered(rows, condition)
+
+
+def _aggregates(select: exp.Select) -> bool:
+    return any(node.find(exp.AggFunc) is not None for node in select.expressions)
+
+
+def _only(select: exp.Select) -> None:
+    """Refuse clauses that are not translated: QUALIFY, SAMPLE, window definitions and others."""
+    for name, value in select.args.items():
+        if name not in _SELECT_CLAUSES and value:
+            raise unsupported(construct=name.strip("_").upper(), remedy="Leave the clause out.")
+
+
+def _whole(node: exp.Expression | None, name: str) -> int | None:
+    if node is None:
+        return None
+    value = node.expression
+    extra = [name for name, part in node.args.items() if part and name != "expression"]
+    if isinstance(value, exp.Literal) and value.is_int and not extra:
+        return int(value.name)
+    raise unsupported(
+        construct=f"{name} that is not a whole number", remedy="Write a number of rows."
+    )
+
+
+def _distinct_names(outputs: tuple[Output, ...]) -> None:
+    names = [output.name for output in outputs]
+    if len(set(names)) != len(names):
+        raise InvalidParameter(
+            code="columns_not_distinct",
+            expectation="a different name for each column of the answer",
+            received=names,
+            remedy="Rename with AS.",
+        )

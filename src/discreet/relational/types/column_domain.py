@@ -1,0 +1,258 @@
+"""What is publicly known of a value before any row is read: its kind, bounds, length and values.
+
+Facts of a column are declared by the owner; facts of an expression follow from those of its
+arguments. They hold for every row, so sensitivities may be computed from them.
+
+Numerics: bounds of WHOLE are exact integers. Bounds of REAL hold for the *rounded* result: the
+four operations and the square root round monotonically, so they are computed at the ends of the
+arguments' intervals with the same rounding; functions of a mathematical library are widened.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any, TypeAlias
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.types.data_type import (
+    FIRST_DATE,
+    FIRST_MOMENT,
+    LARGEST_REAL,
+    LARGEST_WHOLE,
+    LAST_DATE,
+    LAST_MOMENT,
+    TEXT_LIMIT,
+    Kind,
+)
+
+Bound: TypeAlias = int | float | date | datetime
+
+MOST_VALUES = 100_000
+"""The longest list of possible values that is ever enumerated."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Public knowledge of a value that may also be NULL.
+
+    Contract: every non-null value lies in [``low``, ``high``] (None: no bound on that side) and
+    in ``values`` if that is not None; a text has at most ``length`` letters. ``declared`` says
+    that every column below was declared, so the value may be a key or be aggregated.
+
+    Guarantee: bounds are brought to the type of the kind, and bounds that follow from ``values``
+    are filled in. Every text has a finite ``length``, ``TEXT_LIMIT`` at most, and nothing else has
+    one.
+
+    >>> Facts(Kind.WHOLE, values=(3, 1), declared=True).high
+    3
+    >>> Facts(Kind.TEXT, values=("A", "it")).length, Facts(Kind.TEXT).length
+    (2, 4096)
+    """
+
+    kind: Kind
+    low: Any = None
+    high: Any = None
+    values: tuple[object, ...] | None = None
+    declared: bool = False
+    length: int | None = None
+
+    def __post_init__(self) -> None:
+        values = self.values
+        if values is None and self.kind is Kind.TRUTH:
+            values = (False, True)
+        if values is not None:
+            values = tuple(dict.fromkeys(_in_kind(self.kind, value) for value in values))
+        low: Any = None if self.low is None else _bound(self.kind, self.low, up=True)
+        high: Any = None if self.high is None else _bound(self.kind, self.high, up=False)
+        if values and self.kind.has_bounds:
+            ordered: list[Any] = list(values)
+            low, high = min(ordered), max(ordered)
+        if low is not None and high is not None and low > high:
+            raise InvalidParameter(
+                code="bounds_crossed",
+                expectation="a lower bound that is not above the upper bound",
+                received=(self.low, self.high),
+                remedy="Swap the bounds.",
+            )
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "length", _length(self.kind, values, self.length))
+
+    @property
+    def letters(self) -> int:
+        """The most letters of a text; none of anything else."""
+        return self.length or 0
+
+    @property
+    def bounded(self) -> bool:
+        """Whether both bounds are known."""
+        return self.low is not None and self.high is not None
+
+    @property
+    def empty(self) -> bool:
+        """Whether the value is NULL in every row."""
+        return self.values == ()
+
+    def as_kind(self, kind: Kind) -> Facts:
+        """Facts after a lossless or rounding promotion: WHOLE to REAL, DATE to MOMENT.
+
+        An always-null value has any kind.
+        """
+        if kind is self.kind:
+            return self
+        if self.empty:
+            return Facts(kind, values=(), declared=self.declared)
+        return Facts(
+            kind,
+            low=self.low,
+            high=self.high,
+            values=self.values,
+            declared=self.declared,
+        )
+
+    @property
+    def listable(self) -> int | None:
+        """How many values are possible; None where they have no finite list.
+
+        >>> Facts(Kind.WHOLE, 0, 200_000).listable
+        200001
+        """
+        if self.values is not None:
+            return len(self.values)
+        if self.bounded and self.kind is Kind.WHOLE:
+            return int(self.high - self.low) + 1
+        if self.bounded and self.kind is Kind.DATE:
+            return int((self.high - self.low).days) + 1
+        return None
+
+    def enumerated(self, limit: int = MOST_VALUES) -> tuple[object, ...] | None:
+        """Every possible value in a fixed order, or None if there are more than ``limit``.
+
+        >>> Facts(Kind.WHOLE, 0, 3).enumerated()
+        (0, 1, 2, 3)
+        """
+        if self.values is not None:
+            return self.values if len(self.values) <= limit else None
+        if not self.bounded:
+            return None
+        if self.kind is Kind.WHOLE and self.high - self.low < limit:
+            return tuple(range(self.low, self.high + 1))
+        if self.kind is Kind.DATE and (self.high - self.low).days < limit:
+            days = (self.high - self.low).days
+            return tuple(self.low + timedelta(days=day) for day in range(days + 1))
+        return (self.low,) if self.low == self.high else None
+
+
+def hull(kind: Kind, parts: Iterable[Facts]) -> Facts:
+    """What is known of a value that is one of ``parts``, all brought to ``kind``."""
+    every = [part.as_kind(kind) for part in parts]
+    declared = all(part.declared for part in every)
+    some = [part for part in every if not part.empty]
+    if not some:
+        return Facts(kind, values=(), declared=declared)
+    lows, highs = [part.low for part in some], [part.high for part in some]
+    values: tuple[object, ...] | None = None
+    if all(part.values is not None for part in some):
+        values = tuple(value for part in some for value in part.values or ())
+    return Facts(
+        kind,
+        low=None if None in lows else min(lows),
+        high=None if None in highs else max(highs),
+        values=values if values is None or len(values) <= MOST_VALUES else None,
+        declared=declared,
+        length=max(part.letters for part in some),
+    )
+
+
+def require_bounds(facts: Facts, name: str) -> None:
+    """Refuse a value without public bounds; ``name`` is the column or expression as written."""
+    if facts.bounded and facts.declared:
+        return
+    if facts.declared:
+        expectation = f"both bounds of {name} to follow from the declared columns"
+        remedy = "Divide by what cannot be zero, or bound the result: least(greatest(x, 0), 100)."
+    else:
+        expectation = f"public bounds for {name}, without which one row could change any sum"
+        column = name if name.isidentifier() else "cost"
+        what = "it" if name.isidentifier() else "the columns it is computed from"
+        remedy = f'Declare {what}: columns={{"{column}": dp.Number(0, 50_000)}}.'
+    raise InvalidParameter(code="missing_bound", expectation=expectation, remedy=remedy)
+
+
+def cleaned(value: object, facts: Facts) -> object:
+    """The value a scan gives for what a table holds: the reference for every engine's cleaning.
+
+    NaN is NULL; numbers are clamped, infinities included; days and moments outside their bounds
+    and unlisted categories are NULL; text is cut to its first letters.
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    kept: Any = value
+    if facts.kind.has_bounds and facts.values is None:
+        low, high = limits(facts)
+        kept = low if kept < low else high if kept > high else kept
+        if facts.kind.is_calendar and kept != value:
+            return None
+    kept = _in_kind(facts.kind, kept)
+    if facts.kind is Kind.TEXT and facts.values is None:
+        kept = kept[: facts.letters]
+    return None if facts.values is not None and kept not in facts.values else kept
+
+
+def limits(facts: Facts) -> tuple[Any, Any]:
+    """The bounds, with the ends of the universe of the kind where there is none."""
+    least, most = _UNIVERSE[facts.kind]
+    return (
+        least if facts.low is None else facts.low,
+        most if facts.high is None else facts.high,
+    )
+
+
+_UNIVERSE: dict[Kind, tuple[Bound, Bound]] = {
+    Kind.WHOLE: (-LARGEST_WHOLE, LARGEST_WHOLE),
+    Kind.REAL: (-LARGEST_REAL, LARGEST_REAL),
+    Kind.DATE: (FIRST_DATE, LAST_DATE),
+    Kind.MOMENT: (FIRST_MOMENT, LAST_MOMENT),
+}
+
+
+def _bound(kind: Kind, value: Any, *, up: bool) -> Bound:
+    match kind:
+        case Kind.WHOLE:
+            whole: int = math.ceil(value) if up else math.floor(value)
+            return max(-LARGEST_WHOLE, min(LARGEST_WHOLE, whole))
+        case Kind.REAL:
+            return max(-LARGEST_REAL, min(LARGEST_REAL, float(value)))
+        case Kind.DATE | Kind.MOMENT:
+            return _calendar(kind, value)
+        case _:
+            raise InvalidParameter(
+                code="bounds_not_ordered",
+                expectation=f"no bounds for a {kind.value}",
+                received=value,
+                remedy="List its possible values instead, with dp.Category.",
+            )
+
+
+def _length(kind: Kind, values: tuple[object, ...] | None, claimed: int | None) -> int | None:
+    if kind is not Kind.TEXT:
+        return None
+    if values is not None:
+        return max(map(len, map(str, values)), default=0)
+    return TEXT_LIMIT if claimed is None else min(claimed, TEXT_LIMIT)
+
+
+def _in_kind(kind: Kind, value: Any) -> Any:
+    if kind is Kind.REAL:
+        return float(value)
+    return _calendar(kind, value) if kind.is_calendar else value
+
+
+def _calendar(kind: Kind, value: date | datetime) -> date | datetime:
+    if kind is Kind.DATE:
+        return value.date() if isinstance(value, datetime) else value
+    return value if isinstance(value, datetime) else datetime.combine(value, time.min)

@@ -1,0 +1,204 @@
+"""One released column: its numbers, how wrong the noise may have made them, and in words why.
+
+An answer holds a formula and an interval, both small; ``values``, ``lower``, ``upper`` and
+``estimates`` are worked out when they are asked for.
+
+>>> from discreet.mechanisms.distributions.distribution import DiscreteLaplace
+>>> n = Measure("r1", "n", DiscreteLaplace(scale=2, step=1), (123, 4))
+>>> answer = Answer.linear("n", [(1, n)], within=(0, math.inf), confidence=0.95)
+>>> answer.values, answer.lower, answer.upper
+((123, 4), (117, 0), (129, 10))
+>>> answer.note
+'discrete Laplace noise of scale 2; 95 % intervals cover noise only, not sampling or clamping'
+>>> answer.estimates[0]
+123 ± 6 (95 %)
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.parameters import probability
+from discreet.release.estimate import ANYWHERE, Estimate, Range, Released
+from discreet.release.format import percent
+from discreet.release.formula import (
+    Formula,
+    Given,
+    Linear,
+    Measure,
+    Quotient,
+    Shown,
+    Values,
+    listed,
+    require_lengths,
+)
+from discreet.release.ratio import Ratio
+
+
+@dataclass(frozen=True)
+class Even:
+    """The same half-width on both sides of every number; for linear columns."""
+
+    half_width: Released
+
+
+@dataclass(frozen=True)
+class Ends:
+    """A lower and an upper end for every row; infinite where nothing can be said."""
+
+    lower: Values
+    upper: Values
+
+    def __post_init__(self) -> None:
+        """Keep plain numbers; refuse lengths that differ and ends that cross."""
+        object.__setattr__(self, "lower", tuple(listed(self.lower)))
+        object.__setattr__(self, "upper", tuple(listed(self.upper)))
+        require_lengths({"lower": len(self.lower), "upper": len(self.upper)})
+        in_order = all(map(operator.le, self.lower, self.upper))
+        if not in_order or math.inf in self.lower or -math.inf in self.upper:
+            raise InvalidParameter(
+                code="bounds_crossed",
+                expectation="lower ends that are not above the upper ends",
+                remedy="Swap them; where nothing can be said they are -inf and inf.",
+            )
+
+
+Interval: TypeAlias = Even | Ends | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A column of a release. Build it with :meth:`linear`, :meth:`quotient` or :meth:`given`.
+
+    Contract: ``interval`` belongs to ``formula`` at the confidence of the release; it is None
+    where no interval can be stated, and then ``note`` says what is stated instead. All of it is
+    public, or a function of noisy numbers that were paid for.
+    """
+
+    name: str
+    formula: Formula
+    interval: Interval
+    note: str
+
+    def __post_init__(self) -> None:
+        """Refuse an interval that does not fit its formula."""
+        if isinstance(self.interval, Even) and not isinstance(self.formula, Linear):
+            raise InvalidParameter(
+                code="interval_without_formula",
+                expectation="ends for each row, where a column is not linear in its measures",
+                received=type(self.formula).__name__,
+                remedy="Pass Ends(lower, upper).",
+            )
+        if isinstance(self.interval, Ends):
+            require_lengths({"values": len(self.values), "ends": len(self.interval.lower)})
+
+    @classmethod
+    def linear(
+        cls,
+        name: str,
+        terms: Iterable[tuple[Released, Measure]],
+        *,
+        confidence: float,
+        constant: Released = 0,
+        within: Range = ANYWHERE,
+        note: str | None = None,
+    ) -> Answer:
+        """A count, a sum, or another sum of measures; its interval follows from their laws."""
+        formula = Linear(tuple(terms), constant, within)
+        level = float(probability("confidence", confidence))
+        rows = len(formula.values)
+        width = formula.estimate(0).half_width(confidence=level) if rows else 0
+        return cls(
+            name=name,
+            formula=formula,
+            interval=Even(width),
+            note=_note(formula, level) if note is None else note,
+        )
+
+    @classmethod
+    def quotient(
+        cls,
+        name: str,
+        numerator: Linear,
+        denominator: Linear,
+        *,
+        confidence: float,
+        offset: float = 0.0,
+        within: Range = ANYWHERE,
+        note: str | None = None,
+    ) -> Answer:
+        """A mean, a share, or another ratio; its interval is Fieller's, row by row."""
+        formula = Quotient(numerator, denominator, offset, within)
+        level = float(probability("confidence", confidence))
+        return cls(
+            name=name,
+            formula=formula,
+            interval=Ends(*formula.ends(level)),
+            note=_note(formula, level) if note is None else note,
+        )
+
+    @classmethod
+    def given(
+        cls, name: str, values: Sequence[Released | None], *, interval: Ends | None, note: str
+    ) -> Answer:
+        """Numbers with no formula, such as quantiles; ``note`` says how wrong they may be."""
+        return cls(name=name, formula=Given(tuple(values)), interval=interval, note=note)
+
+    @property
+    def values(self) -> Shown:
+        """The released numbers; None where there is none."""
+        return self.formula.values
+
+    @property
+    def lower(self) -> Values | None:
+        """The lower ends; None if the column has no interval."""
+        return None if self._ends is None else self._ends.lower
+
+    @property
+    def upper(self) -> Values | None:
+        """The upper ends; None if the column has no interval."""
+        return None if self._ends is None else self._ends.upper
+
+    @property
+    def estimates(self) -> tuple[Estimate | Ratio, ...] | None:
+        """Every number with its noise, ready for arithmetic; None where there is no formula."""
+        if isinstance(self.formula, Given):
+            return None
+        return tuple(self.formula.estimate(row) for row in range(len(self)))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def _ends(self) -> Ends | None:
+        if not isinstance(self.interval, Even):
+            return self.interval
+        assert isinstance(self.formula, Linear)
+        width, (low, high) = self.interval.half_width, self.formula.within
+        values = self.formula.values
+        ends = [[value - width for value in values], [value + width for value in values]]
+        if low > -math.inf:
+            ends = [[end if end > low else low for end in side] for side in ends]
+        if high < math.inf:
+            ends = [[end if end < high else high for end in side] for side in ends]
+        return Ends(tuple(ends[0]), tuple(ends[1]))
+
+
+def _note(formula: Formula, confidence: float) -> str:
+    noises = dict.fromkeys(described(measure) for measure in formula.measures())
+    limits = "cover noise only, not sampling or clamping"
+    return f"{' and '.join(noises)}; {percent(confidence)} intervals {limits}"
+
+
+def described(measure: Measure) -> str:
+    """The noise of a measure in words."""
+    kind = measure.law.kind.removeprefix("rounded_").replace("_", " ")
+    words = kind.replace("laplace", "Laplace").replace("gaussian", "Gaussian")
+    parameter = "scale" if "laplace" in kind else "sigma"
+    return f"{words} noise of {parameter} {measure.law.spread:.6g}"

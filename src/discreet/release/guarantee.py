@@ -1,0 +1,124 @@
+"""A guarantee and its unit, as plain JSON and in words."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.guarantee import (
+    ZCDP,
+    ApproxDP,
+    ApproxZCDP,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    RenyiDP,
+)
+from discreet.core.unit import Person, PrivacyUnit, Replace
+from discreet.core.written import FORMS, KINDS
+from discreet.release.format import at_most
+
+
+def plain_guarantee(guarantee: Guarantee) -> dict[str, Any]:
+    """The guarantee as a JSON object.
+
+    >>> from discreet.core.unit import Row
+    >>> plain_guarantee(PureDP(epsilon=Fraction(1, 3), unit=Row()))
+    {'kind': 'PureDP', 'unit': {'kind': 'Row'}, 'epsilon': {'ratio': ['1', '3']}}
+    """
+    plain: dict[str, Any] = _plain(guarantee)
+    return plain
+
+
+def guarantee_from_plain(plain: Any) -> Guarantee:
+    """The guarantee that :func:`plain_guarantee` wrote."""
+    guarantee = _read(plain)
+    if not isinstance(guarantee, Guarantee):
+        raise InvalidParameter(
+            code="guarantee_not_plain",
+            expectation="a guarantee as `plain_guarantee` wrote it",
+            received=type(guarantee).__name__,
+            remedy="Pass the object unchanged.",
+        )
+    return guarantee
+
+
+def promised(guarantee: Guarantee) -> str:  # noqa: PLR0911 -- one line for each notion
+    """The numbers of a guarantee in words; losses are rounded up.
+
+    >>> promised(ApproxDP(epsilon=0.5, delta=1e-6))
+    'epsilon 0.5, delta 1e-06'
+    """
+    match guarantee:
+        case PureDP(epsilon=epsilon):
+            return f"epsilon {at_most(epsilon)}"
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return f"epsilon {at_most(epsilon)}, delta {at_most(delta)}"
+        case ZCDP(rho=rho):
+            return f"rho {at_most(rho)} (zero-concentrated)"
+        case ApproxZCDP(rho=rho, delta=delta):
+            return f"rho {at_most(rho)} (zero-concentrated), delta {at_most(delta)} apart"
+        case RenyiDP(alpha=alpha, epsilon=epsilon):
+            return f"epsilon {at_most(epsilon)} at Rényi order {float(alpha):g}"
+        case GaussianDP(mu=mu):
+            return f"mu {at_most(mu)} (Gaussian)"
+        case _:
+            return repr(guarantee)
+
+
+def protected(unit: PrivacyUnit | None) -> str:
+    """Whom a guarantee protects, in words.
+
+    >>> from discreet.core.unit import Row
+    >>> protected(Person("patient_id", max_rows=20, max_groups=5)), protected(Replace(Row()))
+    ('each patient_id (at most 20 rows, 5 groups)', 'each row, replaced')
+    """
+    match unit:
+        case Replace(unit=inner):
+            return f"{protected(inner)}, replaced"
+        case Person(id=name):
+            bounds = (
+                ("row", "", unit.max_rows),
+                ("group", "", unit.max_groups),
+                ("row", " in each group", unit.max_rows_per_group),
+            )
+            stated = [
+                f"{most} {what}{'s' if most > 1 else ''}{where}"
+                for what, where, most in bounds
+                if most is not None
+            ]
+            return f"each {name}" + (f" (at most {', '.join(stated)})" if stated else "")
+        case None:
+            return "nobody named"
+        case _:
+            return f"each {FORMS[type(unit)].tag.lower()}"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return {"ratio": [str(value.numerator), str(value.denominator)]}
+    form = FORMS.get(type(value))
+    if form is None:
+        return value
+    parts = {name: _plain(part) for name, part in form.parts(value)}
+    return {"kind": form.tag, **{name: part for name, part in parts.items() if part is not None}}
+
+
+def _read(plain: Any) -> Any:
+    if not isinstance(plain, dict):
+        return plain
+    if set(plain) == {"ratio"}:
+        numerator, denominator = plain["ratio"]
+        return Fraction(int(numerator), int(denominator))
+    parts = {name: _read(part) for name, part in plain.items() if name != "kind"}
+    kind = KINDS.get(plain.get("kind", ""))
+    given = None if kind is None else FORMS[kind].arguments(parts)
+    if kind is None or given is None:
+        raise InvalidParameter(
+            code="guarantee_not_plain",
+            expectation="a guarantee or unit of a known kind, with its own fields",
+            received=plain.get("kind"),
+            remedy="Pass what `plain_guarantee` wrote, unchanged.",
+        )
+    return kind(**given)

@@ -1,0 +1,39 @@
+"""Confidence intervals for noisy answers: exact laws of the noise, combined exactly."""
+
+from discreet.mechanisms.distributions.distribution import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Law,
+    RoundedGaussian,
+    RoundedLaplace,
+    law_from_plain,
+    law_of,
+)
+from discreet.release.intervals.combine import Combined, inverse_variance
+from discreet.release.intervals.correlation import correlation_intervals
+from discreet.release.intervals.covariance import covariance_intervals
+from discreet.release.intervals.dispersion import stddev_intervals, variance_intervals
+from discreet.release.intervals.linear import half_width, half_widths
+from discreet.release.intervals.ratio import ratio_intervals
+from discreet.release.intervals.smooth import smooth_intervals, trusted
+
+__all__ = [
+    "Combined",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Law",
+    "RoundedGaussian",
+    "RoundedLaplace",
+    "correlation_intervals",
+    "covariance_intervals",
+    "half_width",
+    "half_widths",
+    "inverse_variance",
+    "law_from_plain",
+    "law_of",
+    "ratio_intervals",
+    "smooth_intervals",
+    "stddev_intervals",
+    "trusted",
+    "variance_intervals",
+]

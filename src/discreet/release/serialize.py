@@ -1,0 +1,232 @@
+"""A release as one line of JSON, and back.
+
+The text is canonical: one form for one release, so what a ledger stored returns byte for byte. It
+states each law once for all rows and leaves out what follows from the rest: the values of a column
+with a formula, and the ends of an interval of constant width. Infinite ends are null.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from discreet.core.errors import DiscreetError, InvalidParameter
+from discreet.core.events import event as events
+from discreet.mechanisms.distributions.distribution import law_from_plain
+from discreet.release.column import Answer, Ends, Even, Interval
+from discreet.release.estimate import Range
+from discreet.release.formula import Formula, Given, Linear, Measure, Quotient
+from discreet.release.guarantee import guarantee_from_plain, plain_guarantee
+from discreet.release.keys import column_from_plain, kind_of, plain_column
+
+if TYPE_CHECKING:
+    from discreet.release.release import Release
+
+VERSION = 1
+"""Of the form of the text; part of it."""
+
+_EXACT = 2.0**53
+"""Up to here every whole number is a float."""
+
+
+def to_json(release: Release) -> str:
+    """The release as one line."""
+    measures = release.measures()
+    places = {(measure.release, measure.name): place for place, measure in enumerate(measures)}
+    plain = {
+        "version": VERSION,
+        "id": release.id,
+        "question": release.question,
+        "keys": [
+            [name, (kind := kind_of(name, column)), plain_column(kind, column)]
+            for name, column in release.keys.items()
+        ],
+        "measures": [_plain_measure(measure, release.id) for measure in measures],
+        "answers": [_plain_answer(answer, places) for answer in release.answers],
+        "confidence": release.confidence,
+        "guarantee": plain_guarantee(release.guarantee),
+        "event": json.loads(release.event.to_json()),
+        "warnings": release.warnings,
+        "statement": dict(release.statement),
+    }
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def from_json(text: str) -> Release:
+    """The release that :func:`to_json` wrote."""
+    try:
+        plain = json.loads(text)
+        version = plain["version"]
+        if version is True or version != VERSION:
+            raise InvalidParameter(
+                code="release_version",
+                expectation=f"a release written in form {VERSION}",
+                received=version,
+                remedy="Upgrade discreet, or read it with the version that wrote it.",
+            )
+        return _release(plain)
+    except DiscreetError:
+        raise
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as fault:
+        raise InvalidParameter(
+            code="release_not_json",
+            expectation="a release as `to_json` wrote it",
+            received=type(fault).__name__,
+            remedy="Pass the text unchanged.",
+        ) from None
+
+
+def _release(plain: Mapping[str, Any]) -> Release:
+    from discreet.release.release import Release
+
+    measures = [_measure(each, plain["id"]) for each in plain["measures"]]
+    return Release(
+        id=plain["id"],
+        question=plain["question"],
+        keys={name: column_from_plain(kind, values) for name, kind, values in plain["keys"]},
+        answers=tuple(_answer(each, measures) for each in plain["answers"]),
+        confidence=plain["confidence"],
+        guarantee=guarantee_from_plain(plain["guarantee"]),
+        event=events.from_json(json.dumps(plain["event"])),
+        warnings=tuple(plain["warnings"]),
+        statement=plain["statement"],
+    )
+
+
+def _plain_measure(measure: Measure, own: str) -> dict[str, Any]:
+    steps = _steps(measure)
+    plain: dict[str, Any] = {
+        "name": measure.name,
+        "law": measure.law.plain(),
+        **({"values": measure.values} if steps is None else {"steps": steps}),
+    }
+    if measure.release != own:
+        plain["release"] = measure.release
+    if measure.cells is not None:
+        plain["cells"] = measure.cells
+    return plain
+
+
+def _measure(plain: Mapping[str, Any], own: str) -> Measure:
+    law, cells = law_from_plain(plain["law"]), plain.get("cells")
+    steps = plain.get("steps")
+    values = plain["values"] if steps is None else [each * law.step for each in steps]
+    return Measure(
+        plain.get("release", own),
+        plain["name"],
+        law,
+        tuple(values),
+        None if cells is None else tuple(cells),
+    )
+
+
+def _steps(measure: Measure) -> list[int] | None:
+    """Reals on the grid of their noise as whole numbers of its steps: shorter, and as exact."""
+    import numpy as np
+
+    if not measure.values or isinstance(measure.values[0], int):
+        return None
+    with np.errstate(over="ignore"):
+        steps = np.array(measure.values) / measure.law.step
+    if not ((np.abs(steps) <= _EXACT) & (steps == np.rint(steps))).all():
+        return None
+    whole: list[int] = steps.astype(np.int64).tolist()
+    return whole
+
+
+def _plain_answer(answer: Answer, places: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+    return {
+        "name": answer.name,
+        "note": answer.note,
+        "interval": _plain_interval(answer.interval),
+        **_plain_formula(answer.formula, places),
+    }
+
+
+def _answer(plain: Mapping[str, Any], measures: list[Measure]) -> Answer:
+    return Answer(
+        name=plain["name"],
+        formula=_formula(plain, measures),
+        interval=_interval(plain["interval"]),
+        note=plain["note"],
+    )
+
+
+def _plain_formula(formula: Formula, places: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+    match formula:
+        case Given(values=values):
+            return {"values": values}
+        case Linear():
+            return {"linear": _plain_linear(formula, places)}
+        case Quotient():
+            return {
+                "numerator": _plain_linear(formula.numerator, places),
+                "denominator": _plain_linear(formula.denominator, places),
+                "offset": formula.offset,
+                "within": _plain_range(formula.within),
+            }
+
+
+def _formula(plain: Mapping[str, Any], measures: list[Measure]) -> Formula:
+    if "values" in plain:
+        return Given(tuple(plain["values"]))
+    if "linear" in plain:
+        return _linear(plain["linear"], measures)
+    return Quotient(
+        _linear(plain["numerator"], measures),
+        _linear(plain["denominator"], measures),
+        plain["offset"],
+        _range(plain["within"]),
+    )
+
+
+def _plain_linear(formula: Linear, places: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+    return {
+        "terms": [
+            [factor, places[measure.release, measure.name]] for factor, measure in formula.terms
+        ],
+        "constant": formula.constant,
+        "within": _plain_range(formula.within),
+    }
+
+
+def _linear(plain: Mapping[str, Any], measures: list[Measure]) -> Linear:
+    terms = tuple((factor, measures[place]) for factor, place in plain["terms"])
+    return Linear(terms, plain["constant"], _range(plain["within"]))
+
+
+def _plain_interval(interval: Interval) -> Any:
+    match interval:
+        case None:
+            return None
+        case Even(half_width=width):
+            return {"half_width": width}
+        case Ends(lower=lower, upper=upper):
+            return {"lower": _finite(lower, -math.inf), "upper": _finite(upper, math.inf)}
+
+
+def _interval(plain: Any) -> Interval:
+    if plain is None:
+        return None
+    if "half_width" in plain:
+        return Even(plain["half_width"])
+    lower = tuple(-math.inf if end is None else end for end in plain["lower"])
+    return Ends(lower, tuple(math.inf if end is None else end for end in plain["upper"]))
+
+
+def _finite(ends: tuple[float, ...], infinite: float) -> Any:
+    if infinite not in ends:
+        return ends
+    return [None if end == infinite else end for end in ends]
+
+
+def _plain_range(within: Range) -> list[Any]:
+    low, high = within
+    return [None if low == -math.inf else low, None if high == math.inf else high]
+
+
+def _range(plain: Any) -> Range:
+    low, high = plain
+    return (-math.inf if low is None else low, math.inf if high is None else high)

@@ -1,0 +1,77 @@
+"""How wrong an answer may be, stage by stage, from public quantities alone.
+
+Bounding and clamping change an answer by how much the data exceeds the bounds, which is private:
+so their error is stated as unknown, with what decides it. The grid and the noise are public laws.
+
+Source: 004d:D6, D8; contract, "What may be seen".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.core.unit import Person, PrivacyUnit, add_remove
+from discreet.mechanisms.distributions.distribution import law_from_plain
+from discreet.release.format import percent
+from discreet.release.guarantee import protected
+
+UNKNOWN = "unknown without paying for it"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage on the way from the data to the answer."""
+
+    name: str
+    error: str
+
+
+def stages(measure: Mapping[str, Any], unit: PrivacyUnit | None, level: float) -> tuple[Stage, ...]:
+    """The stages of one measure, in the order in which they act."""
+    return (
+        Stage("bounding", _bounding(unit)),
+        *(Stage("clamping", text) for text in _clamping(measure)),
+        *(Stage("grid", text) for text in _grid(measure)),
+        Stage("noise", _noise(measure, level)),
+    )
+
+
+def _bounding(unit: PrivacyUnit | None) -> str:
+    person = None if unit is None else add_remove(unit)
+    if not isinstance(person, Person):
+        return "none: one row each, on the owner's word"
+    return f"{UNKNOWN}: what {protected(person)} has beyond that does not count; none if none has"
+
+
+def _clamping(measure: Mapping[str, Any]) -> list[str]:
+    bounds = measure.get("bounds")
+    if not bounds:
+        return []
+    low, high = bounds
+    inside = f"[{_shown(low)}, {_shown(high)}]"
+    return [f"{UNKNOWN}: values outside {inside} count as the nearest; none if none are"]
+
+
+def _grid(measure: Mapping[str, Any]) -> list[str]:
+    if "candidates" in measure:
+        return [f"values count as the nearest of {measure['candidates']:,} candidates"]
+    step = measure.get("noise", {}).get("step")
+    if step is None or measure.get("whole", "bounds" not in measure):
+        return ["none: whole numbers"]
+    return [f"at most {step / 2:.3g} for each row"]
+
+
+def _noise(measure: Mapping[str, Any], level: float) -> str:
+    if "error" in measure:
+        return str(measure["error"])
+    if "noise" not in measure:
+        return "see the note of the column: an error in ranks, not in values"
+    law = law_from_plain(measure["noise"])
+    width = law.half_width(level)
+    return f"± {width:.4g} in each cell with {percent(level)} confidence, no bias"
+
+
+def _shown(bound: object) -> str:
+    return f"{bound:g}" if isinstance(bound, int | float) else str(bound)

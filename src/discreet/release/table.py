@@ -1,0 +1,211 @@
+"""A release as an aligned table of text, or as HTML for notebooks.
+
+Whole numbers are shown in full, others with the digits that their intervals justify; intervals as
+``± 6`` where they are even, else as two columns, rounded outward. Long tables are cut in the
+middle. Below stand what each column's uncertainty means, what was paid, and warnings.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from dataclasses import fields
+from datetime import datetime
+from html import escape
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from discreet.core.events.event import Event
+from discreet.core.events.mechanisms import Unprotected
+from discreet.release.column import Answer, Even
+from discreet.release.format import above, at_most, below, decimals, shown
+from discreet.release.guarantee import promised, protected
+
+if TYPE_CHECKING:
+    from discreet.release.keys import Key
+    from discreet.release.release import Release
+
+MOST_ROWS = 40
+"""Longer tables show as many rows less one, half from each end."""
+
+
+class _Column(NamedTuple):
+    header: str
+    cells: list[str]
+    left: bool
+
+
+def text(release: Release) -> str:
+    """The table for terminals."""
+    rows = _rows(len(release))
+    columns = _columns(release, rows)
+    widths = [max(map(_width, (column.header, *column.cells))) for column in columns]
+    lines = [
+        "  ".join(map(_padded, cells, widths, (column.left for column in columns))).rstrip()
+        for cells in zip(*([column.header, *column.cells] for column in columns), strict=True)
+    ]
+    hidden = len(release) - len(rows)
+    if hidden:
+        lines.insert(1 + MOST_ROWS // 2, f"… {hidden} more rows …")
+    return "\n".join((*lines, *map(_one_line, _footer(release))))
+
+
+def html(release: Release) -> str:
+    """The table for notebooks; every text in it is escaped."""
+    rows = _rows(len(release))
+    columns = _columns(release, rows)
+    align = ["left" if column.left else "right" for column in columns]
+    head = "".join(
+        f'<th style="text-align:{side}">{escape(column.header)}</th>'
+        for column, side in zip(columns, align, strict=True)
+    )
+    body = [
+        "<tr>"
+        + "".join(
+            f'<td style="text-align:{side}">{escape(cell)}</td>'
+            for cell, side in zip(cells, align, strict=True)
+        )
+        + "</tr>"
+        for cells in zip(*(column.cells for column in columns), strict=True)
+    ]
+    hidden = len(release) - len(rows)
+    if hidden:
+        line = f'<tr><td colspan="{len(columns)}">… {hidden} more rows …</td></tr>'
+        body.insert(MOST_ROWS // 2, line)
+    footer = "".join(f"<div><small>{escape(line)}</small></div>" for line in _footer(release))
+    return (
+        f"<div><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(body)}</tbody></table>{footer}</div>"
+    )
+
+
+def _rows(count: int) -> list[int]:
+    """Which rows are shown."""
+    if count <= MOST_ROWS:
+        return list(range(count))
+    first = MOST_ROWS // 2
+    return [*range(first), *range(count - (MOST_ROWS - 1 - first), count)]
+
+
+def _columns(release: Release, rows: list[int]) -> list[_Column]:
+    columns = [
+        _Column(_one_line(name), [_key(column[row]) for row in rows], left=_is_text(column))
+        for name, column in release.keys.items()
+    ]
+    for answer in release.answers:
+        columns += _answer(answer, rows)
+    return columns
+
+
+def _answer(answer: Answer, rows: list[int]) -> list[_Column]:
+    name, values = _one_line(answer.name), [answer.values[row] for row in rows]
+    if answer.lower is None or answer.upper is None:
+        return [_Column(name, [shown(value, None) for value in values], left=False)]
+    lower, upper = ([ends[row] for row in rows] for ends in (answer.lower, answer.upper))
+    if isinstance(answer.interval, Even):
+        width = answer.interval.half_width
+        places = decimals(width)
+        even = all(
+            (low, high) == (value - width, value + width)  # type: ignore[operator]
+            for low, value, high in zip(lower, values, upper, strict=True)
+        )
+        if even:
+            cells = [f"{shown(value, places)} ± {above(width, places)}" for value in values]
+            return [_Column(name, cells, left=False)]
+    else:
+        places = _places(lower, upper)
+    return [
+        _Column(name, [shown(value, places) for value in values], left=False),
+        _Column(f"{name}_lower", [below(end, places) for end in lower], left=False),
+        _Column(f"{name}_upper", [above(end, places) for end in upper], left=False),
+    ]
+
+
+def _places(lower: list[float], upper: list[float]) -> int | None:
+    widths = [
+        (high - low) / 2
+        for low, high in zip(lower, upper, strict=True)
+        if 0 < high - low < math.inf
+    ]
+    return decimals(median(widths)) if widths else None
+
+
+def _footer(release: Release) -> list[str]:
+    notes: dict[str, list[str]] = {}
+    for answer in release.answers:
+        if answer.note:
+            notes.setdefault(answer.note, []).append(answer.name)
+    lines = [f"{', '.join(names)}: {note}" for note, names in notes.items()]
+    if any(map(_is_below_zero, release.answers)):
+        lines.append(
+            "below 0: what is counted cannot be negative, so intervals stop at 0; the estimate "
+            "itself is left unbiased"
+        )
+    keys = release.statement.get("keys")
+    if isinstance(keys, dict) and keys.get("ranked"):
+        lines.append(
+            f"keys: the first {keys['picks']}, chosen one by one at epsilon "
+            f"{at_most(keys['epsilon_of_each'])} each; their counts are not released"
+        )
+    if isinstance(keys, dict) and keys.get("discovered"):
+        lines.append(
+            f"keys: {release.statement['cells']:,} discovered for {keys['price']}; a key of "
+            f"{keys['kept_half_at']:,} people is named with probability 1/2, of "
+            f"{keys['kept_95_at']:,} with 95 %"
+        )
+    price = promised(release.guarantee)
+    lines.append(f"guarantee: {price} for {protected(release.guarantee.unit)}")
+    if _is_unprotected(release.event):
+        lines.append("NOT PRIVATE: made in test mode")
+    return lines + [f"warning: {warning}" for warning in release.warnings]
+
+
+def _is_below_zero(answer: Answer) -> bool:
+    """Whether some value is negative where its interval stops at zero."""
+    return answer.lower is not None and any(
+        value is not None and value < low == 0
+        for value, low in zip(answer.values, answer.lower, strict=True)
+    )
+
+
+def _is_unprotected(event: Event) -> bool:
+    """Whether test mode had a part in it, at any depth."""
+    if isinstance(event, Unprotected):
+        return True
+    inside = [getattr(event, item.name) for item in fields(event)]
+    parts = [part for each in inside for part in (each if isinstance(each, tuple) else (each,))]
+    return any(_is_unprotected(part) for part in parts if isinstance(part, Event))
+
+
+def _key(value: Key) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, datetime):
+        return value.isoformat(" ")
+    return _one_line(str(value))
+
+
+def _is_text(column: tuple[Key, ...]) -> bool:
+    return not any(type(value) in {int, float} for value in column)
+
+
+def _one_line(text: str) -> str:
+    """Text without what would move the cursor: control signs are shown as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+
+
+def _width(text: str) -> int:
+    """How many places a terminal gives the text."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(sign) else 1 + (unicodedata.east_asian_width(sign) in "WF")
+        for sign in text
+    )
+
+
+def _padded(cell: str, width: int, left: object) -> str:
+    space = " " * (width - _width(cell))
+    return cell + space if left else space + cell

@@ -1,0 +1,37 @@
+"""Terms and reservations for the tests of the ledger."""
+
+from typing import Any
+
+from discreet.ledger import Account, Ledger, Terms
+
+LIMIT = (10, 4)
+KEY = bytes(range(32))
+
+
+def terms(**changes: Any) -> Terms:
+    chosen: dict[str, Any] = {
+        "unit": "Row()",
+        "budget": {"notion": "ApproxDP", "epsilon": "1", "delta": "1e-6"},
+        "filter": "epsilon+delta",
+        "limit": LIMIT,
+    }
+    return Terms(**{**chosen, **changes})
+
+
+def reserve(
+    ledger: Account, charge: tuple[int, ...] = (1, 0), asker: str = "ann", question: str = "count"
+) -> str:
+    return ledger.reserve(
+        asker=asker,
+        question=question,
+        charge=charge,
+        event='{"kind":"laplace"}',
+        detail={"rows": [1, 2.5, None]},
+    )
+
+
+def released(ledger: Ledger, value: object, **how: Any) -> str:
+    """A reservation and its commitment."""
+    name = reserve(ledger, **how)
+    ledger.commit(name, {"value": value})
+    return name

@@ -1,0 +1,38 @@
+"""Fill the disk in the folder given, and say what became of the ledger there."""
+
+import sys
+from pathlib import Path
+
+from discreet.ledger import LedgerError, SQLite, Terms
+
+
+def main(folder: Path) -> None:
+    """Report on standard output, in three words."""
+    terms = Terms(unit="Row()", budget={}, filter="epsilon", limit=(10,))
+    words = []
+    ballast = folder / "ballast"
+    ballast.write_bytes(b"x" * 100_000)
+    with SQLite(folder / "visits.ledger") as ledger:
+        ledger.open(terms)
+        done = 0
+        try:
+            while True:
+                name = ledger.reserve(
+                    asker="ann", question=str(done), charge=(0,), event="{}", detail={}
+                )
+                ledger.commit(name, {"text": "x" * 5000})
+                done += 1
+        except LedgerError as error:
+            words.append(error.code)
+        ledger.verify()
+        if done and all(ledger.find(asker="ann", question=str(n)) for n in range(done)):
+            words.append("whole")
+        ballast.unlink()
+        ledger.reserve(asker="ann", question="last", charge=(10,), event="{}", detail={})
+        ledger.verify()
+        words.append("goes-on")
+    sys.stdout.write(" ".join(words))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
