@@ -19,8 +19,9 @@ from discreet.relational.aggregates import aggregate as aggregates
 from discreet.relational.aggregates import measures
 from discreet.relational.aggregates.measures import Total
 from discreet.relational.identity.former import former_identity
+from discreet.relational.identity.former_tags import FORMER
 from discreet.relational.identity.identity import canonical_text, identity
-from discreet.relational.identity.tags import TAGS
+from discreet.relational.identity.tags import FORMS
 from discreet.relational.plan import features
 from discreet.relational.plan import key_truncation as truncation
 from discreet.relational.plan import nodes as plan
@@ -195,9 +196,10 @@ def test_every_part_of_a_plan_has_a_tag_of_its_own_and_was_tried(
         if isinstance(each, type) and is_dataclass(each) and each.__module__ == module.__name__
     }
     abstract = {plan.Rows, kept.Keeping, features._Of}
-    assert (parts | subclasses(plan.Rows) | subclasses(features.Feature)) - abstract <= set(TAGS)
-    assert len(set(TAGS.values())) == len(TAGS)
-    assert all(tag.rpartition("/")[2].isdigit() for tag in TAGS.values())
+    assert (parts | subclasses(plan.Rows) | subclasses(features.Feature)) - abstract <= set(FORMS)
+    tags = [form.tag for form in FORMS.values()]
+    assert len(set(tags)) == len(FORMS)
+    assert all(tag.rpartition("/")[2].isdigit() for tag in tags)
     tried = {kind for question in questions for kind in kinds(question)}
     assert parts - abstract <= tried
 
@@ -277,7 +279,7 @@ def test_a_door_and_every_named_part_are_told() -> None:
 
 
 def test_a_question_that_could_not_be_asked_before_has_no_former_identity(
-    questions: list[Question],
+    questions: list[Question], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = questions[0]
     assert former_identity(question) is not None
@@ -286,6 +288,7 @@ def test_a_question_that_could_not_be_asked_before_has_no_former_identity(
     from dataclasses import make_dataclass
 
     made = make_dataclass("Question", [("lately", int, 0)], bases=(Question,), frozen=True)
+    monkeypatch.setitem(FORMER, made, FORMER[Question])
     same = {item.name: getattr(question, item.name) for item in fields(question)}
     assert former_identity(made(**same)) == former_identity(question)
     assert former_identity(made(**same, lately=1)) is None

@@ -29,6 +29,7 @@ from rich.text import Text
 from discreet.cli.misread import Misread
 from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import Guarantee
+from discreet.core.written import FORMS
 
 if TYPE_CHECKING:
     from discreet.accounting.compare import Quote
@@ -175,7 +176,7 @@ def plain(value: object) -> object:
             known = [plain(each) for each in value]
         case Guarantee():
             numbers = {name: _digits(number) for name, number in _numbers(value).items()}
-            known = {"notion": type(value).__name__, **numbers}
+            known = {"notion": FORMS[type(value)].tag, **numbers}
         case Fraction():
             known = float(value)
         case date():

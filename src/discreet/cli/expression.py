@@ -22,7 +22,7 @@ from discreet.core.events.event import Event, Nothing, compose
 from discreet.core.parameters import Number, finite
 
 KINDS: dict[str, type[Event]] = {
-    kind.__name__: kind
+    kind.kind: kind
     for kind in (
         basic.Laplace,
         basic.DiscreteLaplace,

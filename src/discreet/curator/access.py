@@ -17,6 +17,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.measurement import Measurement
 from discreet.core.space import Space
 from discreet.core.unit import PrivacyUnit
+from discreet.core.written import written
 from discreet.curator.budget import Purse
 from discreet.curator.history import History, dialogues, history
 from discreet.curator.holdings import Holdings
@@ -24,6 +25,7 @@ from discreet.curator.interactive.sessions import Dialogue, Dialogues, paid_dial
 from discreet.curator.interactive.sparse_vector import Watch, Watchable
 from discreet.curator.payment import Payment
 from discreet.curator.policy.enforcement import Policies
+from discreet.curator.tags import name_of
 from discreet.ledger import Account, Ledger
 from discreet.mechanisms.sparse_vector.plain import mechanism_from_plain, plain_mechanism
 from discreet.noise.randomness import SYSTEM, integer
@@ -130,7 +132,7 @@ class Access:
             question=f"measurement {integer(SYSTEM, 96):024x}",
             charge=charge,
             event=event,
-            detail={"spend": repr(spend), **allowed},
+            detail={"spend": written(spend), **allowed},
         )
 
     def open(
@@ -161,8 +163,8 @@ class Access:
             charge=charge,
             event=mechanism.event.to_json(),
             detail={
-                "spend": repr(spend),
-                "mechanism": type(mechanism).__name__,
+                "spend": written(spend),
+                "mechanism": name_of(mechanism),
                 "watch": plain,
                 **allowed,
             },

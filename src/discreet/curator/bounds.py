@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
+from discreet.core.written import written
 from discreet.relational.planning.magnitudes import Magnitudes, bounds_question, quoted
 from discreet.relational.planning.planned_query import Inquiry, Measured
 from discreet.relational.schema.declarations import Number
@@ -89,7 +90,8 @@ def estimate_bounds(
             question=known.identity,
             charge=session._charge(inquiry),
             event=inquiry.event,
-            detail={"sql": f"bounds of {table}.{column}", "spend": repr(inquiry.spend)} | allowed,
+            detail={"sql": f"bounds of {table}.{column}", "spend": written(inquiry.spend)}
+            | allowed,
         )
     return bounds_of(column, inquiry, bins, measured, inquiry.spend.per(session.unit))
 

@@ -29,6 +29,7 @@ from discreet.core.events.event import Event, Nothing, compose
 from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import exact
 from discreet.core.unit import PrivacyUnit
+from discreet.core.written import FORMS
 from discreet.curator.unit_text import unit_text
 from discreet.ledger import Terms
 from discreet.release.guarantee import plain_guarantee
@@ -64,7 +65,7 @@ class Purse:
         """What the ledger's first record says."""
         budget = plain_guarantee(self.budget)
         if isinstance(self.budget, ApproxDP) and self.budget.by is not None:
-            budget["by"] = self.budget.by.__name__
+            budget["by"] = FORMS[self.budget.by].tag
         return Terms(unit=unit_text(self.unit), budget=budget, filter=self.name, limit=self.limit)
 
     @property

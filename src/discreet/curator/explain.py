@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.curator.statement import named
+from discreet.curator.tags import name_of
 from discreet.relational.aggregates.measures import Total
 from discreet.relational.database import Database
 from discreet.relational.plan.keys import KeySet
@@ -83,8 +84,7 @@ def explain(
                 part.reach.linf(1) * bound,
                 None
                 if inquiry is None
-                else f"{type(noised.mechanism).__name__} noise, "
-                f"standard deviation {noised.law.std:.4g}",
+                else f"{name_of(noised.mechanism)} noise, standard deviation {noised.law.std:.4g}",
             )
         )
     for choice in made.choices:

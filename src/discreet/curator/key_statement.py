@@ -11,6 +11,7 @@ from typing import Any
 
 from discreet.core.guarantee import ApproxDP, ApproxZCDP
 from discreet.core.parameters import exact, rounded_up
+from discreet.curator.tags import name_of
 from discreet.relational.plan.query import KeyOutput
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import Inquiry
@@ -28,7 +29,7 @@ def keys_statement(inquiry: Inquiry) -> dict[str, Any]:
     if isinstance(inquiry, Discovering):
         return {"keys": _discovered(inquiry)}
     if all(isinstance(output, KeyOutput) for output in inquiry.question.outputs):
-        used = {type(item.mechanism).__name__ for item in inquiry.allocation.noised}
+        used = {name_of(item.mechanism) for item in inquiry.allocation.noised}
         return {"keys": {"mechanism": ", ".join(sorted(used)) or "selection by rank"}}
     return {}
 
@@ -36,7 +37,7 @@ def keys_statement(inquiry: Inquiry) -> dict[str, Any]:
 def _ranked(inquiry: Ranking) -> dict[str, Any]:
     return {
         "ranked": True,
-        "mechanism": type(inquiry.choice).__name__,
+        "mechanism": name_of(inquiry.choice),
         "picks": inquiry.picks,
         "epsilon_of_each": rounded_up(inquiry.epsilon),
         "moved_by_one_unit": inquiry.farthest,
@@ -48,7 +49,7 @@ def _discovered(inquiry: Discovering) -> dict[str, Any]:
     assert isinstance(spend, ApproxDP | ApproxZCDP)
     return {
         "discovered": True,
-        "mechanism": type(rule).__name__,
+        "mechanism": name_of(rule),
         "price": promised(spend),
         "delta": rounded_up(exact(spend.delta)),
         "groups_per_unit": inquiry.presence.groups,
@@ -72,7 +73,7 @@ def keys_forecast(inquiry: Inquiry, confidence: float) -> str:
     rule, (spend, _) = inquiry.rule, inquiry.shares
     minimum = f"; never with fewer than {rule.least:,}" if rule.least > 1 else ""
     return (
-        f"keys to be discovered for {promised(spend)} ({type(rule).__name__}): named with "
+        f"keys to be discovered for {promised(spend)} ({name_of(rule)}): named with "
         f"probability 1/2 at {rule.people_for(0.5):,} people and 95 % at "
         f"{rule.people_for(0.95):,}{minimum}; each person in at most "
         f"{inquiry.presence.groups:,} keys"

@@ -12,6 +12,7 @@ from discreet.core.parameters import exact, probability
 from discreet.curator.budget import Purse
 from discreet.curator.foresight import SIZES, fixed_width, mean_width, rank_statement
 from discreet.curator.key_statement import keys_forecast
+from discreet.curator.tags import name_of
 from discreet.relational.aggregates.aggregate import Average, Count, Quantile, Sum
 from discreet.relational.plan.query import AggregateOutput, DerivedOutput
 from discreet.relational.planning.discovered_keys import Discovering
@@ -103,7 +104,7 @@ def _expected(name: str, inquiry: Inquiry, number: int, confidence: float) -> Ex
         case Count() | Sum():
             _, noised = inquiry.noised(aggregate.measures[0])  # type: ignore[arg-type]
             width = fixed_width(inquiry, aggregate, confidence)
-            kind = type(noised.mechanism).__name__
+            kind = name_of(noised.mechanism)
             return Expected(name, width, (), f"{kind}, standard deviation {noised.law.std:.4g}")
         case Average():
             sizes = tuple((n, mean_width(inquiry, aggregate, n, confidence)) for n in SIZES)

@@ -17,6 +17,7 @@ from discreet.accounting.adaptive.steps import Amounts, plus
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import probability
+from discreet.core.written import written
 from discreet.curator import batch as batches
 from discreet.curator.access import ANALYST, Access
 from discreet.curator.accuracy import Within, cheapest
@@ -100,7 +101,7 @@ class Session(Access):
             question=known.identity,
             charge=self._charge(inquiry),
             event=inquiry.event,
-            detail={"sql": text, "spend": repr(inquiry.spend), **allowed},
+            detail={"sql": text, "spend": written(inquiry.spend), **allowed},
         )
         return release
 
@@ -152,7 +153,7 @@ class Session(Access):
                 question=known.identity,
                 charge=self._price(plan.spend, plan.events),
                 event=plan.event,
-                detail={"batch": texts, "spend": repr(plan.spend), **allowed},
+                detail={"batch": texts, "spend": written(plan.spend), **allowed},
             )
         else:
             number, drawn = str(stored["batch"]), Drawn.from_plain(stored["drawn"])

@@ -12,6 +12,7 @@ from typing import Any
 
 from discreet.curator.budget import Purse
 from discreet.curator.key_statement import keys_statement
+from discreet.curator.tags import name_of
 from discreet.relational.aggregates.measures import CountPeople, CountRows, Linear, Measure, Total
 from discreet.relational.plan.nodes import scans
 from discreet.relational.plan.query import AggregateOutput
@@ -54,7 +55,7 @@ def _noises(inquiry: Inquiry) -> list[dict[str, Any]]:
         entry: dict[str, Any] = {
             "measure": named(part.measure),
             "columns": _columns(inquiry, part.measure),
-            "mechanism": type(noised.mechanism).__name__,
+            "mechanism": name_of(noised.mechanism),
             "noise": noised.law.plain(),
             "rows_per_unit": part.reach.rows,
             "rows_per_unit_in_a_group": part.reach.most,
@@ -72,7 +73,7 @@ def _choices(inquiry: Inquiry) -> list[dict[str, Any]]:
         {
             "measure": "rank",
             "columns": _columns(inquiry, group[0].ranks),
-            "mechanism": type(inquiry.selection(n)).__name__,
+            "mechanism": name_of(inquiry.selection(n)),
             "levels": [aggregate.q for aggregate in group],
             "candidates": group[0].ranks.size,
             "bounds": [group[0].ranks.candidates[0], group[0].ranks.candidates[-1]],

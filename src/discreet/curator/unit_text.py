@@ -11,6 +11,7 @@ Source: 000a:D2(a), 000b:B46; contract, "Spending" (reopening checks the unit).
 from __future__ import annotations
 
 from discreet.core.unit import Person, PrivacyUnit, Replace
+from discreet.core.written import written
 
 
 def unit_text(unit: PrivacyUnit) -> str:
@@ -22,7 +23,7 @@ def unit_text(unit: PrivacyUnit) -> str:
     if isinstance(unit, Replace):
         return f"Replace(unit={unit_text(unit.unit)})"
     if not isinstance(unit, Person):
-        return repr(unit)
+        return written(unit)
     bounds = f"max_rows={unit.max_rows}, max_groups={unit.max_groups}"
     bounds += f", max_rows_per_group={unit.max_rows_per_group}"
     if unit.of is not None:

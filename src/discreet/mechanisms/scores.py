@@ -23,6 +23,11 @@ class Scores(Enum):
     GENERAL = 2
     MONOTONE = 1
 
+    @property
+    def written(self) -> str:
+        """The name in ledgers, fixed for ever, whatever the member is called here."""
+        return {Scores.GENERAL: "GENERAL", Scores.MONOTONE: "MONOTONE"}[self]
+
 
 GENERAL = Scores.GENERAL
 MONOTONE = Scores.MONOTONE

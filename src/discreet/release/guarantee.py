@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -16,21 +15,15 @@ from discreet.core.guarantee import (
     PureDP,
     RenyiDP,
 )
-from discreet.core.unit import Edge, Node, Person, PrivacyUnit, Replace, Row
+from discreet.core.unit import Person, PrivacyUnit, Replace
+from discreet.core.written import FORMS, KINDS
 from discreet.release.format import at_most
-
-_KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (
-        *(PureDP, ApproxDP, ZCDP, ApproxZCDP, RenyiDP, GaussianDP),
-        *(Row, Person, Edge, Node, Replace),
-    )
-}
 
 
 def plain_guarantee(guarantee: Guarantee) -> dict[str, Any]:
     """The guarantee as a JSON object.
 
+    >>> from discreet.core.unit import Row
     >>> plain_guarantee(PureDP(epsilon=Fraction(1, 3), unit=Row()))
     {'kind': 'PureDP', 'unit': {'kind': 'Row'}, 'epsilon': {'ratio': ['1', '3']}}
     """
@@ -77,6 +70,7 @@ def promised(guarantee: Guarantee) -> str:  # noqa: PLR0911 -- one line for each
 def protected(unit: PrivacyUnit | None) -> str:
     """Whom a guarantee protects, in words.
 
+    >>> from discreet.core.unit import Row
     >>> protected(Person("patient_id", max_rows=20, max_groups=5)), protected(Replace(Row()))
     ('each patient_id (at most 20 rows, 5 groups)', 'each row, replaced')
     """
@@ -98,19 +92,17 @@ def protected(unit: PrivacyUnit | None) -> str:
         case None:
             return "nobody named"
         case _:
-            return f"each {type(unit).__name__.lower()}"
+            return f"each {FORMS[type(unit)].tag.lower()}"
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Fraction):
         return {"ratio": [str(value.numerator), str(value.denominator)]}
-    if type(value).__name__ not in _KINDS:
+    form = FORMS.get(type(value))
+    if form is None:
         return value
-    parts = {item.name: _plain(getattr(value, item.name)) for item in fields(value) if item.compare}
-    return {
-        "kind": type(value).__name__,
-        **{name: part for name, part in parts.items() if part is not None},
-    }
+    parts = {name: _plain(part) for name, part in form.parts(value)}
+    return {"kind": form.tag, **{name: part for name, part in parts.items() if part is not None}}
 
 
 def _read(plain: Any) -> Any:
@@ -120,12 +112,13 @@ def _read(plain: Any) -> Any:
         numerator, denominator = plain["ratio"]
         return Fraction(int(numerator), int(denominator))
     parts = {name: _read(part) for name, part in plain.items() if name != "kind"}
-    kind = _KINDS.get(plain.get("kind", ""))
-    if kind is None or not set(parts) <= {item.name for item in fields(kind)}:
+    kind = KINDS.get(plain.get("kind", ""))
+    given = None if kind is None else FORMS[kind].arguments(parts)
+    if kind is None or given is None:
         raise InvalidParameter(
             code="guarantee_not_plain",
             expectation="a guarantee or unit of a known kind, with its own fields",
             received=plain.get("kind"),
             remedy="Pass what `plain_guarantee` wrote, unchanged.",
         )
-    return kind(**parts)
+    return kind(**given)

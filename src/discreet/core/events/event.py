@@ -190,10 +190,14 @@ class Event:
 class Nothing(Event):
     """No data was touched; the price is zero under every accountant."""
 
+    kind: ClassVar[str] = "Nothing"
+
 
 @dataclass(frozen=True, repr=False)
 class Composed(Event):
     """Several events on the same data. Build with ``+``."""
+
+    kind: ClassVar[str] = "Composed"
 
     parts: tuple[Event, ...]
 
@@ -211,6 +215,8 @@ class Composed(Event):
 class Repeated(Event):
     """One event several times over, each with fresh randomness. Build with ``*``."""
 
+    kind: ClassVar[str] = "Repeated"
+
     event: Event
     times: int
 
@@ -227,6 +233,8 @@ class Repeated(Event):
 @dataclass(frozen=True, repr=False)
 class PoissonSampled(Event):
     """An event run on a sample that each unit joins independently with probability ``rate``."""
+
+    kind: ClassVar[str] = "PoissonSampled"
 
     event: Event
     rate: float | Fraction
@@ -256,6 +264,8 @@ class FixedSizeSampled(Event):
 
     The inner event is meant for *replaced* units: clipping at C means a sensitivity of 2 C.
     """
+
+    kind: ClassVar[str] = "FixedSizeSampled"
 
     event: Event
     size: int

@@ -13,13 +13,14 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import Exhausted, InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
+from discreet.core.written import Form
 from discreet.curator.payment import OWNER
 from discreet.curator.synopsis.release import SynopsisRelease
 from discreet.queries.online.construction import OnlineSession
@@ -44,6 +45,9 @@ class Origin(StrEnum):
 
     ESTIMATE = "the estimate"
     DATA = "the data"
+
+
+_REPLY = Form("reply/1", "count share within confidence origin left number")
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ class Reply:
 
     def to_json(self) -> str:
         """All of it, for machines."""
-        return json.dumps(asdict(self), allow_nan=False)
+        return json.dumps(dict(_REPLY.parts(self)), allow_nan=False)
 
     def __str__(self) -> str:
         """In words."""

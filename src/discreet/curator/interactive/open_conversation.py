@@ -21,11 +21,13 @@ from numpy.typing import NDArray
 from discreet.core.errors import EngineFailed, InvalidData, InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count, probability
+from discreet.core.written import written
 from discreet.curator.budget import as_written
 from discreet.curator.interactive.conversation import Conversation, Plan
 from discreet.curator.interactive.sessions import Dialogue, paid_dialogue
 from discreet.curator.payment import OWNER
 from discreet.curator.synopsis.make import synopsis_facts
+from discreet.curator.tags import name_of
 from discreet.ledger.session_log import Notebook
 from discreet.noise.randomness import SYSTEM, integer
 from discreet.queries.online.construction import OnlineConstruction
@@ -93,7 +95,7 @@ def begin_conversation(
         event=mechanism.event.to_json(),
         detail={
             "mechanism": f"conversation about {' x '.join(universe.names)}",
-            "spend": repr(spend),
+            "spend": written(spend),
             "conversation": kept,
             **allowed,
         },
@@ -160,7 +162,7 @@ def _continued(
         within=mechanism.within(
             confidence=planned["confidence"], questions=int(planned["questions"])
         ),
-        facts=synopsis_facts(session, source, mechanism=type(mechanism).__name__, rmse=None),
+        facts=synopsis_facts(session, source, mechanism=name_of(mechanism), rmse=None),
     )
     close = partial(session._account.commit, name, {"closed": True})
     return Conversation(name, plan, live, pages, close, asked=pages.asked())

@@ -5,12 +5,13 @@ Source: 004d:D2; contract, "What may be seen" (refusals are free and explain the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import Number, exact
+from discreet.core.written import numbers
 from discreet.curator.policy.column_lineage import joined_tables, used_columns
 from discreet.curator.policy.policy import Policy
 from discreet.relational.database import Database
@@ -170,12 +171,8 @@ def _require_spend(policy: Policy, spend: Guarantee) -> None:
 
 def _numbers(spend: Guarantee) -> dict[str, Number]:
     """The numbers of a spend by name; a delta of zero is none."""
-    named = {item.name: getattr(spend, item.name) for item in fields(spend)}
-    return {
-        name: value
-        for name, value in named.items()
-        if name not in ("unit", "by") and not (name == "delta" and value == 0)
-    }
+    named = numbers(spend)
+    return {name: value for name, value in named.items() if name != "delta" or value != 0}
 
 
 def _written(value: Number) -> Fraction:

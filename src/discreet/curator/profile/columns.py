@@ -23,7 +23,7 @@ def column(table: Reading, field: Field) -> ColumnProfile:
         f"SELECT COUNT(*), COUNT({raw}), COUNT(DISTINCT {raw}) FROM {table.place}"
     )
     facts: dict[str, object] = {"missing": total - filled, "different_values": distinct}
-    said = None if field.declaration is None else type(field.declaration).__name__.lower()
+    said = None if field.declaration is None else "discovered"
     match field.declaration:
         case Number(low=low, high=high):
             said = f"number from {low} to {high}"

@@ -100,12 +100,12 @@ def plain_unit(unit: AnalystUnit) -> str:
             received=type(unit).__name__,
             remedy="Write protects=OneQuery() or protects=OneAnalyst().",
         )
-    return type(unit).__name__
+    return "OneAnalyst" if isinstance(unit, OneAnalyst) else "OneQuery"
 
 
 def unit_from(plain: str) -> AnalystUnit:
     """What :func:`plain_unit` wrote."""
-    return OneAnalyst() if plain == OneAnalyst.__name__ else OneQuery()
+    return OneAnalyst() if plain == "OneAnalyst" else OneQuery()
 
 
 def plain_cost(cost: ApproxDP) -> list[str]:

@@ -8,6 +8,7 @@ Source: contract, "Spending", "What may be seen". Proof: ``proofs/rounds.md``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ApproxDP, Guarantee
 from discreet.core.parameters import count
+from discreet.core.written import written
 from discreet.curator.budget import as_written
 from discreet.curator.interactive.sessions import Dialogue, paid_dialogue
 from discreet.curator.rounds.analyst_spending import Told, plain_unit, unit_from
@@ -27,6 +29,7 @@ from discreet.curator.rounds.round import Round, Terms
 from discreet.curator.rounds.run import Outcome, Submitted, run
 from discreet.curator.rounds.submission import Rule
 from discreet.curator.synopsis.make import synopsis_facts
+from discreet.curator.tags import form_of, short
 from discreet.ledger.session_log import Notebook
 from discreet.noise.randomness import SYSTEM, integer
 from discreet.queries.analysts.guarantee import AnalystUnit
@@ -40,6 +43,8 @@ from discreet.release.guarantee import guarantee_from_plain, plain_guarantee
 
 if TYPE_CHECKING:
     from discreet.curator.session import Session
+
+_NUMBERS = re.compile(r"\d[\d.,]*(?:e[+-]?\d+)?")
 
 
 def open_round(
@@ -116,7 +121,7 @@ def open_round(
         "ways": rule.asked.ways if isinstance(rule.asked, Conjunctions) else None,
         "topics": topics,
         "corrections": facts.corrections,
-        "mechanism": _kind(chosen).__name__,
+        "mechanism": _tag(_kind(chosen)),
         "closes": None if closes is None else closes.isoformat(),
         "snapshot": session._snapshot(source.question),
         "question": _declared(session, source),
@@ -129,7 +134,7 @@ def open_round(
         event=agreed.event.to_json(),
         detail={
             "mechanism": f"round about {' x '.join(universe.names)} by {agreed.name}",
-            "spend": repr(spend),
+            "spend": written(spend),
             "round": kept,
             **allowed,
         },
@@ -214,7 +219,7 @@ def _again(
         topics=kept["topics"],
         corrections=kept["corrections"],
     )
-    kinds = {kind.__name__: kind for kind in get_args(Mechanism)}
+    kinds = {_tag(kind): kind for kind in get_args(Mechanism) if kind is not CorrectedGame}
     agreed, chosen = plan(facts, kinds[kept["mechanism"]])
     if _promises(agreed) != _promises(terms.plan):
         raise InvalidParameter(
@@ -227,8 +232,8 @@ def _again(
 
 
 def _promises(plan: RoundPlan) -> tuple[object, ...]:
-    """What must not differ; predicted errors may in their last digits, on another machine."""
-    return (plan.name, plan.event, plan.analysts, plan.cost, plan.text)
+    """What must not differ: words may, and predicted errors in their last digits, but no number."""
+    return (plan.name, plan.event, plan.analysts, plan.cost, _NUMBERS.findall(plan.text))
 
 
 def _running(
@@ -336,6 +341,12 @@ def _class(asked: QueryClass) -> QueryClass:
 def _kind(mechanism: Mechanism) -> type:
     """The kind of release that the planner ranks."""
     return type(mechanism.game if isinstance(mechanism, CorrectedGame) else mechanism)
+
+
+def _tag(kind: type) -> str:
+    form = form_of(kind)
+    assert form is not None  # every release of a round has a name in a ledger
+    return short(form)
 
 
 def require_whole(session: Session) -> None:

@@ -32,6 +32,8 @@ from discreet.relational.types.data_type import Kind
 from discreet.relational.types.expression import Call, Column, canonical, evaluate
 
 _WIDTHS = ("day", "week", "month", "quarter", "year")
+_WRITTEN = {Kind.DATE: "date", Kind.MOMENT: "moment"}
+"""Kinds of day as ledgers have them, for ever."""
 
 
 class Blocks:
@@ -141,7 +143,7 @@ def open_blocks(
             detail={
                 "table": line.scan.table,
                 "by": canonical(line.part),
-                "kind": column.facts.kind.value,
+                "kind": _WRITTEN[column.facts.kind],
                 "first": column.facts.low.isoformat(),
                 "at_most": most if person else None,
                 **line.people,

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import fields, is_dataclass
 from datetime import date
-from enum import Enum
 from fractions import Fraction
 from functools import partial
 from types import FunctionType
@@ -20,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from discreet.curator.tags import form_of
+from discreet.mechanisms.scores import Scores
 from discreet.noise.randomness import Source
 
 _PLAIN = (str, bytes, bool, int, float, Fraction, date, type(None))
@@ -36,20 +36,20 @@ def described(value: object) -> str | None:  # noqa: PLR0911 -- one line for eac
     """
     if type(value) in _PLAIN or isinstance(value, date):
         return repr(value)
-    if isinstance(value, Enum):
-        return _joined(_kind(type(value)), [value.name])
+    if isinstance(value, Scores):
+        return _joined(_kind(Scores), [value.written])
     if isinstance(value, type | FunctionType):
         return _kind(value)
     if isinstance(value, np.ndarray | np.generic):
         return _array(np.asarray(value))
-    if is_dataclass(value):
-        parts = [getattr(value, item.name) for item in fields(value)]
-        return _joined(
-            _kind(type(value)), [described(part) for part in parts if not isinstance(part, Source)]
-        )
+    form = form_of(type(value))
+    if form is not None:
+        parts = [part for _, part in form.parts(value)]
+        told = [described(part) for part in parts if not isinstance(part, Source)]
+        return _joined(_kind(type(value)), told)
     if type(value) in (tuple, list):
         assert isinstance(value, tuple | list)
-        return _joined(type(value).__name__, map(described, value))
+        return _joined("tuple" if type(value) is tuple else "list", map(described, value))
     if type(value) in (set, frozenset):
         assert isinstance(value, set | frozenset)
         texts = [described(part) for part in value]
@@ -71,14 +71,17 @@ def requested(make: Callable[..., Any], *, given: Collection[str]) -> str | None
     while isinstance(make, partial):
         args, keywords = (*make.args, *args), {**make.keywords, **keywords}
         make = make.func
-    bound = {name: keywords[name] for name in sorted(keywords) if name not in given}
+    form = form_of(make)
+    written = {} if form is None else {now: name for name, now in form.names}
+    told = {written.get(name, name): part for name, part in keywords.items() if name not in given}
+    bound = {name: told[name] for name in sorted(told)}
     return _joined("partial", map(described, (make, args, bound)))
 
 
 def _kind(kind: type | FunctionType) -> str | None:
-    """A class or function of this package by its name; others may change between two runs."""
-    own = kind.__module__.partition(".")[0] == "discreet" and "<" not in kind.__qualname__
-    return f"{kind.__module__}.{kind.__qualname__}" if own else None
+    """A class or function of this package by its tag; others may change between two runs."""
+    form = form_of(kind)
+    return None if form is None else f"discreet.{form.tag}"
 
 
 def _array(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> str | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event, from_json
 from discreet.core.guarantee import Guarantee
+from discreet.core.written import written
 from discreet.curator.budget import as_written
 from discreet.curator.statement import VERSION, software
 from discreet.curator.synopsis.fingerprint import described, requested
@@ -22,6 +23,7 @@ from discreet.curator.synopsis.mechanism import (
     mechanism_from,
 )
 from discreet.curator.synopsis.release import SynopsisRelease
+from discreet.curator.tags import name_of
 from discreet.noise.randomness import SYSTEM, integer
 from discreet.queries.synopses.synopsis import Synopsis, recalled
 from discreet.queries.workload.universe import Universe
@@ -60,7 +62,7 @@ def make_synopsis(
         return _made(session, source, spend, _Kept.from_plain(stored, source.universe))
     mechanism = priced_mechanism(session, make, workload, source=source, spend=spend)
     event = mechanism.event
-    number, name = f"{integer(SYSTEM, 96):024x}", type(mechanism).__name__
+    number, name = f"{integer(SYSTEM, 96):024x}", name_of(mechanism)
     rmse = expected_error(mechanism)
     kept = session._payment.paid(
         lambda: _Kept(number, name, _released(mechanism, source), event, rmse),
@@ -69,7 +71,7 @@ def make_synopsis(
         question=same,
         charge=session._price(spend, (event,)),
         event=event,
-        detail={"mechanism": words(name, source), "spend": repr(spend), **allowed},
+        detail={"mechanism": words(name, source), "spend": written(spend), **allowed},
     )
     return _made(session, source, spend, kept)
 

@@ -20,6 +20,7 @@ from discreet.curator.budget import as_written
 from discreet.curator.synopsis.make import counts_of, priced_mechanism, require_own, words
 from discreet.curator.synopsis.mechanism import Mechanism, expected_error
 from discreet.curator.synopsis.release import foretold
+from discreet.curator.tags import name_of
 from discreet.queries.workload.workload import Workload
 from discreet.release.guarantee import promised
 
@@ -117,7 +118,7 @@ def preview_synopsis(
     left = session._account.remaining()
     pairs = zip(left, charge, strict=True)
     return SynopsisPreview(
-        question=words(type(mechanism).__name__, source),
+        question=words(name_of(mechanism), source),
         queries=workload.queries,
         rmse=expected_error(mechanism),
         marginals=_marginals(mechanism, workload),

@@ -10,10 +10,10 @@ Source: modern-data:C1, N1. Proof: ``proofs/intervals.md``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import positive
+from discreet.core.written import Form
 from discreet.mechanisms import discrete_gaussian, discrete_laplace, gaussian, laplace
 from discreet.mechanisms.additive import Additive
 from discreet.mechanisms.distributions.gaussian import DiscreteGaussian, RoundedGaussian
@@ -46,14 +46,15 @@ def law_from_plain(plain: Mapping[str, object]) -> Law:
     RoundedLaplace(scale=2.0, step=1.0)
     """
     kind = _KINDS.get(str(plain.get("law")))
-    if kind is None or set(plain) != {"law", *(field.name for field in fields(kind))}:
+    form = None if kind is None else Form(kind.kind, kind.written)
+    if kind is None or form is None or set(plain) != {"law", *dict(form.names)}:
         raise InvalidParameter(
             code="law_not_plain",
             expectation="a law with its step and its scale or sigma, as `plain` wrote it",
             received=sorted(map(str, plain)),
             remedy="Pass what `law.plain()` returned, unchanged.",
         )
-    return kind(**{name: value for name, value in plain.items() if name != "law"})  # type: ignore[arg-type]
+    return kind(**{now: plain[name] for name, now in form.names})  # type: ignore[arg-type]
 
 
 def law_of(mechanism: Additive, *, step: float, size: int = 1) -> Law:

@@ -31,6 +31,7 @@ class RoundedGaussian(Law):
     """
 
     kind = "rounded_gaussian"
+    written = "sigma step"
 
     sigma: float
     step: float
@@ -77,6 +78,7 @@ class DiscreteGaussian(Law):
     """
 
     kind = "discrete_gaussian"
+    written = "sigma step"
 
     sigma: float
     step: float

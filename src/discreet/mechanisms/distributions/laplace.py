@@ -22,6 +22,7 @@ class RoundedLaplace(Law):
     """
 
     kind = "rounded_laplace"
+    written = "scale step"
 
     scale: float
     step: float
@@ -64,6 +65,7 @@ class DiscreteLaplace(Law):
     """
 
     kind = "discrete_laplace"
+    written = "scale step"
 
     scale: float
     step: float

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import positive, probability
+from discreet.core.written import Form
 
 Floats = NDArray[np.float64]
 
@@ -47,6 +48,7 @@ class Law(ABC):
     """
 
     kind: ClassVar[str]
+    written: ClassVar[str]
     step: float
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -106,7 +108,7 @@ class Law(ABC):
 
     def plain(self) -> dict[str, Any]:
         """The law as a JSON object; ``law_from_plain`` reads it back."""
-        return {"law": self.kind, **self._parameters()}
+        return {"law": self.kind, **dict(Form(self.kind, self.written).parts(self))}
 
     def _parameters(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}

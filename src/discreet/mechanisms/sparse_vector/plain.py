@@ -6,11 +6,11 @@ Only public parameters enter, numbers as exact fractions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
 from discreet.core.parameters import exact
+from discreet.core.written import Form
 from discreet.mechanisms.scores import Scores
 from discreet.mechanisms.sparse_vector.above_threshold import AboveThreshold
 from discreet.mechanisms.sparse_vector.sparse import NumericSparse, Sparse
@@ -18,9 +18,15 @@ from discreet.noise import Source
 
 SparseVector = AboveThreshold | Sparse | NumericSparse
 
-_KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (AboveThreshold, Sparse, NumericSparse)
+_FORMS: dict[type[Any], Form] = {
+    AboveThreshold: Form("AboveThreshold", "epsilon threshold sensitivity scores"),
+    Sparse: Form("Sparse", "epsilon_each cutoff threshold sensitivity scores"),
+    NumericSparse: Form("NumericSparse", "epsilon cutoff threshold sensitivity scores"),
 }
+_KINDS: dict[str, type[Any]] = {form.tag: kind for kind, form in _FORMS.items()}
+for _kind, _form in _FORMS.items():
+    _form.require_all(_kind, but=("randomness",))
+_SCORES = {scores.written: scores for scores in Scores}
 
 
 def plain_mechanism(mechanism: object) -> dict[str, Any] | None:
@@ -29,30 +35,29 @@ def plain_mechanism(mechanism: object) -> dict[str, Any] | None:
     >>> plain_mechanism(AboveThreshold(epsilon=0.5, threshold=10, sensitivity=1))["epsilon"]
     '1/2'
     """
-    if _KINDS.get(type(mechanism).__name__) is not type(mechanism):
+    form = _FORMS.get(type(mechanism))
+    if form is None:
         return None
-    given = {
-        item.name: getattr(mechanism, item.name)
-        for item in fields(mechanism)  # type: ignore[arg-type]
-        if item.name != "randomness"
-    }
-    return {"kind": type(mechanism).__name__, **{name: _plain(v) for name, v in given.items()}}
+    return {"kind": form.tag, **{name: _plain(part) for name, part in form.parts(mechanism)}}
 
 
 def mechanism_from_plain(plain: Mapping[str, Any], randomness: Source) -> SparseVector:
     """The mechanism that :func:`plain_mechanism` described."""
     read = {name: _read(name, value) for name, value in plain.items() if name != "kind"}
-    made: SparseVector = _KINDS[plain["kind"]](**read, randomness=randomness)
+    kind = _KINDS[plain["kind"]]
+    names = dict(_FORMS[kind].names)
+    given = {names[name]: value for name, value in read.items()}
+    made: SparseVector = kind(**given, randomness=randomness)
     return made
 
 
 def _plain(value: Any) -> str | int:
     if isinstance(value, Scores):
-        return value.name
+        return value.written
     return value if isinstance(value, int) else str(exact(value))
 
 
 def _read(name: str, value: Any) -> Any:
     if name == "scores":
-        return Scores[value]
+        return _SCORES[value]
     return value if isinstance(value, int) else Fraction(value)

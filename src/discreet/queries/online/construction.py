@@ -33,6 +33,7 @@ from discreet.mechanisms.sparse_vector.above_threshold import Live
 from discreet.mechanisms.sparse_vector.sparse import numeric_error
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.online.comparisons import Comparisons
+from discreet.queries.online.gap_updater import GapUpdater
 from discreet.queries.online.journal import (
     Entry,
     Journal,
@@ -44,7 +45,13 @@ from discreet.queries.online.journal import (
     past,
     updated,
 )
-from discreet.queries.online.updaters import Hypothesis, Updater
+from discreet.queries.online.updaters import (
+    Hypothesis,
+    MedianUpdater,
+    MultiplicativeUpdater,
+    PerceptronUpdater,
+    Updater,
+)
 from discreet.queries.record_count import MOST, RecordCount, counted, require_size, whole_counts
 from discreet.queries.spends import adding, largest
 from discreet.queries.workload.linear_query import PLACES, LinearQuery, Region, Weights
@@ -186,11 +193,24 @@ class OnlineConstruction:
         return {
             "event": self.event.to_json(),
             "threshold": str(exact(self.threshold)),
-            "updater": [type(self.updater).__name__, self.updater.universe_size],
+            "updater": [_name(self.updater), self.updater.universe_size],
             "error": self.updater.error,
             "cutoff": self.cutoff,
             "records": self.records,
         }
+
+
+_NAMES: dict[type[Updater], str] = {
+    MultiplicativeUpdater: "MultiplicativeUpdater",
+    GapUpdater: "GapUpdater",
+    MedianUpdater: "MedianUpdater",
+    PerceptronUpdater: "PerceptronUpdater",
+}
+"""Updaters as journals name them, for ever."""
+
+
+def _name(updater: Updater) -> str:
+    return _NAMES.get(type(updater)) or type(updater).__name__
 
 
 class OnlineSession(Live):

@@ -12,8 +12,12 @@ from discreet.queries.workload.packing import not_plain, packed, unpacked
 from discreet.queries.workload.workload import Product
 
 _SIZED: dict[str, type[Each | All | Prefixes | Ranges]] = {
-    kind.__name__: kind for kind in (Each, All, Prefixes, Ranges)
+    "Each": Each,
+    "All": All,
+    "Prefixes": Prefixes,
+    "Ranges": Ranges,
 }
+_TAGS: dict[type[Family], str] = {kind: tag for tag, kind in _SIZED.items()}
 
 
 def plain_product(product: Product) -> Mapping[str, object]:
@@ -30,10 +34,10 @@ def recalled_product(plain: object) -> Product:
 
 
 def _plain(family: Family) -> Mapping[str, object]:
-    kind = type(family).__name__
-    if kind in _SIZED:
-        return {"family": kind, "size": family.size}
-    return {"family": Listed.__name__, "rows": packed(family.dense())}
+    tag = _TAGS.get(type(family))
+    if tag is not None:
+        return {"family": tag, "size": family.size}
+    return {"family": "Listed", "rows": packed(family.dense())}
 
 
 def _recalled(plain: object) -> Family:

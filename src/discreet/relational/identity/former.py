@@ -13,48 +13,24 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
-from enum import Enum
 from typing import Any
 
+from discreet.core.written import Form, written
+from discreet.relational.identity.former_tags import FORMER
 from discreet.relational.plan.keys import Block
-from discreet.relational.plan.query import Question
+from discreet.relational.plan.nodes import JoinKind
+from discreet.relational.plan.query import (
+    Question,
+)
 from discreet.relational.schema.declarations import Category
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal, canonical
-
-_FIELDS = {
-    "Field": "name stored facts declaration",
-    "Route": "table key person",
-    "Output": "name facts",
-    "Scan": "table prefix fields private identifier route identity",
-    "Filtered": "rows condition",
-    "JoinedPublic": "rows public on partners kind",
-    "JoinedPeople": "left right kind on",
-    "Union": "prefix branches outputs",
-    "Bounded": "prefix rows limit expressions outputs",
-    "Distinct": "prefix rows expressions outputs",
-    "PerPerson": "prefix rows limit named features outputs",
-    "Truncated": "prefix rows keys limit kind expressions outputs",
-    "JoinedByKey": "left right kind",
-    "Kept": "rows part value keeping",
-    "Number": "low high step",
-    "Dates": "first last",
-    "Discovered": "least",
-    "KeySet": "blocks",
-    "DiscoveredKeys": "expressions listed least",
-    "CountRows": "argument",
-    "CountValues": "argument",
-    "Total": "argument low high centre exponent",
-    "Ranks": "argument low step size",
-    "Question": "rows unit keys key_places aggregates outputs having order limit offset",
-}
-"""The fields of parts that had to be told then, where more may have come since."""
 
 
 def former_identity(question: Question | tuple[Question, ...], *more: object) -> str | None:
     """The digest under which an identical question was kept; None where there was none like it."""
     try:
-        text = "\n".join([_text(question), *(repr(item) for item in more)])
+        text = "\n".join([_text(question), *map(written, more)])
     except LookupError:
         return None
     return hashlib.sha256(text.encode()).hexdigest()
@@ -75,16 +51,16 @@ def _text(value: object) -> str:  # noqa: PLR0911 -- one line for each kind of p
     if isinstance(value, Column | Literal | Call | Case):
         return f"{canonical(value)}[{value.facts.low!r},{value.facts.high!r}]"
     if isinstance(value, Facts):
-        return f"{value.kind.name}[{value.low!r},{value.high!r}]{value.values!r}"
+        return f"{value.kind.written}[{value.low!r},{value.high!r}]{value.values!r}"
     if isinstance(value, Block):
         return f"{_text(value.expressions)}{value.entries!r}"
     if isinstance(value, Category):
         return f"Category{value.values!r}"
-    if isinstance(value, Enum):
-        return value.name
+    if isinstance(value, JoinKind):
+        return value.written
     if is_dataclass(value) and not isinstance(value, type):
-        inside = ",".join(_text(getattr(value, item.name)) for item in _then(value))
-        return f"{type(value).__name__}({inside})"
+        form = _then(value)
+        return f"{form.tag}({','.join(_text(part) for _, part in form.parts(value))})"
     if isinstance(value, tuple | list):
         return f"({','.join(map(_text, value))})"
     if isinstance(value, Mapping):
@@ -92,15 +68,14 @@ def _text(value: object) -> str:  # noqa: PLR0911 -- one line for each kind of p
     return repr(value)
 
 
-def _then(value: Any) -> list[Field[Any]]:
-    """The fields there were; refused where a later one says something."""
-    known = _FIELDS.get(type(value).__name__)
-    if known is None:
-        return list(fields(value))
+def _then(value: Any) -> Form:
+    """The form there was; refused where there was none, or where a later field says something."""
+    form = FORMER[type(value)]
+    known = {now for _, now in form.names}
     for item in fields(value):
-        if item.name not in known.split() and getattr(value, item.name) != _default(item):
+        if item.name not in known and getattr(value, item.name) != _default(item):
             raise LookupError(item.name)
-    return [item for item in fields(value) if item.name in known.split()]
+    return form
 
 
 def _default(item: Field[Any]) -> object:

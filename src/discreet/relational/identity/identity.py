@@ -13,26 +13,26 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import Field, fields, is_dataclass
 from datetime import date, datetime, time, timedelta
-from enum import Enum
 from fractions import Fraction
 from numbers import Integral
-from typing import Any
 
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import exact
-from discreet.relational.identity.tags import TAGS
+from discreet.core.written import Form
+from discreet.relational.identity.tags import FORMS
 from discreet.relational.plan.keys import Block
+from discreet.relational.plan.nodes import JoinKind
 from discreet.relational.schema.declarations import Category
 from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
 from discreet.relational.types.expression import Call, Case, Column, Literal, canonical
 
 FORM = "question/2"
 """Of the whole text, and a part of it; ``former.py`` has the form before."""
 
 _LISTS: dict[type, str] = {Facts: "values", Category: "values", Block: "entries"}
-"""Fields with plain values alone, perhaps very many."""
+"""Fields with plain values alone, perhaps very many; by the names under which they are written."""
 _PLAIN = (str, bytes, bool, int, date, datetime, time, timedelta, type(None))
 
 
@@ -55,18 +55,12 @@ def canonical_text(value: object) -> str:  # noqa: PLR0911 -- one line for each 
     """
     if isinstance(value, Column | Literal | Call | Case):
         facts = value.facts  # the rest of them follows from the columns, which the scans tell
-        return f"expression/1({canonical(value)},{facts.kind.name},{facts.low!r},{facts.high!r})"
-    if isinstance(value, Guarantee):
-        return _guarantee(value)
-    if isinstance(value, Enum):
-        return f"{_tag(value)}.{value.name}"
-    if is_dataclass(value) and not isinstance(value, type):
-        listed = _LISTS.get(type(value))
-        inside = (
-            f"{f.name}={(repr if f.name == listed else canonical_text)(getattr(value, f.name))}"
-            for f in _told(value)
-        )
-        return f"{_tag(value)}({','.join(inside)})"
+        return f"expression/1({canonical(value)},{facts.kind.written},{facts.low!r},{facts.high!r})"
+    form = FORMS.get(type(value))
+    if isinstance(value, Kind | JoinKind) and form is not None:
+        return f"{form.tag}.{value.written}"
+    if form is not None:
+        return _told(value, form)
     if isinstance(value, tuple | list):
         return f"({','.join(map(canonical_text, value))})"
     if isinstance(value, Mapping):
@@ -79,22 +73,17 @@ def canonical_text(value: object) -> str:  # noqa: PLR0911 -- one line for each 
         return repr(value)
     if isinstance(value, Integral):
         return repr(int(value))
-    raise LookupError(type(value).__name__)  # it would be left out of the identity
+    raise LookupError(type(value).__name__)  # it needs a form in `tags.py`, or would be left out
 
 
-def _guarantee(value: Guarantee) -> str:
-    """The numbers of a spend as they are, however they were written; its unit is named apart."""
-    numbers = [f for f in _told(value) if f.name != "unit"]
-    inside = (f"{f.name}={exact(getattr(value, f.name))}" for f in numbers)
-    return f"{_tag(value)}({','.join(inside)})"
+def _told(value: object, form: Form) -> str:
+    """All fields by their written names.
 
-
-def _told(value: Any) -> list[Field[Any]]:
-    """The fields that make two values differ."""
-    return [item for item in fields(value) if item.compare]
-
-
-def _tag(value: object) -> str:
-    if type(value) not in TAGS:
-        raise LookupError(type(value).__name__)  # it needs a tag in `tags.py`
-    return TAGS[type(value)]
+    The numbers of a spend stand as they are, however they were written; its unit is named apart.
+    """
+    one = exact if isinstance(value, Guarantee) else canonical_text
+    listed = _LISTS.get(type(value))
+    inside = (
+        f"{name}={repr(part) if name == listed else one(part)}" for name, part in form.parts(value)
+    )
+    return f"{form.tag}({','.join(inside)})"

@@ -1,15 +1,26 @@
 """The tags under which the parts of a question are written in its identity.
 
-A tag is fixed for ever: a class may be renamed or moved, and questions asked before are still
-known. Whoever changes what a part means, with its fields as they are, raises the number.
+A tag is fixed for ever, and so are the names under which fields are written: a class may be
+renamed or moved, and questions asked before are still known. Whoever renames a field writes
+``old:new`` here. Whoever changes what a part means, with its fields as they are, raises the number.
+A field without a name here is not told: only those that are not compared may be left out.
 
 Source: contract, "Spending" (explicit, versioned tags).
 """
 
 from __future__ import annotations
 
-from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, GaussianDP, PureDP, RenyiDP
+from discreet.core.guarantee import (
+    ZCDP,
+    ApproxDP,
+    ApproxZCDP,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    RenyiDP,
+)
 from discreet.core.unit import Edge, Node, Person, Replace, Row
+from discreet.core.written import Form
 from discreet.relational.aggregates import aggregate as aggregates
 from discreet.relational.aggregates import measures
 from discreet.relational.limits import rows_before_joins as limited
@@ -24,77 +35,84 @@ from discreet.relational.schema.declarations import Category, Dates, Discovered,
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
 
-TAGS: dict[type, str] = {
+FORMS: dict[type, Form] = {
     # whose privacy, and at what price
-    Row: "row/1",
-    Person: "person/1",
-    Edge: "edge/1",
-    Node: "node/1",
-    Replace: "replace/1",
-    PureDP: "pure/1",
-    ApproxDP: "approximate/1",
-    ZCDP: "concentrated/1",
-    ApproxZCDP: "approximate-concentrated/1",
-    RenyiDP: "renyi/1",
-    GaussianDP: "gaussian/1",
+    Row: Form("row/1"),
+    Person: Form("person/1", "id max_rows max_groups max_rows_per_group via of"),
+    Edge: Form("edge/1"),
+    Node: Form("node/1"),
+    Replace: Form("replace/1", "unit"),
+    PureDP: Form("pure/1", "epsilon"),
+    ApproxDP: Form("approximate/1", "epsilon delta"),
+    ZCDP: Form("concentrated/1", "rho"),
+    ApproxZCDP: Form("approximate-concentrated/1", "rho delta"),
+    RenyiDP: Form("renyi/1", "alpha epsilon"),
+    GaussianDP: Form("gaussian/1", "mu"),
     # columns
-    Kind: "kind/1",
-    Facts: "facts/1",
-    Category: "category/1",
-    Number: "number/1",
-    Dates: "dates/1",
-    Discovered: "discovered/1",
+    Kind: Form("kind/1"),
+    Facts: Form("facts/1", "kind low high values declared length"),
+    Category: Form("category/1", "values"),
+    Number: Form("number/1", "low high step"),
+    Dates: Form("dates/1", "first last"),
+    Discovered: Form("discovered/1", "least"),
     # steps of a plan
-    plan.JoinKind: "join-kind/1",
-    plan.Field: "field/1",
-    plan.Route: "route/1",
-    plan.Output: "output/1",
-    plan.Scan: "scan/1",
-    plan.Filtered: "filtered/1",
-    plan.JoinedPublic: "joined-public/1",
-    plan.JoinedPeople: "joined-people/1",
-    plan.Union: "union/1",
-    plan.Bounded: "bounded/1",
-    plan.Distinct: "distinct/1",
-    limited.Limited: "limited/1",
-    features.PerPerson: "per-person/1",
-    features.Counted: "feature-count/1",
-    features.CountedValues: "feature-values/1",
-    features.Added: "feature-sum/1",
-    features.Averaged: "feature-mean/1",
-    features.Least: "feature-least/1",
-    features.Greatest: "feature-greatest/1",
-    features.Earliest: "feature-earliest/1",
-    features.Latest: "feature-latest/1",
-    truncation.Truncated: "truncated/1",
-    truncation.JoinedByKey: "joined-by-key/1",
-    kept.Kept: "part/1",
-    kept.EveryPart: "every-part/1",
-    kept.SomeParts: "some-parts/1",
-    kept.FirstParts: "first-parts/1",
+    plan.JoinKind: Form("join-kind/1"),
+    plan.Field: Form("field/1", "name stored facts declaration"),
+    plan.Route: Form("route/1", "table key person"),
+    plan.Output: Form("output/1", "name facts"),
+    plan.Scan: Form("scan/1", "table prefix fields private identifier route identity"),
+    plan.Filtered: Form("filtered/1", "rows condition"),
+    plan.JoinedPublic: Form("joined-public/1", "rows public on partners kind"),
+    plan.JoinedPeople: Form("joined-people/1", "left right kind on"),
+    plan.Union: Form("union/1", "prefix branches outputs"),
+    plan.Bounded: Form("bounded/1", "prefix rows limit expressions outputs"),
+    plan.Distinct: Form("distinct/1", "prefix rows expressions outputs"),
+    limited.Limited: Form("limited/1", "rows limit"),
+    features.PerPerson: Form("per-person/1", "prefix rows limit named features outputs"),
+    features.Counted: Form("feature-count/1", "argument"),
+    features.CountedValues: Form("feature-values/1", "argument"),
+    features.Added: Form("feature-sum/1", "argument"),
+    features.Averaged: Form("feature-mean/1", "argument"),
+    features.Least: Form("feature-least/1", "argument"),
+    features.Greatest: Form("feature-greatest/1", "argument"),
+    features.Earliest: Form("feature-earliest/1", "argument order"),
+    features.Latest: Form("feature-latest/1", "argument order"),
+    truncation.Truncated: Form("truncated/1", "prefix rows keys limit kind expressions outputs"),
+    truncation.JoinedByKey: Form("joined-by-key/1", "left right kind"),
+    kept.Kept: Form("part/1", "rows part value keeping"),
+    kept.EveryPart: Form("every-part/1"),
+    kept.SomeParts: Form("some-parts/1", "limit salt"),
+    kept.FirstParts: Form("first-parts/1", "limit"),
     # keys, measures and columns of the answer
-    KeySet: "keys/1",
-    Cells: "cells/1",
-    Block: "block/1",
-    DiscoveredKeys: "discovered-keys/1",
-    measures.CountRows: "count-rows/1",
-    measures.CountPeople: "count-people/1",
-    measures.CountValues: "count-values/1",
-    measures.Total: "total/1",
-    measures.Ranks: "ranks/1",
-    aggregates.Count: "count/1",
-    aggregates.Sum: "sum/1",
-    aggregates.Average: "average/1",
-    aggregates.Spread: "variance/1",
-    aggregates.Deviation: "deviation/1",
-    aggregates.Covariance: "covariance/1",
-    aggregates.Correlation: "correlation/1",
-    aggregates.Quantile: "quantile/1",
-    aggregates.Minimum: "minimum/1",
-    aggregates.Maximum: "maximum/1",
-    question.KeyOutput: "key-output/1",
-    question.AggregateOutput: "aggregate-output/1",
-    question.DerivedOutput: "derived-output/1",
-    question.Order: "order/1",
-    question.Question: "question/1",
+    KeySet: Form("keys/1", "blocks"),
+    Cells: Form("cells/1", "blocks"),
+    Block: Form("block/1", "expressions entries"),
+    DiscoveredKeys: Form("discovered-keys/1", "expressions listed least"),
+    measures.CountRows: Form("count-rows/1", "argument"),
+    measures.CountPeople: Form("count-people/1"),
+    measures.CountValues: Form("count-values/1", "argument"),
+    measures.Total: Form("total/1", "argument low high centre exponent"),
+    measures.Ranks: Form("ranks/1", "argument low step size"),
+    aggregates.Count: Form("count/1", "measure"),
+    aggregates.Sum: Form("sum/1", "total"),
+    aggregates.Average: Form("average/1", "present total"),
+    aggregates.Spread: Form("variance/1", "present total squares freedom"),
+    aggregates.Deviation: Form("deviation/1", "present total squares freedom"),
+    aggregates.Covariance: Form("covariance/1", "present first second products freedom"),
+    aggregates.Correlation: Form(
+        "correlation/1", "present first second products first_squares second_squares"
+    ),
+    aggregates.Quantile: Form("quantile/1", "ranks q"),
+    aggregates.Minimum: Form("minimum/1", "ranks q"),
+    aggregates.Maximum: Form("maximum/1", "ranks q"),
+    question.KeyOutput: Form("key-output/1", "name number"),
+    question.AggregateOutput: Form("aggregate-output/1", "name number"),
+    question.DerivedOutput: Form("derived-output/1", "name expression"),
+    question.Order: Form("order/1", "expression sign"),
+    question.Question: Form(
+        "question/1", "rows unit keys key_places aggregates outputs having order limit offset"
+    ),
 }
+
+for _kind, _form in FORMS.items():  # what has no name here would be left out of the identity
+    _form.require_all(_kind, but=("unit",) if issubclass(_kind, Guarantee) else ())

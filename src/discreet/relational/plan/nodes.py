@@ -27,6 +27,11 @@ class JoinKind(Enum):
     INNER = "JOIN"
     LEFT = "LEFT JOIN"
 
+    @property
+    def written(self) -> str:
+        """The name in identities, fixed for ever, whatever the join is called here."""
+        return {JoinKind.INNER: "INNER", JoinKind.LEFT: "LEFT"}[self]
+
 
 @dataclass(frozen=True)
 class Field:

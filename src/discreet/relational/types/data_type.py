@@ -37,6 +37,11 @@ class Kind(Enum):
     MOMENT = "moment"
 
     @property
+    def written(self) -> str:
+        """The name in identities, fixed for ever, whatever the kind is called here."""
+        return _WRITTEN[self]
+
+    @property
     def is_number(self) -> bool:
         """Whether arithmetic is defined."""
         return self in (Kind.WHOLE, Kind.REAL)
@@ -51,6 +56,15 @@ class Kind(Enum):
         """Whether a lower and an upper bound make sense."""
         return self.is_number or self.is_calendar
 
+
+_WRITTEN = {
+    Kind.WHOLE: "WHOLE",
+    Kind.REAL: "REAL",
+    Kind.TEXT: "TEXT",
+    Kind.TRUTH: "TRUTH",
+    Kind.DATE: "DATE",
+    Kind.MOMENT: "MOMENT",
+}
 
 LARGEST_WHOLE = 2**63 - 1
 """The universe of WHOLE is symmetric, so negation and absolute values cannot overflow."""

@@ -185,7 +185,7 @@ def canonical(expression: Expression) -> str:
         case Column(name=name):
             return f"column({name!r})"
         case Literal(value=value, kind=kind):
-            return f"{kind.name.lower() if kind else ''}({value!r})"
+            return f"{kind.written.lower() if kind else ''}({value!r})"
         case Case(args=args):
             return f"case({','.join(map(canonical, args))})"
         case Call(function=function, args=args):
@@ -341,4 +341,4 @@ def _walk(expression: Expression) -> Iterator[Expression]:
 
 
 def _spelled(value: object) -> str:
-    return value.name.lower() if isinstance(value, Kind) else repr(value)
+    return value.written.lower() if isinstance(value, Kind) else repr(value)

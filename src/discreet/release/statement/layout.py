@@ -10,6 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.unit import Relation, relation_of
+from discreet.core.written import FORMS
 from discreet.release.format import above, at_most
 from discreet.release.guarantee import protected
 from discreet.release.statement.error_stages import stages
@@ -99,7 +100,7 @@ def _protected(statement: Statement) -> tuple[str, ...]:
 
 def _guaranteed(statement: Statement) -> tuple[str, ...]:
     batch = " for all questions of its batch together" if statement.get("in_a_batch") else ""
-    lines = [f"{type(statement.guarantee).__name__}: {statement.promised()}{batch}."]
+    lines = [f"{FORMS[type(statement.guarantee)].tag}: {statement.promised()}{batch}."]
     implied = statement.pairs
     if len(implied) > 1:
         said = "; ".join(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Any, Self
 
 from discreet.core.errors import InvalidParameter
@@ -68,7 +67,7 @@ class Statement(Mapping[str, Any]):
             "question": self.question,
             "protected": protected(unit),
             "guarantee": plain_guarantee(self.guarantee),
-            "implies": [asdict(pair) for pair in self.pairs],
+            "implies": [{"epsilon": pair.epsilon, "delta": pair.delta} for pair in self.pairs],
             "meaning": {
                 "power_at_false_alarms": [FALSE_ALARMS, self.power()],
                 "right_guess": [[p, min(pair.guess(p) for pair in self.pairs)] for p in PRIORS],
@@ -79,7 +78,10 @@ class Statement(Mapping[str, Any]):
                 {
                     "measure": measure.get("measure"),
                     "columns": measure.get("columns", []),
-                    "stages": [asdict(s) for s in stages(measure, unit, self.confidence)],
+                    "stages": [
+                        {"name": stage.name, "error": stage.error}
+                        for stage in stages(measure, unit, self.confidence)
+                    ],
                 }
                 for measure in self.measures()
             ],

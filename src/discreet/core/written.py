@@ -1,0 +1,101 @@
+"""How guarantees and units are written down: frozen names for the classes and their fields.
+
+What is stored or hashed never asks the program for a name. A form says under which tag a class is
+written, and under which name each field, in which order. Tags and names are fixed for ever:
+whoever renames a field writes ``old:new`` in its place, and a class that is renamed or moved keeps
+its form.
+
+>>> Form("person/1", "id most:max_rows").names
+(('id', 'id'), ('most', 'max_rows'))
+
+Source: contract, "Spending" (explicit, versioned tags).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+from discreet.core.guarantee import (
+    ZCDP,
+    ApproxDP,
+    ApproxZCDP,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    RenyiDP,
+)
+from discreet.core.unit import Edge, Node, Person, Replace, Row
+
+
+@dataclass(frozen=True)
+class Form:
+    """A tag, and the fields as ``written`` or ``written:field`` where the two differ by now."""
+
+    tag: str
+    written: str = ""
+    names: tuple[tuple[str, str], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Read the names once."""
+        pairs = (each.partition(":") for each in self.written.split())
+        names = tuple((written, now or written) for written, _, now in pairs)
+        object.__setattr__(self, "names", names)
+
+    def require_all(self, kind: type, *, but: Collection[str] = (), compared: bool = True) -> None:
+        """Refuse a form that leaves out, or invents, something that makes two values differ."""
+        every = fields(kind) if is_dataclass(kind) else ()
+        told = {item.name for item in every if item.compare or not compared}
+        if {now for _, now in self.names} != told - set(but):
+            raise LookupError(self.tag, self.written, sorted(told))
+
+    def parts(self, value: object) -> Iterator[tuple[str, Any]]:
+        """What the fields of ``value`` hold, each with the name under which it is written."""
+        return ((written, getattr(value, now)) for written, now in self.names)
+
+    def arguments(self, parts: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What was written, by the fields of today; None where it names something else."""
+        now = dict(self.names)
+        return {now[name]: part for name, part in parts.items()} if set(parts) <= set(now) else None
+
+
+FORMS: dict[type, Form] = {
+    PureDP: Form("PureDP", "unit epsilon"),
+    ApproxDP: Form("ApproxDP", "unit epsilon delta"),
+    ZCDP: Form("ZCDP", "unit rho"),
+    ApproxZCDP: Form("ApproxZCDP", "unit rho delta"),
+    RenyiDP: Form("RenyiDP", "unit alpha epsilon"),
+    GaussianDP: Form("GaussianDP", "unit mu"),
+    Row: Form("Row"),
+    Person: Form("Person", "id max_rows max_groups max_rows_per_group via of"),
+    Edge: Form("Edge"),
+    Node: Form("Node"),
+    Replace: Form("Replace", "unit"),
+}
+"""Guarantees and units as releases and ledgers have them."""
+
+for _kind, _form in FORMS.items():
+    _form.require_all(_kind)
+
+KINDS: dict[str, type] = {form.tag: kind for kind, form in FORMS.items()}
+
+
+def written(value: object) -> str:
+    """A guarantee or unit as one text; plain values and tuples of them as Python writes them.
+
+    >>> written((PureDP(epsilon=1, unit=Row()), 2))
+    '(PureDP(unit=Row(), epsilon=1), 2)'
+    """
+    form = FORMS.get(type(value))
+    if form is not None:
+        inside = (f"{name}={written(part)}" for name, part in form.parts(value))
+        return f"{form.tag}({', '.join(inside)})"
+    if type(value) is tuple:
+        return f"({', '.join(map(written, value))}{',' if len(value) == 1 else ''})"
+    return repr(value)
+
+
+def numbers(guarantee: Guarantee) -> dict[str, Any]:
+    """The numbers of a guarantee by name."""
+    return {name: part for name, part in FORMS[type(guarantee)].parts(guarantee) if name != "unit"}
