@@ -240,7 +240,7 @@ def test_a_function_or_class_of_ones_own_is_not_described() -> None:
 
     mine.__module__ = "discreet.queries.mwem.mwem"
     assert described(mine) is None
-    assert described(dp.queries.MWEM) == "discreet.queries.mwem.mwem.MWEM"
+    assert described(dp.queries.MWEM) == "discreet.queries.mwem.MWEM"
 
 
 def test_a_ledger_is_read_as_before_when_everything_has_another_name(tmp_path: Path) -> None:

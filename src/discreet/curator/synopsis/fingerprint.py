@@ -64,7 +64,7 @@ def requested(make: Callable[..., Any], *, given: Collection[str]) -> str | None
 
     >>> from discreet.queries.mwem.mwem import MWEM
     >>> requested(partial(MWEM, rounds=8, records=1), given=["records"])
-    "partial(discreet.queries.mwem.mwem.MWEM, tuple(), dict(tuple('rounds', 8)))"
+    "partial(discreet.queries.mwem.MWEM, tuple(), dict(tuple('rounds', 8)))"
     """
     args: tuple[object, ...] = ()
     keywords: dict[str, object] = {}
