@@ -28,7 +28,6 @@ class RoundedLaplace(Law):
 
     @property
     def spread(self) -> float:
-        """The scale."""
         return self.scale
 
     @property
@@ -70,7 +69,6 @@ class DiscreteLaplace(Law):
 
     @property
     def spread(self) -> float:
-        """The scale."""
         return self.scale
 
     @property

@@ -106,12 +106,10 @@ class Scan(Rows):
 
     @property
     def owner(self) -> str | None:
-        """The identifier's column."""
         return f"{self.prefix}!" if self.identifier else None
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
-        """None."""
         return ()
 
     def column(self, name: str) -> str:
@@ -128,7 +126,6 @@ class Scan(Rows):
         return self.fields.get(column[len(mark) :]) if known == mark else None
 
     def label(self) -> str:
-        """The table's name."""
         return f"{'scan' if self.private else 'public'} {self.table}"
 
 
@@ -146,16 +143,13 @@ class Filtered(Rows):
 
     @property
     def owner(self) -> str | None:
-        """As below."""
         return self.rows.owner
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
-        """The rows filtered."""
         return (self.rows,)
 
     def label(self) -> str:
-        """The condition."""
         return "filter"
 
 
@@ -219,7 +213,6 @@ class JoinedPeople(Rows):
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
-        """Left, right."""
         return (self.left, self.right)
 
     def label(self) -> str:
@@ -259,11 +252,9 @@ class Union(Rows):
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
-        """The branches."""
         return tuple(rows for rows, _ in self.branches)
 
     def label(self) -> str:
-        """How many branches."""
         return f"union all of {len(self.branches)}"
 
 
@@ -282,7 +273,6 @@ class Bounded(Rows):
 
     @property
     def changed(self) -> int | None:
-        """The limit."""
         return self.limit
 
     @property
@@ -292,11 +282,9 @@ class Bounded(Rows):
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
-        """The rows before."""
         return (self.rows,)
 
     def label(self) -> str:
-        """The limit."""
         return f"at most {self.limit} rows per person, by salted content"
 
 
@@ -321,11 +309,9 @@ class Distinct(Rows):
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
-        """The rows before."""
         return (self.rows,)
 
     def label(self) -> str:
-        """Its name."""
         return "distinct"
 
 
