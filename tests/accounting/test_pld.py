@@ -74,7 +74,7 @@ def test_samples_of_fixed_size(
 
 
 def test_the_figure_of_composition() -> None:
-    """004a, Fig 3.1: optimal composition, and Gaussians of variance 200."""
+    """004a:D12, Fig 3.1: optimal composition, and Gaussians of variance 200."""
     table = {10: (0.9994, 0.9405), 100: (4.7746, 3.3076), 1000: (19.3447, 12.5952)}
     for k, (optimal, gaussian) in table.items():
         pure = events.Pure(epsilon=0.1) * k

@@ -63,7 +63,7 @@ class Known(RenyiCurve):
 
 
 def test_figure_3_2() -> None:
-    """004a:G, p = .05 and 0.5-zCDP: unamplified, exact, Prop 3.40 and Prop 3.41."""
+    """004a:E7, Fig 3.2, p = .05 and 0.5-zCDP: unamplified, exact, Prop 3.40 and Prop 3.41."""
     base = Concentrated(HALF)
     table = {
         2: (1, 0.004287, 0.0138, 0.06384),

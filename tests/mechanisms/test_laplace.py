@@ -83,7 +83,8 @@ def test_half_the_scale_is_refuted_by_enumeration() -> None:
 
 
 def test_a_histogram_costs_twice_as_much_to_replace_as_to_remove() -> None:
-    # 001:L1, 000a:A10: one row moves one cell by add/remove and two cells by replacement.
+    # boosting-and-analysts:L1, 000a:A10: one row moves one cell by add/remove and two cells by
+    # replacement.
     law = rounded_laplace(Laplace(epsilon=1, sensitivity=1).scale(kind=int))
     cell = [windowed(law, centre, -40, 40) for centre in (0, 1)]
     pair = {(a, b): p * q for a, p in cell[0].items() for b, q in cell[1].items()}

@@ -19,8 +19,7 @@ MODULES = sorted(
     for path in SOURCE.rglob("*.py")
 )
 OPTIONAL = {  # third-party modules of the extras; without them their modules are skipped
-    *("pyarrow", "polars", "pandas", "ibis", "psycopg", "pyspark", "fastapi", "uvicorn"),
-    *("sqlalchemy", "typer", "rich", "altair", "sklearn", "torch", "flwr"),
+    *("pyarrow", "polars", "pandas", "ibis", "psycopg", "pyspark", "typer", "rich", "altair"),
 }
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 

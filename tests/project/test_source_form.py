@@ -1,6 +1,6 @@
 """The form of the source: short files, telling names, nothing left for later.
 
-Docstrings are ruff's matter (rules D).
+Docstrings are the matter of ruff (rules D) and of test_docstrings.py.
 """
 
 import re

@@ -11,7 +11,7 @@ may well show, the loss is the full epsilon.
 
 Numerics: prices are rationals above the true value by a relative 1e-14.
 
-Source: 004a:E1 (Thm 3.28), 004a:E10; modern-learn, section 8. Proof: ``proofs/composition.md``.
+Source: 004a:E1 (Thm 3.28), 004a:E10; modern-learn:8. Proof: ``proofs/composition.md``.
 """
 
 from __future__ import annotations

@@ -29,7 +29,6 @@ class Sums:
     inverse_squares: Fraction = Fraction(0)
 
     def __add__(self, other: Sums) -> Sums:
-        """Composition."""
         return Sums(
             self.epsilon + other.epsilon,
             self.delta + other.delta,
@@ -37,7 +36,7 @@ class Sums:
         )
 
     def times(self, k: int) -> Sums:
-        """``k``-fold composition."""
+        """The sums of ``k`` equal events."""
         return Sums(k * self.epsilon, k * self.delta, k * self.inverse_squares)
 
     def noise_multiplier(self) -> float:

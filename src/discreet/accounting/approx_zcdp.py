@@ -28,7 +28,6 @@ class Apart:
     delta: Fraction = Fraction(0)
 
     def __add__(self, other: Apart) -> Apart:
-        """Composition."""
         return Apart(self.rho + other.rho, self.delta + other.delta)
 
 

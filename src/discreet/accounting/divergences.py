@@ -169,7 +169,7 @@ class Decomposition:
 def decomposed(
     p: Sequence[Number], q: Sequence[Number], *, epsilon: Number, delta: Number
 ) -> Decomposition:
-    """Lemma 3.23 of 004a: an (epsilon, delta)-close pair is a pure pair, but for weight delta.
+    """004a:D10: an (epsilon, delta)-close pair is a pure pair, but for weight delta.
 
     The printed proof has (1-delta) P'' where delta P'' is meant. The weight is the lesser of delta
     and the total variation; caps exp(e1), exp(e2) with e1, e2 <= epsilon leave just that over.

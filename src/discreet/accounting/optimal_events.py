@@ -33,13 +33,12 @@ class Multiset:
     times: tuple[tuple[tuple[Fraction, Fraction], int], ...] = ()
 
     def __add__(self, other: Multiset) -> Multiset:
-        """Composition."""
         total = Counter(dict(self.times))
         total.update(dict(other.times))
         return Multiset(tuple(sorted(total.items())))
 
     def repeated(self, k: int) -> Multiset:
-        """``k``-fold composition."""
+        """The events of ``k`` equal runs."""
         return Multiset(tuple((pair, k * n) for pair, n in self.times))
 
     def parts(self) -> list[Copies]:

@@ -19,7 +19,7 @@ those sure to arrive), and metadata that betray the order. The "stronger amplifi
 Numerics: all roundings go up, cut tails are added; tails of Bin(c, 1/2), which are subtracted, are
 partial sums of positive terms and so lower bounds.
 
-Source: modern-learn, section 7 (Feldman, McMillan, Talwar 2021); 004a:C36. Proof:
+Source: modern-learn:7 (Feldman, McMillan, Talwar 2021); 004a:C36. Proof:
 ``proofs/shuffle.md``.
 """
 

@@ -14,7 +14,7 @@ when good enough, and scores computed outside the runs are not covered.
 
 Numerics: curves are raised by a relative 1e-12 and made monotone in the order.
 
-Source: modern-learn, section 1 (Papernot, Steinke 2022). Proof: ``proofs/tuning.md``.
+Source: modern-learn:1 (Papernot, Steinke 2022). Proof: ``proofs/tuning.md``.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def draft(answers: Answers, schema: Schema, *, path: str) -> Draft:
 
 
 def unit(answers: Answers, schema: Schema) -> Row | Person:
-    """Whose privacy."""
+    """Read from the answers whose privacy is protected."""
     if answers.unit == "row":
         return Row()
     if answers.unit != "person":

@@ -1,6 +1,6 @@
 """Combinators of measurements beyond composition.
 
-Source: 004d:F18; contract, "Parallel composition". Proof: ``proofs/calculus.md``.
+Source: 004d:F18; contract, "Units and neighbours". Proof: ``proofs/calculus.md``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def for_each_part(
     data, so the event is the measurement's at distance one. Two steps may fall into one part or
     into two, and no single event covers both at the same price, so larger distances are refused:
     under ChangeOne, and for people with several rows, parallel composition does not hold.
-    Source: contract, "Parallel composition holds only if each unit lies in at most one part".
+    Source: contract, "Units and neighbours" (each unit lies in at most one part).
     """
     rows = measurement.input.domain
     if not isinstance(rows, Rows) or measurement.input.metric != AddRemove():

@@ -106,7 +106,6 @@ class Categories(Domain):
             )
 
     def contains(self, value: Any) -> bool:
-        """Listed values only."""
         try:
             return value in self.values
         except (TypeError, ValueError):
@@ -245,7 +244,6 @@ class Graphs(Domain):
     """Simple undirected graphs, as :class:`Graph` values."""
 
     def contains(self, value: Any) -> bool:
-        """Graph values only."""
         return isinstance(value, Graph)
 
 

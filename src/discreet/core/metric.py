@@ -155,7 +155,6 @@ class AddRemoveEdges(Metric):
     """Edges present in one graph and not in the other, over the same nodes."""
 
     def fits(self, domain: Domain) -> bool:
-        """Graphs."""
         return isinstance(domain, Graphs)
 
     def distance(self, left: Graph, right: Graph) -> float:
@@ -173,7 +172,6 @@ class AddRemoveNodes(Metric):
     """Nodes, with all their edges, that must leave or join to make two graphs equal."""
 
     def fits(self, domain: Domain) -> bool:
-        """Graphs."""
         return isinstance(domain, Graphs)
 
     def distance(self, left: Graph, right: Graph) -> int:
@@ -246,7 +244,7 @@ class L1(_Norm):
 
 @dataclass(frozen=True)
 class L2(_Norm):
-    """Euclidean distance."""
+    """The Euclidean distance between vectors."""
 
     def distance(self, left: Any, right: Any) -> float:
         """Root of the sum of squares."""

@@ -118,7 +118,6 @@ class Curator(Sharing):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close."""
         self.close()
 
     def __repr__(self) -> str:

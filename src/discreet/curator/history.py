@@ -38,7 +38,6 @@ class History:
     asked: tuple[Asked, ...]
 
     def __len__(self) -> int:
-        """How many."""
         return len(self.asked)
 
     def __iter__(self) -> Iterator[Asked]:
@@ -50,7 +49,6 @@ class History:
         return self.asked[place]
 
     def __str__(self) -> str:
-        """A table."""
         rows: list[tuple[str, ...]] = [
             ("#", "time", "asker", "price", "end", "purpose", "id", "question")
         ]

@@ -1,6 +1,6 @@
 """Warnings before harm, from public quantities or from values that were paid for.
 
-Source: 004d:D2; 000b:B12 and chapter 13 (a); contract, "What may be seen".
+Source: 004d:D2; 000b:B12 (and chapter 13 of that book); contract, "What may be seen".
 """
 
 from __future__ import annotations

@@ -110,7 +110,6 @@ class KeyHeld:
         self._key = OwnerKey(secret)
 
     def existing(self) -> OwnerKey:
-        """As passed."""
         return self._key
 
     def begin(self) -> None:

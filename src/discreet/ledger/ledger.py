@@ -269,7 +269,6 @@ class Ledger(ABC):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close."""
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -61,7 +61,6 @@ class _Lists:
     """Entries in a list, with indices; of one process, since a fork would spend twice."""
 
     def __init__(self) -> None:
-        """Start empty."""
         self._lock = threading.RLock()
         self._process = os.getpid()
         self._closed = False
@@ -72,7 +71,6 @@ class _Lists:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Hold the lock."""
         if self._process != os.getpid():
             raise not_copied()
         with self._lock:
@@ -95,33 +93,26 @@ class _Lists:
         return self._entries[-1].head if self._entries else None
 
     def at(self, number: int) -> Entry | None:
-        """By place."""
         return self._entries[number - 1] if 1 <= number <= len(self._entries) else None
 
     def named(self, name: str) -> Entry | None:
-        """By id."""
         return self._names.get(name)
 
     def latest(self, kind: Kind, subject: str) -> Entry | None:
-        """By index."""
         found = self._about.get((kind, subject))
         return found[-1] if found else None
 
     def every(self, kind: Kind, subject: str) -> list[Entry]:
-        """By index."""
         return list(self._about.get((kind, subject), ()))
 
     def released(self, subject: str) -> Entry | None:
-        """By index."""
         return self._released.get(subject)
 
     def after(self, number: int, count: int) -> list[Entry]:
-        """A slice."""
         return self._entries[number : number + count]
 
     def inspect(self) -> None:
         """Nothing beyond the entries."""
 
     def close(self) -> None:
-        """Refuse further use."""
         self._closed = True

@@ -81,7 +81,6 @@ class BinNumbers:
         return self.law.weights(bits)
 
     def values(self, count: int) -> NDArray[np.int64]:
-        """Bin numbers themselves."""
         return np.arange(count, dtype=np.int64)
 
 

@@ -175,7 +175,6 @@ class RoundedGaussian(_Squared):
         return super().exponents(bins, within)
 
     def exponent(self, index: int, place: Fraction) -> Fraction:
-        """The same, exactly."""
         return super().exponent(index, place if index else place / (2 << self.place_bits))
 
     def _magnitude(self, index: int) -> Fraction:

@@ -117,7 +117,6 @@ class _Exponential(ABC):
         return places * rate
 
     def exponent(self, index: int, place: Fraction) -> Fraction:
-        """The same, exactly."""
         return place / self.scale
 
     def _ladder(self, first: tuple[int, int], work: int, bits: int) -> list[tuple[int, int]]:
@@ -193,7 +192,6 @@ class RoundedLaplace(_Exponential):
         return np.where(bins == 0, 0.0, super().exponents(bins, places))
 
     def exponent(self, index: int, place: Fraction) -> Fraction:
-        """The same, exactly."""
         return Fraction(0) if index == 0 else super().exponent(index, place)
 
 

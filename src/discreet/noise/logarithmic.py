@@ -50,7 +50,6 @@ class Octaves:
         return Weights(low, high, high[-1])
 
     def values(self, count: int) -> NDArray[np.int64]:
-        """Bin numbers."""
         return np.arange(count, dtype=np.int64)
 
 

@@ -75,7 +75,6 @@ class HalfNormalCells:
         return Weights(low, high, high[-1])
 
     def values(self, count: int) -> NDArray[np.int64]:
-        """Cells themselves."""
         return np.arange(count, dtype=np.int64)
 
 

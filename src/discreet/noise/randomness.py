@@ -64,7 +64,6 @@ class System:
 
     @property
     def private(self) -> bool:
-        """Always true."""
         return True
 
     def bytes(self, count: int) -> bytes:
@@ -109,7 +108,6 @@ class Noiseless:
 
     @property
     def private(self) -> bool:
-        """Always false."""
         return False
 
     def bytes(self, count: int) -> bytes:

@@ -1,8 +1,8 @@
 """Who takes part: exact permutations, samples of a fixed size, and Poisson samples.
 
 Contract: every permutation, every subset of the size, or every subset with its product of
-probabilities, has exactly its stated chance. Source: 004a:E1, contract ("only our per-unit
-Poisson sampler earns amplification"). Proof: ``proofs/sampling.md``.
+probabilities, has exactly its stated chance. Source: 004a:E1; contract,
+"Bounding inside the engine" (only our sampler amplifies). Proof: ``proofs/sampling.md``.
 """
 
 from __future__ import annotations

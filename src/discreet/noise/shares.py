@@ -99,5 +99,4 @@ class Jumps:
         return Weights(lows, highs, highs[-1])
 
     def values(self, count: int) -> NDArray[np.int64]:
-        """Counts themselves."""
         return np.arange(count, dtype=np.int64)

@@ -3,7 +3,7 @@
 Both laws have rational ratios of neighbouring probabilities, so that integer arithmetic encloses
 their weights; inversion by :mod:`discreet.noise.table` is then exact.
 
-Source: modern-learn, section 1. Proof: ``proofs/tuning.md``.
+Source: modern-learn:1. Proof: ``proofs/tuning.md``.
 """
 
 from __future__ import annotations

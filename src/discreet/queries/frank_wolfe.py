@@ -32,7 +32,7 @@ class Hull(Protocol):
 
     @property
     def total(self) -> float:
-        """The multiple."""
+        """The multiple of the hull."""
 
     @property
     def with_origin(self) -> int:

@@ -60,7 +60,7 @@ class NetMechanism:
 
     @property
     def selector(self) -> Exponential:
-        """What chooses."""
+        """The mechanism that chooses a member of the net."""
         return Exponential(
             epsilon=self.epsilon, sensitivity=self.records, randomness=self.randomness
         )

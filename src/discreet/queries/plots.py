@@ -33,7 +33,7 @@ class Measured(Protocol):
 
     @property
     def mechanism(self) -> str:
-        """Its name."""
+        """The name of the mechanism."""
 
     @property
     def queries(self) -> int:

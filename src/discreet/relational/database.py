@@ -279,7 +279,6 @@ class Units(Metric):
     unit: PrivacyUnit
 
     def fits(self, domain: Domain) -> bool:
-        """Databases."""
         return isinstance(domain, Databases)
 
     def distance(self, left: Any, right: Any) -> Any:

@@ -162,7 +162,7 @@ class TestAgainstOthers:
 
     @pytest.mark.parametrize(
         ("number", "stated"), [(1, 0.8), (7, 3.8), (31, 7.2)]
-    )  # modern-data:Q, "Measured": there in a continuum, here on a grid
+    )  # modern-data:Q5, measured: there in a continuum, here on a grid
     def test_no_worse_than_the_catalogue_measured(self, number: int, stated: float) -> None:
         levels = [Fraction(i, number + 1) for i in range(1, number + 1)]
         plan = plan_quantiles(

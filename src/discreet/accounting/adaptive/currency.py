@@ -58,7 +58,7 @@ class Currency(ABC):
 
     @property
     def zero(self) -> Amounts:
-        """Nothing spent."""
+        """The amounts before anything is spent."""
         return (0,)
 
 
@@ -67,19 +67,16 @@ class Epsilons(Currency):
     """Pure epsilons, added up."""
 
     def price(self, event: Event, delta: Number | None) -> Amounts:
-        """The pure price."""
         _no_delta(delta)
         return (steps_up(PURE.price(event)),)
 
     def read(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
-        """Of a :class:`PureDP`."""
         match guarantee:
             case PureDP() if guarantee.unit == self.unit:
                 return (steps(exact(guarantee.epsilon)),)
         raise _foreign(guarantee, "PureDP", self.unit)
 
     def write(self, amounts: Amounts, number: Callable[[int], float]) -> PureDP:
-        """As :class:`PureDP`."""
         return PureDP(epsilon=number(amounts[0]), unit=self.unit)
 
 
@@ -97,19 +94,16 @@ class EpsilonsAndDeltas(Currency):
         return (steps_up(epsilon), steps_up(spare))
 
     def read(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
-        """Of an :class:`ApproxDP`."""
         match guarantee:
             case ApproxDP() if guarantee.unit == self.unit:
                 return (steps(exact(guarantee.epsilon)), steps(exact(guarantee.delta)))
         raise _foreign(guarantee, "ApproxDP", self.unit)
 
     def write(self, amounts: Amounts, number: Callable[[int], float]) -> ApproxDP:
-        """As :class:`ApproxDP`."""
         return ApproxDP(epsilon=number(amounts[0]), delta=number(amounts[1]), unit=self.unit)
 
     @property
     def zero(self) -> Amounts:
-        """Nothing spent."""
         return (0, 0)
 
 
@@ -118,19 +112,16 @@ class Rhos(Currency):
     """Zero-concentrated rho, added up."""
 
     def price(self, event: Event, delta: Number | None) -> Amounts:
-        """The zero-concentrated price."""
         _no_delta(delta)
         return (steps_up(ZERO_CONCENTRATED.price(event)),)
 
     def read(self, guarantee: Guarantee, steps: Callable[[Fraction], int]) -> Amounts:
-        """Of a :class:`ZCDP`."""
         match guarantee:
             case ZCDP() if guarantee.unit == self.unit:
                 return (steps(exact(guarantee.rho)),)
         raise _foreign(guarantee, "ZCDP", self.unit)
 
     def write(self, amounts: Amounts, number: Callable[[int], float]) -> ZCDP:
-        """As :class:`ZCDP`."""
         return ZCDP(rho=number(amounts[0]), unit=self.unit)
 
 
@@ -157,12 +148,10 @@ class RhosAndDeltas(Currency):
         raise _foreign(guarantee, "ApproxZCDP", self.unit)
 
     def write(self, amounts: Amounts, number: Callable[[int], float]) -> ApproxZCDP:
-        """As :class:`ApproxZCDP`."""
         return ApproxZCDP(rho=number(amounts[0]), delta=number(amounts[1]), unit=self.unit)
 
     @property
     def zero(self) -> Amounts:
-        """Nothing spent."""
         return (0, 0)
 
 
@@ -185,7 +174,6 @@ class RenyiAt(Currency):
         raise _foreign(guarantee, f"RenyiDP(alpha={self.alpha})", self.unit)
 
     def write(self, amounts: Amounts, number: Callable[[int], float]) -> RenyiDP:
-        """As :class:`RenyiDP`."""
         return RenyiDP(alpha=self.alpha, epsilon=number(amounts[0]), unit=self.unit)
 
 
@@ -224,7 +212,6 @@ class RenyiAtEach(Currency):
 
     @property
     def zero(self) -> Amounts:
-        """Nothing spent."""
         return (0,) * len(self.orders)
 
 

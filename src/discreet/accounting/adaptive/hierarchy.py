@@ -62,7 +62,6 @@ class ByRow(Parts):
     """Parts by a function of the row, where a row (or an edge) is the unit."""
 
     def overlap(self, unit: AddRemoveUnit) -> int:
-        """One."""
         if not isinstance(unit, (Row, Edge)):
             raise _many_parts(unit)
         return 1
@@ -73,7 +72,6 @@ class ByPerson(Parts):
     """Parts by a function of the person: all rows of a person fall into the same one."""
 
     def overlap(self, unit: AddRemoveUnit) -> int:
-        """One."""
         if not isinstance(unit, Person):
             raise _many_parts(unit)
         return 1

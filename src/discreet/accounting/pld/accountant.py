@@ -65,7 +65,7 @@ class Losses:
         return _gathered((*self.parts, *other.parts))
 
     def times(self, k: int) -> Losses:
-        """``k``-fold composition."""
+        """The losses of ``k`` equal events."""
         return _gathered(tuple((pair, k * times) for pair, times in self.parts))
 
     def reversed(self) -> Losses:

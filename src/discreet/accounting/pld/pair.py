@@ -80,7 +80,6 @@ class NormalPair(Pair):
         return self._tails(-losses / self.mu, self.mu / 2)
 
     def below(self, losses: Array) -> tuple[Array, Array]:
-        """Lower tails."""
         return self._tails(losses / self.mu, -self.mu / 2)
 
     def _tails(self, centre: Array, shift: float) -> tuple[Array, Array]:
@@ -99,7 +98,6 @@ class NormalPair(Pair):
         return np.zeros(len(losses))
 
     def reach(self, tail: float) -> tuple[float, float]:
-        """Normal quantiles."""
         from scipy.special import ndtri  # loaded on first use: SciPy is slow to import
 
         mean, spread = self.mu * self.mu / 2, self.mu * float(-ndtri(tail))
@@ -134,7 +132,6 @@ class LaplacePair(Pair):
         return np.full(len(losses), _ULP * (16 + 2 * self.loss))
 
     def reach(self, tail: float) -> tuple[float, float]:
-        """Between the atoms."""
         return -self.loss, self.loss
 
     def atoms(self) -> Array:
@@ -174,7 +171,6 @@ class BoundedRangePair(Pair):
         return np.full(len(losses), _ULP * (16 + 2 * self.loss))
 
     def reach(self, tail: float) -> tuple[float, float]:
-        """The whole range."""
         return -self.loss, self.loss
 
     def distance(self) -> float:
@@ -191,7 +187,6 @@ class AtomicPair(Pair):
     infinite: float = 0.0
 
     def above(self, losses: Array) -> tuple[Array, Array]:
-        """Nothing but atoms."""
         nothing = np.zeros(len(losses))
         return nothing, nothing
 
@@ -207,11 +202,9 @@ class AtomicPair(Pair):
 
     @property
     def purely_atomic(self) -> bool:
-        """Nothing else."""
         return True
 
     def atoms(self) -> Array:
-        """All of them."""
         return np.column_stack((self.losses, self.masses))
 
     def reach(self, tail: float) -> tuple[float, float]:
@@ -294,7 +287,6 @@ class Removed(Pair):
 
     @property
     def purely_atomic(self) -> bool:
-        """As the base."""
         return self.base.purely_atomic
 
     def distance(self) -> float:
@@ -318,7 +310,6 @@ class Reversed(Pair):
         return q, p
 
     def below(self, losses: Array) -> tuple[Array, Array]:
-        """The other side."""
         p, q = self.base.above(-losses)
         return q, p
 
@@ -328,7 +319,6 @@ class Reversed(Pair):
         return self.base.base.rounding(inside) + 4 * _ULP
 
     def blur(self, losses: Array) -> Array:
-        """As the base."""
         return self.base.blur(-losses)
 
     def reach(self, tail: float) -> tuple[float, float]:
@@ -343,15 +333,12 @@ class Reversed(Pair):
 
     @property
     def purely_atomic(self) -> bool:
-        """As the base."""
         return self.base.purely_atomic
 
     def distance(self) -> float:
-        """As the base."""
         return self.base.distance()
 
     def reversed(self) -> Pair:
-        """Back again."""
         return self.base
 
 
@@ -428,7 +415,6 @@ class Replaced(Pair):
 
     @property
     def purely_atomic(self) -> bool:
-        """As the base."""
         return self.base.purely_atomic
 
     def distance(self) -> float:

@@ -52,7 +52,6 @@ class RenyiCurve(ABC):
         return np.minimum(bounds, self.ceiling)
 
     def __add__(self, other: RenyiCurve) -> RenyiCurve:
-        """Both happen."""
         if not isinstance(other, RenyiCurve):
             return NotImplemented
         return total([(self, 1), (other, 1)])
@@ -89,11 +88,9 @@ class Family(RenyiCurve):
 
     @property
     def ceiling(self) -> float:
-        """The pure epsilon."""
         return self.parameters()[0]
 
     def bounds(self, orders: Floats) -> Floats:
-        """One curve."""
         columns = (np.array([value]) for value in self.parameters())
         with np.errstate(over="ignore", invalid="ignore"):
             return raised(self.evaluate(orders, *columns))
@@ -134,11 +131,9 @@ class Zero(RenyiCurve):
 
     @property
     def ceiling(self) -> float:
-        """Zero."""
         return 0.0
 
     def bounds(self, orders: Floats) -> Floats:
-        """Zero."""
         return np.zeros_like(orders)
 
 

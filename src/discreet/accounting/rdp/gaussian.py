@@ -34,7 +34,6 @@ class Concentrated(RenyiCurve):
         return math.inf
 
     def bounds(self, orders: Floats) -> Floats:
-        """On the line."""
         with np.errstate(over="ignore"):
             return raised(rounded_up(self.rho) * orders)
 

@@ -36,7 +36,6 @@ class Laplace(Family):
     epsilon: float
 
     def parameters(self) -> tuple[float, ...]:
-        """The pure epsilon."""
         return (self.epsilon,)
 
     def evaluate(self, orders: Floats, *parameters: Floats) -> Floats:

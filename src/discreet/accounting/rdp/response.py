@@ -1,9 +1,10 @@
 """The exact curves of randomized response and of mechanisms of bounded range.
 
 Binary randomized response is the worst of all pure mechanisms at its epsilon: each of them is
-post-processing of it (Kairouz–Oh–Viswanath), so its curve is the price of ``Pure`` (modern-data:
-N2). A mechanism whose log-probabilities move within a *range* of epsilon, as the exponential
-mechanism's do, is cheaper by a factor of four for small epsilon, and its worst curve is exact too.
+post-processing of it (Kairouz–Oh–Viswanath), so its curve is the price of ``Pure``
+(modern-data:N2). A mechanism whose log-probabilities move within a *range* of epsilon, as the
+exponential mechanism's do, is cheaper by a factor of four for small epsilon, and its worst curve is
+exact too.
 """
 
 from __future__ import annotations
@@ -63,7 +64,6 @@ class BoundedRange(Family):
     epsilon: float
 
     def parameters(self) -> tuple[float, ...]:
-        """The pure epsilon."""
         return (self.epsilon,)
 
     def evaluate(self, orders: Floats, *parameters: Floats) -> Floats:

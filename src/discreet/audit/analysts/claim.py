@@ -1,6 +1,6 @@
 """The audit of a promise between analysts, by sampling on two worlds of queries.
 
-Source: analysts-verified, "Recommended acceptance figures" 7; catalogue 004d:A8.
+Source: analysts-verified:H1; 004d:A8.
 """
 
 from __future__ import annotations

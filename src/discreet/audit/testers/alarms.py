@@ -1,6 +1,6 @@
 """How often a suite of randomised tests may fail although nothing is wrong.
 
-Source: Bonferroni's inequality; style.md, "How randomness is tested".
+Source: Bonferroni's inequality.
 """
 
 from __future__ import annotations

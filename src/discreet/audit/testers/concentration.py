@@ -3,7 +3,7 @@
 Each tail bounds one side; double it for both, or pass half the failure probability to its
 inverse. ``failure`` is the probability that the bound may be exceeded.
 
-Source: Dwork and Roth, Theorems 3.1-3.4 and Lemma 3.19 (catalogue 000a:B1, B2).
+Source: Dwork and Roth, Theorems 3.1-3.4 and Lemma 3.19 (000a:B1, B2).
 """
 
 from __future__ import annotations

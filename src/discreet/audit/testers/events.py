@@ -1,7 +1,7 @@
 """Which events an audit tests: given ones, or ones learned from the first part of a sample.
 
 Source: likelihood-ratio events are the best by the Neyman-Pearson lemma; learning them on
-one part and testing on another keeps the confidence honest (catalogue 004d:A8).
+one part and testing on another keeps the confidence honest (004d:A8).
 """
 
 from __future__ import annotations

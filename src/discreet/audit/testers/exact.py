@@ -3,7 +3,7 @@
 For rational ε ≠ 0 the number e^ε is irrational, so comparing it with a rational is settled
 by a fine enough enclosure; every answer here is therefore exact.
 
-Source: Dwork and Roth, Definition 2.4 (catalogue 000a:A3, A4, A11; 004a:A3).
+Source: Dwork and Roth, Definition 2.4 (000a:A3, A4, A11; 004a:A3).
 """
 
 from __future__ import annotations

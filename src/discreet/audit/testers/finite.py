@@ -3,7 +3,7 @@
 A law is a mapping from outcome to probability, or an array whose indices are the outcomes.
 These functions work in floating point; ``exact`` decides the same questions for rationals.
 
-Source: Dwork and Roth, Definitions 2.1-2.4 (catalogue 000a:A3, A4; 004a:A3).
+Source: Dwork and Roth, Definitions 2.1-2.4 (000a:A3, A4; 004a:A3).
 """
 
 from __future__ import annotations

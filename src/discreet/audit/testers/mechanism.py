@@ -1,6 +1,6 @@
 """A mechanism with finitely many inputs and outcomes, as a table of laws.
 
-Source: Dwork and Roth, Definitions 2.1-2.2 and Proposition 2.1 (catalogue 000a:A4, A6).
+Source: Dwork and Roth, Definitions 2.1-2.2 and Proposition 2.1 (000a:A4, A6).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Black-box audit of a privacy claim by sampling on two neighbouring inputs.
 
 Source: Ding et al. 2018 (StatDP), Bichsel et al. 2021 (DP-Sniper), Clopper and Pearson 1934;
-catalogue 004d:A8, F26.
+004d:A8, F26.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A test that only accepts the truth may be too weak to notice anything; the sample size here
 is computed so that the named wrong laws are noticed too.
 
-Source: catalogue 000a:A11, 004d:A8, F26; style.md, "How randomness is tested".
+Source: 000a:A11, 004d:A8, F26.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Brute-force check of declared sensitivities and stabilities on small universes.
 
-Source: Dwork and Roth, Definitions 3.1 and 3.8 (catalogue 000a:A1, A10; 004a:A1, A2).
+Source: Dwork and Roth, Definitions 3.1 and 3.8 (000a:A1, A10; 004a:A1, A2).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 An auditor that has never refuted anything proves nothing; a twin shows that it can.
 
-Source: design.md, "Every claim is checked"; catalogue 000a:E3 (failing variants), 004d:A8.
+Source: 000a:E3 (failing variants), 004d:A8.
 """
 
 from __future__ import annotations

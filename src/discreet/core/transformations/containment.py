@@ -33,7 +33,6 @@ FAILED: Final = _Failed()
 
 class _Nowhere(io.TextIOBase):
     def write(self, text: str, /) -> int:
-        """Forget the text."""
         return len(text)
 
 

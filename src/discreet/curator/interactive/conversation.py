@@ -80,7 +80,6 @@ class Reply:
         return json.dumps(dict(_REPLY.parts(self)), allow_nan=False)
 
     def __str__(self) -> str:
-        """In words."""
         known = "" if self.within is None else f" ± {self.within:.4g}"
         return (
             f"{self.count:.6g}{known} records ({self.share:.4g} of all), from {self.origin}; "

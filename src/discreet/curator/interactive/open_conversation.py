@@ -205,15 +205,12 @@ class _Pages:
     notebook: Notebook
 
     def entries(self) -> Sequence[Entry]:
-        """The mechanism's own."""
         return [entry for entry in self.notebook.entries() if entry.get("did") != "salt"]
 
     def write(self, entry: Entry) -> None:
-        """As it is."""
         self.notebook.write(entry)
 
     def keep(self, entry: Entry) -> None:
-        """As it is."""
         self.notebook.keep(entry)
 
     def salt(self, fresh: int) -> int:

@@ -69,7 +69,6 @@ class Dialogues:
     opened: tuple[Opened, ...]
 
     def __len__(self) -> int:
-        """How many."""
         return len(self.opened)
 
     def __iter__(self) -> Iterator[Opened]:

@@ -4,7 +4,7 @@ The noise of a hidden threshold is in the ledger, veiled, before the first compa
 and each answer before it is seen. So another process goes on with the same threshold: nothing is
 drawn again. A mechanism of one's own, which keeps its secrets to itself, lives in its process.
 
-Source: 000a:E1–E5; contract, "Spending" (noise that outlives a call). Proof: ``proofs/pmw.md``.
+Source: 000a:E1–E4; contract, "Spending" (noise that outlives a call). Proof: ``proofs/pmw.md``.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ class Project:
 
     @property
     def unit(self) -> PrivacyUnit:
-        """Whose privacy."""
+        """Whose privacy is protected."""
         return next(each.unit for each in self.tables.values() if isinstance(each, PrivateEntry))
 
     def curator(self) -> Curator:

@@ -92,7 +92,7 @@ def analyst_spending(ledger: Ledger) -> AnalystSpending:
 
 
 def plain_unit(unit: AnalystUnit) -> str:
-    """For JSON."""
+    """The unit of analysts as a word for JSON."""
     if not isinstance(unit, OneQuery | OneAnalyst):
         raise InvalidParameter(
             code="not_an_analyst_unit",

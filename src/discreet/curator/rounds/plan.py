@@ -91,11 +91,10 @@ class RoundPlan:
         return self.text
 
     def __str__(self) -> str:
-        """In words."""
         return self.text
 
     def plain(self) -> dict[str, object]:
-        """For JSON."""
+        """The plan as values for JSON."""
         error = None
         if self.error is not None:
             error = [_finite(self.error.mean), _finite(self.error.largest)]

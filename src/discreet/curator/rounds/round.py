@@ -189,7 +189,6 @@ class Round:
             )
 
     def __repr__(self) -> str:
-        """Public facts."""
         terms = self._terms
         return (
             f"Round({terms.plan.name}; {terms.places} analysts with at most {terms.rule.most} "

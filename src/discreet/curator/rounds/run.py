@@ -52,7 +52,7 @@ class Own:
         return cls(answers, np.zeros(len(answers), dtype=np.bool_))
 
     def plain(self) -> dict[str, object]:
-        """For JSON."""
+        """The values to store as JSON."""
         return {
             "answers": self.answers.tolist(),
             "corrected": np.flatnonzero(self.corrected).tolist(),
@@ -83,7 +83,7 @@ class Outcome:
         return Own.unchecked(answers_from(self.shared, queries))
 
     def plain(self) -> dict[str, object]:
-        """For JSON."""
+        """The values to store as JSON."""
         shared = None if self.shared is None else dict(self.shared.plain())
         return {"shared": shared, "own": {name: own.plain() for name, own in self.own.items()}}
 

@@ -45,7 +45,6 @@ class ForetoldMarginal:
     worst: float
 
     def __str__(self) -> str:
-        """In words."""
         about = ", ".join(self.attributes) or "all records"
         return f"± {self.sd:.4g} a query by {about}"
 

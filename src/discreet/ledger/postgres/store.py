@@ -99,17 +99,14 @@ class Server:
         return self._one(f"{_SELECT} AND id = %s", name)
 
     def latest(self, kind: Kind, subject: str) -> Entry | None:
-        """By index."""
         where = "AND kind = %s AND subject = %s ORDER BY number DESC LIMIT 1"
         return self._one(f"{_SELECT} {where}", kind.value, subject)
 
     def every(self, kind: Kind, subject: str) -> list[Entry]:
-        """By index."""
         where = "AND kind = %s AND subject = %s ORDER BY number"
         return self._all(f"{_SELECT} {where}", kind.value, subject)
 
     def released(self, subject: str) -> Entry | None:
-        """By index, twice."""
         return self._one(f"{_SELECT} AND number = ({_RELEASED})", self._name, subject)
 
     def after(self, number: int, count: int) -> list[Entry]:

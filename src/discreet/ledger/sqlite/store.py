@@ -118,17 +118,14 @@ class File:
         return self._one(f"{_SELECT} WHERE id = ?", name)
 
     def latest(self, kind: Kind, subject: str) -> Entry | None:
-        """By index."""
         where = "WHERE kind = ? AND subject = ? ORDER BY number DESC LIMIT 1"
         return self._one(f"{_SELECT} {where}", kind.value, subject)
 
     def every(self, kind: Kind, subject: str) -> list[Entry]:
-        """By index."""
         where = "WHERE kind = ? AND subject = ? ORDER BY number"
         return self._all(f"{_SELECT} {where}", kind.value, subject)
 
     def released(self, subject: str) -> Entry | None:
-        """By index, twice."""
         return self._one(f"{_SELECT} WHERE number = ({_RELEASED})", subject)
 
     def after(self, number: int, count: int) -> list[Entry]:

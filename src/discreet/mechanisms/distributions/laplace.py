@@ -29,7 +29,6 @@ class RoundedLaplace(Law):
 
     @property
     def spread(self) -> float:
-        """The scale."""
         return self.scale
 
     @property
@@ -72,7 +71,6 @@ class DiscreteLaplace(Law):
 
     @property
     def spread(self) -> float:
-        """The scale."""
         return self.scale
 
     @property

@@ -46,7 +46,7 @@ class Histogram:
         return cls(upto - counts, upto)
 
     def whole(self) -> Segment:
-        """All rows."""
+        """The segment of all rows and all bins."""
         groups, bins = self.upto.shape
         none = np.zeros(groups, dtype=np.int64)
         return Segment(none, none, none + bins - 1, self.upto[:, -1])

@@ -53,7 +53,6 @@ class Mean(Aggregator):
     """The plain mean."""
 
     def total(self, values: Sequence[int]) -> int:
-        """All of them."""
         return sum(values)
 
     def widths(self, size: int) -> int:
@@ -61,7 +60,6 @@ class Mean(Aggregator):
         return 1
 
     def divisor(self, size: int) -> int:
-        """All of them."""
         return size
 
 
@@ -120,7 +118,6 @@ class Winsorized(_Cutting):
         return self.cut(size) + 1 if size - 2 * self.cut(size) > 1 else size
 
     def divisor(self, size: int) -> int:
-        """All of them."""
         return size
 
 

@@ -20,7 +20,6 @@ class NoAnswer:
     reason: str = "test failed"
 
     def __bool__(self) -> bool:
-        """Always false."""
         return False
 
 

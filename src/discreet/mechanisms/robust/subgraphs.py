@@ -47,7 +47,6 @@ class Triangles(Pattern):
 
     @property
     def degree(self) -> int:
-        """Two."""
         return 2
 
     def copies(self, neighbours: list[set[int]]) -> list[tuple[int, ...]]:

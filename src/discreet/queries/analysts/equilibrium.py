@@ -68,7 +68,6 @@ class Sampler:
     randomness: Source
 
     def move(self) -> Ints:
-        """``batch`` cells."""
         return winner(self.gains, self.rate, self.batch, self.randomness)
 
     def learn(self, move: Ints) -> None:

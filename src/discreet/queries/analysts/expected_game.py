@@ -100,5 +100,4 @@ class ExpectedGame(Game):
         return exact(self.step_x) / (2 << PLACES)
 
     def query_player(self, tilts: Tilts) -> Expecting:
-        """Shows its law."""
         return Expecting(tilts)

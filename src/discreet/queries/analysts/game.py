@@ -69,7 +69,6 @@ class GameSynopsis:
         return Histogram(self.universe, self.counts, self.event)
 
     def answers(self, workload: Workload) -> Floats:
-        """Estimated counts."""
         return self.histogram.answers(workload)
 
     def plain(self) -> Mapping[str, object]:

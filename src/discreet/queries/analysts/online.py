@@ -1,7 +1,7 @@
 """The online mechanism of the paper, as a calculator of its sketch. No guarantee is offered.
 
 Queries arrive one by one; a batch of hypotheses is sampled, hard queries are answered with fresh
-noise and collected in a pool of about s, which moves the hypothesis T times. The catalogue checks
+noise and collected in a pool of about s, which moves the hypothesis T times. The source checks
 signs and orders of magnitude of this construction but not the constants of its potential argument,
 and its counters of hard queries depend on everyone's questions. So there is no class to run here:
 only the error that the sketch's constants would give, for comparison with what is offered.

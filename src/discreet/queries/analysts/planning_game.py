@@ -71,7 +71,6 @@ class PerQuery(Asked):
         return self.queries
 
     def entropy(self, s: Floats) -> Floats:
-        """ln(2|Q| / s)."""
         return query_entropy(queries=self.queries, s=s)
 
     def correction(self, s: Floats, *, cells: float, records: int, rho: float) -> Floats:

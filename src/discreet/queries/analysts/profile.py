@@ -66,11 +66,9 @@ class EachQuery(Contribution):
 
     @property
     def places(self) -> int:
-        """Whole numbers."""
         return 0
 
     def of(self, counts: Sequence[int]) -> list[int]:
-        """The counts."""
         return list(counts)
 
 

@@ -117,7 +117,6 @@ class SampledGame(Game):
 
     @property
     def analysts(self) -> AnalystGuarantee:
-        """The promise."""
         if self.promise is None:
             nothing = Unprotected(Nothing(), reason="analysts were promised nothing")
             return AnalystGuarantee(self.protects, nothing)
@@ -144,7 +143,6 @@ class SampledGame(Game):
         return exact(self.step_x) / (2 * self.batch_q * self.shape.levels)
 
     def query_player(self, tilts: Tilts) -> Drawing:
-        """Draws."""
         return Drawing(tilts, self.batch_q, self.randomness)
 
 

@@ -106,7 +106,6 @@ class NoisySample(BaseGenerator):
         return 2 * step * noise
 
     def table(self, terms: Terms, sample: Sample, truth: Floats) -> Floats:
-        """Measure, and fit."""
         step, noise = OneQuery().step(terms.workload), self.noise(terms)
         noisy = step * noise.release(np.rint(truth / step).astype(np.int64)).astype(np.float64)
         spread = float(law_of(noise, step=step).std)

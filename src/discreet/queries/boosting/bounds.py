@@ -2,7 +2,8 @@
 
 Source: 000a:H2–H4, H6; boosting-and-analysts:B2, B4; analysts-verified:B3. Errata: 000a:H2 (rounds
 are twice what the proof needs; its roots are garbled), H4 (noise 2 sqrt(2) too small in the
-statement), H6 (rows of a subsample); B3 (the draws cost 3.6 times less slack than printed).
+statement), 000a:H6 (rows of a subsample); analysts-verified:B3 (the draws cost 3.6 times less slack
+than printed).
 """
 
 from __future__ import annotations

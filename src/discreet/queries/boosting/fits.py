@@ -76,7 +76,6 @@ class WeightsFit(Fit):
         """No matrix is written down."""
 
     def table(self, sample: Sample, noisy: Floats, *, spread: float, error: float) -> Floats:
-        """A distribution, scaled."""
         weights = MultiplicativeWeights(sample.cells)
         history = [
             MeasuredQuery(query, float(answer), spread)
@@ -91,7 +90,6 @@ class LinearProgram(Fit):
     """Whole rows of synthetic data whose largest error on the sample is least."""
 
     def table(self, sample: Sample, noisy: Floats, *, spread: float, error: float) -> Floats:
-        """Rows, scaled."""
         flat = Universe.of(cell=range(sample.cells))
         asked = Workload.of(flat, {"cell": Listed(sample.matrix())})
         wanted = min(max(error / sample.total, FINEST), 0.5)

@@ -33,7 +33,6 @@ class MedianSynopsis:
         return np.median([shared_answers(workload, table) for table in self.tables], axis=0)
 
     def plain(self) -> Mapping[str, object]:
-        """All tables."""
         return {"synopsis": "medians", "tables": packed(self.tables)}
 
     @classmethod

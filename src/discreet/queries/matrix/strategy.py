@@ -61,7 +61,7 @@ class Strategy:
 
     @cached_property
     def rows(self) -> Floats:
-        """The matrix."""
+        """The strategy as a matrix of doubles."""
         return np.asarray(self.steps * 2.0**-self.places)
 
     @cached_property

@@ -73,7 +73,6 @@ class Average(Iterate):
     settling: int = 0
 
     def combine(self, so_far: Floats | None, latest: MultiplicativeWeights, turn: int) -> Floats:
-        """A running mean."""
         now = latest.distribution
         return now if so_far is None else np.asarray(so_far + (now - so_far) / turn)
 

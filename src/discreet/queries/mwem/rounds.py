@@ -95,7 +95,6 @@ class OneQuery(Round):
         """Any workload will do."""
 
     def candidates(self, workload: Workload) -> int:
-        """All queries."""
         return workload.queries
 
     def score_sensitivity(self, size: RecordCount) -> int:
@@ -103,11 +102,9 @@ class OneQuery(Round):
         return 1
 
     def l1(self, workload: Workload, size: RecordCount) -> int:
-        """One record."""
         return round(1 / self.step(workload))
 
     def l2(self, workload: Workload, size: RecordCount) -> Fraction:
-        """One record."""
         return Fraction(self.l1(workload, size))
 
     def step(self, workload: Workload) -> float:
@@ -124,7 +121,6 @@ class OneQuery(Round):
     def measure(
         self, workload: Workload, place: int, truth: list[Floats], noise: Noise, spread: float
     ) -> Measured:
-        """One number."""
         step = self.step(workload)
         steps = np.rint(np.concatenate(truth)[place : place + 1] / step).astype(np.int64)
         noisy = float(noise.release(steps)[0]) * step
@@ -139,7 +135,6 @@ class OneMarginal(Round):
     stepping: Stepping = field(default_factory=Scaling)
 
     def check(self, workload: Workload) -> None:
-        """Marginals only."""
         if not all(isinstance(f, Each | All) for p in workload.products for f in p.families):
             raise InvalidParameter(
                 code="marginals_only",
@@ -148,7 +143,6 @@ class OneMarginal(Round):
             )
 
     def candidates(self, workload: Workload) -> int:
-        """All marginals."""
         return len(workload.products)
 
     def score_sensitivity(self, size: RecordCount) -> int:
@@ -179,7 +173,6 @@ class OneMarginal(Round):
     def measure(
         self, workload: Workload, place: int, truth: list[Floats], noise: Noise, spread: float
     ) -> Measured:
-        """All cells."""
         noisy = noise.release(truth[place].astype(np.int64)).astype(np.float64)
         kept, shape = workload.products[place].kept, workload.universe.shape
         axes = [size if axis in kept else 1 for axis, size in enumerate(shape)]

@@ -47,7 +47,7 @@ class Constructed:
     event: Event
 
     def answers(self, workload: Workload) -> Floats:
-        """Estimated counts."""
+        """Estimate the counts that a workload asks for."""
         return self.records * self.hypothesis.answers(workload)
 
 

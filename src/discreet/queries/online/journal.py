@@ -46,7 +46,6 @@ class Unkept:
     """Keeps nothing: the conversation ends with its process."""
 
     def entries(self) -> Sequence[Entry]:
-        """None."""
         return ()
 
     def write(self, entry: Entry) -> None:

@@ -118,11 +118,9 @@ class MultiplicativeHypothesis(Hypothesis):
     step: float
 
     def answer(self, query: LinearQuery) -> float:
-        """The mean."""
         return self.weights.answer(query)
 
     def answers(self, workload: Workload) -> Floats:
-        """The means."""
         return shared_answers(workload, self.weights.weights) / self.weights.mass
 
     def update(self, query: LinearQuery, value: float) -> None:
@@ -159,7 +157,6 @@ class MedianUpdater(Updater):
         return int(self.net.shape[1])
 
     def begin(self) -> MedianHypothesis:
-        """All of them."""
         return MedianHypothesis(self.net)
 
     @property
@@ -246,11 +243,9 @@ class PerceptronHypothesis(Hypothesis):
     step: float
 
     def answer(self, query: LinearQuery) -> float:
-        """The mean."""
         return query.answer(self.counts) / self.records
 
     def answers(self, workload: Workload) -> Floats:
-        """The means."""
         return shared_answers(workload, self.counts) / self.records
 
     def update(self, query: LinearQuery, value: float) -> None:

@@ -56,7 +56,6 @@ class Won:
         return self.winner.universe
 
     def answers(self, workload: Workload) -> NDArray[np.float64]:
-        """The winner's."""
         return self.winner.answers(workload)
 
     def plain(self) -> Mapping[str, object]:

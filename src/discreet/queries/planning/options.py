@@ -120,7 +120,6 @@ class Independent(Option):
         return _refusal(self, request)
 
     def build(self, request: Request) -> Build:
-        """As it is."""
         return IndependentNoise
 
     def seconds(self, request: Request) -> float:
@@ -139,7 +138,6 @@ class Matrix(Option):
         return _refusal(self, request)
 
     def build(self, request: Request) -> Build:
-        """As it is."""
         return MatrixMechanism
 
     def seconds(self, request: Request) -> float:
@@ -184,7 +182,6 @@ class Marginals(Option):
         return _refusal(self, request)
 
     def build(self, request: Request) -> Build:
-        """As it is."""
         return MarginalMechanism
 
     def seconds(self, request: Request) -> float:
@@ -246,7 +243,6 @@ class Partitioned(_Tried):
         self._kind = kind
 
     def build(self, request: Request) -> Build:
-        """As it is."""
         return self._kind
 
     def seconds(self, request: Request) -> float:
@@ -269,7 +265,6 @@ class Projected(_Tried):
     name = "projection mechanism"
 
     def build(self, request: Request) -> Build:
-        """As it is."""
         return ProjectionMechanism
 
     def seconds(self, request: Request) -> float:

@@ -48,7 +48,7 @@ class Plan:
 
     @property
     def chosen(self) -> Ranked:
-        """The best."""
+        """The mechanism that is ranked best."""
         return self.ranked[0]
 
     @property

@@ -4,7 +4,7 @@ A few classes of records, each with attributes independent of one another, some 
 most of them rare: skewed and correlated, as tables about people are. Nothing is drawn and nothing
 is read; the same universe and size give the same table always.
 
-Source: analysts-verified H8b (a simulation on stand-in data foretells within a factor of two where
+Source: analysts-verified:H8b (a simulation on stand-in data foretells within a factor of two where
 a bound does not).
 """
 

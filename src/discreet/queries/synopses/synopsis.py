@@ -52,7 +52,6 @@ class Histogram:
         return workload.answers(self.counts)
 
     def plain(self) -> Mapping[str, object]:
-        """The counts."""
         return {"synopsis": "histogram", "counts": packed(np.ravel(self.counts))}
 
 

@@ -11,7 +11,7 @@ Guarantee: pure epsilon. A record lies in many candidates, but only in one bucke
 lowering the noise of that bucket by the most that it and any other can move makes up for it. So the
 scale is (own + most) / epsilon, where own is 0 for single cells and 1 otherwise, and most is 1.
 
-Source: 004b:A8, AUDIT. Errata: the published scale is half of what the argument needs and loses
+Source: 004b:A8. Errata: the published scale is half of what the argument needs and loses
 more than epsilon, and the floor on noisy costs breaks the argument. Proof: ``proofs/dawa.md``.
 """
 

@@ -2,7 +2,7 @@
 
 Whatever the form of the data, a tree asks only how many records lie in an interval of codes.
 
-Source: 004b:A9; design, ``core/source``.
+Source: 004b:A9; ``discreet.core.source``.
 """
 
 from __future__ import annotations

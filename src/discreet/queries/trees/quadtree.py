@@ -4,7 +4,7 @@ Guarantee: the event of one additive release; everything after it is post-proces
 lies in one node of each level; where records are exchanged, the root is their public number, which
 is not measured.
 
-Source: 004b:A5, A17. Errata: A5 (range error k² log³ k). Proof: ``proofs/quadtree.md``.
+Source: 004b:A5, A17. Errata: 004b:A5 (range error k² log³ k). Proof: ``proofs/quadtree.md``.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class QuadTree:
 
     @cached_property
     def levels(self) -> Levels:
-        """The tree."""
+        """The levels of the tree."""
         assert self.depth is not None
         widths = tuple((side - 1).bit_length() for side in self.workload.universe.shape)
         return Levels(widths, self.depth)

@@ -4,7 +4,7 @@ Mechanisms take an array with one count for each cell, or a source that counts b
 a relational engine, say, of which only the counts reach Python. What needs marginals alone asks for
 those, so a universe of a billion cells is counted without ever being written down.
 
-Source: design, ``core/source``.
+Source: ``discreet.core.source``.
 """
 
 from __future__ import annotations

@@ -62,15 +62,12 @@ class Each(_Sized):
 
     @property
     def queries(self) -> int:
-        """One per value."""
         return self.size
 
     def gram(self) -> Floats:
-        """The identity."""
         return np.eye(self.size)
 
     def apply(self, table: Floats) -> Floats:
-        """The table itself."""
         return table
 
 
@@ -80,15 +77,12 @@ class All(_Sized):
 
     @property
     def queries(self) -> int:
-        """One."""
         return 1
 
     def gram(self) -> Floats:
-        """All ones."""
         return np.ones((self.size, self.size))
 
     def apply(self, table: Floats) -> Floats:
-        """Sums."""
         return np.asarray(table.sum(axis=0, keepdims=True))
 
 
@@ -98,7 +92,6 @@ class Prefixes(_Sized):
 
     @property
     def queries(self) -> int:
-        """One per value."""
         return self.size
 
     def gram(self) -> Floats:
@@ -107,7 +100,6 @@ class Prefixes(_Sized):
         return np.asarray(self.size - np.maximum.outer(place, place), dtype=np.float64)
 
     def apply(self, table: Floats) -> Floats:
-        """Running sums."""
         return np.asarray(np.cumsum(table, axis=0))
 
 
@@ -186,11 +178,9 @@ class Listed(Family):
         return self._gram
 
     def apply(self, table: Floats) -> Floats:
-        """The product."""
         return np.asarray(np.tensordot(self.rows, table, 1))
 
     def dense(self) -> Floats:
-        """The rows."""
         return self.rows
 
 

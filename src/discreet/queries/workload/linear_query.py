@@ -41,7 +41,7 @@ class LinearQuery(ABC):
 
     @abstractmethod
     def dense(self) -> Floats:
-        """The weights."""
+        """The weight of each cell."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +74,9 @@ class Weights(LinearQuery):
         return int(self.values.size)
 
     def answer(self, table: Floats) -> float:
-        """A dot product."""
         return float(self.values @ table)
 
     def dense(self) -> Floats:
-        """The weights."""
         return self.values
 
 

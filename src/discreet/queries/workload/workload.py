@@ -52,7 +52,7 @@ class Product:
         return np.ravel(apply_each([family.apply for family in self.families], table))
 
     def dense(self) -> Floats:
-        """The matrix."""
+        """The product as an explicit matrix, one row per query."""
         matrix: Floats = np.ones((1, 1))
         for family in self.families:
             matrix = np.asarray(np.kron(matrix, family.dense()))

@@ -40,13 +40,13 @@ class Count:
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """One."""
+        """The whole budget for its one measure."""
         return (1.0,)
 
 
 @dataclass(frozen=True)
 class Sum:
-    """SUM(x)."""
+    """SUM(x), clamped to derived bounds."""
 
     total: Total
 
@@ -57,7 +57,7 @@ class Sum:
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """One."""
+        """The whole budget for its one measure."""
         return (1.0,)
 
 
@@ -167,7 +167,7 @@ class Quantile:
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """One."""
+        """The whole budget for its one measure."""
         return (1.0,)
 
 

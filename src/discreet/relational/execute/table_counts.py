@@ -9,7 +9,7 @@ Under ``Replace`` the number of rows of every private table is public: one row o
 exchanged for another row of that table. There every row is a record: one without a key in every
 attribute counts in the universe's first cell.
 
-Source: design, ``core/source``; contract, "Bounding inside the engine". Proof:
+Source: ``discreet.core.source``; contract, "Bounding inside the engine". Proof:
 ``proofs/counting.md``.
 """
 

@@ -27,7 +27,6 @@ class IbisTables(Mapping[str, Any]):
     """Unbound Ibis tables by name, as items and as attributes: ``tables.visits``."""
 
     def __init__(self, catalog: Catalog) -> None:
-        """Schemas only."""
         self._catalog = catalog
         self._ibis = _ibis()
 

@@ -40,17 +40,14 @@ class Limited(Rows):
 
     @property
     def changed(self) -> int | None:
-        """The limit."""
         return self.limit
 
     @property
     def owner(self) -> str | None:
-        """As below."""
         return self.rows.owner
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
-        """The rows before."""
         return (self.rows,)
 
     def label(self) -> str:

@@ -62,7 +62,6 @@ class _Of(Feature):
 
     @property
     def reads(self) -> tuple[Column, ...]:
-        """The argument."""
         return (self.argument,)
 
 
@@ -180,7 +179,6 @@ class PerPerson(Rows):
 
     @property
     def owner(self) -> str | None:
-        """The person."""
         return f"{self.prefix}!"
 
     @property
@@ -190,11 +188,9 @@ class PerPerson(Rows):
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
-        """The rows before."""
         return (self.rows,)
 
     def label(self) -> str:
-        """How many features."""
         return f"one row per person, {len(self.features)} features of at most {self.limit} rows"
 
 

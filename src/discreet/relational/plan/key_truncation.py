@@ -46,7 +46,6 @@ class Truncated(Rows):
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
-        """The rows before."""
         return (self.rows,)
 
     @property
@@ -55,7 +54,6 @@ class Truncated(Rows):
         return tuple(f"{self.prefix}?{place}" for place in range(len(self.keys)))
 
     def label(self) -> str:
-        """The limit."""
         return f"at most {self.limit} rows per key, by salted content"
 
 
@@ -82,7 +80,6 @@ class JoinedByKey(Rows):
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
-        """Left, right."""
         return (self.left, self.right)
 
     def label(self) -> str:

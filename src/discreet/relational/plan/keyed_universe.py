@@ -5,7 +5,7 @@ bins of bounded numbers, days, CASE, truth values, columns of public tables. A u
 questions it came from as text. Whoever counts reads them again with its own tables, scope and
 unit, so a universe gives nobody more than the text would.
 
-Source: design, ``core/source``; contract, "Columns" (public keys).
+Source: ``discreet.core.source``; contract, "Columns" (public keys).
 """
 
 from __future__ import annotations

@@ -111,12 +111,10 @@ class Scan(Rows):
 
     @property
     def owner(self) -> str | None:
-        """The identifier's column."""
         return f"{self.prefix}!" if self.identifier else None
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
-        """None."""
         return ()
 
     def column(self, name: str) -> str:
@@ -133,7 +131,6 @@ class Scan(Rows):
         return self.fields.get(column[len(mark) :]) if known == mark else None
 
     def label(self) -> str:
-        """The table's name."""
         return f"{'scan' if self.private else 'public'} {self.table}"
 
 
@@ -151,16 +148,13 @@ class Filtered(Rows):
 
     @property
     def owner(self) -> str | None:
-        """As below."""
         return self.rows.owner
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
-        """The rows filtered."""
         return (self.rows,)
 
     def label(self) -> str:
-        """The condition."""
         return "filter"
 
 
@@ -224,7 +218,6 @@ class JoinedPeople(Rows):
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
-        """Left, right."""
         return (self.left, self.right)
 
     def label(self) -> str:
@@ -264,11 +257,9 @@ class Union(Rows):
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
-        """The branches."""
         return tuple(rows for rows, _ in self.branches)
 
     def label(self) -> str:
-        """How many branches."""
         return f"union all of {len(self.branches)}"
 
 
@@ -287,7 +278,6 @@ class Bounded(Rows):
 
     @property
     def changed(self) -> int | None:
-        """The limit."""
         return self.limit
 
     @property
@@ -297,11 +287,9 @@ class Bounded(Rows):
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
-        """The rows before."""
         return (self.rows,)
 
     def label(self) -> str:
-        """The limit."""
         return f"at most {self.limit} rows per person, by salted content"
 
 
@@ -326,11 +314,9 @@ class Distinct(Rows):
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
-        """The rows before."""
         return (self.rows,)
 
     def label(self) -> str:
-        """Its name."""
         return "distinct"
 
 

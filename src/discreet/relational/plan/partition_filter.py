@@ -42,7 +42,6 @@ class EveryPart(Keeping):
         return None
 
     def label(self) -> str:
-        """Nothing to say."""
         return ""
 
 
@@ -55,7 +54,6 @@ class SomeParts(Keeping):
 
     @property
     def at_most(self) -> int | None:
-        """The limit."""
         return self.limit
 
     def label(self) -> str:
@@ -71,11 +69,9 @@ class FirstParts(Keeping):
 
     @property
     def at_most(self) -> int | None:
-        """The limit."""
         return self.limit
 
     def label(self) -> str:
-        """The limit."""
         return f" (each person in the first {self.limit} of their parts)"
 
 
@@ -98,14 +94,11 @@ class Kept(Rows):
 
     @property
     def owner(self) -> str | None:
-        """As below."""
         return self.rows.owner
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
-        """The whole table."""
         return (self.rows,)
 
     def label(self) -> str:
-        """Which part."""
         return f"part {self.value!s}{self.keeping.label()}"

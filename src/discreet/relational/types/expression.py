@@ -37,7 +37,7 @@ class Column:
 
     @property
     def args(self) -> tuple[Expression, ...]:
-        """None."""
+        """A leaf: there are no arguments."""
         return ()
 
 
@@ -64,7 +64,7 @@ class Literal:
 
     @property
     def args(self) -> tuple[Expression, ...]:
-        """None."""
+        """A leaf: there are no arguments."""
         return ()
 
 

@@ -185,7 +185,6 @@ class DuckDBDialect(Dialect):
         return self.kind_of(stored) is Kind.REAL
 
     def infinity(self) -> str:
-        """Spelled out."""
         return "CAST('Infinity' AS DOUBLE)"
 
     def cast(self, text: str, source: Kind, kind: Kind) -> str:
@@ -260,5 +259,4 @@ class DuckDBDialect(Dialect):
         return mixed
 
     def digest(self, text: str) -> str:
-        """Hexadecimal digits."""
         return f"sha256({text})"

@@ -100,7 +100,6 @@ class DuckDB:
 
     @property
     def dialect(self) -> Dialect:
-        """DuckDB's SQL."""
         return self._dialect
 
     def attach(self, name: str, source: Source) -> dict[str, str]:

@@ -200,7 +200,6 @@ class PostgresDialect(Dialect):
         return super().literal(value)
 
     def infinity(self) -> str:
-        """Spelled out."""
         return "CAST('Infinity' AS DOUBLE PRECISION)"
 
     def finite(self, text: str) -> str:
@@ -341,7 +340,6 @@ class PostgresDialect(Dialect):
         return mixed
 
     def digest(self, text: str) -> str:
-        """Bytes."""
         return f"SHA256(CONVERT_TO({text}, 'UTF8'))"
 
 

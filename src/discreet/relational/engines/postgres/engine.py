@@ -60,7 +60,6 @@ class Postgres:
 
     @property
     def dialect(self) -> Dialect:
-        """PostgreSQL's SQL."""
         return self._dialect
 
     def table(self, name: str) -> EngineTable:

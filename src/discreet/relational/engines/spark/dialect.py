@@ -131,7 +131,6 @@ class SparkDialect(Dialect):
         return f"CONCAT(CASE WHEN {text} < 0 THEN '-' ELSE '' END, {digits})"
 
     def infinity(self) -> str:
-        """Spelled out."""
         return "DOUBLE('Infinity')"
 
     def cast(self, text: str, source: Kind, kind: Kind) -> str:
@@ -189,7 +188,6 @@ class SparkDialect(Dialect):
         return f"XXHASH64({', '.join([*words, *texts])})"
 
     def digest(self, text: str) -> str:
-        """Hexadecimal digits."""
         return f"SHA2({text}, 256)"
 
 

@@ -76,7 +76,6 @@ class Spark:
 
     @property
     def dialect(self) -> Dialect:
-        """Spark's SQL."""
         return self._dialect
 
     def attach(self, name: str, source: Source) -> dict[str, str]:

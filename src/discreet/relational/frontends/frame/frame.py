@@ -23,7 +23,7 @@ class Asker(Protocol):
 
     @property
     def sql(self) -> Callable[..., Any]:
-        """Answers."""
+        """Answers a query in SQL."""
 
     @property
     def preview(self) -> Callable[..., Any]:
@@ -125,7 +125,6 @@ class Frame:
         return self._asker().explain(self.sql(), **options)
 
     def __repr__(self) -> str:
-        """As SQL."""
         return f"Frame({self.sql()})"
 
     @property

@@ -49,12 +49,12 @@ def count_distinct(column: Columnlike, *, where: Term | None = None) -> Term:
 
 
 def sum(column: Columnlike, *, where: Term | None = None) -> Term:
-    """The sum."""
+    """The sum of a column."""
     return _filtered(exp.Sum(this=named(column)), where)
 
 
 def mean(column: Columnlike, *, where: Term | None = None) -> Term:
-    """The mean."""
+    """The mean of a column."""
     return _filtered(exp.Avg(this=named(column)), where)
 
 
@@ -74,7 +74,7 @@ def corr(first: Columnlike, second: Columnlike, *, where: Term | None = None) ->
 
 
 def median(column: Columnlike, *, where: Term | None = None) -> Term:
-    """The median."""
+    """The median of a column."""
     return _filtered(exp.Median(this=named(column)), where)
 
 

@@ -121,7 +121,6 @@ class Term:
         return Term(exp.Ordered(this=self.node.copy(), desc=True, nulls_first=False))
 
     def __repr__(self) -> str:
-        """As SQL."""
         return self.node.sql(dialect="duckdb")
 
     def _two(self, kind: type[exp.Expression], other: Any) -> Term:
