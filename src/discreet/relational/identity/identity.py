@@ -29,7 +29,7 @@ from discreet.relational.types.data_type import Kind
 from discreet.relational.types.expression import Call, Case, Column, Literal, canonical
 
 FORM = "question/2"
-"""Of the whole text, and a part of it; :mod:`discreet.relational.identity.former` has the form before."""
+"""Of the whole text, and a part of it; ``former.py`` has the form before."""
 
 _LISTS: dict[type, str] = {Facts: "values", Category: "values", Block: "entries"}
 """Fields with plain values alone, perhaps very many; by the names under which they are written."""
