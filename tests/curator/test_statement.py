@@ -13,7 +13,7 @@ import pytest
 import discreet as dp
 from discreet.errors import DiscreetError
 from discreet.release.statement import Statement
-from discreet.release.statement.meaning import Pair, pairs
+from discreet.release.statement.meaning import EpsilonDelta, pairs
 from tests.curator.tables import COLUMNS, PERSON, by_person, private, visits
 
 SQL = (
@@ -205,7 +205,7 @@ class TestMeaning:
     def test_randomised_response_reaches_the_bounds_exactly(self, epsilon: float) -> None:
         """Say the truth with odds e^epsilon: no test of one person does better or worse."""
         truth = 1 / (1 + math.exp(-epsilon))
-        pair = Pair(epsilon, 0.0)
+        pair = EpsilonDelta(epsilon, 0.0)
         assert pair.power(1 - truth) == pytest.approx(truth)
         assert pair.guess(0.5) == pytest.approx(truth)
         for prior in (0.01, 0.5, 0.9):
@@ -219,7 +219,7 @@ class TestMeaning:
         odds = math.exp(epsilon)
         there = np.array([delta, (1 - delta) * odds / (1 + odds), (1 - delta) / (1 + odds), 0])
         gone = there[::-1]
-        pair = Pair(epsilon, delta)
+        pair = EpsilonDelta(epsilon, delta)
         for first in range(3):
             alarms, power = gone[: first + 1].sum(), there[: first + 1].sum()
             assert power == pytest.approx(pair.power(float(alarms)))
@@ -228,7 +228,7 @@ class TestMeaning:
             assert pair.guess(prior) == pytest.approx(best)
 
     def test_one_half_and_epsilon_one_give_731(self) -> None:
-        assert Pair(1.0, 0.0).posterior(0.5) == pytest.approx(0.73106, abs=5e-6)
+        assert EpsilonDelta(1.0, 0.0).posterior(0.5) == pytest.approx(0.73106, abs=5e-6)
 
     @pytest.mark.parametrize(
         "guarantee",

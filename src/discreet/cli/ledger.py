@@ -45,7 +45,7 @@ def show(*, machine: Machine = False, project: ProjectFile = Path("discreet.toml
                         "asked": [display.members(asked) for asked in books.history()],
                         "spent": books.spent,
                         "remaining": books.remaining,
-                        "head": str(books.ledger.head()),
+                        "checkpoint": str(books.ledger.checkpoint()),
                     }
                 )
             else:
@@ -55,31 +55,33 @@ def show(*, machine: Machine = False, project: ProjectFile = Path("discreet.toml
 @app.command()
 def verify(
     *,
-    head: Annotated[
+    checkpoint: Annotated[
         str | None,
-        typer.Option("--head", help="A head that you kept elsewhere; @FILE reads it from a file."),
+        typer.Option(
+            "--checkpoint", help="A checkpoint that you kept elsewhere; @FILE reads it from a file."
+        ),
     ] = None,
     machine: Machine = False,
     project: ProjectFile = Path("discreet.toml"),
 ) -> None:
-    """Check every seal and every sum; with a head kept elsewhere, that nothing was cut off.
+    """Check every seal and every sum; with a checkpoint kept elsewhere, that nothing was cut off.
 
-    discreet ledger verify --head @kept-elsewhere.txt
+    discreet ledger verify --checkpoint @kept-elsewhere.txt
     """
     with display.readable_errors(machine=machine):
         from discreet.cli import opening, spending
-        from discreet.ledger import Head
+        from discreet.ledger import Checkpoint
 
-        kept = None if head is None else Head.parse(spending.sql_of(head))
+        kept = None if checkpoint is None else Checkpoint.parse(spending.sql_of(checkpoint))
         with opening.record(project) as books, opening.busy("verifying"):
             found = books.verify(kept)
         if machine:
-            display.as_json({"verified": True, "head": str(found)})
+            display.as_json({"verified": True, "checkpoint": str(found)})
             return
         display.lines(f"verified: {found.number} entries, each sealed, each answer paid for")
-        display.lines(f"head: {found}")
+        display.lines(f"checkpoint: {found}")
         if kept is None:
-            display.note("Keep the head elsewhere; without one an old copy looks whole.")
+            display.note("Keep the checkpoint elsewhere; without one an old copy looks whole.")
 
 
 @app.command()
@@ -123,14 +125,14 @@ def amend(
     """
     with display.readable_errors(machine=False):
         from discreet.cli import opening
-        from discreet.release.guarantee import promised
+        from discreet.release.guarantee import guarantee_text
 
         given = {"epsilon": epsilon, "delta": delta, "rho": rho}
         numbers = {name: value for name, value in given.items() if value is not None}
         with opening.books(project) as books:
             budget = books.amend(numbers, reason=reason)
             remaining = books.remaining
-        display.lines(f"amended: the budget is {promised(budget)}")
+        display.lines(f"amended: the budget is {guarantee_text(budget)}")
         display.note(f"remaining: {display.left(remaining)}")
 
 
@@ -148,38 +150,40 @@ def backup(
         from discreet.cli import opening
 
         with opening.record(project) as books:
-            head = books.backup(path)
-        display.lines(f"written: {path}\nhead: {head}")
-        display.note("Keep the head: restoring needs the last one you kept.")
+            checkpoint = books.backup(path)
+        display.lines(f"written: {path}\nhead: {checkpoint}")
+        display.note("Keep the checkpoint: restoring needs the last one you kept.")
 
 
 @app.command()
 def restore(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `backup` wrote.")],
     *,
-    head: Annotated[
+    checkpoint: Annotated[
         str | None,
-        typer.Option("--head", help="The last head that you kept; @FILE reads it from a file."),
+        typer.Option(
+            "--checkpoint", help="The last checkpoint that you kept; @FILE reads it from a file."
+        ),
     ] = None,
     project: ProjectFile = Path("discreet.toml"),
 ) -> None:
     """Bring the ledger up to a back-up, or to a new place; it never lowers what was spent.
 
-    discreet ledger restore backups/monday.ledger --head @kept-elsewhere.txt
+    discreet ledger restore backups/monday.ledger --checkpoint @kept-elsewhere.txt
     """
     with display.readable_errors(machine=False):
         from discreet.cli import spending
         from discreet.curator.project import Project
-        from discreet.ledger import Head
+        from discreet.ledger import Checkpoint
 
-        kept = None if head is None else Head.parse(spending.sql_of(head))
+        kept = None if checkpoint is None else Checkpoint.parse(spending.sql_of(checkpoint))
         found = Project.read(project).ledger.restored(path, kept)
         display.lines(f"restored: {found.number} entries\nhead: {found}")
 
 
 def show_history(books: Books) -> None:
     """The questions as a table, then the sums."""
-    from discreet.release.guarantee import promised
+    from discreet.release.guarantee import guarantee_text
 
     table = Table(box=box.SIMPLE, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
@@ -195,9 +199,9 @@ def show_history(books: Books) -> None:
         cells = (str(asked.number), question, price, asked.ended, asked.asker, time)
         table.add_row(*map(Text, cells))
     Console(highlight=False).print(table)
-    display.lines(f"spent:     {promised(books.spent)}")
+    display.lines(f"spent:     {guarantee_text(books.spent)}")
     display.lines(f"remaining: {display.left(books.remaining)}")
-    display.note(f"head: {books.ledger.head()}")
+    display.note(f"checkpoint: {books.ledger.checkpoint()}")
 
 
 def write_csv(rows: Iterable[dict[str, object]]) -> None:
