@@ -38,7 +38,7 @@ def test_looking_needs_no_data(asked: Path) -> None:
     assert run("ledger show").code == 0
 
 
-def test_a_ledger_that_was_not_begun_is_not_begun_by_looking(project: Path) -> None:
+def test_a_ledger_that_was_not_started_is_not_started_by_looking(project: Path) -> None:
     done = run("ledger show")
     assert (done.code, "ledger_not_begun" in done.error) == (2, True)
     assert not (project / "visits.ledger").exists()

@@ -19,8 +19,7 @@ from discreet.cli import display
 from discreet.cli.options import Machine, ProjectFile
 
 if TYPE_CHECKING:
-    from discreet.curator.project import Books
-    from discreet.ledger import Entry
+    from discreet.curator.project import ProjectLedger
 
 app = typer.Typer(
     help="What was asked and spent; verify, export, amend and back up the record of it.",
@@ -38,18 +37,18 @@ def show(*, machine: Machine = False, project: ProjectFile = Path("discreet.toml
     with display.readable_errors(machine=machine):
         from discreet.cli import opening
 
-        with opening.record(project) as books:
+        with opening.read_ledger(project) as opened:
             if machine:
                 display.as_json(
                     {
-                        "asked": [display.members(asked) for asked in books.history()],
-                        "spent": books.spent,
-                        "remaining": books.remaining,
-                        "checkpoint": str(books.ledger.checkpoint()),
+                        "asked": [display.members(asked) for asked in opened.history()],
+                        "spent": opened.spent,
+                        "remaining": opened.remaining,
+                        "checkpoint": str(opened.ledger.checkpoint()),
                     }
                 )
             else:
-                show_history(books)
+                show_history(opened)
 
 
 @app.command()
@@ -73,8 +72,8 @@ def verify(
         from discreet.ledger import Checkpoint
 
         kept = None if checkpoint is None else Checkpoint.parse(spending.sql_of(checkpoint))
-        with opening.record(project) as books, opening.busy("verifying"):
-            found = books.verify(kept)
+        with opening.read_ledger(project) as opened, opening.busy("verifying"):
+            found = opened.verify(kept)
         if machine:
             display.as_json({"verified": True, "checkpoint": str(found)})
             return
@@ -99,8 +98,8 @@ def export(
     with display.readable_errors(machine=False):
         from discreet.cli import opening
 
-        with opening.record(project) as books:
-            rows = map(exported, books.entries())
+        with opening.read_ledger(project) as opened:
+            rows = (entry.to_dict() for entry in opened.entries())
             if table:
                 write_csv(rows)
             else:
@@ -129,9 +128,9 @@ def amend(
 
         given = {"epsilon": epsilon, "delta": delta, "rho": rho}
         numbers = {name: value for name, value in given.items() if value is not None}
-        with opening.books(project) as books:
-            budget = books.amend(numbers, reason=reason)
-            remaining = books.remaining
+        with opening.open_ledger(project) as opened:
+            budget = opened.amend(numbers, reason=reason)
+            remaining = opened.remaining
         display.lines(f"amended: the budget is {guarantee_text(budget)}")
         display.note(f"remaining: {display.left(remaining)}")
 
@@ -149,8 +148,8 @@ def backup(
     with display.readable_errors(machine=False):
         from discreet.cli import opening
 
-        with opening.record(project) as books:
-            checkpoint = books.backup(path)
+        with opening.read_ledger(project) as opened:
+            checkpoint = opened.backup(path)
         display.lines(f"written: {path}\nhead: {checkpoint}")
         display.note("Keep the checkpoint: restoring needs the last one you kept.")
 
@@ -181,7 +180,7 @@ def restore(
         display.lines(f"restored: {found.number} entries\nhead: {found}")
 
 
-def show_history(books: Books) -> None:
+def show_history(opened: ProjectLedger) -> None:
     """The questions as a table, then the sums."""
     from discreet.release.guarantee import guarantee_text
 
@@ -192,16 +191,16 @@ def show_history(books: Books) -> None:
     table.add_column("end", no_wrap=True)
     table.add_column("asker", max_width=12, overflow="fold")
     table.add_column("time (UTC)", no_wrap=True, min_width=16)
-    for asked in books.history():
+    for asked in opened.history():
         question = " ".join(asked.question.split())
         time = asked.time[:16].replace("T", " ")
         price = asked.price.replace(", ", "\n")
         cells = (str(asked.number), question, price, asked.ended, asked.asker, time)
         table.add_row(*map(Text, cells))
     Console(highlight=False).print(table)
-    display.lines(f"spent:     {guarantee_text(books.spent)}")
-    display.lines(f"remaining: {display.left(books.remaining)}")
-    display.note(f"checkpoint: {books.ledger.checkpoint()}")
+    display.lines(f"spent:     {guarantee_text(opened.spent)}")
+    display.lines(f"remaining: {display.left(opened.remaining)}")
+    display.note(f"checkpoint: {opened.ledger.checkpoint()}")
 
 
 def write_csv(rows: Iterable[dict[str, object]]) -> None:
@@ -214,21 +213,3 @@ def write_csv(rows: Iterable[dict[str, object]]) -> None:
             for name, value in row.items()
         }
         writer.writerow(plain)
-
-
-def exported(entry: Entry) -> dict[str, object]:
-    """One entry as plain JSON."""
-    from discreet.ledger.amounts import written
-
-    return {
-        "number": entry.number,
-        "time": entry.time,
-        "kind": entry.kind.value,
-        "id": entry.id,
-        "subject": entry.subject,
-        "spent": written(entry.spent),
-        "limit": written(entry.limit),
-        "body": entry.body,
-        "previous": entry.previous,
-        "mac": entry.mac,
-    }

@@ -111,6 +111,21 @@ class Entry:
         within = self.kind in (EntryKind.RESERVED, EntryKind.GRANTED)
         return str(self.body.get("account", "")) if within else ""
 
+    def to_dict(self) -> dict[str, object]:
+        """All of it as plain JSON, for an export."""
+        return {
+            "number": self.number,
+            "time": self.time,
+            "kind": self.kind.value,
+            "id": self.id,
+            "subject": self.subject,
+            "spent": written(self.spent),
+            "limit": written(self.limit),
+            "body": self.body,
+            "previous": self.previous,
+            "mac": self.mac,
+        }
+
     def amounts(self, part: str) -> Amounts:
         """Amounts that the body names."""
         try:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def connect(address: Address) -> Connection[Any]:
     """A new connection, or :class:`NoConnection`, to which no word of the server is attached.
 
-    Guarantee: statements are committed one by one unless a transaction was begun; text is UTF-8;
+    Guarantee: statements are committed one by one unless a transaction was started; text is UTF-8;
     nothing is prepared on the server, so that it also works behind a pool of connections.
     """
     try:

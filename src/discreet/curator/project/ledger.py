@@ -16,21 +16,21 @@ from discreet.ledger import Checkpoint, Entry, Ledger
 
 
 @dataclass(frozen=True)
-class Books:
-    """A ledger that was begun, and the budget it guards."""
+class ProjectLedger:
+    """A ledger that was started, and the budget it guards."""
 
     ledger: Ledger
     purse: Purse
 
     @classmethod
-    def of(cls, budget: Guarantee, unit: PrivacyUnit, ledger: Ledger) -> Books:
-        """Open a ledger that was begun, on these terms."""
+    def of(cls, budget: Guarantee, unit: PrivacyUnit, ledger: Ledger) -> ProjectLedger:
+        """Open a ledger that was started, on these terms."""
         purse = Purse(budget, unit)
         ledger.open(purse.terms)
         return cls(ledger, purse)
 
     @classmethod
-    def read(cls, budget: Guarantee, unit: PrivacyUnit, ledger: Ledger) -> Books:
+    def read(cls, budget: Guarantee, unit: PrivacyUnit, ledger: Ledger) -> ProjectLedger:
         """The same to be read alone: also a copy, beside the one that lives."""
         try:
             return cls.of(budget, unit, ledger)
@@ -63,7 +63,7 @@ class Books:
         return self.ledger.checkpoint()
 
     def amend(self, numbers: Mapping[str, float], *, reason: str) -> Guarantee:
-        """Change the budget's numbers, every one of them named; its notion cannot change."""
+        """Change the budget's numbers, every one of them named; its kind cannot change."""
         wanted = _numbers(self.purse.budget)
         if set(numbers) != set(wanted):
             raise InvalidParameter(
