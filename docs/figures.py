@@ -30,7 +30,7 @@ from discreet.mechanisms.key_selection import GaussianThreshold, OptimalSelectio
 from discreet.noise import Noiseless, Seeded, gaussian, laplace
 from discreet.noise.randomness import Source
 from discreet.noise.table import Law
-from discreet.release import Answer, Linear, Measure
+from discreet.release import LinearFormula, NoisyMeasure, ReleasedColumn
 
 Chart: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart
 
@@ -294,13 +294,13 @@ def accountants() -> Chart:
 
 def release() -> Chart:
     """The mean ages of the release that the page about releases makes by hand."""
-    n = Measure("r1", "n", noise_laws.DiscreteLaplace(scale=2, step=1), (623, 1077, 114))
+    n = NoisyMeasure("r1", "n", noise_laws.DiscreteLaplace(scale=2, step=1), (623, 1077, 114))
     total = noise_laws.RoundedLaplace(scale=300, step=2**-20)
-    s = Measure("r1", "s", total, (-2250.5, 3310.25, -480.125))
-    age = Answer.quotient(
+    s = NoisyMeasure("r1", "s", total, (-2250.5, 3310.25, -480.125))
+    age = ReleasedColumn.quotient(
         "age",
-        Linear(((1, s),)),
-        Linear(((1, n),), within=(0, math.inf)),
+        LinearFormula(((1, s),)),
+        LinearFormula(((1, n),), within=(0, math.inf)),
         offset=60.0,
         within=(0.0, 120.0),
         confidence=CONFIDENCE,

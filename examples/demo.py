@@ -180,7 +180,7 @@ class Demo:
         show(f"\nspent      epsilon {float(spent.epsilon):.4f}, delta {spent.delta:g}")
         show(f"remaining  epsilon {float(left.epsilon):.4f}, delta {left.delta:g}")
         show("verified: every entry is sealed, and every answer was paid for")
-        show(f"head       {str(curator.ledger.head())[:40]}…  keep it elsewhere")
+        show(f"checkpoint {str(curator.ledger.checkpoint())[:40]}…  keep it elsewhere")
         heading("The same releases under other accountants: a report, not a refund")
         together = sum((release.event for release in self.bought[1:]), start=self.bought[0].event)
         for quote in compare.quotes(together, delta=DELTA):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import discreet as dp
 from discreet.curator.project import Project
-from discreet.ledger.session_log import Notebook
+from discreet.ledger.session_log import SessionLog
 from discreet.mechanisms import AboveThreshold
 from tests.cli.hospital import run
 
@@ -20,7 +20,7 @@ def test_a_hidden_threshold_is_not_exported(project: Path) -> None:
         watch.ask("SELECT COUNT(*) AS n FROM visits WHERE age < 30")
         (hidden,) = [
             entry["hidden"]
-            for entry in Notebook(curator.ledger, watch.id, 0).entries()
+            for entry in SessionLog(curator.ledger, watch.id, 0).entries()
             if "hidden" in entry
         ]
     exported = run("ledger export").output

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import discreet as dp
-from discreet.cli.schema import schema_of
+from discreet.curator.project.data_file import schema_of
 from tests.cli.hospital import INIT, ROWS, run
 
 ASKED = (

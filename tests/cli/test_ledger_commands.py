@@ -38,23 +38,25 @@ def test_looking_needs_no_data(asked: Path) -> None:
     assert run("ledger show").code == 0
 
 
-def test_a_ledger_that_was_not_begun_is_not_begun_by_looking(project: Path) -> None:
+def test_a_ledger_that_was_not_started_is_not_started_by_looking(project: Path) -> None:
     done = run("ledger show")
     assert (done.code, "ledger_not_begun" in done.error) == (2, True)
     assert not (project / "visits.ledger").exists()
 
 
 def test_verify_finds_a_changed_entry_and_a_missing_one(asked: Path) -> None:
-    head = run("ledger verify --json").json["head"]
+    checkpoint = run("ledger verify --json").json["checkpoint"]
     old = (asked / "visits.ledger").read_bytes()
     assert run(COUNT.replace("0.5", "0.25")).code == 0
-    (asked / "head.txt").write_text(run("ledger show --json").json["head"], encoding="utf-8")
-    assert run(f"ledger verify --head {head}").code == 0
-    assert run("ledger verify --head @head.txt").code == 0
+    (asked / "checkpoint.txt").write_text(
+        run("ledger show --json").json["checkpoint"], encoding="utf-8"
+    )
+    assert run(f"ledger verify --checkpoint {checkpoint}").code == 0
+    assert run("ledger verify --checkpoint @checkpoint.txt").code == 0
     (asked / "visits.ledger").write_bytes(old)
     assert run("ledger verify").code == 0  # an old copy looks whole ...
-    cut = run("ledger verify --head @head.txt")
-    assert cut.code == 2  # ... but not beside a head kept elsewhere
+    cut = run("ledger verify --checkpoint @checkpoint.txt")
+    assert cut.code == 2  # ... but not beside a checkpoint kept elsewhere
     (asked / "visits.ledger").write_bytes(old.replace(b'"asker":"ann"', b'"asker":"bob"'))
     changed = run("ledger verify")
     assert (changed.code, "ledger_damaged" in changed.error) == (2, True)
@@ -95,7 +97,7 @@ def test_an_amendment_needs_the_owners_key(asked: Path) -> None:
 def test_a_back_up_is_whole_and_overwrites_nothing(asked: Path) -> None:
     done = run("ledger backup copy.ledger")
     assert done.code == 0
-    assert run("ledger show --json").json["head"] in done.output
+    assert run("ledger show --json").json["checkpoint"] in done.output
     with dp.ledger.SQLite("copy.ledger", key="visits.ledger.key") as copy:
         copy.verify()
     again = run("ledger backup copy.ledger")
@@ -133,8 +135,8 @@ def test_a_copied_project_is_read_and_moved_from_the_shell(
     assert run("ledger verify").code == 0
     assert run("ledger export").code == 0
     assert run("ledger backup kept.backup").code == 0
-    head = run("ledger show --json").json["head"]
-    done = run(f"ledger restore kept.backup --head {head}")
+    checkpoint = run("ledger show --json").json["checkpoint"]
+    done = run(f"ledger restore kept.backup --checkpoint {checkpoint}")
     assert (done.code, "restored" in done.output) == (0, True)
     assert run(COUNT.replace("0.5", "0.25")).code == 0
     assert "remaining: epsilon 2.25" in run("ledger show").output

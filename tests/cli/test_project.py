@@ -158,7 +158,7 @@ def test_no_password_has_a_place_in_the_file(monkeypatch: pytest.MonkeyPatch) ->
     project = read(text)
     monkeypatch.delenv("LEDGER_ADDRESS", raising=False)
     with pytest.raises(DiscreetError) as caught:
-        project.books()
+        project.open_ledger()
     assert caught.value.code == "variable_not_set"
     assert refused(text + 'password = "secret"\n').code == "project_field_unknown"
     assert refused(text.replace('key = "owner.key"\n', "")).code == "project_field_missing"
@@ -210,9 +210,9 @@ def test_a_project_opens_its_curator(tmp_path: Path) -> None:
         sql = "SELECT floor, COUNT(*) AS n FROM visits JOIN wards USING (ward) GROUP BY floor"
         assert curator.sql(sql, spend=dp.PureDP(epsilon=1)).keys["floor"] == ("1", "2")
     assert (tmp_path / "visits.ledger").exists()
-    books = project.books()
-    assert books.spent == dp.ApproxDP(epsilon=1, delta=0, unit=project.unit)
-    books.close()
+    opened = project.open_ledger()
+    assert opened.spent == dp.ApproxDP(epsilon=1, delta=0, unit=project.unit)
+    opened.close()
 
 
 def test_a_look_begins_no_ledger_and_can_release_nothing(tmp_path: Path) -> None:

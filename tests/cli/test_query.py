@@ -227,7 +227,7 @@ def test_amounts_are_shown_as_the_decimals_that_were_asked_for(project: Path) ->
     shown = run("ledger show").output
     assert "spent:     epsilon 0.3, delta " in shown
     assert "remaining: epsilon 2.7, delta " in shown
-    assert "0001" not in shown.split("head")[0].split("spent")[1]
+    assert "0001" not in shown.split("checkpoint")[0].split("spent")[1]
     assert run("ledger show --json").json["spent"]["epsilon"] == 0.3
 
 

@@ -66,8 +66,8 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_the_same_commands_work_on_a_server(clinic: Path) -> None:
     assert run(f'preview "{COUNT}" --epsilon 1').code == 0
-    begun = run("ledger show")
-    assert (begun.code, "ledger_not_begun" in begun.error) == (2, True)
+    shown = run("ledger show")
+    assert (shown.code, "ledger_not_begun" in shown.error) == (2, True)
     asked = run(f'query "{COUNT}" --epsilon 1 --json')
     assert asked.code == 0, asked.error
     assert [row["ward"] for row in asked.json["rows"]] == ["A", "B"]

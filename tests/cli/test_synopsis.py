@@ -35,7 +35,7 @@ def test_the_same_again_is_free_and_so_are_other_counts_of_it(project: Path) -> 
     assert "(nothing was charged)" in run(MAKE).output
 
 
-def test_machines_get_the_foretold_noise_of_every_marginal(project: Path) -> None:
+def test_machines_get_the_expected_noise_of_every_marginal(project: Path) -> None:
     told = run(f"{MAKE} --marginals 1 --json").json
     assert [marginal["attributes"] for marginal in told["marginals"]] == [["ward"], ["decade"]]
     assert [marginal["cells"] for marginal in told["marginals"]] == [3, 13]
@@ -62,7 +62,7 @@ def test_counts_are_written_in_the_form_that_the_name_says(project: Path) -> Non
     assert pl.read_parquet("counts.parquet")["ward"].to_list() == ["A", "B", "C"]
 
 
-def test_counts_and_foretold_errors_are_drawn(project: Path) -> None:
+def test_counts_and_expected_errors_are_drawn(project: Path) -> None:
     pytest.importorskip("altair")
     assert run(f"{MAKE} --plot counts.json --plot-errors errors.json").code == 0
     drawn = json.loads(Path("errors.json").read_text(encoding="utf-8"))
@@ -116,13 +116,13 @@ def test_counts_that_cannot_be_shown_are_not_paid_for_later_either(project: Path
 
 def test_why_there_is_no_picture_of_errors_is_said_as_it_is(project: Path) -> None:
     pytest.importorskip("altair")
-    foretold = run(f"{MAKE} --mechanism matrix --plot-errors errors.json")
-    assert "only their mean is foretold" in foretold.output + foretold.error
+    matrix = run(f"{MAKE} --mechanism matrix --plot-errors errors.json")
+    assert "only their mean is known" in matrix.output + matrix.error
     learnt = run(f"{MAKE} --mechanism mwem --rounds 2 --plot-errors errors.json")
     assert "they depend on the data" in learnt.output + learnt.error
 
 
-def test_a_dry_run_foretells_errors_and_price_and_pays_nothing(project: Path) -> None:
+def test_a_dry_run_shows_expected_errors_and_price_and_pays_nothing(project: Path) -> None:
     told = run(f"{MAKE} --dry-run")
     assert told.code == 0, told.error
     assert "worst marginal: " in told.output

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from discreet.ledger import Kind
-from discreet.ledger.session_log import Notebook
+from discreet.ledger import EntryKind
+from discreet.ledger.session_log import SessionLog
 
 
 class CrashError(Exception):
@@ -11,10 +11,10 @@ class CrashError(Exception):
 
 
 def crashing(at: int, *, written: bool) -> Callable[..., None]:
-    """In place of ``Notebook._added``: crash at the n-th entry, before or after it is durable."""
-    honest = Notebook._added
+    """In place of ``SessionLog._added``: crash at the n-th entry, before or after it is durable."""
+    honest = SessionLog._added
 
-    def added(self: Notebook, kind: Kind, text: str) -> None:
+    def added(self: SessionLog, kind: EntryKind, text: str) -> None:
         nonlocal at
         at -= 1
         if at or written:

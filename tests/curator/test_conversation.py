@@ -12,8 +12,8 @@ import pytest
 import discreet as dp
 from discreet.curator.interactive.conversation import Conversation, Origin
 from discreet.errors import EngineFailed, Exhausted, InvalidParameter
-from discreet.ledger import Kind, LedgerError
-from discreet.ledger.session_log import Notebook
+from discreet.ledger import EntryKind, LedgerError
+from discreet.ledger.session_log import SessionLog
 from discreet.noise import Noiseless
 from discreet.queries.online.construction import OnlineConstruction
 from discreet.queries.online.updaters import MultiplicativeUpdater, PerceptronUpdater, Updater
@@ -124,11 +124,11 @@ def test_questions_in_all_their_forms_mean_the_same() -> None:
 def test_many_questions_are_written_down_together() -> None:
     source = curator()
     talk = opened(source, mechanism=never_updating)
-    before = source.ledger.head().number
+    before = source.ledger.checkpoint().number
     replies = talk.ask_all(QUESTIONS)
     assert [reply.number for reply in replies] == list(range(1, len(QUESTIONS) + 1))
     # One threshold, one entry for all estimates.
-    assert source.ledger.head().number == before + 2
+    assert source.ledger.checkpoint().number == before + 2
     assert source.resume(talk.id).asked == len(QUESTIONS)
 
 
@@ -233,10 +233,10 @@ def test_a_crash_at_any_entry_loses_nothing_and_gains_nothing(
     source, kinds, seen = curator(), set[str](), set[str]()
     for at in range(1, 15):
         with monkeypatch.context() as patch:
-            patch.setattr(Notebook, "_added", crashing(at, written=written))
+            patch.setattr(SessionLog, "_added", crashing(at, written=written))
             with pytest.raises(CrashError):
                 used_up(source)
-        paid = {entry.id for entry in source.ledger.entries() if entry.kind is Kind.RESERVED}
+        paid = {entry.id for entry in source.ledger.entries() if entry.kind is EntryKind.RESERVED}
         (name,) = paid - seen
         seen = paid
         before = entries(source, name)
@@ -261,7 +261,7 @@ def used_up(source: dp.Curator) -> None:
 
 
 def entries(source: dp.Curator, name: str) -> list[Any]:
-    return list(Notebook(source.ledger, name, 0).entries())
+    return list(SessionLog(source.ledger, name, 0).entries())
 
 
 @pytest.mark.parametrize("mechanism", [never_updating, EASY], ids=["estimate", "data"])
@@ -275,7 +275,7 @@ def test_a_ledger_that_fails_tells_nothing_of_who_would_have_answered(
         raise LedgerError(code="ledger_unwritable", expectation="room", remedy="Wait.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Notebook, "_added", full)
+        patch.setattr(SessionLog, "_added", full)
         with pytest.raises(LedgerError, match="ledger_unwritable"):
             talk.ask(QUESTIONS[1])
     with pytest.raises(Exhausted, match="conversation_interrupted"):

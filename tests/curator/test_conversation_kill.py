@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.ledger.session_log import Notebook
+from discreet.ledger.session_log import SessionLog
 from discreet.queries.online.journal import past
 from tests.curator.people import curator
 
@@ -42,7 +42,7 @@ def test_a_conversation_survives_a_dozen_kills(tmp_path: Path) -> None:
     with curator(place) as source:
         source.ledger.verify()
         talk = source.resume(name)
-        entries = list(Notebook(source.ledger, name, 0).entries())
+        entries = list(SessionLog(source.ledger, name, 0).entries())
     did = [entry["did"] for entry in entries]
     assert did.count("salt") == did.count("open") == 1
     assert did.count("update") == 6 - talk.left <= 6

@@ -107,9 +107,9 @@ def test_what_a_restored_ledger_cannot_go_on_with_is_not_open(tmp_path: Path) ->
     path, copy = tmp_path / "one.ledger", tmp_path / "copy"
     with curator(path) as source:
         conversation(source)
-        head = source.ledger.backup(copy)
+        checkpoint = source.ledger.backup(copy)
     path.unlink()
-    dp.ledger.restore(copy, path, head=head)
+    dp.ledger.restore(copy, path, checkpoint=checkpoint)
     with curator(path) as source:
         assert source.conversations()[0].ended == "unfinished"
 

@@ -16,7 +16,7 @@ from discreet.curator.rounds import plan as planning
 from discreet.curator.rounds import run as running
 from discreet.curator.rounds.log import Pages
 from discreet.errors import DiscreetError, EngineFailed, InvalidParameter, LedgerError
-from discreet.ledger.entry import Kind
+from discreet.ledger.entry import EntryKind
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.query_class import Conjunctions
 from discreet.queries.workload.workload import Workload
@@ -129,7 +129,7 @@ def test_neither_names_nor_queries_are_readable_in_the_ledger(tmp_path: Path) ->
         bodies = [json.dumps(dict(entry.body)) for entry in source.ledger.entries()]
         kinds = [entry.kind for entry in source.ledger.entries()]
         assert SECRET not in str(source.history()) + repr(about)
-    assert kinds.count(Kind.KEPT) == 4  # names, a submission, that it runs, the outcome
+    assert kinds.count(EntryKind.KEPT) == 4  # names, a submission, that it runs, the outcome
     assert not any(SECRET in body or "submit" in body for body in bodies)
     raw = b"".join(file.read_bytes() for file in tmp_path.iterdir() if "key" not in file.name)
     assert SECRET.encode() not in raw
@@ -222,7 +222,7 @@ class TestARoundThatWasCutOff:
         """Resumed before the page was written, closed after it: the page is read at closing."""
         source = private()
         about = opened(source, analysts=NAMES)
-        claim = type(source._account).notebook
+        claim = type(source._account).session_log
         late: list[Any] = []
 
         def running_meanwhile(account: Any, name: str) -> Any:
@@ -230,7 +230,7 @@ class TestARoundThatWasCutOff:
             late.append(name)
             return claim(account, name)
 
-        monkeypatch.setattr(type(source._account), "notebook", running_meanwhile)
+        monkeypatch.setattr(type(source._account), "session_log", running_meanwhile)
         again = source.resume_round(about.id)
         assert late == [about.id]
         with pytest.raises(InvalidParameter, match="round_interrupted"):

@@ -10,7 +10,7 @@ import discreet as dp
 from discreet.core.events.event import Event
 from discreet.errors import Exhausted, InvalidParameter
 from discreet.ledger import LedgerError
-from discreet.ledger.session_log import Notebook
+from discreet.ledger.session_log import SessionLog
 from discreet.mechanisms import MONOTONE, AboveThreshold, NumericSparse, Sparse
 from discreet.mechanisms.sparse_vector.plain import mechanism_from_plain, plain_mechanism
 from discreet.noise import SYSTEM
@@ -27,7 +27,7 @@ NUMERIC = NumericSparse(epsilon=30, cutoff=3, **GIVEN)
 
 
 def entries(source: dp.Curator, name: str) -> list[Any]:
-    return list(Notebook(source.ledger, name, 0).entries())
+    return list(SessionLog(source.ledger, name, 0).entries())
 
 
 def test_a_threshold_is_kept_before_the_first_comparison_and_read_again(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_crash_at_any_entry_loses_nothing_and_gains_nothing(
     for at in range(1, 10):
         watch = source.open(SPARSE, spend=SPEND)
         with monkeypatch.context() as patch:
-            patch.setattr(Notebook, "_added", crashing(at, written=written))
+            patch.setattr(SessionLog, "_added", crashing(at, written=written))
             with pytest.raises(CrashError):
                 used_up(watch)
         with pytest.raises(Exhausted, match="conversation_interrupted"):

@@ -17,7 +17,7 @@ def place(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def kept(place: Path) -> Iterator[SQLite]:
-    """A ledger in a file, begun."""
+    """A ledger in a file, started."""
     with SQLite(place) as ledger:
         ledger.open(terms())
         yield ledger
@@ -49,7 +49,7 @@ def conninfo() -> Iterator[str]:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Postgres]:
-    """A ledger on a server, begun."""
+    """A ledger on a server, started."""
     name = f"visits-{uuid4().hex}"
     with Postgres(shared_database(), name=name, key=tmp_path / "visits.key") as ledger:
         ledger.open(terms())
@@ -58,7 +58,7 @@ def served(tmp_path: Path) -> Iterator[Postgres]:
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
 def ledger(request: pytest.FixtureRequest, place: Path) -> Iterator[Ledger]:
-    """Each kind of ledger, begun."""
+    """Each kind of ledger, started."""
     if request.param == "postgres":
         yield request.getfixturevalue("served")
         return

@@ -2,24 +2,27 @@
 
 from typing import Any
 
-from discreet.ledger import Account, Ledger, Terms
+from discreet.ledger import Ledger, LedgerAccount, LedgerTerms
 
 LIMIT = (10, 4)
 KEY = bytes(range(32))
 
 
-def terms(**changes: Any) -> Terms:
+def terms(**changes: Any) -> LedgerTerms:
     chosen: dict[str, Any] = {
         "unit": "Row()",
         "budget": {"notion": "ApproxDP", "epsilon": "1", "delta": "1e-6"},
         "filter": "epsilon+delta",
         "limit": LIMIT,
     }
-    return Terms(**{**chosen, **changes})
+    return LedgerTerms(**{**chosen, **changes})
 
 
 def reserve(
-    ledger: Account, charge: tuple[int, ...] = (1, 0), asker: str = "ann", question: str = "count"
+    ledger: LedgerAccount,
+    charge: tuple[int, ...] = (1, 0),
+    asker: str = "ann",
+    question: str = "count",
 ) -> str:
     return ledger.reserve(
         asker=asker,

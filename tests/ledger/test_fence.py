@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import DiscreetError
-from discreet.ledger import Head, LedgerError, Postgres, SQLite, fence_file, restore
+from discreet.ledger import Checkpoint, LedgerError, Postgres, SQLite, restore
 from discreet.ledger import durable_files as disk
+from discreet.ledger import fence as fences
 from discreet.ledger.entry import Entry
 from discreet.ledger.fence import Fence, Place, fence_of, fenced, secret_of
 from tests import postgres_server
@@ -70,14 +71,14 @@ class TestASecondPlace:
         self, kept: SQLite, key: Path, place: Path, other: Path, copy: Path
     ) -> None:
         reserve(kept, (3, 0))
-        head = kept.backup(copy)
-        restore(copy, other, key=key, head=head)
+        checkpoint = kept.backup(copy)
+        restore(copy, other, key=key, checkpoint=checkpoint)
         assert code_of(lambda: reserve(kept)) == "ledger_superseded"  # also where it was open
         assert not lives(place, key)
         assert lives(other, key)
         with SQLite(place, key=key) as old, SQLite(other, key=key) as new:
-            old.verify(head)  # reading stays free
-            new.verify(head)
+            old.verify(checkpoint)  # reading stays free
+            new.verify(checkpoint)
             assert old.spent() == (3, 0)
             assert new.spent() == (4, 0)
 
@@ -85,9 +86,9 @@ class TestASecondPlace:
         self, kept: SQLite, key: Path, place: Path, other: Path, copy: Path
     ) -> None:
         """Else both together would spend more than the budget."""
-        head = kept.backup(copy)
+        checkpoint = kept.backup(copy)
         reserve(kept, (9, 0))
-        refused = code_of(lambda: restore(copy, other, key=key, head=head))
+        refused = code_of(lambda: restore(copy, other, key=key, checkpoint=checkpoint))
         assert refused == "restore_refused"
         assert not other.exists()
         assert lives(place, key)
@@ -95,22 +96,22 @@ class TestASecondPlace:
     def test_is_refused_while_the_living_ledger_cannot_be_read(
         self, kept: SQLite, key: Path, place: Path, other: Path, copy: Path
     ) -> None:
-        head = kept.backup(copy)
+        checkpoint = kept.backup(copy)
         kept.close()
         place.write_bytes(b"nonsense" * 2000)
-        refused = code_of(lambda: restore(copy, other, key=key, head=head))
+        refused = code_of(lambda: restore(copy, other, key=key, checkpoint=checkpoint))
         assert refused == "restore_refused"
         place.unlink()
-        restore(copy, other, key=key, head=head)
+        restore(copy, other, key=key, checkpoint=checkpoint)
         assert lives(other, key)
 
     def test_outlives_the_return_of_a_disk_that_was_thought_lost(
         self, *, kept: SQLite, key: Path, place: Path, other: Path, copy: Path, tmp_path: Path
     ) -> None:
-        head = kept.backup(copy)
+        checkpoint = kept.backup(copy)
         kept.close()
         place.rename(tmp_path / "away")
-        restore(copy, other, key=key, head=head)
+        restore(copy, other, key=key, checkpoint=checkpoint)
         (tmp_path / "away").rename(place)
         assert lives(other, key)
         assert not lives(place, key)
@@ -118,9 +119,9 @@ class TestASecondPlace:
     def test_gives_life_back_to_the_first(
         self, *, kept: SQLite, key: Path, place: Path, other: Path, copy: Path, tmp_path: Path
     ) -> None:
-        head = kept.backup(copy)
+        checkpoint = kept.backup(copy)
         kept.close()
-        restore(copy, other, key=key, head=head)
+        restore(copy, other, key=key, checkpoint=checkpoint)
         with SQLite(other, key=key) as moved:
             reserve(moved, (2, 0))
             moved.backup(tmp_path / "later")
@@ -130,7 +131,7 @@ class TestASecondPlace:
         assert not lives(other, key)
         with SQLite(place, key=key) as ledger:
             assert ledger.spent() == (3, 0)
-            ledger.verify(head)
+            ledger.verify(checkpoint)
 
 
 class TestACopyOfTheFile:
@@ -140,7 +141,7 @@ class TestACopyOfTheFile:
         reserve(kept)
         shutil.copyfile(place, other)
         with SQLite(other, key=key) as twin:
-            twin.verify(kept.head())
+            twin.verify(kept.checkpoint())
         assert not lives(other, key)
         assert lives(place, key)
 
@@ -148,7 +149,7 @@ class TestACopyOfTheFile:
         self, kept: SQLite, key: Path, place: Path, other: Path, copy: Path
     ) -> None:
         """Moved to another machine, as a copy of file and key."""
-        head = kept.head()
+        checkpoint = kept.checkpoint()
         shutil.copyfile(place, other)
         kept.close()
         place.unlink()
@@ -156,7 +157,7 @@ class TestACopyOfTheFile:
         with SQLite(other, key=key) as moved:
             moved.backup(copy)
         assert code_of(lambda: restore(copy, other, key=key)) == "head_needed"
-        restore(copy, other, key=key, head=head)
+        restore(copy, other, key=key, checkpoint=checkpoint)
         assert lives(other, key)
 
     def test_in_the_ledgers_own_place_lives(
@@ -171,10 +172,10 @@ class TestACopyOfTheFile:
     def test_from_before_the_last_restoration_does_not_live_in_its_own_place(
         self, kept: SQLite, key: Path, place: Path, copy: Path
     ) -> None:
-        head = kept.backup(copy)
+        checkpoint = kept.backup(copy)
         kept.close()
         place.unlink()
-        restore(copy, place, head=head)
+        restore(copy, place, checkpoint=checkpoint)
         shutil.copyfile(copy, place)
         assert code_of(lambda: SQLite(place).open(terms())) == "ledger_rolled_back"
         assert not lives(place, key)
@@ -215,9 +216,9 @@ class TestAKeyFileWithoutAFence:
         self, old: Path, place: Path, other: Path, copy: Path
     ) -> None:
         with SQLite(place) as ledger:
-            head = ledger.backup(copy)
+            checkpoint = ledger.backup(copy)
         assert fence_of(old.read_bytes()) is None  # reading changes nothing
-        restore(copy, other, key=old, head=head)
+        restore(copy, other, key=old, checkpoint=checkpoint)
         assert not lives(place, old)
         assert lives(other, old)
 
@@ -262,8 +263,8 @@ class TestTheKeyFile:
     ) -> None:
         secret = secret_of(key.read_bytes())
         key.chmod(0o640)
-        head = kept.backup(copy)
-        restore(copy, other, key=key, head=head)
+        checkpoint = kept.backup(copy)
+        restore(copy, other, key=key, checkpoint=checkpoint)
         assert secret_of(key.read_bytes()) == secret
         assert key.stat().st_mode & 0o777 == 0o640
         assert {path.name for path in key.parent.iterdir()} == {
@@ -273,14 +274,17 @@ class TestTheKeyFile:
     def test_that_cannot_be_written_refuses_a_restoration_elsewhere(
         self, kept: SQLite, key: Path, other: Path, copy: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        head = kept.backup(copy)
+        checkpoint = kept.backup(copy)
         monkeypatch.setattr(os, "access", lambda *_: False)
-        assert code_of(lambda: restore(copy, other, key=key, head=head)) == "restore_refused"
+        assert (
+            code_of(lambda: restore(copy, other, key=key, checkpoint=checkpoint))
+            == "restore_refused"
+        )
         assert not other.exists()
         reserve(kept)
 
     def test_may_hold_any_secret(self, tmp_path: Path) -> None:
-        fence = Fence(Head(number=3, mac="ab" * 32), Place("\u00e9/x", (1, 2)))
+        fence = Fence(Checkpoint(number=3, mac="ab" * 32), Place("\u00e9/x", (1, 2)))
         for secret in (KEY, KEY + b"\ndiscreet fence ", b"{}" * 20, bytes(range(256))):
             content = fenced(secret, fence)
             assert (secret_of(content), fence_of(content)) == (secret, fence)
@@ -302,15 +306,15 @@ def test_a_key_of_bytes_has_no_fence(place: Path, other: Path, copy: Path) -> No
     """One living copy is then the owner's to see to, as the document says."""
     with SQLite(place, key=KEY) as ledger:
         ledger.open(terms())
-        head = ledger.backup(copy)
-        restore(copy, other, key=KEY, head=head)
+        checkpoint = ledger.backup(copy)
+        restore(copy, other, key=KEY, checkpoint=checkpoint)
         reserve(ledger)
 
 
 STEPS = [
     (SQLite, "backup"),
     (restoring, "_note"),
-    (fence_file.FenceFile, "put"),
+    (fences.FenceFile, "put"),
     (disk, "write_new"),
     (Path, "chmod"),
     (Path, "replace"),
@@ -341,7 +345,7 @@ class TestACrashWhileRestoring:
         lost: bool,
     ) -> None:
         reserve(kept, (2, 0))
-        head = kept.backup(copy)
+        checkpoint = kept.backup(copy)
         kept.close()
         if lost:
             place.unlink()
@@ -349,7 +353,7 @@ class TestACrashWhileRestoring:
             monkeypatch,
             where,
             name,
-            lambda: restore(copy, other, key=key, head=head),
+            lambda: restore(copy, other, key=key, checkpoint=checkpoint),
             after=after,
         )
         safe = [path.read_bytes() for path in (place, other, key) if path.exists()]
@@ -358,7 +362,7 @@ class TestACrashWhileRestoring:
             path.write_bytes(content)  # as before the question
         if other.exists():  # nothing was left to do, or it is moved aside
             other.unlink()
-        restore(copy, other, key=key, head=head)
+        restore(copy, other, key=key, checkpoint=checkpoint)
         assert lives(other, key)
         assert not lives(place, key)
 
@@ -389,7 +393,7 @@ class TestAWriterUnderWay:
 
     def restored_meanwhile(self, kept: SQLite, key: Path, other: Path, copy: Path) -> str | None:
         """Restore while an entry is written; how that was refused."""
-        head = kept.backup(copy)
+        checkpoint = kept.backup(copy)
         entered, leave = threading.Event(), threading.Event()
         append = kept.chain.store.append
 
@@ -403,7 +407,7 @@ class TestAWriterUnderWay:
         writer.start()
         entered.wait(10)
         try:
-            restore(copy, other, key=key, head=head)
+            restore(copy, other, key=key, checkpoint=checkpoint)
         except LedgerError as error:
             return error.code
         finally:
@@ -424,7 +428,7 @@ class TestAWriterUnderWay:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         """The broken twin: the entry is acknowledged, and the copy that lives lacks it."""
-        monkeypatch.setattr(fence_file, "_lock", lambda handle, alone: True)
+        monkeypatch.setattr(fences, "_lock", lambda handle, alone: True)
         assert self.restored_meanwhile(kept, key, other, copy) is None
         assert kept.spent() == (1, 0)
         with SQLite(other, key=key) as moved:
@@ -438,22 +442,24 @@ class TestAServer:
     ) -> None:
         key = tmp_path / "visits.key"
         reserve(served, (2, 0))
-        head = served.backup(copy)
-        restore(copy, other, key=key, head=head)
+        checkpoint = served.backup(copy)
+        restore(copy, other, key=key, checkpoint=checkpoint)
         assert lives(other, key)
         assert code_of(lambda: reserve(served)) == "ledger_superseded"
         assert code_of(lambda: served.open(terms())) == "ledger_superseded"
-        served.verify(head)
+        served.verify(checkpoint)
 
     def test_takes_a_file_over_only_with_all_its_entries(
         self, served: Postgres, tmp_path: Path, other: Path, copy: Path
     ) -> None:
         key = tmp_path / "visits.key"
-        head = served.backup(copy)
-        restore(copy, other, key=key, head=head)
+        checkpoint = served.backup(copy)
+        restore(copy, other, key=key, checkpoint=checkpoint)
         with SQLite(other, key=key) as file:
             reserve(file, (3, 0))
-            assert code_of(lambda: restore(copy, served, head=head)) == "restore_refused"
+            assert (
+                code_of(lambda: restore(copy, served, checkpoint=checkpoint)) == "restore_refused"
+            )
             file.backup(tmp_path / "later")
         restore(tmp_path / "later", served)
         reserve(served)
@@ -463,8 +469,8 @@ class TestAServer:
     def test_gives_its_ledger_to_another_database(
         self, served: Postgres, tmp_path: Path, copy: Path, conninfo: str
     ) -> None:
-        head = served.backup(copy)
+        checkpoint = served.backup(copy)
         with Postgres(conninfo, name=served.name, key=tmp_path / "visits.key") as second:
-            restore(copy, second, head=head)
+            restore(copy, second, checkpoint=checkpoint)
             reserve(second)
         assert code_of(lambda: reserve(served)) == "ledger_rolled_back"

@@ -1,4 +1,4 @@
-"""The owner's key: made before the first entry, proof that a ledger was begun, never shown."""
+"""The owner's key: made before the first entry, proof that a ledger was started, never shown."""
 
 import os
 import stat
@@ -112,14 +112,16 @@ def test_a_wrong_key_is_refused(kept: SQLite, place: Path) -> None:
 
 
 class TestAMissingLedger:
-    def test_whose_key_exists_is_not_begun_again(self, place: Path) -> None:
+    def test_whose_key_exists_is_not_started_again(self, place: Path) -> None:
         with SQLite(place) as ledger:
             ledger.open(terms())
         place.unlink()
         assert code_of_opening(place) == "ledger_missing"
         assert not place.exists()
 
-    def test_whose_key_lies_elsewhere_is_not_begun_again(self, place: Path, tmp_path: Path) -> None:
+    def test_whose_key_lies_elsewhere_is_not_started_again(
+        self, place: Path, tmp_path: Path
+    ) -> None:
         vault = tmp_path / "vault"
         with SQLite(place, key=vault) as ledger:
             ledger.open(terms())
@@ -128,7 +130,12 @@ class TestAMissingLedger:
 
     def test_is_not_made_by_reading(self, place: Path) -> None:
         with SQLite(place) as ledger:
-            for attempt in (ledger.spent, ledger.head, ledger.verify, lambda: reserve(ledger)):
+            for attempt in (
+                ledger.spent,
+                ledger.checkpoint,
+                ledger.verify,
+                lambda: reserve(ledger),
+            ):
                 with pytest.raises(LedgerError) as refusal:
                     attempt()
                 assert refusal.value.code == "ledger_missing"
@@ -136,7 +143,7 @@ class TestAMissingLedger:
 
 
 class TestAnInterruptedBeginning:
-    """Wherever it stops, the next opening carries on, and nothing is begun twice."""
+    """Wherever it stops, the next opening carries on, and nothing is started twice."""
 
     def check(self, place: Path) -> None:
         with SQLite(place) as ledger:

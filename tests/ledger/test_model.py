@@ -19,8 +19,8 @@ from hypothesis.stateful import (
 )
 
 from discreet.errors import Exhausted, InvalidParameter
-from discreet.ledger import Head, Ledger, LedgerError, Memory, Postgres, SQLite
-from discreet.ledger.session_log import Notebook
+from discreet.ledger import Checkpoint, Ledger, LedgerError, Memory, Postgres, SQLite
+from discreet.ledger.session_log import SessionLog
 from tests import postgres_server
 from tests.ledger.conftest import shared_database
 from tests.ledger.examples import KEY, LIMIT, reserve, terms
@@ -42,7 +42,7 @@ class Operations(RuleBasedStateMachine):
     """The ledger beside its model: two totals, a set of open names, a table of releases."""
 
     waiting = Bundle("waiting")
-    notebooks = Bundle("notebooks")
+    session_logs = Bundle("session_logs")
     heads = Bundle("heads")
 
     def __init__(self) -> None:
@@ -65,8 +65,8 @@ class Operations(RuleBasedStateMachine):
         """Nothing to reopen in memory."""
 
     @initialize(target=heads)
-    def start(self) -> Head:
-        return self.ledger.head()
+    def start(self) -> Checkpoint:
+        return self.ledger.checkpoint()
 
     @rule(target=waiting, charge=CHARGE, asker=ASKER, question=QUESTION)
     def reserve(self, charge: tuple[int, int], asker: str, question: str) -> str:
@@ -92,29 +92,29 @@ class Operations(RuleBasedStateMachine):
             with pytest.raises(InvalidParameter):
                 self.ledger.answer(name, release)
 
-    @rule(target=notebooks, name=waiting)
+    @rule(target=session_logs, name=waiting)
     def claim(self, name: str) -> tuple[str, int]:
         if name not in self.asked:
             with pytest.raises(InvalidParameter):
-                self.ledger.notebook(name)
+                self.ledger.session_log(name)
             return "", 0
         self.claims[name] = self.claims.get(name, 0) + 1
-        assert self.ledger.notebook(name).generation == self.claims[name]
+        assert self.ledger.session_log(name).generation == self.claims[name]
         self.entries += 1
         return name, self.claims[name]
 
-    @rule(speaker=notebooks, entry=RELEASE, secret=st.booleans())
+    @rule(speaker=session_logs, entry=RELEASE, secret=st.booleans())
     def note(self, speaker: tuple[str, int], entry: dict[str, Any], *, secret: bool) -> None:
         """A speaker outlives closing and opening: its claim is what counts."""
         name, generation = speaker
-        notebook = Notebook(self.ledger, name, generation)
-        write = notebook.keep if secret else notebook.write
+        session_log = SessionLog(self.ledger, name, generation)
+        write = session_log.keep if secret else session_log.write
         if name in self.asked and generation == self.claims[name]:
             write(entry)
             self.noted[name].append(entry)
             self.answers[name] += [] if secret else [entry]
             self.entries += 1
-            assert notebook.entries() == self.noted[name]
+            assert session_log.entries() == self.noted[name]
         else:
             with pytest.raises((InvalidParameter, LedgerError)):
                 write(entry)
@@ -154,12 +154,12 @@ class Operations(RuleBasedStateMachine):
         assert len(set(self.snapshots.values())) == len(self.snapshots)
 
     @rule(target=heads)
-    def keep_head(self) -> Head:
-        return self.ledger.head()
+    def keep_head(self) -> Checkpoint:
+        return self.ledger.checkpoint()
 
-    @rule(head=heads)
-    def verify(self, head: Head) -> None:
-        self.ledger.verify(head)
+    @rule(checkpoint=heads)
+    def verify(self, checkpoint: Checkpoint) -> None:
+        self.ledger.verify(checkpoint)
 
     @rule()
     def close_and_open(self) -> None:
@@ -171,7 +171,7 @@ class Operations(RuleBasedStateMachine):
     def totals_agree(self) -> None:
         assert self.ledger.spent() == self.spent
         assert self.ledger.limit() == self.limit
-        assert self.ledger.head().number == self.entries
+        assert self.ledger.checkpoint().number == self.entries
 
     @invariant()
     def releases_agree(self) -> None:
@@ -220,7 +220,7 @@ class OperationsOnAServer(Operations):
     @rule()
     def cut(self) -> None:
         assert isinstance(self.ledger, Postgres)
-        connection = self.ledger.server.session._connection
+        connection = self.ledger.store.transactions._connection
         if connection is not None:
             pid = connection.info.backend_pid
             postgres_server.shared().execute(f"SELECT pg_terminate_backend({pid})")

@@ -14,7 +14,7 @@ from discreet.core.unit import Row
 from discreet.curator.budget import Purse
 from discreet.curator.payment import Payment
 from discreet.errors import EngineFailed, InvalidParameter
-from discreet.ledger import Kind, Memory
+from discreet.ledger import EntryKind, Memory
 from discreet.relational.database import Database
 from tests.ledger.examples import terms
 
@@ -61,7 +61,7 @@ def ask(payment: Payment, compute: Callable[[], int]) -> int:
     )
 
 
-def kinds(payment: Payment) -> list[Kind]:
+def kinds(payment: Payment) -> list[EntryKind]:
     return [entry.kind for entry in payment.account.entries()][1:]
 
 
@@ -73,8 +73,8 @@ def test_an_answer_is_kept_before_it_is_shown(payment: Payment) -> None:
         return 17
 
     assert ask(payment, compute) == 17
-    assert seen == [[Kind.RESERVED]]
-    assert kinds(payment) == [Kind.RESERVED, Kind.COMMITTED]
+    assert seen == [[EntryKind.RESERVED]]
+    assert kinds(payment) == [EntryKind.RESERVED, EntryKind.COMMITTED]
     assert payment.account.find(asker="ann", question="count") == {"n": 17}
 
 
@@ -85,7 +85,7 @@ def test_tables_that_change_during_the_answer_give_none(payment: Payment, tables
 
     with pytest.raises(EngineFailed):
         ask(payment, compute)
-    assert kinds(payment) == [Kind.RESERVED, Kind.FAILED]
+    assert kinds(payment) == [EntryKind.RESERVED, EntryKind.FAILED]
     assert payment.account.spent() == (1, 0)
 
 
@@ -105,7 +105,7 @@ def test_a_failure_is_on_record_and_says_nothing(payment: Payment) -> None:
         ask(payment, broken)
     assert "row 3" not in str(failed.value)
     assert failed.value.__context__ is None
-    assert kinds(payment) == [Kind.RESERVED, Kind.FAILED]
+    assert kinds(payment) == [EntryKind.RESERVED, EntryKind.FAILED]
 
 
 @pytest.mark.parametrize("spend", [PureDP(epsilon=1), ApproxDP(epsilon=1, delta=1e-6)])

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from discreet.errors import InvalidParameter
-from discreet.ledger import Head, Ledger, Memory
+from discreet.ledger import Checkpoint, Ledger, Memory
 from tests.ledger.examples import released, reserve, terms
 
 
@@ -102,15 +102,15 @@ def test_no_tag_is_a_seal(ledger: Ledger) -> None:
 class TestHeads:
     def test_name_the_last_entry(self, ledger: Ledger) -> None:
         *_, last = ledger.entries()
-        assert ledger.head() == Head(number=last.number, mac=last.mac)
+        assert ledger.checkpoint() == Checkpoint(number=last.number, mac=last.mac)
 
     def test_are_one_line_of_text(self, ledger: Ledger) -> None:
-        assert Head.parse(f" {ledger.head()}\n") == ledger.head()
+        assert Checkpoint.parse(f" {ledger.checkpoint()}\n") == ledger.checkpoint()
 
     @pytest.mark.parametrize("text", ["", "1", "0:" + "a" * 64, "1:" + "A" * 64, 7])
     def test_are_not_any_text(self, text: object) -> None:
         with pytest.raises(InvalidParameter) as refusal:
-            Head.parse(text)  # type: ignore[arg-type]
+            Checkpoint.parse(text)  # type: ignore[arg-type]
         assert refusal.value.code == "not_a_head"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import DiscreetError, InvalidParameter
-from discreet.ledger import Head, LedgerError, Memory, SQLite, restore
+from discreet.ledger import Checkpoint, LedgerError, Memory, SQLite, restore
 from discreet.ledger.fence import secret_of
 from tests.ledger.examples import KEY, released, reserve, terms
 
@@ -26,10 +26,10 @@ def copy(tmp_path: Path) -> Path:
 class TestBackups:
     def test_hold_everything_up_to_their_head(self, kept: SQLite, place: Path, copy: Path) -> None:
         released(kept, 17)
-        head = kept.backup(copy)
-        assert head == kept.head()
+        checkpoint = kept.backup(copy)
+        assert checkpoint == kept.checkpoint()
         with SQLite(copy, key=place.with_name(place.name + ".key")) as other:
-            other.verify(head)
+            other.verify(checkpoint)
             assert list(other.entries()) == list(kept.entries())
 
     def test_never_overwrite(self, kept: SQLite, place: Path, copy: Path) -> None:
@@ -60,31 +60,31 @@ class TestWithNothingInPlace:
         self, kept: SQLite, place: Path, copy: Path
     ) -> None:
         released(kept, 17, charge=(3, 1))
-        head = kept.backup(copy)
+        checkpoint = kept.backup(copy)
         kept.close()
         place.unlink()
         assert code_of(lambda: restore(copy, place)) == "head_needed"
         assert not place.exists()
-        found = restore(copy, place, head=head)
+        found = restore(copy, place, checkpoint=checkpoint)
         with SQLite(place) as ledger:
             assert ledger.open(terms()) == terms()
-            assert ledger.head() == found
+            assert ledger.checkpoint() == found
             assert ledger.spent() == (3, 1)
             assert ledger.find(asker="ann", question="count") == {"value": 17}
             *_, note = ledger.entries()
-            assert (note.kind, note.body) == ("restored", {"from": str(head)})
+            assert (note.kind, note.body) == ("restored", {"from": str(checkpoint)})
             reserve(ledger)
-            ledger.verify(head)
+            ledger.verify(checkpoint)
 
     def test_a_back_up_without_that_head_is_refused(
         self, kept: SQLite, place: Path, copy: Path
     ) -> None:
         kept.backup(copy)
         reserve(kept)
-        last = kept.head()
+        last = kept.checkpoint()
         kept.close()
         place.unlink()
-        assert code_of(lambda: restore(copy, place, head=last)) == "ledger_rolled_back"
+        assert code_of(lambda: restore(copy, place, checkpoint=last)) == "ledger_rolled_back"
         assert not place.exists()
 
     @pytest.mark.parametrize("ending", ["-journal", "-wal"])
@@ -92,22 +92,22 @@ class TestWithNothingInPlace:
         self, kept: SQLite, place: Path, copy: Path, ending: str
     ) -> None:
         """It would be applied to the restored file, and take entries back."""
-        head = kept.backup(copy)
+        checkpoint = kept.backup(copy)
         kept.close()
         journal = place.with_name(place.name + ending)
         place.rename(journal)
-        assert code_of(lambda: restore(copy, place, head=head)) == "restore_refused"
+        assert code_of(lambda: restore(copy, place, checkpoint=checkpoint)) == "restore_refused"
         assert not place.exists()
         journal.unlink()
-        restore(copy, place, head=head)
+        restore(copy, place, checkpoint=checkpoint)
 
     def test_nothing_else_is_left_in_the_folder(
         self, kept: SQLite, place: Path, copy: Path
     ) -> None:
-        head = kept.backup(copy)
+        checkpoint = kept.backup(copy)
         kept.close()
         place.unlink()
-        restore(copy, place, head=head)
+        restore(copy, place, checkpoint=checkpoint)
         assert sorted(path.name for path in place.parent.iterdir()) == [
             *("backup", place.name, f"{place.name}.key"),
         ]
@@ -117,9 +117,9 @@ class TestWithALedgerInPlace:
     def test_an_older_back_up_is_refused(self, kept: SQLite, place: Path, copy: Path) -> None:
         kept.backup(copy)
         reserve(kept, (3, 0))
-        before = kept.head()
+        before = kept.checkpoint()
         assert code_of(lambda: restore(copy, place)) == "restore_refused"
-        assert kept.head() == before
+        assert kept.checkpoint() == before
         assert kept.spent() == (3, 0)
 
     def test_a_back_up_that_parted_ways_is_refused(
@@ -141,30 +141,30 @@ class TestWithALedgerInPlace:
         kept.backup(old)
         for _ in range(5):
             reserve(kept)
-        head = kept.backup(copy)
+        checkpoint = kept.backup(copy)
         kept.close()
         shutil.copyfile(old, place)
         found = restore(copy, place)
         with SQLite(place) as ledger:
-            ledger.verify(head)
+            ledger.verify(checkpoint)
             ledger.verify(found)
             assert ledger.spent() == (6, 0)
 
     def test_a_back_up_that_says_the_same_changes_nothing(
         self, kept: SQLite, place: Path, copy: Path
     ) -> None:
-        head = kept.backup(copy)
-        assert restore(copy, place) == head == kept.head()
+        checkpoint = kept.backup(copy)
+        assert restore(copy, place) == checkpoint == kept.checkpoint()
 
     @pytest.mark.parametrize("content", [b"", b"nonsense" * 2000])
     def test_one_that_cannot_be_read_must_be_moved_aside(
         self, kept: SQLite, place: Path, copy: Path, content: bytes
     ) -> None:
-        head = kept.backup(copy)
+        checkpoint = kept.backup(copy)
         kept.close()
         place.write_bytes(content)
         with pytest.raises(LedgerError, match="move it aside") as refusal:
-            restore(copy, place, head=head)
+            restore(copy, place, checkpoint=checkpoint)
         assert refusal.value.code == "restore_refused"
         assert place.read_bytes() == content
 
@@ -180,13 +180,16 @@ class TestWithALedgerInPlace:
 @pytest.mark.parametrize("page", range(7))
 def test_a_damaged_back_up_is_refused(kept: SQLite, place: Path, copy: Path, page: int) -> None:
     released(kept, 1)
-    head = kept.backup(copy)
+    checkpoint = kept.backup(copy)
     content = bytearray(copy.read_bytes())
     content[4096 * page : 4096 * (page + 1)] = bytes(4096)
     copy.write_bytes(content)
     kept.close()
     place.unlink()
-    assert code_of(lambda: restore(copy, place, head=head)) in {"ledger_damaged", "not_a_ledger"}
+    assert code_of(lambda: restore(copy, place, checkpoint=checkpoint)) in {
+        "ledger_damaged",
+        "not_a_ledger",
+    }
     assert not place.exists()
 
 
@@ -206,5 +209,5 @@ def test_a_key_that_is_not_there_is_an_error_in_words(
 ) -> None:
     kept.backup(copy)
     elsewhere = tmp_path / "elsewhere"
-    head = Head(number=1, mac="0" * 64)
-    assert code_of(lambda: restore(copy, elsewhere, head=head)) == "ledger_key_missing"
+    checkpoint = Checkpoint(number=1, mac="0" * 64)
+    assert code_of(lambda: restore(copy, elsewhere, checkpoint=checkpoint)) == "ledger_key_missing"

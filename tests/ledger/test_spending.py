@@ -7,9 +7,9 @@ import pytest
 
 from discreet.accounting.adaptive.steps import STEPS
 from discreet.errors import Exhausted, InvalidParameter
-from discreet.ledger import Kind, Ledger, LedgerError, Memory
+from discreet.ledger import EntryKind, Ledger, LedgerError, Memory
 from tests.ledger.examples import LIMIT, released, reserve, terms
-from tests.ledger.test_allotments import draw, granted
+from tests.ledger.test_sub_account import draw, granted
 
 
 def kinds(ledger: Ledger) -> list[str]:
@@ -49,12 +49,12 @@ def test_committing_costs_nothing_more(ledger: Ledger) -> None:
 def test_a_charge_that_exceeds_any_component_writes_nothing(
     ledger: Ledger, charge: tuple[int, int]
 ) -> None:
-    before = ledger.head()
+    before = ledger.checkpoint()
     with pytest.raises(Exhausted):
         reserve(ledger, charge)
     with pytest.raises(Exhausted):
         ledger.record(charge=charge, event="{}", detail={})
-    assert ledger.head() == before
+    assert ledger.checkpoint() == before
     assert ledger.spent() == (0, 0)
 
 
@@ -164,15 +164,15 @@ def test_every_operation_leaves_a_ledger_that_verifies(ledger: Ledger) -> None:
     released(ledger, 1)
     name = reserve(ledger)
     ledger.answer(name, {})
-    ledger.notebook(name).keep({"hidden": 1})
+    ledger.session_log(name).keep({"hidden": 1})
     ledger.fail(name, "engine_failed")
     ledger.record(charge=(1, 1), event="{}", detail={})
     ledger.snapshot("today")
     ledger.amend(limit=(20, 4), budget={"epsilon": "2"}, reason="approved")
     draw(granted(ledger))
     ledger.verify()
-    ledger.verify(ledger.head())
-    assert set(kinds(ledger)) == {kind.value for kind in Kind} - {"restored"}
+    ledger.verify(ledger.checkpoint())
+    assert set(kinds(ledger)) == {kind.value for kind in EntryKind} - {"restored"}
     numbers = [entry.number for entry in ledger.entries()]
     assert numbers == list(range(1, len(numbers) + 1))
 

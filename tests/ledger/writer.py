@@ -16,14 +16,14 @@ from uuid import uuid4
 
 from discreet.accounting.adaptive.steps import STEPS
 from discreet.errors import Exhausted
-from discreet.ledger import Ledger, LedgerError, Postgres, SQLite, Terms
+from discreet.ledger import Ledger, LedgerError, LedgerTerms, Postgres, SQLite
 
 LIMIT = (200 * STEPS,)
 
 
-def terms() -> Terms:
+def terms() -> LedgerTerms:
     """The terms of every ledger that writers write to."""
-    return Terms(unit="Row()", budget={"epsilon": "1"}, filter="epsilon", limit=LIMIT)
+    return LedgerTerms(unit="Row()", budget={"epsilon": "1"}, filter="epsilon", limit=LIMIT)
 
 
 def ledger_of(place: str, key: Path) -> Ledger:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from discreet.ledger import Kind, Ledger
+from discreet.ledger import EntryKind, Ledger
 
 PROGRAM = Path(__file__).with_name("writer.py")
 
@@ -93,5 +93,5 @@ def committed(ledger: Ledger) -> set[tuple[str, str]]:
     return {
         (entry.subject, entry.body["value"])
         for entry in ledger.entries()
-        if entry.kind is Kind.COMMITTED
+        if entry.kind is EntryKind.COMMITTED
     }

@@ -17,7 +17,7 @@ from discreet.mechanisms.distributions.distribution import (
     RoundedGaussian,
     RoundedLaplace,
 )
-from discreet.release import Answer, Atom, Estimate, Linear, Measure, Release
+from discreet.release import Atom, Estimate, LinearFormula, NoisyMeasure, Release, ReleasedColumn
 
 COUNTS = DiscreteLaplace(scale=2, step=1)
 SUMS = RoundedLaplace(scale=100, step=2.0**-20)
@@ -31,31 +31,36 @@ def estimate(value: int | float, cell: int = 0, law: Law = COUNTS, release: str 
     return Estimate(value, ((Atom(release, "n", cell), 1, law),))
 
 
-def counts(values: Sequence[int], *, release: str = "r1", law: Law = COUNTS) -> Measure:
-    return Measure(release, "n", law, tuple(values))
+def counts(values: Sequence[int], *, release: str = "r1", law: Law = COUNTS) -> NoisyMeasure:
+    return NoisyMeasure(release, "n", law, tuple(values))
 
 
-def count_column(n: Measure) -> Answer:
-    return Answer.linear("n", [(1, n)], within=POSITIVE, confidence=0.95)
+def count_column(n: NoisyMeasure) -> ReleasedColumn:
+    return ReleasedColumn.linear("n", [(1, n)], within=POSITIVE, confidence=0.95)
 
 
-def mean_column(s: Measure, n: Measure) -> Answer:
-    return Answer.quotient(
+def mean_column(s: NoisyMeasure, n: NoisyMeasure) -> ReleasedColumn:
+    return ReleasedColumn.quotient(
         "age",
-        Linear(((1, s),)),
-        Linear(((1, n),), within=POSITIVE),
+        LinearFormula(((1, s),)),
+        LinearFormula(((1, n),), within=POSITIVE),
         offset=60.0,
         within=(0.0, 120.0),
         confidence=0.95,
     )
 
 
-def quantile_column(values: Sequence[int | None]) -> Answer:
-    return Answer.given("median", values, interval=None, note="rank error at most 12 (95 %)")
+def quantile_column(values: Sequence[int | None]) -> ReleasedColumn:
+    return ReleasedColumn.given(
+        "median", values, interval=None, note="rank error at most 12 (95 %)"
+    )
 
 
 def made(
-    answers: Sequence[Answer], keys: Mapping[str, tuple[Any, ...]] | None = None, /, **others: Any
+    answers: Sequence[ReleasedColumn],
+    keys: Mapping[str, tuple[Any, ...]] | None = None,
+    /,
+    **others: Any,
 ) -> Release:
     parts: dict[str, Any] = {
         "id": "r1",
@@ -73,7 +78,7 @@ def made(
 def wards(**others: Any) -> Release:
     """Three wards with a count, a mean and a median; the last ward is nearly empty."""
     n = counts((123, 77, 4))
-    s = Measure("r1", "s", SUMS, (-250.5, 310.25, -80.125))
+    s = NoisyMeasure("r1", "s", SUMS, (-250.5, 310.25, -80.125))
     answers = (count_column(n), mean_column(s, n), quantile_column((41, None, 40)))
     return made(answers, {"ward": ("A", "B", None)}, **others)
 
@@ -82,9 +87,11 @@ def many(rows: int) -> Release:
     """A count, a mean and a sum in each of many cells."""
     rng = np.random.default_rng(5)
     n = counts(rng.integers(500, 2000, rows).tolist())
-    s = Measure("r1", "s", SUMS, tuple((np.rint(rng.normal(0, 5e3, rows) * 1024) / 1024).tolist()))
-    t = Measure("r1", "t", SUMS, tuple((np.rint(rng.normal(9e5, 5e4, rows) * 8) / 8).tolist()))
-    cost = Answer.linear("cost", [(1, t)], confidence=0.95)
+    s = NoisyMeasure(
+        "r1", "s", SUMS, tuple((np.rint(rng.normal(0, 5e3, rows) * 1024) / 1024).tolist())
+    )
+    t = NoisyMeasure("r1", "t", SUMS, tuple((np.rint(rng.normal(9e5, 5e4, rows) * 8) / 8).tolist()))
+    cost = ReleasedColumn.linear("cost", [(1, t)], confidence=0.95)
     keys = {"ward": tuple(f"ward {row}" for row in range(rows))}
     return made((count_column(n), mean_column(s, n), cost), keys)
 

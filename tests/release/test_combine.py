@@ -8,13 +8,13 @@ import pytest
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.mechanisms.distributions.distribution import DiscreteLaplace
 from discreet.release import (
-    Answer,
     Estimate,
-    Linear,
-    Measure,
+    LinearFormula,
+    NoisyMeasure,
     Release,
+    ReleasedColumn,
     combine,
-    combine_answers,
+    combine_columns,
     combine_releases,
 )
 from tests.release.examples import (
@@ -63,13 +63,13 @@ def test_dependent_estimates_are_refused() -> None:
     with pytest.raises(InvalidParameter, match="estimates_not_independent"):
         combine(estimate(1), estimate(1) + estimate(2, 1))
     with pytest.raises(InvalidParameter, match="estimates_not_independent"):
-        combine_answers(count_column(counts((1,))), count_column(counts((2,))), confidence=0.95)
+        combine_columns(count_column(counts((1,))), count_column(counts((2,))), confidence=0.95)
 
 
 def second() -> Release:
     """The question of ``wards`` again, with less noise."""
     n = counts((120, 80, 6), release="r2", law=SHARP)
-    s = Measure("r2", "s", SUMS, (-245.0, 300.5, -70.0))
+    s = NoisyMeasure("r2", "s", SUMS, (-245.0, 300.5, -70.0))
     answers = (count_column(n), mean_column(s, n), quantile_column((42, 43, 44)))
     return made(answers, {"ward": ("A", "B", None)}, id="r2")
 
@@ -123,12 +123,12 @@ def test_other_questions_are_refused() -> None:
     for other in others:
         with pytest.raises(Mismatch, match="answers_differ"):
             combine_releases(wards(), other)
-    shifted = Answer.quotient(
+    shifted = ReleasedColumn.quotient(
         "age",
-        Linear(((1, n),)),
-        Linear(((1, n),), within=POSITIVE),
+        LinearFormula(((1, n),)),
+        LinearFormula(((1, n),), within=POSITIVE),
         offset=50.0,
         confidence=0.95,
     )
     with pytest.raises(Mismatch, match="answers_differ"):
-        combine_answers(wards()["age"], shifted, confidence=0.95)
+        combine_columns(wards()["age"], shifted, confidence=0.95)

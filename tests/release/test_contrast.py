@@ -14,7 +14,7 @@ from discreet.mechanisms.distributions.distribution import (
     RoundedLaplace,
 )
 from discreet.release import Contrast, Estimate, Ratio
-from discreet.release.contrast import FAR
+from discreet.release.estimate import FAR
 from tests.release.examples import COUNTS, POSITIVE, SUMS, draws, estimate, misses
 
 FINE = 2.0**-30

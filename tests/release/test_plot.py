@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from discreet.core.errors import InvalidParameter
-from discreet.release import Answer, Linear, Measure, Release
+from discreet.release import LinearFormula, NoisyMeasure, Release, ReleasedColumn
 from tests.release.examples import (
     POSITIVE,
     SUMS,
@@ -39,7 +39,7 @@ def marks(found: dict[str, Any]) -> list[str]:
     return [layer["mark"]["type"] for layer in found["layer"]]
 
 
-def two(answer: Answer | None = None, **keys: tuple[Any, ...]) -> Release:
+def two(answer: ReleasedColumn | None = None, **keys: tuple[Any, ...]) -> Release:
     return made([answer or count_column(counts((20, 30)))], keys)
 
 
@@ -83,9 +83,9 @@ def test_more_keys_are_refused() -> None:
 
 
 def test_infinite_ends_stop_where_the_others_do() -> None:
-    n, s = counts((2, 100)), Measure("r1", "s", SUMS, (5.0, 5.0))
-    mean = Answer.quotient(
-        "mean", Linear(((1, s),)), Linear(((1, n),), within=POSITIVE), confidence=0.95
+    n, s = counts((2, 100)), NoisyMeasure("r1", "s", SUMS, (5.0, 5.0))
+    mean = ReleasedColumn.quotient(
+        "mean", LinearFormula(((1, s),)), LinearFormula(((1, n),), within=POSITIVE), confidence=0.95
     )
     first, second = data(spec(two(mean, ward=("A", "B"))))
     assert first["lower"] == second["lower"]

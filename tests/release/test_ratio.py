@@ -13,7 +13,7 @@ from discreet.mechanisms.distributions.distribution import (
     RoundedGaussian,
     RoundedLaplace,
 )
-from discreet.release import Answer, Contrast, Estimate, Linear, Measure, Ratio
+from discreet.release import Contrast, Estimate, LinearFormula, NoisyMeasure, Ratio, ReleasedColumn
 from tests.release.examples import COUNTS, POSITIVE, SUMS, draws, estimate, misses
 
 FINE = 2.0**-30
@@ -58,12 +58,12 @@ def test_the_normal_case_has_a_closed_form() -> None:
 @pytest.mark.parametrize("within", [(-100.0, 100.0), (-math.inf, math.inf)])
 def test_means_are_covered(size: int, law_s: Law, law_n: Law, within: tuple[float, float]) -> None:
     rng = np.random.default_rng(size)
-    s = Measure("r", "s", law_s, tuple((2.0 * size + draws(law_s, TRIALS, rng)).tolist()))
-    n = Measure("r", "n", law_n, tuple((1.0 * size + draws(law_n, TRIALS, rng)).tolist()))
-    answer = Answer.quotient(
+    s = NoisyMeasure("r", "s", law_s, tuple((2.0 * size + draws(law_s, TRIALS, rng)).tolist()))
+    n = NoisyMeasure("r", "n", law_n, tuple((1.0 * size + draws(law_n, TRIALS, rng)).tolist()))
+    answer = ReleasedColumn.quotient(
         "mean",
-        Linear(((1, s),)),
-        Linear(((1, n),), within=POSITIVE),
+        LinearFormula(((1, s),)),
+        LinearFormula(((1, n),), within=POSITIVE),
         within=within,
         confidence=0.95,
     )
@@ -79,11 +79,13 @@ def test_shares_of_a_total_are_covered(law: Law, truths: tuple[int, int]) -> Non
     """Numerator and denominator share the numerator's noise."""
     rng = np.random.default_rng(sum(truths))
     a, b = (
-        Measure("r", name, law, tuple((truth + draws(law, TRIALS, rng)).tolist()))
+        NoisyMeasure("r", name, law, tuple((truth + draws(law, TRIALS, rng)).tolist()))
         for name, truth in zip("ab", truths, strict=True)
     )
-    both = Linear(((1, a), (1, b)), within=POSITIVE)
-    answer = Answer.quotient("share", Linear(((1, a),)), both, within=(0, 1), confidence=0.95)
+    both = LinearFormula(((1, a), (1, b)), within=POSITIVE)
+    answer = ReleasedColumn.quotient(
+        "share", LinearFormula(((1, a),)), both, within=(0, 1), confidence=0.95
+    )
     share = truths[0] / sum(truths)
     right = (np.array(answer.lower) <= share) & (np.array(answer.upper) >= share)
     assert misses(right) < 4
@@ -98,13 +100,13 @@ def test_shared_noise_matters() -> None:
 
 
 def test_a_column_and_its_cells_agree() -> None:
-    n = Measure("r", "n", COUNTS, (50, 3, 800))
-    s = Measure("r", "s", SUMS, (100.5, -3.25, 4000.0))
+    n = NoisyMeasure("r", "n", COUNTS, (50, 3, 800))
+    s = NoisyMeasure("r", "s", SUMS, (100.5, -3.25, 4000.0))
     for within in ((-10.0, 10.0), (-math.inf, math.inf)):
-        answer = Answer.quotient(
+        answer = ReleasedColumn.quotient(
             "mean",
-            Linear(((1, s),)),
-            Linear(((1, n),), within=POSITIVE),
+            LinearFormula(((1, s),)),
+            LinearFormula(((1, n),), within=POSITIVE),
             offset=60.0,
             within=within,
             confidence=0.9,

@@ -14,15 +14,15 @@ import pytest
 import discreet as dp
 from discreet.core.errors import InvalidParameter
 from discreet.release import (
-    Answer,
     Ends,
     Estimate,
-    Even,
-    Given,
-    Linear,
-    Measure,
+    GivenValues,
+    HalfWidth,
+    LinearFormula,
+    NoisyMeasure,
     Ratio,
     Release,
+    ReleasedColumn,
 )
 from tests.release.examples import (
     COUNTS,
@@ -109,7 +109,7 @@ def test_several_numbers_are_not_one() -> None:
         with pytest.raises(InvalidParameter) as caught:
             float(release)
         assert code_of(caught) == "not_one_number"
-    nothing = made([Answer.given("q", (None,), interval=None, note="")])
+    nothing = made([ReleasedColumn.given("q", (None,), interval=None, note="")])
     with pytest.raises(InvalidParameter) as caught:
         int(nothing)
     assert code_of(caught) == "no_number"
@@ -140,9 +140,12 @@ def test_rows_are_taken_with_their_noise() -> None:
 
 def test_a_total_beside_every_row_is_one_draw() -> None:
     n = counts((60, 40))
-    total = Measure("r1", "total", COUNTS, (102, 102), (0, 0))
-    share = Answer.quotient(
-        "share", Linear(((1, n),)), Linear(((1, total),), within=POSITIVE), confidence=0.95
+    total = NoisyMeasure("r1", "total", COUNTS, (102, 102), (0, 0))
+    share = ReleasedColumn.quotient(
+        "share",
+        LinearFormula(((1, n),)),
+        LinearFormula(((1, total),), within=POSITIVE),
+        confidence=0.95,
     )
     release = made([share], {"ward": ("A", "B")})
     a, b = release.cell("share", ward="A"), release.cell("share", ward="B")
@@ -186,22 +189,22 @@ def test_one_name_means_one_measure() -> None:
         made(
             [
                 count_column(counts((1, 2))),
-                Answer.linear("m", [(2, counts((3, 4)))], confidence=0.95),
+                ReleasedColumn.linear("m", [(2, counts((3, 4)))], confidence=0.95),
             ],
             {"ward": ("A", "B")},
         )
     n = counts((1, 2))
     with pytest.raises(InvalidParameter, match="measures_not_distinct"):
-        Linear(((1, n), (2, n)))
+        LinearFormula(((1, n), (2, n)))
     with pytest.raises(InvalidParameter, match="measures_not_distinct"):
-        Linear(())
+        LinearFormula(())
 
 
 def test_intervals_belong_to_their_formulas() -> None:
     with pytest.raises(InvalidParameter, match="interval_without_formula"):
-        Answer(name="q", formula=Given((1, 2)), interval=Even(3), note="")
+        ReleasedColumn(name="q", formula=GivenValues((1, 2)), interval=HalfWidth(3), note="")
     with pytest.raises(InvalidParameter, match="rows_differ"):
-        Answer.given("q", (1, 2), interval=Ends((0,), (3,)), note="")
+        ReleasedColumn.given("q", (1, 2), interval=Ends((0,), (3,)), note="")
     for lower, upper in (((2,), (1,)), ((math.nan,), (1,)), ((math.inf,), (math.inf,))):
         with pytest.raises(InvalidParameter, match="bounds_crossed"):
             Ends(lower, upper)
@@ -210,20 +213,20 @@ def test_intervals_belong_to_their_formulas() -> None:
 def test_only_finite_numbers_of_one_kind_are_released() -> None:
     for values in (("1",), (True,), (math.nan,), (math.inf,), (None,)):
         with pytest.raises(InvalidParameter, match="not_released_numbers"):
-            Measure("r1", "n", COUNTS, values)  # type: ignore[arg-type]
-    assert Measure("r1", "n", COUNTS, np.arange(3)).values == (0, 1, 2)  # type: ignore[arg-type]
-    assert Measure("r1", "n", SUMS, (1, 2.5)).values == (1.0, 2.5)
-    assert Given(np.array([1.5, 2.0])).values == (1.5, 2.0)  # type: ignore[arg-type]
+            NoisyMeasure("r1", "n", COUNTS, values)  # type: ignore[arg-type]
+    assert NoisyMeasure("r1", "n", COUNTS, np.arange(3)).values == (0, 1, 2)  # type: ignore[arg-type]
+    assert NoisyMeasure("r1", "n", SUMS, (1, 2.5)).values == (1.0, 2.5)
+    assert GivenValues(np.array([1.5, 2.0])).values == (1.5, 2.0)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match="rows_differ"):
-        Measure("r1", "n", COUNTS, (1, 2), (0,))
+        NoisyMeasure("r1", "n", COUNTS, (1, 2), (0,))
 
 
 def test_a_mean_without_a_divisor_has_no_value_but_a_range() -> None:
-    n, s = counts((0, -3, 50)), Measure("r1", "s", SUMS, (10.0, 10.0, 10.0))
-    answer = Answer.quotient(
+    n, s = counts((0, -3, 50)), NoisyMeasure("r1", "s", SUMS, (10.0, 10.0, 10.0))
+    answer = ReleasedColumn.quotient(
         "mean",
-        Linear(((1, s),)),
-        Linear(((1, n),), within=POSITIVE),
+        LinearFormula(((1, s),)),
+        LinearFormula(((1, n),), within=POSITIVE),
         within=(-5.0, 5.0),
         confidence=0.95,
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from discreet import events
 from discreet.mechanisms.distributions.distribution import RoundedLaplace
-from discreet.release import Answer, Measure, Release
+from discreet.release import NoisyMeasure, Release, ReleasedColumn
 from discreet.release.format import above, at_most, below, decimals, shown
 from discreet.release.table import MOST_ROWS
 from tests.release.examples import (
@@ -39,9 +39,12 @@ def test_a_table_is_aligned_and_says_what_it_cost() -> None:
 
 
 def test_even_intervals_stand_beside_their_numbers() -> None:
-    cost = Measure("r1", "cost", RoundedLaplace(0.25, 2.0**-30), (1234.56789, -0.5))
+    cost = NoisyMeasure("r1", "cost", RoundedLaplace(0.25, 2.0**-30), (1234.56789, -0.5))
     release = made(
-        [count_column(counts((123, 1077))), Answer.linear("cost", [(1, cost)], confidence=0.95)],
+        [
+            count_column(counts((123, 1077))),
+            ReleasedColumn.linear("cost", [(1, cost)], confidence=0.95),
+        ],
         {"ward": ("A", "B")},
     )
     assert str(release).splitlines()[:3] == [
@@ -101,7 +104,7 @@ EVIL = "<script>alert('x')</script>&\""
 
 
 def test_html_is_escaped_everywhere() -> None:
-    answer = Answer.given(EVIL, (1, 2), interval=None, note=EVIL)
+    answer = ReleasedColumn.given(EVIL, (1, 2), interval=None, note=EVIL)
     release = made([answer], {EVIL + "k": (EVIL, None)}, warnings=(EVIL,), question=EVIL)
     page = release._repr_html_()
     assert "<script" not in page

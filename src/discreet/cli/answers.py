@@ -7,10 +7,10 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from discreet.cli.declaration import declaration, split
-from discreet.cli.schema import Schema
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.core.unit import Person, Row
+from discreet.curator.project.data_file import Schema
 from discreet.curator.project.draft import Draft
 from discreet.curator.project.fields import NUMBER, TABLE, TEXT, WHOLE, Fields
 from discreet.relational.schema.declarations import Declaration
@@ -52,7 +52,7 @@ def from_file(path: Path) -> Answers:
             code="answers_unreadable",
             expectation="a file of answers in TOML",
             received=path.name,
-            remedy=f"Mend it: {getattr(error, 'strerror', None) or error}.",
+            remedy=f"Fix it: {getattr(error, 'strerror', None) or error}.",
         ) from None
     declared = Fields(read.maybe("columns", TABLE) or {}, ("columns",), text)
     made = Answers(

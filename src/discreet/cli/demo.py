@@ -96,7 +96,7 @@ def demo(
         from discreet.curator.accuracy import Within
         from discreet.curator.project import Project
 
-        begun = perf_counter()
+        started = perf_counter()
         place = Path(tempfile.mkdtemp(prefix="discreet-")) if folder is None else folder
         place.mkdir(parents=True, exist_ok=True)
         require_new(place / "discreet.toml", force=False)
@@ -131,7 +131,7 @@ def demo(
             curator.ledger.verify()
             display.lines(f"verified. remaining: {display.left(curator.remaining)}")
         display.lines(
-            f"\n{perf_counter() - begun:.1f} s. Go on yourself:\n"
+            f"\n{perf_counter() - started:.1f} s. Go on yourself:\n"
             f"  cd {place}\n"
             '  discreet query "SELECT ward, AVG(nights) AS nights FROM visits GROUP BY ward" '
             "--epsilon 0.1"

@@ -224,7 +224,7 @@ def _numbers(guarantee: Guarantee) -> dict[str, float]:
 def readable_errors(*, machine: bool) -> Iterator[None]:
     """Show a refusal as a panel, or as JSON, on standard error; leave with code 2.
 
-    A fault of the library itself leaves with code 1.
+    An error of the library itself leaves with code 1.
     """
     try:
         yield
@@ -237,12 +237,12 @@ def readable_errors(*, machine: bool) -> Iterator[None]:
         raise typer.Exit(2) from None
     except BrokenPipeError:  # the reader has seen enough
         raise
-    except (ArithmeticError, LookupError, MemoryError, OSError, TypeError, ValueError) as fault:
+    except (ArithmeticError, LookupError, MemoryError, OSError, TypeError, ValueError) as error:
         text = Text(
-            f"{type(fault).__name__}: {fault}\nThis is a fault of discreet: please report it."
+            f"{type(error).__name__}: {error}\nThis is an error of discreet: please report it."
         )
-        Console(stderr=True).print(Panel(text, title="fault", title_align="left"))
-        raise typer.Exit(1) from fault
+        Console(stderr=True).print(Panel(text, title="internal error", title_align="left"))
+        raise typer.Exit(1) from error
 
 
 _HINTS = {  # how a shell says what a remedy says in Python

@@ -92,8 +92,8 @@ def init(
     with display.readable_errors(machine=False):
         from discreet.cli import answers as answering
         from discreet.cli.interview import interview
-        from discreet.cli.schema import schema_of
         from discreet.curator.project import Project
+        from discreet.curator.project.data_file import schema_of
         from discreet.curator.project.draft import written
 
         require_new(project, force=force)
@@ -140,7 +140,7 @@ def example(draft: Draft) -> str:
 
 def quoted(name: str) -> str:
     """A name in SQL, in double quotes if it may need them."""
-    from discreet.cli.schema import is_name
+    from discreet.curator.project.data_file import is_name
 
     return name if is_name(name) else '"' + name.replace('"', '""') + '"'
 

@@ -12,9 +12,9 @@ import typer
 from discreet.cli import answers as answering
 from discreet.cli.answers import Answers
 from discreet.cli.declaration import declaration
-from discreet.cli.schema import Schema
 from discreet.core.errors import DiscreetError
 from discreet.core.parameters import count, delta_parameter, positive
+from discreet.curator.project.data_file import Schema
 
 Value = TypeVar("Value")
 

@@ -19,8 +19,7 @@ from discreet.cli import display
 from discreet.cli.options import Machine, ProjectFile
 
 if TYPE_CHECKING:
-    from discreet.curator.project import Books
-    from discreet.ledger import Entry
+    from discreet.curator.project import ProjectLedger
 
 app = typer.Typer(
     help="What was asked and spent; verify, export, amend and back up the record of it.",
@@ -38,48 +37,50 @@ def show(*, machine: Machine = False, project: ProjectFile = Path("discreet.toml
     with display.readable_errors(machine=machine):
         from discreet.cli import opening
 
-        with opening.record(project) as books:
+        with opening.read_ledger(project) as opened:
             if machine:
                 display.as_json(
                     {
-                        "asked": [display.members(asked) for asked in books.history()],
-                        "spent": books.spent,
-                        "remaining": books.remaining,
-                        "head": str(books.ledger.head()),
+                        "asked": [display.members(asked) for asked in opened.history()],
+                        "spent": opened.spent,
+                        "remaining": opened.remaining,
+                        "checkpoint": str(opened.ledger.checkpoint()),
                     }
                 )
             else:
-                show_history(books)
+                show_history(opened)
 
 
 @app.command()
 def verify(
     *,
-    head: Annotated[
+    checkpoint: Annotated[
         str | None,
-        typer.Option("--head", help="A head that you kept elsewhere; @FILE reads it from a file."),
+        typer.Option(
+            "--checkpoint", help="A checkpoint that you kept elsewhere; @FILE reads it from a file."
+        ),
     ] = None,
     machine: Machine = False,
     project: ProjectFile = Path("discreet.toml"),
 ) -> None:
-    """Check every seal and every sum; with a head kept elsewhere, that nothing was cut off.
+    """Check every seal and every sum; with a checkpoint kept elsewhere, that nothing was cut off.
 
-    discreet ledger verify --head @kept-elsewhere.txt
+    discreet ledger verify --checkpoint @kept-elsewhere.txt
     """
     with display.readable_errors(machine=machine):
         from discreet.cli import opening, spending
-        from discreet.ledger import Head
+        from discreet.ledger import Checkpoint
 
-        kept = None if head is None else Head.parse(spending.sql_of(head))
-        with opening.record(project) as books, opening.busy("verifying"):
-            found = books.verify(kept)
+        kept = None if checkpoint is None else Checkpoint.parse(spending.sql_of(checkpoint))
+        with opening.read_ledger(project) as opened, opening.busy("verifying"):
+            found = opened.verify(kept)
         if machine:
-            display.as_json({"verified": True, "head": str(found)})
+            display.as_json({"verified": True, "checkpoint": str(found)})
             return
         display.lines(f"verified: {found.number} entries, each sealed, each answer paid for")
-        display.lines(f"head: {found}")
+        display.lines(f"checkpoint: {found}")
         if kept is None:
-            display.note("Keep the head elsewhere; without one an old copy looks whole.")
+            display.note("Keep the checkpoint elsewhere; without one an old copy looks whole.")
 
 
 @app.command()
@@ -97,8 +98,8 @@ def export(
     with display.readable_errors(machine=False):
         from discreet.cli import opening
 
-        with opening.record(project) as books:
-            rows = map(exported, books.entries())
+        with opening.read_ledger(project) as opened:
+            rows = (entry.to_dict() for entry in opened.entries())
             if table:
                 write_csv(rows)
             else:
@@ -123,14 +124,14 @@ def amend(
     """
     with display.readable_errors(machine=False):
         from discreet.cli import opening
-        from discreet.release.guarantee import promised
+        from discreet.release.guarantee import guarantee_text
 
         given = {"epsilon": epsilon, "delta": delta, "rho": rho}
         numbers = {name: value for name, value in given.items() if value is not None}
-        with opening.books(project) as books:
-            budget = books.amend(numbers, reason=reason)
-            remaining = books.remaining
-        display.lines(f"amended: the budget is {promised(budget)}")
+        with opening.open_ledger(project) as opened:
+            budget = opened.amend(numbers, reason=reason)
+            remaining = opened.remaining
+        display.lines(f"amended: the budget is {guarantee_text(budget)}")
         display.note(f"remaining: {display.left(remaining)}")
 
 
@@ -147,39 +148,41 @@ def backup(
     with display.readable_errors(machine=False):
         from discreet.cli import opening
 
-        with opening.record(project) as books:
-            head = books.backup(path)
-        display.lines(f"written: {path}\nhead: {head}")
-        display.note("Keep the head: restoring needs the last one you kept.")
+        with opening.read_ledger(project) as opened:
+            checkpoint = opened.backup(path)
+        display.lines(f"written: {path}\nhead: {checkpoint}")
+        display.note("Keep the checkpoint: restoring needs the last one you kept.")
 
 
 @app.command()
 def restore(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `backup` wrote.")],
     *,
-    head: Annotated[
+    checkpoint: Annotated[
         str | None,
-        typer.Option("--head", help="The last head that you kept; @FILE reads it from a file."),
+        typer.Option(
+            "--checkpoint", help="The last checkpoint that you kept; @FILE reads it from a file."
+        ),
     ] = None,
     project: ProjectFile = Path("discreet.toml"),
 ) -> None:
     """Bring the ledger up to a back-up, or to a new place; it never lowers what was spent.
 
-    discreet ledger restore backups/monday.ledger --head @kept-elsewhere.txt
+    discreet ledger restore backups/monday.ledger --checkpoint @kept-elsewhere.txt
     """
     with display.readable_errors(machine=False):
         from discreet.cli import spending
         from discreet.curator.project import Project
-        from discreet.ledger import Head
+        from discreet.ledger import Checkpoint
 
-        kept = None if head is None else Head.parse(spending.sql_of(head))
+        kept = None if checkpoint is None else Checkpoint.parse(spending.sql_of(checkpoint))
         found = Project.read(project).ledger.restored(path, kept)
         display.lines(f"restored: {found.number} entries\nhead: {found}")
 
 
-def show_history(books: Books) -> None:
+def show_history(opened: ProjectLedger) -> None:
     """The questions as a table, then the sums."""
-    from discreet.release.guarantee import promised
+    from discreet.release.guarantee import guarantee_text
 
     table = Table(box=box.SIMPLE, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
@@ -188,16 +191,16 @@ def show_history(books: Books) -> None:
     table.add_column("end", no_wrap=True)
     table.add_column("asker", max_width=12, overflow="fold")
     table.add_column("time (UTC)", no_wrap=True, min_width=16)
-    for asked in books.history():
+    for asked in opened.history():
         question = " ".join(asked.question.split())
         time = asked.time[:16].replace("T", " ")
         price = asked.price.replace(", ", "\n")
         cells = (str(asked.number), question, price, asked.ended, asked.asker, time)
         table.add_row(*map(Text, cells))
     Console(highlight=False).print(table)
-    display.lines(f"spent:     {promised(books.spent)}")
-    display.lines(f"remaining: {display.left(books.remaining)}")
-    display.note(f"head: {books.ledger.head()}")
+    display.lines(f"spent:     {guarantee_text(opened.spent)}")
+    display.lines(f"remaining: {display.left(opened.remaining)}")
+    display.note(f"checkpoint: {opened.ledger.checkpoint()}")
 
 
 def write_csv(rows: Iterable[dict[str, object]]) -> None:
@@ -210,21 +213,3 @@ def write_csv(rows: Iterable[dict[str, object]]) -> None:
             for name, value in row.items()
         }
         writer.writerow(plain)
-
-
-def exported(entry: Entry) -> dict[str, object]:
-    """One entry as plain JSON."""
-    from discreet.ledger.amounts import written
-
-    return {
-        "number": entry.number,
-        "time": entry.time,
-        "kind": entry.kind.value,
-        "id": entry.id,
-        "subject": entry.subject,
-        "spent": written(entry.spent),
-        "limit": written(entry.limit),
-        "body": entry.body,
-        "previous": entry.previous,
-        "mac": entry.mac,
-    }

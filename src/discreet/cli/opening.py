@@ -13,7 +13,7 @@ from rich.console import Console
 
 from discreet.core.errors import InvalidParameter
 from discreet.curator.curator import OWNER, Curator
-from discreet.curator.project import Books, Look, Project
+from discreet.curator.project import Look, Project, ProjectLedger
 
 Opened = TypeVar("Opened", Curator, Look)
 
@@ -35,7 +35,7 @@ def look(project: Path) -> Iterator[Look]:
 
 @contextmanager
 def first_look(project: Path) -> Iterator[Look | None]:
-    """A look where no ledger is begun yet, else None; closed at the end.
+    """A look where no ledger is started yet, else None; closed at the end.
 
     Beginning a ledger fixes the terms for ever, so a question that is refused must not do it.
     """
@@ -58,9 +58,9 @@ def _closing(open_tables: Callable[[], Opened]) -> Iterator[Opened]:
 
 
 @contextmanager
-def books(project: Path) -> Iterator[Books]:
+def open_ledger(project: Path) -> Iterator[ProjectLedger]:
     """The ledger of a project file alone; closed at the end."""
-    opened = Project.read(project).books()
+    opened = Project.read(project).open_ledger()
     try:
         yield opened
     finally:
@@ -68,9 +68,9 @@ def books(project: Path) -> Iterator[Books]:
 
 
 @contextmanager
-def record(project: Path) -> Iterator[Books]:
+def read_ledger(project: Path) -> Iterator[ProjectLedger]:
     """The ledger of a project file to be read alone, of a copy too; closed at the end."""
-    opened = Project.read(project).record()
+    opened = Project.read(project).read_ledger()
     try:
         yield opened
     finally:
@@ -111,7 +111,7 @@ def _owner_log(path: Path | None) -> Iterator[None]:
             code="owner_log_unwritable",
             expectation="an owner's log that can be written to",
             received=path.name,
-            remedy=f"Mend owner_log in the project file: {error.strerror}.",
+            remedy=f"Fix owner_log in the project file: {error.strerror}.",
         ) from None
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     OWNER.addHandler(handler)

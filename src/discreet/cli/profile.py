@@ -68,6 +68,6 @@ def acknowledge() -> None:
             return
     raise InvalidParameter(
         code="not_acknowledged",
-        expectation="the data owner's word that this is not private",
+        expectation="the data owner's statement that this is not private",
         remedy="Pass --not-private if the data is yours and nobody else sees the output.",
     )

@@ -232,15 +232,15 @@ def require_one_form(*, machine: bool, table: bool) -> None:
 
 
 def require_affordable(expected: Preview, left: Guarantee) -> None:
-    """Refuse a first question that the whole budget cannot pay, before a ledger is begun."""
-    from discreet.release.guarantee import promised
+    """Refuse a first question that the whole budget cannot pay, before a ledger is started."""
+    from discreet.release.guarantee import guarantee_text
 
     if expected.affordable > 0 or expected.is_free:
         return
     raise Exhausted(
         code="budget_exhausted",
         expectation=f"a charge within what remains: {display.left(left)}",
-        received=promised(expected.price),
+        received=guarantee_text(expected.price),
         remedy="Spend less, or write a larger budget into the project file: nothing was asked yet.",
     )
 

@@ -43,8 +43,8 @@ def accuracy_of(within: list[str], confidence: float) -> dict[str, Within] | Wit
         name, _, error = text.rpartition("=")
         try:
             wanted = Within(float(error), confidence=confidence)
-        except ValueError as fault:
-            if isinstance(fault, InvalidParameter):
+        except ValueError as error:
+            if isinstance(error, InvalidParameter):
                 raise
             raise InvalidParameter(
                 code="accuracy_misread",

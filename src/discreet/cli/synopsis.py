@@ -74,11 +74,11 @@ def synopsis(
     ] = None,
     plot_errors: Annotated[
         Path | None,
-        typer.Option("--plot-errors", help="Also draw the foretold error of every query."),
+        typer.Option("--plot-errors", help="Also draw the expected error of every query."),
     ] = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Only foretell errors and price; nothing is charged."),
+        typer.Option("--dry-run", help="Only expected errors and the price; nothing is charged."),
     ] = False,
     asker: Annotated[
         str, typer.Option("--as", metavar="NAME", help="Who asks; stands in the ledger.")
@@ -185,7 +185,7 @@ def chosen(universe: Universe, by: str | None, marginals: int) -> tuple[str, ...
 def require_allowed(
     look: Look, universe: Any, spend: Guarantee, *, asker: str, purpose: str | None
 ) -> None:
-    """Refuse, before a ledger is begun, what policies or the budget would refuse later."""
+    """Refuse, before a ledger is started, what policies or the budget would refuse later."""
     for text in universe.questions:
         look.require(
             text, spend=spend, accuracy=None, asker=asker, purpose=purpose, rows_at_least=None
@@ -232,7 +232,7 @@ def require_shown(mechanism: Any, names: tuple[str, ...], plot: Path | None) -> 
 
 
 def noise(made: SynopsisRelease, ways: int) -> Iterator[tuple[tuple[str, ...], int, float | None]]:
-    """Each marginal: attributes, cells, and the root mean square of its foretold deviations."""
+    """Each marginal: attributes, cells, and the root mean square of its expected deviations."""
     from discreet.queries.workload.workload import Workload
 
     for names in combinations(made.universe.names, min(ways, len(made.universe.names))):
@@ -243,7 +243,7 @@ def noise(made: SynopsisRelease, ways: int) -> Iterator[tuple[tuple[str, ...], i
 
 
 def show_noise(made: SynopsisRelease, ways: int) -> None:
-    """The foretold noise of each marginal."""
+    """The expected noise of each marginal."""
     rows = list(noise(made, ways))
     table = Table(box=box.SIMPLE, pad_edge=False)
     table.add_column("counts by")
@@ -253,7 +253,7 @@ def show_noise(made: SynopsisRelease, ways: int) -> None:
         table.add_row(
             Text(", ".join(names)),
             f"{cells:,}",
-            "not foretold" if spread is None else display.upward(spread),
+            "not known" if spread is None else display.upward(spread),
         )
     Console(highlight=False).print(table)
     if len(rows) > _SHOWN:
@@ -309,8 +309,8 @@ def draw(
 
         spread = made.deviations(workload)
         if spread is None:
-            why = "they depend on the data" if made.rmse is None else "only their mean is foretold"
-            display.note(f"No picture of errors: {why}. --mechanism marginals foretells each.")
+            why = "they depend on the data" if made.rmse is None else "only their mean is known"
+            display.note(f"No picture of errors: {why}. --mechanism marginals states each.")
             return
-        save(error_by_query({"foretold": spread.tolist()}), plot_errors)
+        save(error_by_query({"expected": spread.tolist()}), plot_errors)
         display.saved(plot_errors)

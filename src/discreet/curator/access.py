@@ -26,9 +26,9 @@ from discreet.curator.interactive.sparse_vector import Watch, Watchable
 from discreet.curator.payment import Payment
 from discreet.curator.policy.enforcement import Policies
 from discreet.curator.tags import name_of
-from discreet.ledger import Account, Ledger
+from discreet.ledger import Ledger, LedgerAccount
 from discreet.mechanisms.sparse_vector.plain import mechanism_from_plain, plain_mechanism
-from discreet.noise.randomness import SYSTEM, integer
+from discreet.noise.randomness import random_id
 from discreet.relational.database import Database, Databases, Units
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.plan.query import Question
@@ -52,7 +52,7 @@ class Access:
         *,
         holdings: Holdings,
         purse: Purse,
-        account: Account,
+        account: LedgerAccount,
         scope: Scope,
         policies: Policies,
     ) -> None:
@@ -129,7 +129,7 @@ class Access:
             lambda: measurement.release(self._database),
             lambda value: {"value": value},
             asker=asker,
-            question=f"measurement {integer(SYSTEM, 96):024x}",
+            question=f"measurement {random_id(96)}",
             charge=charge,
             event=event,
             detail={"spend": written(spend), **allowed},
@@ -159,7 +159,7 @@ class Access:
         self._purse.require_covered(spend, mechanism.event)
         reservation = self._account.reserve(
             asker=asker,
-            question=f"conversation {integer(SYSTEM, 96):024x}",
+            question=f"conversation {random_id(96)}",
             charge=charge,
             event=mechanism.event.to_json(),
             detail={

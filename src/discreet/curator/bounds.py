@@ -17,7 +17,7 @@ from discreet.core.written import written
 from discreet.relational.planning.magnitudes import Magnitudes, bounds_question, quoted
 from discreet.relational.planning.planned_query import Inquiry, Measured
 from discreet.relational.schema.declarations import Number
-from discreet.release.guarantee import promised, protected
+from discreet.release.guarantee import guarantee_text, protection_text
 
 if TYPE_CHECKING:
     from discreet.curator.session import Session
@@ -58,8 +58,8 @@ class Bounds:
         )
         return (
             f"{self.column}: {found}; values in bins of fewer than {self.needed:.0f} may lie "
-            f"outside\nguarantee: {promised(self.guarantee)} for "
-            f"{protected(self.guarantee.unit)}"
+            f"outside\nguarantee: {guarantee_text(self.guarantee)} for "
+            f"{protection_text(self.guarantee.unit)}"
         )
 
 

@@ -31,8 +31,8 @@ from discreet.core.parameters import exact
 from discreet.core.unit import PrivacyUnit
 from discreet.core.written import FORMS
 from discreet.curator.unit_text import unit_text
-from discreet.ledger import Terms
-from discreet.release.guarantee import plain_guarantee
+from discreet.ledger import LedgerTerms
+from discreet.release.guarantee import guarantee_to_dict
 
 _LEAST_EPSILON = Fraction(1, 1 << 33)
 """Below it the search for Gaussian noise does not end in reasonable time."""
@@ -61,12 +61,14 @@ class Purse:
         object.__setattr__(self, "limit", guard.amounts)
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> LedgerTerms:
         """What the ledger's first record says."""
-        budget = plain_guarantee(self.budget)
+        budget = guarantee_to_dict(self.budget)
         if isinstance(self.budget, ApproxDP) and self.budget.by is not None:
             budget["by"] = FORMS[self.budget.by].tag
-        return Terms(unit=unit_text(self.unit), budget=budget, filter=self.name, limit=self.limit)
+        return LedgerTerms(
+            unit=unit_text(self.unit), budget=budget, filter=self.name, limit=self.limit
+        )
 
     @property
     def name(self) -> str:

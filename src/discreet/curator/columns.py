@@ -29,7 +29,7 @@ from discreet.relational.aggregates.aggregate import (
     Spread,
     Sum,
 )
-from discreet.relational.aggregates.measures import Linear as LinearMeasure
+from discreet.relational.aggregates.measures import Linear
 from discreet.relational.plan.key_truncation import cut_by
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import AggregateOutput, DerivedOutput, KeyOutput
@@ -38,9 +38,9 @@ from discreet.relational.planning.planned_query import Inquiry, Measured, Select
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
 from discreet.relational.types.expression import Column, Expression, evaluate, substitute
-from discreet.release import Answer
+from discreet.release import ReleasedColumn
 from discreet.release.column import Ends
-from discreet.release.formula import Linear, Measure
+from discreet.release.formula import LinearFormula, NoisyMeasure
 
 _POSITIVE = (0, math.inf)
 
@@ -71,7 +71,7 @@ class Columns:
             for number, name in names.items()
         }
 
-    def answers(self) -> tuple[Answer, ...]:
+    def answers(self) -> tuple[ReleasedColumn, ...]:
         """The released columns, in the order of the SELECT, with what bounding may have cut."""
         found = self._found()
         owned = self.inquiry.person is not None
@@ -81,7 +81,7 @@ class Columns:
         beyond = f"; rows beyond {whose} bounds are not counted"
         return tuple(replace(answer, note=answer.note + beyond) for answer in found)
 
-    def _found(self) -> tuple[Answer, ...]:
+    def _found(self) -> tuple[ReleasedColumn, ...]:
         found = []
         for output in self.inquiry.question.outputs:
             if isinstance(output, AggregateOutput):
@@ -132,7 +132,7 @@ class Columns:
         return self._keys[number]
 
     @cached_property
-    def _everywhere(self) -> tuple[Answer, ...]:
+    def _everywhere(self) -> tuple[ReleasedColumn, ...]:
         """Every aggregate over all cells, for conditions and derived columns."""
         every = tuple(range(self.inquiry.question.keys.cells))
         return tuple(
@@ -140,22 +140,22 @@ class Columns:
             for n in range(len(self.inquiry.question.aggregates))
         )
 
-    def _aggregate(self, name: str, number: int, cells: Sequence[int]) -> Answer:
+    def _aggregate(self, name: str, number: int, cells: Sequence[int]) -> ReleasedColumn:
         aggregate = self.inquiry.question.aggregates[number]
         match aggregate:
             case Count(measure):
                 term = self._measure(measure, cells)
-                return Answer.linear(
+                return ReleasedColumn.linear(
                     name, [(1, term)], confidence=self.confidence, within=_POSITIVE
                 )
             case Sum(total):
                 term = self._measure(total, cells)
-                return Answer.linear(name, [(1, term)], confidence=self.confidence)
+                return ReleasedColumn.linear(name, [(1, term)], confidence=self.confidence)
             case Average(present, total):
-                return Answer.quotient(
+                return ReleasedColumn.quotient(
                     name,
-                    Linear(((1, self._measure(total, cells)),)),
-                    Linear(((1, self._measure(present, cells)),), within=_POSITIVE),
+                    LinearFormula(((1, self._measure(total, cells)),)),
+                    LinearFormula(((1, self._measure(present, cells)),), within=_POSITIVE),
                     confidence=self.confidence,
                     offset=float(total.centre),
                     within=(float(total.low), float(total.high)),
@@ -165,46 +165,46 @@ class Columns:
                 return spread_answer(name, aggregate, measures, self.confidence)
         return self._quantile(name, aggregate, cells)
 
-    def _quantile(self, name: str, aggregate: Aggregate, cells: Sequence[int]) -> Answer:
+    def _quantile(self, name: str, aggregate: Aggregate, cells: Sequence[int]) -> ReleasedColumn:
         place, column = self.inquiry.place(aggregate)
         chosen = self.measured.chosen[place][list(cells), column]
-        return Answer.given(
+        return ReleasedColumn.given(
             name,
             chosen.tolist(),
             interval=None,
             note=rank_note(self.inquiry.selection(place), self.confidence),
         )
 
-    def _measure(self, measure: LinearMeasure, cells: Sequence[int]) -> Measure:
+    def _measure(self, measure: Linear, cells: Sequence[int]) -> NoisyMeasure:
         place, noised = self.inquiry.noised(measure)
         values: NDArray[Any] = in_units(self.measured.linear[place], noised)
         name = self.inquiry.name(place)
         if len(cells) == len(values) and all(
             a == b for a, b in zip(cells, range(len(values)), strict=True)
         ):
-            return Measure(self.release, name, noised.law, tuple(values.tolist()))
+            return NoisyMeasure(self.release, name, noised.law, tuple(values.tolist()))
         picked = values[list(cells)] if len(cells) else values[:0]
-        return Measure(self.release, name, noised.law, tuple(picked.tolist()), tuple(cells))
+        return NoisyMeasure(self.release, name, noised.law, tuple(picked.tolist()), tuple(cells))
 
-    def _derived(self, name: str, expression: Expression) -> Answer:
+    def _derived(self, name: str, expression: Expression) -> ReleasedColumn:
         """A column computed from others: exact forms where it is linear or a ratio."""
         linear = linear_form(expression, self._linear_measures())
         if linear is not None and linear.terms:
-            return Answer.linear(
+            return ReleasedColumn.linear(
                 name, linear.terms, constant=linear.constant, confidence=self.confidence
             )
         quotient = quotient_form(expression, self._linear_measures())
         if quotient is not None:
-            return Answer.quotient(name, *quotient, confidence=self.confidence)
+            return ReleasedColumn.quotient(name, *quotient, confidence=self.confidence)
         values = [_number(evaluate(expression, self._row(cell))) for cell in self.cells]
-        return Answer.given(
+        return ReleasedColumn.given(
             name,
             values,
             interval=self._box(expression, values),
             note="computed from released values; each held to its own interval at once",
         )
 
-    def _linear_measures(self) -> dict[str, Measure]:
+    def _linear_measures(self) -> dict[str, NoisyMeasure]:
         return {
             f"agg{n}": self._measure(aggregate.measures[0], self.cells)  # type: ignore[arg-type]
             for n, aggregate in enumerate(self.inquiry.question.aggregates)

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from discreet.curator.columns import Columns
 from discreet.relational.aggregates.aggregate import Average, Count, Sum
 from discreet.relational.aggregates.measures import Linear
-from discreet.release import Answer
+from discreet.release import ReleasedColumn
 from discreet.release.column import Ends
-from discreet.release.formula import Measure
+from discreet.release.formula import NoisyMeasure
 from discreet.release.intervals import Law, half_width
 
 Floats = NDArray[np.float64]
@@ -70,7 +70,7 @@ class AgreedColumns(Columns):
 
     agreed: Mapping[int, Agreed]
 
-    def _aggregate(self, name: str, number: int, cells: Sequence[int]) -> Answer:
+    def _aggregate(self, name: str, number: int, cells: Sequence[int]) -> ReleasedColumn:
         aggregate = self.inquiry.question.aggregates[number]
         match aggregate:
             case Count(measure) if self._of(measure) is not None:
@@ -81,7 +81,7 @@ class AgreedColumns(Columns):
                 return self._mean(name, aggregate, cells)
         return super()._aggregate(name, number, cells)
 
-    def _linear_measures(self) -> dict[str, Measure]:
+    def _linear_measures(self) -> dict[str, NoisyMeasure]:
         """Only what was left as it was: estimates share their noise across cells."""
         known = super()._linear_measures()
         aggregates = self.inquiry.question.aggregates
@@ -97,15 +97,19 @@ class AgreedColumns(Columns):
                 return self.agreed.get(place)
         return None
 
-    def _estimated(self, name: str, measure: Linear, cells: Sequence[int], *, low: float) -> Answer:
+    def _estimated(
+        self, name: str, measure: Linear, cells: Sequence[int], *, low: float
+    ) -> ReleasedColumn:
         values, width = self._parts(measure, cells, self.confidence)
         ends = Ends(
             tuple(np.maximum(values - width, low).tolist()),
             tuple(np.maximum(values + width, low).tolist()),
         )
-        return Answer.given(name, values.tolist(), interval=ends, note=_note(self.confidence))
+        return ReleasedColumn.given(
+            name, values.tolist(), interval=ends, note=_note(self.confidence)
+        )
 
-    def _mean(self, name: str, average: Average, cells: Sequence[int]) -> Answer:
+    def _mean(self, name: str, average: Average, cells: Sequence[int]) -> ReleasedColumn:
         """Each of sum and number held to its interval at half the risk: never too narrow."""
         level = (1 + self.confidence) / 2
         total, spread = self._parts(average.total, cells, level)
@@ -124,7 +128,7 @@ class AgreedColumns(Columns):
             v if n > 0 else None for v, n in zip(value.tolist(), present.tolist(), strict=True)
         ]
         ends = Ends(tuple(lower.tolist()), tuple(upper.tolist()))
-        return Answer.given(name, shown, interval=ends, note=_note(self.confidence))
+        return ReleasedColumn.given(name, shown, interval=ends, note=_note(self.confidence))
 
     def _parts(
         self, measure: Linear, cells: Sequence[int], confidence: float

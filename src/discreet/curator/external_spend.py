@@ -23,7 +23,7 @@ from discreet.core.parameters import Number, exact
 from discreet.core.unit import relation_of
 from discreet.curator.budget import Purse, as_written
 from discreet.ledger import Ledger
-from discreet.release.guarantee import plain_guarantee
+from discreet.release.guarantee import guarantee_to_dict
 
 
 def record(
@@ -92,7 +92,7 @@ def _priced(what: Event | Guarantee, purse: Purse, delta: Number | None) -> tupl
             remedy="Work out what it promises to that unit; a row is less than a person.",
         )
     guarantee = as_written(what)
-    return _amounts(guarantee, purse), json.dumps({"guarantee": plain_guarantee(guarantee)})
+    return _amounts(guarantee, purse), json.dumps({"guarantee": guarantee_to_dict(guarantee)})
 
 
 def _amounts(guarantee: Guarantee, purse: Purse) -> Amounts:

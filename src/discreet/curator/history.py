@@ -8,8 +8,8 @@ from typing import Any
 
 from discreet.curator.budget import Purse
 from discreet.curator.interactive.sessions import Dialogue, Dialogues, Opened, dialogue_of
-from discreet.ledger import Account, Kind
-from discreet.release.guarantee import promised
+from discreet.ledger import EntryKind, LedgerAccount
+from discreet.release.guarantee import guarantee_text
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,15 @@ class History:
     __repr__ = __str__
 
 
-_ASKED = {Kind.RESERVED: "unfinished", Kind.RECORDED: "recorded", Kind.GRANTED: "set aside"}
-_ENDS = {Kind.COMMITTED: "released", Kind.FAILED: "failed"}
+_ASKED = {
+    EntryKind.RESERVED: "unfinished",
+    EntryKind.RECORDED: "recorded",
+    EntryKind.GRANTED: "set aside",
+}
+_ENDS = {EntryKind.COMMITTED: "released", EntryKind.FAILED: "failed"}
 
 
-def history(account: Account, purse: Purse) -> History:
+def history(account: LedgerAccount, purse: Purse) -> History:
     """Read the questions that an account paid for, and what it set aside, from the ledger."""
     asked: dict[str, Asked] = {}
     ends: dict[str, str] = {}
@@ -85,9 +89,9 @@ def history(account: Account, purse: Purse) -> History:
             asked[entry.id] = Asked(
                 len(asked) + 1,
                 str(entry.time)[:19],
-                str(body.get("asker", "owner" if entry.kind is Kind.GRANTED else "elsewhere")),
+                str(body.get("asker", "owner" if entry.kind is EntryKind.GRANTED else "elsewhere")),
                 _question(body, detail),
-                promised(purse.spent(entry.amounts("charge"))),
+                guarantee_text(purse.spent(entry.amounts("charge"))),
                 _ASKED[entry.kind] if kind is None else "open",
                 str(detail.get("purpose", "")),
                 entry.id if kind else "",
@@ -95,14 +99,14 @@ def history(account: Account, purse: Purse) -> History:
             )
         elif entry.kind in _ENDS:
             ends[entry.subject] = _ENDS[entry.kind]
-        elif entry.kind is Kind.RESTORED:  # answers may be missing: none goes on
+        elif entry.kind is EntryKind.RESTORED:  # answers may be missing: none goes on
             ends |= {key: "unfinished" for key, item in asked.items() if item.kind} | ends
     return History(
         tuple(replace(item, ended=ends.get(key, item.ended)) for key, item in asked.items())
     )
 
 
-def dialogues(account: Account, purse: Purse, asker: str | None) -> Dialogues:
+def dialogues(account: LedgerAccount, purse: Purse, asker: str | None) -> Dialogues:
     """The conversations, rounds and watches of an account; those of one asker, if named."""
     return Dialogues(
         tuple(

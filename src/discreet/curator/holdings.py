@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from discreet.ledger import Ledger
-from discreet.noise.randomness import SYSTEM, Source, integer
+from discreet.noise.randomness import Source, random_id
 from discreet.relational.database import Database
 from discreet.relational.plan.nodes import Rows, scans
 from discreet.relational.schema.table import MOST_ROWS, Table
@@ -38,7 +38,7 @@ class Holdings:
         names = frozenset(tables)
         if names not in self._snapshots:
             version = self.database.version(names)
-            tag = f"{integer(SYSTEM, 128):x}" if version is None else version
+            tag = random_id() if version is None else version
             self._snapshots[names] = self.ledger.snapshot(tag)
         return self._snapshots[names]
 

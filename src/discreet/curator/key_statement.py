@@ -16,7 +16,7 @@ from discreet.relational.plan.query import KeyOutput
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import Inquiry
 from discreet.relational.planning.top_k import Ranking
-from discreet.release.guarantee import promised
+from discreet.release.guarantee import guarantee_text
 
 LEANING = "; keys were found by these very counts, so those of keys near the threshold lean upward"
 """What is noted beside counts that decided which keys are named."""
@@ -50,7 +50,7 @@ def _discovered(inquiry: Discovering) -> dict[str, Any]:
     return {
         "discovered": True,
         "mechanism": name_of(rule),
-        "price": promised(spend),
+        "price": guarantee_text(spend),
         "delta": rounded_up(exact(spend.delta)),
         "groups_per_unit": inquiry.presence.groups,
         "people_at_least": rule.least,
@@ -73,7 +73,7 @@ def keys_forecast(inquiry: Inquiry, confidence: float) -> str:
     rule, (spend, _) = inquiry.rule, inquiry.shares
     minimum = f"; never with fewer than {rule.least:,}" if rule.least > 1 else ""
     return (
-        f"keys to be discovered for {promised(spend)} ({name_of(rule)}): named with "
+        f"keys to be discovered for {guarantee_text(spend)} ({name_of(rule)}): named with "
         f"probability 1/2 at {rule.people_for(0.5):,} people and 95 % at "
         f"{rule.people_for(0.95):,}{minimum}; each person in at most "
         f"{inquiry.presence.groups:,} keys"

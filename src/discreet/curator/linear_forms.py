@@ -10,18 +10,18 @@ from dataclasses import dataclass
 
 from discreet.relational.types.data_type import Kind
 from discreet.relational.types.expression import Call, Column, Expression, Literal
-from discreet.release.formula import Linear, Measure
+from discreet.release.formula import LinearFormula, NoisyMeasure
 
 
 @dataclass(frozen=True)
 class LinearForm:
     """A sum of measures times factors, plus a constant."""
 
-    terms: tuple[tuple[int | float, Measure], ...]
+    terms: tuple[tuple[int | float, NoisyMeasure], ...]
     constant: int | float
 
 
-def linear_form(expression: Expression, known: Mapping[str, Measure]) -> LinearForm | None:
+def linear_form(expression: Expression, known: Mapping[str, NoisyMeasure]) -> LinearForm | None:
     """The expression as a linear form in the ``known`` columns, if it is one."""
     form = _form(expression)
     if form is None or not set(form) - {""} <= set(known):
@@ -31,15 +31,15 @@ def linear_form(expression: Expression, known: Mapping[str, Measure]) -> LinearF
 
 
 def quotient_form(
-    expression: Expression, known: Mapping[str, Measure]
-) -> tuple[Linear, Linear] | None:
+    expression: Expression, known: Mapping[str, NoisyMeasure]
+) -> tuple[LinearFormula, LinearFormula] | None:
     """Numerator and denominator where the expression is one linear form over another."""
     if not isinstance(expression, Call) or expression.function.name != "divide":
         return None
     above, below = (linear_form(arg, known) for arg in expression.args)
     if above is None or below is None or not above.terms or not below.terms:
         return None
-    return Linear(above.terms, above.constant), Linear(below.terms, below.constant)
+    return LinearFormula(above.terms, above.constant), LinearFormula(below.terms, below.constant)
 
 
 def _form(expression: Expression) -> dict[str, int | float] | None:

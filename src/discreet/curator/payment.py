@@ -13,7 +13,7 @@ from typing import TypeVar
 from discreet.accounting.adaptive.steps import Amounts
 from discreet.core.errors import EngineFailed, InvalidParameter
 from discreet.core.events.event import Event
-from discreet.ledger import Account
+from discreet.ledger import LedgerAccount
 from discreet.relational.database import Database
 
 Result = TypeVar("Result")
@@ -28,7 +28,7 @@ OWNER.propagate = False
 class Payment:
     """Pays from one account for what is computed on one database."""
 
-    account: Account
+    account: LedgerAccount
     database: Database
 
     def paid(

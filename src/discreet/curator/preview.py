@@ -17,7 +17,7 @@ from discreet.relational.aggregates.aggregate import Average, Count, Quantile, S
 from discreet.relational.plan.query import AggregateOutput, DerivedOutput
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import Inquiry
-from discreet.release.guarantee import promised
+from discreet.release.guarantee import guarantee_text
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Preview:
                 lines.append(f"  {column.name}: ± {sizes}")
             else:
                 lines.append(f"  {column.name}: {column.note}")
-        lines.append(f"price: {promised(self.price)}; such questions left: {self.affordable}")
+        lines.append(f"price: {guarantee_text(self.price)}; such questions left: {self.affordable}")
         if self.affordable_by_zcdp is not None:
             lines.append(f"  a budget opened by=ZCDP would allow {self.affordable_by_zcdp} in all")
         return "\n".join(lines)

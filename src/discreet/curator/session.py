@@ -32,7 +32,7 @@ from discreet.curator.simulate import rehearse
 from discreet.curator.statement import statement
 from discreet.curator.stored_answer import Known
 from discreet.curator.warnings import warnings_of
-from discreet.noise.randomness import SYSTEM, integer
+from discreet.noise.randomness import random_id
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.frontends.frame.frame import Frame
 from discreet.relational.identity.former import former_identity
@@ -88,7 +88,7 @@ class Session(Access):
         if stored is not None:
             return self._stored(stored, inquiry, text, level)
         inquiry.rehearse(self._database)
-        number = f"{integer(SYSTEM, 96):024x}"
+        number = random_id(96)
 
         def answer() -> tuple[Release, Measured]:
             measured = inquiry.measurement(self._database).release(self._database)
@@ -145,7 +145,7 @@ class Session(Access):
         stored = known.stored(self._account, self.ledger, asker=asker)
         if stored is None:
             plan.rehearse(self._database)
-            number = f"{integer(SYSTEM, 96):024x}"
+            number = random_id(96)
             drawn = self._payment.paid(
                 lambda: plan.measurement(self._database).release(self._database),
                 lambda found: known.kept({"batch": number, "drawn": found.plain()}),

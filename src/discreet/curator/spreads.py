@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from discreet.relational.aggregates.aggregate import Correlation, Covariance, Deviation, Spread
 from discreet.relational.aggregates.measures import Total
-from discreet.release import Answer
+from discreet.release import ReleasedColumn
 from discreet.release.column import Ends
-from discreet.release.formula import Measure
+from discreet.release.formula import NoisyMeasure
 from discreet.release.intervals.correlation import correlation_intervals
 from discreet.release.intervals.covariance import covariance_intervals
 from discreet.release.intervals.dispersion import stddev_intervals, variance_intervals
@@ -25,9 +25,9 @@ Floats = NDArray[np.float64]
 def spread_answer(
     name: str,
     aggregate: Spread | Covariance | Correlation,
-    measures: Sequence[Measure],
+    measures: Sequence[NoisyMeasure],
     confidence: float,
-) -> Answer:
+) -> ReleasedColumn:
     """The column, with intervals that hold for noise at ``confidence`` in every cell."""
     totals = [np.asarray(measure.values, dtype=np.float64) for measure in measures]
     laws = [measure.law for measure in measures]
@@ -74,7 +74,7 @@ def spread_answer(
                 confidence=confidence,
                 high=_squares(x, y),
             )
-    return Answer.given(
+    return ReleasedColumn.given(
         name,
         [None if np.isnan(value) else float(value) for value in values],
         interval=Ends(tuple(lower.tolist()), tuple(upper.tolist())),

@@ -17,7 +17,7 @@ from discreet.relational.aggregates.measures import CountPeople, CountRows, Line
 from discreet.relational.plan.nodes import scans
 from discreet.relational.plan.query import AggregateOutput
 from discreet.relational.planning.planned_query import Inquiry
-from discreet.release.guarantee import promised, protected
+from discreet.release.guarantee import guarantee_text, protection_text
 
 VERSION = 2
 """Of the form of the facts; part of them. Releases stored before there was one have none."""
@@ -30,8 +30,8 @@ def statement(inquiry: Inquiry, purse: Purse) -> dict[str, Any]:
         "software": software(),
         "private": inquiry.randomness.private,
         "in_a_batch": inquiry.settled is not None,
-        "protects": protected(inquiry.question.unit),
-        "budget": promised(purse.budget),
+        "protects": protection_text(inquiry.question.unit),
+        "budget": guarantee_text(purse.budget),
         "budget_adds_up": purse.name,
         "cells": inquiry.question.keys.cells,
         "measures": [*_noises(inquiry), *_choices(inquiry)],

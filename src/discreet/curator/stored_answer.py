@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.ledger import Account, Ledger
-from discreet.ledger.entry import Kind
+from discreet.ledger import Ledger, LedgerAccount
+from discreet.ledger.entry import EntryKind
 
 Stored = Mapping[str, Any]
 
@@ -42,7 +42,7 @@ class Known:
         """What the ledger is to keep: a release with the split it was made with."""
         return {**release, SPLIT: dict(self.allocation)}
 
-    def stored(self, account: Account, ledger: Ledger, *, asker: str) -> Stored | None:
+    def stored(self, account: LedgerAccount, ledger: Ledger, *, asker: str) -> Stored | None:
         """The release that this asker has, if it was made with this very split."""
         found = account.find(asker=asker, question=self.identity)
         if found is not None:
@@ -77,10 +77,10 @@ def _paid_event(ledger: Ledger, account: str, asker: str, question: str) -> obje
     key, paid = ledger.chain.owner(), {}
     event: object = None
     for entry in ledger.entries():
-        if entry.kind is Kind.RESERVED and entry.account == account:
+        if entry.kind is EntryKind.RESERVED and entry.account == account:
             body = entry.require_seal(key).body
             if (body["asker"], body["question"]) == (asker, question):
                 paid[entry.id] = body["event"]
-        elif entry.kind is Kind.COMMITTED and entry.subject in paid:
+        elif entry.kind is EntryKind.COMMITTED and entry.subject in paid:
             event = json.loads(paid[entry.subject])
     return event

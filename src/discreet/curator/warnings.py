@@ -16,13 +16,13 @@ from discreet.relational.plan.partition_filter import Kept
 from discreet.relational.plan.query import AggregateOutput
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import Inquiry
-from discreet.release import Answer
+from discreet.release import ReleasedColumn
 
 _LARGE = 10
 _FEW = 300
 
 
-def warnings_of(inquiry: Inquiry, answers: Sequence[Answer]) -> tuple[str, ...]:
+def warnings_of(inquiry: Inquiry, answers: Sequence[ReleasedColumn]) -> tuple[str, ...]:
     """What the asker should know; nothing but public facts and released numbers is read."""
     return (
         *_about_part(inquiry.question.rows),
@@ -48,7 +48,7 @@ def _about_spend(spend: Guarantee) -> list[str]:
     return []
 
 
-def _about_counts(inquiry: Inquiry, answers: Sequence[Answer]) -> list[str]:
+def _about_counts(inquiry: Inquiry, answers: Sequence[ReleasedColumn]) -> list[str]:
     """Few rows, cells drowned in noise, noise below sampling error: from noisy counts."""
     found: list[str] = []
     cells = inquiry.question.keys.cells

@@ -1,33 +1,32 @@
 """The durable record of spending: append-only, sealed under the owner's key."""
 
 from discreet.core.errors import LedgerError
-from discreet.ledger.account import Account
-from discreet.ledger.checkpoint import Head
-from discreet.ledger.entry import Entry, Kind
+from discreet.ledger.account import LedgerAccount
+from discreet.ledger.checkpoint import Checkpoint
+from discreet.ledger.entry import Entry, EntryKind
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.locate import ledger_at
 from discreet.ledger.memory import Memory
 from discreet.ledger.postgres.ledger import Postgres
 from discreet.ledger.restore import restore
-from discreet.ledger.sqlite.ledger import SQLite
-from discreet.ledger.sub_account import Allotment
-from discreet.ledger.sub_account_grant import Grant, Role
-from discreet.ledger.terms import Terms
+from discreet.ledger.sqlite.ledger import SQLite, ledger_at
+from discreet.ledger.sub_account import SubAccount
+from discreet.ledger.sub_account_grant import Role, SubAccountGrant
+from discreet.ledger.terms import LedgerTerms
 
 __all__ = [
-    "Account",
-    "Allotment",
+    "Checkpoint",
     "Entry",
-    "Grant",
-    "Head",
-    "Kind",
+    "EntryKind",
     "Ledger",
+    "LedgerAccount",
     "LedgerError",
+    "LedgerTerms",
     "Memory",
     "Postgres",
     "Role",
     "SQLite",
-    "Terms",
+    "SubAccount",
+    "SubAccountGrant",
     "ledger_at",
     "restore",
 ]

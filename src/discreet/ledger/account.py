@@ -1,4 +1,4 @@
-"""What pays for questions: a whole ledger, or an allotment within one."""
+"""What pays for questions: a whole ledger, or a sub-account within one."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any, Protocol
 
 from discreet.accounting.adaptive.steps import Amounts
 from discreet.ledger.entry import Entry
-from discreet.ledger.session_log import Notebook
+from discreet.ledger.session_log import SessionLog
 
 
-class Account(Protocol):
+class LedgerAccount(Protocol):
     """Reserves, keeps releases, and says what is left."""
 
     @property
     def account(self) -> str:
-        """The id of the allotment; empty for the whole ledger."""
+        """The id of the sub-account; empty for the whole ledger."""
 
     def reserve(
         self,
@@ -43,7 +43,7 @@ class Account(Protocol):
     def paid(self, reservation: str) -> Mapping[str, Any]:
         """What a reservation paid from here says."""
 
-    def notebook(self, reservation: str) -> Notebook:
+    def session_log(self, reservation: str) -> SessionLog:
         """Claim a conversation paid from here, for this process alone. Durable on return."""
 
     def spent(self) -> Amounts:

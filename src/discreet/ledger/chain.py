@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from discreet.core.errors import InvalidParameter
-from discreet.ledger.checkpoint import Head
-from discreet.ledger.entry import Entry, Kind
+from discreet.ledger.checkpoint import Checkpoint
+from discreet.ledger.entry import Entry, EntryKind
 from discreet.ledger.errors import damaged, key_wrong, not_opened, rolled_back
-from discreet.ledger.fence import Fence
+from discreet.ledger.fence import UNFENCED, Fence, LiveCopy
 from discreet.ledger.key import OwnerKey
-from discreet.ledger.live_copy import UNFENCED, Living
 from discreet.ledger.store import Store
 
 _PAGE = 256  # entries read at once; between pages writers may write
@@ -27,14 +26,14 @@ class Chain:
     """Sealed entries in a store."""
 
     def __init__(
-        self, store: Store, find_key: Callable[[], OwnerKey], living: Living = UNFENCED
+        self, store: Store, find_key: Callable[[], OwnerKey], live_copy: LiveCopy = UNFENCED
     ) -> None:
         """Look at nothing yet."""
         self.store = store
         self._find_key = find_key
-        self._living = living
+        self._live_copy = live_copy
         self._key: OwnerKey | None = None
-        self._seen: Head | None = None
+        self._seen: Checkpoint | None = None
 
     @contextmanager
     def reading(self) -> Iterator[Entry]:
@@ -45,7 +44,7 @@ class Chain:
     @contextmanager
     def living(self) -> Iterator[Entry]:
         """The same, refused unless this is the copy that lives."""
-        with self._living.held(self) as fence, self.reading() as last:
+        with self._live_copy.held(self) as fence, self.reading() as last:
             self._require_living(fence)
             yield last
 
@@ -55,11 +54,11 @@ class Chain:
 
         Refused unless this is the copy that lives, from before the block until it is durable.
         """
-        with self._living.held(self) as fence, self.store.writing():
+        with self._live_copy.held(self) as fence, self.store.writing():
             last = self._tip()
             self._require_living(fence)
             yield last
-            noted = self.store.head()
+            noted = self.store.checkpoint()
         if noted is not None:
             self._see(noted)
 
@@ -74,22 +73,22 @@ class Chain:
         return sealed
 
     def owner(self) -> OwnerKey:
-        """The key, once it is known to be the one the ledger was begun with."""
+        """The key, once it is known to be the one the ledger was started with."""
         if self._key is None:
             with self.store.reading():
-                begun, noted = self.store.at(1), self.store.head()
+                first, noted = self.store.at(1), self.store.checkpoint()
             if noted is None:
                 raise not_opened()
-            if begun is None or begun.kind is not Kind.OPENED:
+            if first is None or first.kind is not EntryKind.OPENED:
                 raise damaged(what="there is no first entry")
             key = self._find_key()
-            if begun.body.get("key") != key.identity:
+            if first.body.get("key") != key.identity:
                 raise key_wrong()
-            begun.require_seal(key)
+            first.require_seal(key)
             self._key = key
         return self._key
 
-    def begun(self) -> Entry:
+    def first(self) -> Entry:
         """The first entry, sealed."""
         entry = self.store.at(1)
         if entry is None:
@@ -99,7 +98,7 @@ class Chain:
     def reservation(self, name: str) -> Entry:
         """The sealed entry of a reservation."""
         entry = self.store.named(name)
-        if entry is None or entry.kind is not Kind.RESERVED:
+        if entry is None or entry.kind is not EntryKind.RESERVED:
             raise InvalidParameter(
                 code="reservation_unknown",
                 expectation="the id that `reserve` returned",
@@ -111,7 +110,7 @@ class Chain:
     def require_open(self, name: str) -> None:
         """Refuse a reservation that does not exist or has been concluded."""
         self.reservation(name)
-        if any(self.store.latest(end, name) for end in (Kind.COMMITTED, Kind.FAILED)):
+        if any(self.store.latest(end, name) for end in (EntryKind.COMMITTED, EntryKind.FAILED)):
             raise InvalidParameter(
                 code="reservation_closed",
                 expectation="a reservation that is still open",
@@ -119,11 +118,11 @@ class Chain:
                 remedy="Reserve again, which is charged again; a release is kept once.",
             )
 
-    def require_head(self, head: Head, what: str) -> None:
-        """Refuse a ledger that does not contain ``head``."""
-        entry = self.store.at(head.number)
-        if entry is None or entry.mac != head.mac:
-            raise rolled_back(what=f"a ledger without {what}, number {head.number}")
+    def require_checkpoint(self, checkpoint: Checkpoint, what: str) -> None:
+        """Refuse a ledger that does not contain ``checkpoint``."""
+        entry = self.store.at(checkpoint.number)
+        if entry is None or entry.mac != checkpoint.mac:
+            raise rolled_back(what=f"a ledger without {what}, number {checkpoint.number}")
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
         """All entries that follow one, as they stand, oldest first, a page at a time."""
@@ -138,7 +137,7 @@ class Chain:
 
     def _tip(self) -> Entry:
         """The last entry, sealed, and not older than what was seen here before."""
-        noted = self.store.head()
+        noted = self.store.checkpoint()
         if noted is None:
             raise not_opened() if self._seen is None else rolled_back(what="an empty ledger")
         key = self.owner()
@@ -147,14 +146,14 @@ class Chain:
             raise damaged(what="the last entry is not the one noted as such")
         last.require_seal(key)
         if self._seen is not None and self._seen != noted:
-            self.require_head(self._seen, "an entry seen before")
+            self.require_checkpoint(self._seen, "an entry seen before")
         self._see(noted)
         return last
 
     def _require_living(self, fence: Fence | None) -> None:
         if fence is not None:
-            self.require_head(fence.head, "the entry that the owner's key names")
+            self.require_checkpoint(fence.checkpoint, "the entry that the owner's key names")
 
-    def _see(self, head: Head) -> None:
-        if self._seen is None or head.number > self._seen.number:
-            self._seen = head
+    def _see(self, checkpoint: Checkpoint) -> None:
+        if self._seen is None or checkpoint.number > self._seen.number:
+            self._seen = checkpoint

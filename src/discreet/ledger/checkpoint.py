@@ -1,4 +1,4 @@
-"""The head of a ledger: what an owner writes down elsewhere to notice a ledger cut short."""
+"""The checkpoint of a ledger: what an owner writes down elsewhere to notice a ledger cut short."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _FORM = re.compile(r"(?P<number>[1-9][0-9]*):(?P<mac>[0-9a-f]{64})")
 
 
 @dataclass(frozen=True)
-class Head:
+class Checkpoint:
     """Number and seal of the last entry; the seal stands for all entries before it.
 
     Neither part is secret. ``str`` gives one line to keep, :meth:`parse` reads it.
 
-    >>> head = Head(number=12, mac="ab" * 32)
-    >>> Head.parse(str(head)) == head
+    >>> checkpoint = Checkpoint(number=12, mac="ab" * 32)
+    >>> Checkpoint.parse(str(checkpoint)) == checkpoint
     True
     """
 
@@ -35,8 +35,8 @@ class Head:
         if match is None:
             raise InvalidParameter(
                 code="not_a_head",
-                expectation="the head of a ledger, a number and 64 hexadecimal digits",
+                expectation="the checkpoint of a ledger, a number and 64 hexadecimal digits",
                 received=type(text).__name__,
-                remedy="Pass the line that `str(ledger.head())` gave.",
+                remedy="Pass the line that `str(ledger.checkpoint())` gave.",
             )
         return cls(number=int(match["number"]), mac=match["mac"])

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from discreet.core.errors import LedgerError
+from discreet.core.errors import InvalidParameter, LedgerError
 from discreet.ledger.errors import unwritable
 
 OWNER_ONLY = 0o600
@@ -28,6 +30,25 @@ def write_new(path: Path, content: bytes) -> None:
     except OSError as error:
         raise unwritable_at(path, error) from error
     sync_folder(path.parent)
+
+
+@contextmanager
+def backup_file(target: Path) -> Iterator[None]:
+    """An empty file that stays if the block succeeds, and is removed if it does not."""
+    try:
+        write_new(target, b"")
+    except FileExistsError:
+        raise InvalidParameter(
+            code="backup_exists",
+            expectation="a place for the back-up where nothing is yet",
+            received=target.name,
+            remedy="Choose another name; a back-up never overwrites anything.",
+        ) from None
+    try:
+        yield
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
 
 
 def put_in_place(draft: Path, path: Path, content: bytes) -> None:

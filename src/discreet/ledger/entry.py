@@ -19,17 +19,20 @@ from typing import Any
 
 from discreet.accounting.adaptive.steps import Amounts
 from discreet.ledger.amounts import read, written
-from discreet.ledger.checkpoint import Head
+from discreet.ledger.checkpoint import Checkpoint
 from discreet.ledger.errors import damaged
 from discreet.ledger.key import OwnerKey
 from discreet.ledger.plain_json import compact
-from discreet.noise.randomness import SYSTEM
+from discreet.noise.randomness import random_id
 
 FORM = 1
 """Version of the form of entries; part of every seal."""
 
+COLUMNS = "number, id, kind, time, subject, body, spent, ceiling, previous, mac"
+"""Of a table of entries, in the order of :func:`row_of` and :func:`entry_of`."""
 
-class Kind(StrEnum):
+
+class EntryKind(StrEnum):
     """What an entry says."""
 
     OPENED = "opened"
@@ -66,7 +69,7 @@ class Entry:
 
     number: int
     id: str
-    kind: Kind
+    kind: EntryKind
     time: str
     subject: str
     text: str
@@ -87,9 +90,9 @@ class Entry:
         return value
 
     @property
-    def head(self) -> Head:
-        """The head of the ledger when this entry was the last."""
-        return Head(number=self.number, mac=self.mac)
+    def checkpoint(self) -> Checkpoint:
+        """The checkpoint of the ledger when this entry was the last."""
+        return Checkpoint(number=self.number, mac=self.mac)
 
     @property
     def charge(self) -> Amounts:
@@ -97,16 +100,31 @@ class Entry:
 
         Nothing where a sub-account pays, which was itself paid for when it was granted.
         """
-        charging = self.kind in (Kind.RESERVED, Kind.RECORDED, Kind.GRANTED)
+        charging = self.kind in (EntryKind.RESERVED, EntryKind.RECORDED, EntryKind.GRANTED)
         return self.amounts("charge") if charging and not self.account else (0,) * len(self.spent)
 
     @property
     def account(self) -> str:
         """The sub-account that the entry is about, or the one that pays; empty for the whole."""
-        if self.kind is Kind.DRAWN:
+        if self.kind is EntryKind.DRAWN:
             return self.subject
-        within = self.kind in (Kind.RESERVED, Kind.GRANTED)
+        within = self.kind in (EntryKind.RESERVED, EntryKind.GRANTED)
         return str(self.body.get("account", "")) if within else ""
+
+    def to_dict(self) -> dict[str, object]:
+        """All of it as plain JSON, for an export."""
+        return {
+            "number": self.number,
+            "time": self.time,
+            "kind": self.kind.value,
+            "id": self.id,
+            "subject": self.subject,
+            "spent": written(self.spent),
+            "limit": written(self.limit),
+            "body": self.body,
+            "previous": self.previous,
+            "mac": self.mac,
+        }
 
     def amounts(self, part: str) -> Amounts:
         """Amounts that the body names."""
@@ -136,7 +154,7 @@ class Entry:
 
 def following(
     last: Entry,
-    kind: Kind,
+    kind: EntryKind,
     *,
     text: str,
     subject: str = "",
@@ -158,11 +176,11 @@ def following(
 
 
 def first(*, text: str, limit: Amounts) -> Entry:
-    """The entry that begins a ledger, not yet sealed."""
+    """The entry that starts a ledger, not yet sealed."""
     return Entry(
         number=1,
         id=random_id(),
-        kind=Kind.OPENED,
+        kind=EntryKind.OPENED,
         time=now(),
         subject="",
         text=text,
@@ -172,11 +190,40 @@ def first(*, text: str, limit: Amounts) -> Entry:
     )
 
 
-def random_id() -> str:
-    """Sixteen random bytes: an identifier tells nothing, not even an order."""
-    return SYSTEM.bytes(16).hex()
-
-
 def now() -> str:
     """The time in UTC, to the microsecond."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def row_of(entry: Entry) -> tuple[Any, ...]:
+    """An entry as a row of a table, the same in a file and on a server.
+
+    All text in it is ASCII, so it reads back the same under every encoding a database may have.
+    """
+    return (
+        *(entry.number, entry.id, entry.kind.value, entry.time, entry.subject, entry.text),
+        *(compact(written(entry.spent)), compact(written(entry.limit))),
+        *(entry.previous, entry.mac),
+    )
+
+
+def entry_of(row: tuple[Any, ...]) -> Entry:
+    """Read a row; whatever could not have been written is damage."""
+    number, name, kind, time, subject, text, spent, limit, previous, mac = row
+    if not all(isinstance(part, str) for part in row[1:]):
+        raise damaged(what=f"entry {number}")
+    try:
+        return Entry(
+            number=number,
+            id=name,
+            kind=EntryKind(kind),
+            time=time,
+            subject=subject,
+            text=text,
+            spent=read(json.loads(spent)),
+            limit=read(json.loads(limit)),
+            previous=previous,
+            mac=mac,
+        )
+    except ValueError:
+        raise damaged(what=f"entry {number}") from None

@@ -50,7 +50,7 @@ def superseded(place: str) -> LedgerError:
         remedy=(
             "Open that one; a copy can be read and verified, not added to. If the ledger was moved"
             " to this place, say so: `backup` it, and `restore` the back-up to its place with the"
-            " last `head=` you kept."
+            " last `checkpoint=` you kept."
         ),
     )
 
@@ -87,8 +87,10 @@ def foreign(name: str) -> LedgerError:
     )
 
 
-def too_new(version: int) -> LedgerError:
-    """The file was written by a later version."""
+def version_unknown(version: int, *, known: int) -> LedgerError:
+    """The ledger says that it has another version than the one known here."""
+    if version < known:
+        return damaged(what=f"version {version}, in which no ledger was ever written")
     return LedgerError(
         code="ledger_too_new",
         expectation="a form of ledger that this version knows",
@@ -112,15 +114,15 @@ def unwritable(*, reason: str) -> LedgerError:
         code="ledger_unwritable",
         expectation="a place where entries can be written durably",
         received=reason,
-        remedy="Free space or mend permissions, then repeat; what was written before is safe.",
+        remedy="Free space or fix permissions, then repeat; what was written before is safe.",
     )
 
 
 def key_wrong() -> LedgerError:
-    """The key is not the one the ledger was begun with."""
+    """The key is not the one the ledger was started with."""
     return LedgerError(
         code="ledger_key_wrong",
-        expectation="the owner's key with which this ledger was begun",
+        expectation="the owner's key with which this ledger was started",
         remedy="Pass the right `key=`. If it is the right one, the first entry was changed.",
     )
 
@@ -169,7 +171,7 @@ def unreachable(where: str, *, reason: str) -> LedgerError:
         code="ledger_unreachable",
         expectation="the server that holds the ledger",
         received=f"{where}: {reason}",
-        remedy="Nothing was written. Mend the connection or the credentials, then repeat.",
+        remedy="Nothing was written. Fix the connection or the credentials, then repeat.",
     )
 
 

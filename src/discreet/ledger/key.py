@@ -1,7 +1,7 @@
 """The owner's key: what seals entries, and never leaves this object.
 
-Three keys are derived from it, for seals, for tags and for veils, so that no tag can ever pass for
-a seal. The key is no part of a representation, an error or a pickle.
+Three keys are derived from it, for seals, for tags and for encryption, so that no tag can ever
+pass for a seal. The key is no part of a representation, an error or a pickle.
 
 Proof: ``proofs/ledger.md``. Source: contract, "Spending".
 """
@@ -18,7 +18,7 @@ from discreet.ledger.plain_json import compact
 from discreet.noise.randomness import SYSTEM
 
 LEAST_BYTES = 32
-_VEILED = 256
+_BLOCK = 256
 
 
 class OwnerKey:
@@ -28,7 +28,7 @@ class OwnerKey:
     OwnerKey(...)
     """
 
-    __slots__ = ("_seals", "_tags", "_veils", "identity")
+    __slots__ = ("_cipher", "_seals", "_tags", "identity")
 
     identity: str
     """A public name of the key, by which a ledger knows that another key is a wrong one."""
@@ -45,7 +45,7 @@ class OwnerKey:
         root = hmac.new(secret, digestmod=hashlib.sha256)
         self._seals = hmac.new(_derived(root, b"seals"), digestmod=hashlib.sha256)
         self._tags = hmac.new(_derived(root, b"tags"), digestmod=hashlib.sha256)
-        self._veils = hmac.new(_derived(root, b"veils"), digestmod=hashlib.sha256)
+        self._cipher = hmac.new(_derived(root, b"veils"), digestmod=hashlib.sha256)
         self.identity = _derived(root, b"identity").hex()[:32]
 
     def seal(self, covered: bytes) -> str:
@@ -60,24 +60,24 @@ class OwnerKey:
         """A keyed fingerprint of texts: equal for equal texts, telling nothing without the key."""
         return _mac(self._tags, compact(parts).encode("ascii"))
 
-    def veil(self, secret: bytes) -> str:
+    def encrypt(self, secret: bytes) -> str:
         """A text that tells nothing of ``secret`` without the key, but for its length in 256s.
 
         HMAC-SHA256 as a pseudo-random function in counter mode, from a random start. Whether the
         text was changed is for the seal to say. Spaces are added at the end.
         """
-        padded = secret.ljust(-(-len(secret) // _VEILED) * _VEILED)
+        padded = secret.ljust(-(-len(secret) // _BLOCK) * _BLOCK)
         start = SYSTEM.bytes(16)
-        return (start + self._veiled(start, padded)).hex()
+        return (start + self._streamed(start, padded)).hex()
 
-    def unveil(self, text: str) -> bytes:
-        """What was veiled, without spaces at the end."""
+    def decrypt(self, text: str) -> bytes:
+        """What was encrypted, without spaces at the end."""
         whole = bytes.fromhex(text)
-        return self._veiled(whole[:16], whole[16:]).rstrip(b" ")
+        return self._streamed(whole[:16], whole[16:]).rstrip(b" ")
 
-    def _veiled(self, start: bytes, text: bytes) -> bytes:
+    def _streamed(self, start: bytes, text: bytes) -> bytes:
         stream = b"".join(
-            bytes.fromhex(_mac(self._veils, start + place.to_bytes(8, "big")))
+            bytes.fromhex(_mac(self._cipher, start + place.to_bytes(8, "big")))
             for place in range(-(-len(text) // 32))
         )
         return bytes(a ^ b for a, b in zip(text, stream, strict=False))

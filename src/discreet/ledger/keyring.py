@@ -1,7 +1,7 @@
 """Where the owner's key comes from, and how a ledger and its key are born together.
 
-A key file that is in its place proves that a ledger was begun: then a missing or emptied ledger
-was lost, and is never begun afresh in silence. So a new key first lies beside its place, with
+A key file that is in its place proves that a ledger was started: then a missing or emptied ledger
+was lost, and is never started afresh in silence. So a new key first lies beside its place, with
 ``.new`` after the name; it is on disk before the first entry, and moves to its place once that
 entry is durable. A crash in between leaves a ``.new`` file, and the next opening carries on.
 
@@ -18,11 +18,10 @@ from typing import Protocol
 
 from discreet.core.errors import InvalidParameter
 from discreet.ledger.durable_files import exists, give_name, sync_folder, unwritable_at, write_new
-from discreet.ledger.entry import random_id
 from discreet.ledger.errors import key_missing, missing
-from discreet.ledger.fence import secret_of
-from discreet.ledger.fence_file import FenceFile
+from discreet.ledger.fence import FenceFile, secret_of
 from discreet.ledger.key import OwnerKey, fresh_secret
+from discreet.noise.randomness import random_id
 
 
 class Keyring(Protocol):
@@ -36,9 +35,9 @@ class Keyring(Protocol):
         """The key of a ledger that has entries, or of a back-up of it."""
 
     def begin(self) -> None:
-        """Prepare the key of a ledger that is to be begun; refused where one was begun before."""
+        """Prepare the key of a ledger that is to be started; refused where one was before."""
 
-    def begun(self) -> bool:
+    def starting(self) -> bool:
         """Whether a beginning is under way, so that an empty file is no lost ledger."""
 
     def finish(self, identity: str) -> None:
@@ -83,7 +82,7 @@ class KeyFile:
         finally:
             draft.unlink()
 
-    def begun(self) -> bool:
+    def starting(self) -> bool:
         """Whether the key waits beside its place."""
         return exists(self._new) and not exists(self._path)
 
@@ -100,8 +99,8 @@ class KeyFile:
             sync_folder(self._path.parent)
 
 
-class KeyHeld:
-    """A key that the owner passes; whether a ledger was begun before, only the owner knows."""
+class KeyInMemory:
+    """A key that the owner passes; whether a ledger was started before, only the owner knows."""
 
     fence = None
 
@@ -115,7 +114,7 @@ class KeyHeld:
     def begin(self) -> None:
         """Nothing to prepare."""
 
-    def begun(self) -> bool:
+    def starting(self) -> bool:
         """As far as anybody can tell."""
         return True
 
@@ -123,8 +122,8 @@ class KeyHeld:
         """Nothing to settle."""
 
 
-class KeyGiven(KeyHeld):
-    """A key that the owner passes for a file, which is empty while it is being begun."""
+class KeyGiven(KeyInMemory):
+    """A key that the owner passes for a file, which is empty while it is being started."""
 
     def __init__(self, secret: bytes, ledger: Path) -> None:
         """Hold the key."""
@@ -136,7 +135,7 @@ class KeyGiven(KeyHeld):
         with suppress(FileExistsError):
             write_new(self._mark, b"")
 
-    def begun(self) -> bool:
+    def starting(self) -> bool:
         """Whether the mark is there."""
         return exists(self._mark)
 
@@ -146,7 +145,7 @@ class KeyGiven(KeyHeld):
             self._mark.unlink(missing_ok=True)
 
 
-class KeyLent(KeyHeld):
+class KeyLent(KeyInMemory):
     """A key that was found before, for whoever holds the fence alone."""
 
     def __init__(self, key: OwnerKey) -> None:
@@ -157,7 +156,7 @@ class KeyLent(KeyHeld):
 def keyring(key: bytes | str | os.PathLike[str] | Keyring | None, ledger: Path) -> Keyring:
     """By default the file beside the ledger with ``.key`` after its name."""
     match key:
-        case KeyFile() | KeyHeld():
+        case KeyFile() | KeyInMemory():
             return key
         case None:
             return keyring(ledger.with_name(ledger.name + ".key"), ledger)
@@ -174,7 +173,7 @@ def server_keyring(
     """For a ledger on a server, which begins as a whole or not at all."""
     match key:
         case bytes():
-            return KeyHeld(key)
+            return KeyInMemory(key)
         case str() | os.PathLike():
             return KeyFile(Path(key).resolve(), ledger, there)
     raise not_a_key(key)

@@ -12,21 +12,20 @@ import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from discreet.accounting.adaptive.steps import Amounts, minus, plus
 from discreet.core.errors import InvalidParameter
 from discreet.ledger.amounts import exhausted, require_amounts, within, written
 from discreet.ledger.chain import Chain
-from discreet.ledger.checkpoint import Head
-from discreet.ledger.entry import Entry, Kind, following
+from discreet.ledger.checkpoint import Checkpoint
+from discreet.ledger.entry import Entry, EntryKind, following
 from discreet.ledger.errors import damaged, not_copied
 from discreet.ledger.plain_json import compact, object_text, require_text
-from discreet.ledger.session_log import Notebook, paid
-from discreet.ledger.terms import Terms
+from discreet.ledger.session_log import SessionLog, paid
+from discreet.ledger.terms import LedgerTerms
 from discreet.ledger.verify import verify_chain
-
-Result = TypeVar("Result")
+from discreet.ledger.waiting import Result
 
 
 def _admitted() -> None:
@@ -45,25 +44,25 @@ class Ledger(ABC):
     """Whether entries outlive the process."""
 
     account = ""
-    """Not an allotment, but the whole."""
+    """Not a sub-account, but the whole."""
 
     def __init__(self, chain: Chain) -> None:
         """Look at nothing yet."""
         self.chain = chain
 
-    def open(self, terms: Terms) -> Terms:
-        """Begin the ledger, or check that it was begun on these terms; return those in force.
+    def open(self, terms: LedgerTerms) -> LedgerTerms:
+        """Start the ledger, or check that it was started on these terms; return those in force.
 
-        The budget may be the one it was begun with or the one in force after amendments.
+        The budget may be the one it was started with or the one in force after amendments.
         """
         self._begin(terms)
         with self.chain.living() as last:
-            begun = Terms.of(self.chain.begun())
-            amended = self.chain.store.latest(Kind.AMENDED, "")
+            started = LedgerTerms.of(self.chain.first())
+            amended = self.chain.store.latest(EntryKind.AMENDED, "")
             if amended is not None:
                 amended.require_seal(self.chain.owner())
-            in_force = begun.amended(last.limit, amended)
-        terms.check(begun, in_force)
+            in_force = started.amended(last.limit, amended)
+        terms.check(started, in_force)
         return in_force
 
     def amend(self, *, limit: Amounts, budget: Mapping[str, object], reason: str) -> None:
@@ -83,7 +82,7 @@ class Ledger(ABC):
                     expectation="a limit that covers what is spent already",
                     remedy="Choose a larger one; what was released cannot be taken back.",
                 )
-            self.chain.add(following(last, Kind.AMENDED, text=text, limit=limit))
+            self.chain.add(following(last, EntryKind.AMENDED, text=text, limit=limit))
 
     def reserve(
         self,
@@ -103,23 +102,23 @@ class Ledger(ABC):
         """
         subject = self._subject(asker, question)
         body = {"asker": asker, "question": question, **spending(charge, event, detail)}
-        return self._spend(Kind.RESERVED, charge, compact(body), subject, admit)
+        return self._spend(EntryKind.RESERVED, charge, compact(body), subject, admit)
 
     def record(self, *, charge: Amounts, event: str, detail: Mapping[str, object]) -> str:
         """Enter spending that happened elsewhere; where the limit is too small, amend it first."""
-        return self._spend(Kind.RECORDED, charge, compact(spending(charge, event, detail)), "")
+        return self._spend(EntryKind.RECORDED, charge, compact(spending(charge, event, detail)), "")
 
     def commit(self, reservation: str, release: Mapping[str, object]) -> None:
         """Keep the release that a reservation paid for, once. Durable on return."""
-        self._about(Kind.COMMITTED, reservation, object_text("release", release))
+        self._about(EntryKind.COMMITTED, reservation, object_text("release", release))
 
     def answer(self, reservation: str, body: Mapping[str, object]) -> None:
         """Keep one answer of a conversation that goes on. Durable on return."""
-        self._about(Kind.ANSWERED, reservation, object_text("body", body))
+        self._about(EntryKind.ANSWERED, reservation, object_text("body", body))
 
     def fail(self, reservation: str, code: str) -> None:
         """End a reservation that came to nothing; it stays spent."""
-        self._about(Kind.FAILED, reservation, compact({"code": require_text("code", code)}))
+        self._about(EntryKind.FAILED, reservation, compact({"code": require_text("code", code)}))
 
     def find(self, *, asker: str, question: str) -> Mapping[str, Any] | None:
         """The latest release committed to this asker for this very question."""
@@ -141,15 +140,15 @@ class Ledger(ABC):
         with self.chain.reading():
             return paid(self.chain, self.account, require_text("reservation", reservation)).body
 
-    def notebook(self, reservation: str) -> Notebook:
+    def session_log(self, reservation: str) -> SessionLog:
         """Claim a conversation paid from here, for this process alone. Durable on return."""
-        return Notebook.claimed(self, self.account, reservation)
+        return SessionLog.claimed(self, self.account, reservation)
 
     def answers(self, reservation: str) -> list[Mapping[str, Any]]:
         """The answers kept for a conversation, oldest first: resuming re-reads, never redraws."""
         with self.chain.reading():
             self.chain.reservation(require_text("reservation", reservation))
-            entries = self.chain.store.every(Kind.ANSWERED, reservation)
+            entries = self.chain.store.every(EntryKind.ANSWERED, reservation)
             return [entry.require_seal(self.chain.owner()).body for entry in entries]
 
     def spent(self) -> Amounts:
@@ -184,42 +183,44 @@ class Ledger(ABC):
 
     def _noted(self, subject: str) -> str:
         with self.chain.writing() as last:
-            known = self.chain.store.latest(Kind.SNAPSHOT, subject)
+            known = self.chain.store.latest(EntryKind.SNAPSHOT, subject)
             if known is not None:
                 return known.require_seal(self.chain.owner()).id
-            return self.chain.add(following(last, Kind.SNAPSHOT, text="{}", subject=subject)).id
+            return self.chain.add(
+                following(last, EntryKind.SNAPSHOT, text="{}", subject=subject)
+            ).id
 
     def tag(self, text: str) -> str:
         """A keyed fingerprint of ``text`` under the owner's key."""
         return self.chain.owner().tag("text", require_text("text", text))
 
-    def head(self) -> Head:
+    def checkpoint(self) -> Checkpoint:
         """Number and seal of the last entry, to be kept elsewhere."""
         with self.chain.reading() as last:
-            return last.head
+            return last.checkpoint
 
-    def verify(self, head: Head | str | None = None) -> None:
-        """Check every entry, seal and total; with a kept ``head``, that nothing is missing.
+    def verify(self, checkpoint: Checkpoint | str | None = None) -> None:
+        """Check every entry, seal and total; with a kept ``checkpoint``, that nothing is missing.
 
-        A head is kept as the line that ``str`` gives. Without one, an old copy looks whole.
+        A checkpoint is kept as the line that ``str`` gives. Without one, an old copy looks whole.
         """
-        head = Head.parse(head) if isinstance(head, str) else head
+        checkpoint = Checkpoint.parse(checkpoint) if isinstance(checkpoint, str) else checkpoint
         with self.chain.reading() as last:
             self.chain.store.inspect()
-            if head is not None:
-                self.chain.require_head(head, "the head you kept")
-        verify_chain(self.chain.entries(), self.chain.owner(), last.head)
+            if checkpoint is not None:
+                self.chain.require_checkpoint(checkpoint, "the checkpoint you kept")
+        verify_chain(self.chain.entries(), self.chain.owner(), last.checkpoint)
 
     @abstractmethod
-    def backup(self, path: str | os.PathLike[str]) -> Head:
-        """Write a consistent copy to a new file; return the head it ends with."""
+    def backup(self, path: str | os.PathLike[str]) -> Checkpoint:
+        """Write a consistent copy to a new file; return the checkpoint it ends with."""
 
     def close(self) -> None:
         """Let go of the store. What was written stays."""
         self.chain.store.close()
 
     @abstractmethod
-    def _begin(self, terms: Terms) -> None:
+    def _begin(self, terms: LedgerTerms) -> None:
         """Write the first entry if there is none."""
 
     def repeated(self, act: Callable[[], Result]) -> Result:
@@ -231,7 +232,7 @@ class Ledger(ABC):
 
     def _spend(
         self,
-        kind: Kind,
+        kind: EntryKind,
         charge: Amounts,
         text: str,
         subject: str,
@@ -240,7 +241,7 @@ class Ledger(ABC):
         return self.repeated(lambda: self._spent(kind, charge, text, subject, admit))
 
     def _spent(
-        self, kind: Kind, charge: Amounts, text: str, subject: str, admit: Callable[[], None]
+        self, kind: EntryKind, charge: Amounts, text: str, subject: str, admit: Callable[[], None]
     ) -> str:
         with self.chain.writing() as last:
             admit()
@@ -251,11 +252,11 @@ class Ledger(ABC):
             entry = following(last, kind, text=text, subject=subject, spent=total)
             return self.chain.add(entry).id
 
-    def _about(self, kind: Kind, reservation: str, text: str) -> None:
+    def _about(self, kind: EntryKind, reservation: str, text: str) -> None:
         require_text("reservation", reservation)
         self.repeated(lambda: self._concluded(kind, reservation, text))
 
-    def _concluded(self, kind: Kind, reservation: str, text: str) -> None:
+    def _concluded(self, kind: EntryKind, reservation: str, text: str) -> None:
         with self.chain.writing() as last:
             self.chain.require_open(reservation)
             self.chain.add(following(last, kind, text=text, subject=reservation))

@@ -9,19 +9,19 @@ from contextlib import contextmanager
 
 from discreet.core.errors import InvalidParameter
 from discreet.ledger.chain import Chain
-from discreet.ledger.checkpoint import Head
-from discreet.ledger.entry import Entry, Kind, first
+from discreet.ledger.checkpoint import Checkpoint
+from discreet.ledger.entry import Entry, EntryKind, first
 from discreet.ledger.errors import closed, not_copied
 from discreet.ledger.key import OwnerKey, fresh_secret
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.terms import Terms
+from discreet.ledger.terms import LedgerTerms
 
 
 class Memory(Ledger):
     """A ledger in memory. What is spent is forgotten with the process, so choose it knowingly.
 
     >>> ledger = Memory()
-    >>> terms = Terms(unit="Row()", budget={"epsilon": 1}, filter="epsilon", limit=(10,))
+    >>> terms = LedgerTerms(unit="Row()", budget={"epsilon": 1}, filter="epsilon", limit=(10,))
     >>> ledger.open(terms) == terms
     True
     >>> name = ledger.reserve(asker="ann", question="count", charge=(4,), event="{}", detail={})
@@ -35,16 +35,16 @@ class Memory(Ledger):
     def __init__(self) -> None:
         """Start empty, with a key of its own."""
         key = OwnerKey(fresh_secret())
-        self._begin_with = key
-        super().__init__(Chain(_Lists(), lambda: key))
+        self._own_key = key
+        super().__init__(Chain(MemoryStore(), lambda: key))
 
-    def _begin(self, terms: Terms) -> None:
+    def _begin(self, terms: LedgerTerms) -> None:
         with self.chain.store.writing():
-            if self.chain.store.head() is None:
-                entry = first(text=terms.text(self._begin_with.identity), limit=terms.limit)
-                self.chain.store.append(entry.sealed(self._begin_with))
+            if self.chain.store.checkpoint() is None:
+                entry = first(text=terms.text(self._own_key.identity), limit=terms.limit)
+                self.chain.store.append(entry.sealed(self._own_key))
 
-    def backup(self, path: str | os.PathLike[str]) -> Head:
+    def backup(self, path: str | os.PathLike[str]) -> Checkpoint:
         """Refused: there is nothing on disk to go on from."""
         raise InvalidParameter(
             code="ledger_not_durable",
@@ -57,7 +57,7 @@ class Memory(Ledger):
         return "Memory()"
 
 
-class _Lists:
+class MemoryStore:
     """Entries in a list, with indices; of one process, since a fork would spend twice."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class _Lists:
         self._closed = False
         self._entries: list[Entry] = []
         self._names: dict[str, Entry] = {}
-        self._about: dict[tuple[Kind, str], list[Entry]] = {}
+        self._about: dict[tuple[EntryKind, str], list[Entry]] = {}
         self._released: dict[str, Entry] = {}
 
     @contextmanager
@@ -85,12 +85,12 @@ class _Lists:
         self._entries.append(entry)
         self._names[entry.id] = entry
         self._about.setdefault((entry.kind, entry.subject), []).append(entry)
-        if entry.kind is Kind.COMMITTED:
+        if entry.kind is EntryKind.COMMITTED:
             self._released[self._names[entry.subject].subject] = entry
 
-    def head(self) -> Head | None:
+    def checkpoint(self) -> Checkpoint | None:
         """Of the last entry."""
-        return self._entries[-1].head if self._entries else None
+        return self._entries[-1].checkpoint if self._entries else None
 
     def at(self, number: int) -> Entry | None:
         return self._entries[number - 1] if 1 <= number <= len(self._entries) else None
@@ -98,11 +98,11 @@ class _Lists:
     def named(self, name: str) -> Entry | None:
         return self._names.get(name)
 
-    def latest(self, kind: Kind, subject: str) -> Entry | None:
+    def latest(self, kind: EntryKind, subject: str) -> Entry | None:
         found = self._about.get((kind, subject))
         return found[-1] if found else None
 
-    def every(self, kind: Kind, subject: str) -> list[Entry]:
+    def every(self, kind: EntryKind, subject: str) -> list[Entry]:
         return list(self._about.get((kind, subject), ()))
 
     def released(self, subject: str) -> Entry | None:

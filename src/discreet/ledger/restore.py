@@ -1,9 +1,9 @@
 """Bringing a ledger back from a copy, without ever forgetting what was spent.
 
 Where a ledger is still in place, the copy may only add to it. Where none is, nothing here can tell
-an old copy from a new one: then the owner says which head was the last, and answers for it. If the
-key file says that the ledger lives elsewhere, the copy must have all its entries too; from then on
-it lives here, and what lies there is never added to again.
+an old copy from a new one: then the owner says which checkpoint was the last, and answers for it.
+If the key file says that the ledger lives elsewhere, the copy must have all its entries too; from
+then on it lives here, and what lies there is never added to again.
 
 Proof: ``proofs/ledger.md``.
 """
@@ -12,61 +12,95 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from discreet.core.errors import InvalidParameter, LedgerError
-from discreet.ledger.backup import up_to
 from discreet.ledger.chain import Chain
-from discreet.ledger.checkpoint import Head
+from discreet.ledger.checkpoint import Checkpoint
 from discreet.ledger.durable_files import exists, give_name
-from discreet.ledger.entry import Entry, Kind, following, random_id
+from discreet.ledger.entry import Entry, EntryKind, following
 from discreet.ledger.errors import missing, restore_refused
 from discreet.ledger.fence import Fence, Place, fence_of
 from discreet.ledger.keyring import KeyLent, Keyring, keyring
 from discreet.ledger.plain_json import compact
-from discreet.ledger.postgres.ledger import Postgres
 from discreet.ledger.sqlite.ledger import SQLite
+from discreet.ledger.store import Store, up_to
 from discreet.ledger.verify import verify_chain
+from discreet.noise.randomness import random_id
 
 _BEYOND_READING = {"ledger_damaged", "not_a_ledger", "ledger_not_opened"}
 
 
+class ServedStore(Store, Protocol):
+    """A store that shares its place with those of other ledgers."""
+
+    def beginning(self) -> AbstractContextManager[None]:
+        """Be the only one who starts a ledger there, throughout the block."""
+
+    def blank(self) -> bool:
+        """Whether nothing was ever written for this ledger, inside a block."""
+
+
+@runtime_checkable
+class Served(Protocol):
+    """A ledger on a server, which is there or not, but is no file that could be moved."""
+
+    keys: Keyring
+    place: Place
+    chain: Chain
+
+    @property
+    def store(self) -> ServedStore:
+        """Where its entries lie."""
+
+    def exists(self) -> bool:
+        """Whether it was started."""
+
+
 def restore(
     backup_path: str | os.PathLike[str],
-    ledger: str | os.PathLike[str] | Postgres,
+    ledger: str | os.PathLike[str] | Served,
     *,
     key: bytes | str | os.PathLike[str] | None = None,
-    head: Head | str | None = None,
-) -> Head:
-    """Bring a ledger up to the back-up; return the head it then has.
+    checkpoint: Checkpoint | str | None = None,
+) -> Checkpoint:
+    """Bring a ledger up to the back-up; return the checkpoint it then has.
 
     Args:
         backup_path: A file that :meth:`Ledger.backup` wrote, of a file or of a server.
         ledger: Where the ledger is, was, or is to be: a path, or one on a server.
         key: The owner's key of a file, by default in ``<path>.key``; one on a server has its own.
-        head: The last head the owner kept; the back-up must contain it. Needed where there is
-            no ledger to compare with.
+        checkpoint: The last one the owner kept; the back-up must contain it. Needed where there
+            is no ledger to compare with.
 
     Guarantee: every entry of a ledger in place, of the living one if its file is there, and every
-    entry up to the head, is in the ledger afterwards; otherwise it is refused and nothing is
+    entry up to the checkpoint, is in the ledger afterwards; otherwise it is refused and nothing is
     changed. Afterwards this ledger lives, and no other under this key file.
     """
-    head = Head.parse(head) if isinstance(head, str) else head
+    checkpoint = Checkpoint.parse(checkpoint) if isinstance(checkpoint, str) else checkpoint
     source = Path(backup_path).resolve()
     if not exists(source):
         raise missing(source.name)
-    if isinstance(ledger, Postgres):
+    if isinstance(ledger, Served):
         if key is not None:
             raise InvalidParameter(
                 code="key_twice",
                 expectation="one key: a ledger on a server has its own",
                 remedy="Leave `key=` out.",
             )
-        with _Move.begun(ledger.keys, source, ledger.place, head) as move:
+        with _Move.started(ledger.keys, source, ledger.place, checkpoint) as move:
             return _onto_server(move, ledger)
+    if not isinstance(ledger, str | os.PathLike):
+        raise InvalidParameter(
+            code="ledger_expected",
+            expectation="the path of a ledger, or a ledger on a server",
+            received=type(ledger).__name__,
+            remedy="Pass the path; a ledger in a file is closed while it is restored.",
+        )
     place = Path(ledger).resolve()
-    with _Move.begun(keyring(key, place), source, Place(str(place)), head) as move:
+    with _Move.started(keyring(key, place), source, Place(str(place)), checkpoint) as move:
         return _into_file(move, place)
 
 
@@ -74,25 +108,32 @@ class _Move:
     """A back-up that is to live at a place, while nobody writes under its key file."""
 
     def __init__(
-        self, keys: Keyring, content: bytes | None, copy: SQLite, place: Place, head: Head | None
+        self,
+        keys: Keyring,
+        content: bytes | None,
+        copy: SQLite,
+        place: Place,
+        checkpoint: Checkpoint | None,
     ) -> None:
         self.lent = KeyLent(keys.existing())
         self.copy = copy
         self._file, self._content = keys.fence, content
         self._fence = None if content is None else fence_of(content)
-        self._place, self._head = place, head
+        self._place, self._checkpoint = place, checkpoint
 
     @classmethod
     @contextmanager
-    def begun(cls, keys: Keyring, source: Path, place: Place, head: Head | None) -> Iterator[_Move]:
+    def started(
+        cls, keys: Keyring, source: Path, place: Place, checkpoint: Checkpoint | None
+    ) -> Iterator[_Move]:
         """Verify the back-up, and compare it with the ledger that lives elsewhere."""
         with SQLite(source, key=KeyLent(keys.existing())) as copy:
-            copy.verify(head)
+            copy.verify(checkpoint)
             if keys.fence is None:
-                yield cls(keys, None, copy, place, head)
+                yield cls(keys, None, copy, place, checkpoint)
                 return
             with keys.fence.alone() as content:
-                yield cls(keys, content, copy, place, head)
+                yield cls(keys, content, copy, place, checkpoint)
 
     def require_nothing_lost(self, *, in_place: bool) -> None:
         """Refuse a back-up that lacks entries of the living ledger, as far as that can be seen."""
@@ -104,13 +145,13 @@ class _Move:
                     self.require_contained(living.chain)
                 return
             in_place = False
-        if not in_place and self._head is None:
+        if not in_place and self._checkpoint is None:
             raise InvalidParameter(
                 code="head_needed",
-                expectation="the last head you kept, since there is no ledger to compare with",
+                expectation="the last checkpoint you kept, as there is no ledger to compare with",
                 remedy=(
-                    "Pass `head=`. With the one that `backup` returned you state that nothing was"
-                    " spent after it; if you cannot, `record` what may have been."
+                    "Pass `checkpoint=`. With the one that `backup` returned you state that nothing"
+                    " was spent after it; if you cannot, `record` what may have been."
                 ),
             )
 
@@ -125,19 +166,19 @@ class _Move:
         if self._fence is None:
             return True
         with ledger.reading():
-            entry = ledger.store.at(self._fence.head.number)
-            contained = entry is not None and entry.head == self._fence.head
+            entry = ledger.store.at(self._fence.checkpoint.number)
+            contained = entry is not None and entry.checkpoint == self._fence.checkpoint
         return contained and self._fence.place.is_also(self._place)
 
-    def settle(self, head: Head, place: Place) -> None:
+    def settle(self, checkpoint: Checkpoint, place: Place) -> None:
         """Let the fence name an entry that no other copy has: from now on nothing else lives."""
         if self._file is None or self._content is None:
             return
-        if not self._file.put(self._content, Fence(head, place)):
+        if not self._file.put(self._content, Fence(checkpoint, place)):
             raise restore_refused(what="a key file that cannot be written, and so not say where")
 
 
-def _into_file(move: _Move, place: Path) -> Head:
+def _into_file(move: _Move, place: Path) -> Checkpoint:
     if exists(place):
         with SQLite(place, key=move.lent) as ledger:
             return _brought_up(move, ledger.chain, Place.of_file(place))
@@ -157,27 +198,27 @@ def _into_file(move: _Move, place: Path) -> Head:
     return found
 
 
-def _onto_server(move: _Move, ledger: Postgres) -> Head:
+def _onto_server(move: _Move, ledger: Served) -> Checkpoint:
     chain = ledger.chain.unfenced()
     if ledger.exists():
         return _brought_up(move, chain, ledger.place)
     move.require_nothing_lost(in_place=False)
-    with ledger.server.beginning(), move.copy.chain.reading() as last:
-        if not ledger.server.blank():
+    with ledger.store.beginning(), move.copy.chain.reading() as last:
+        if not ledger.store.blank():
             raise restore_refused(what="a ledger that appeared meanwhile")
         for entry in up_to(move.copy.chain.store, last.number):
-            ledger.server.append(entry)
+            ledger.store.append(entry)
         found = _note(chain, last)
         move.settle(found, ledger.place)
         return found
 
 
-def _brought_up(move: _Move, chain: Chain, place: Place) -> Head:
+def _brought_up(move: _Move, chain: Chain, place: Place) -> Checkpoint:
     """Append to the ledger in place what the copy has beyond it."""
     _verify(chain)
     lives = move.lives(chain)
     move.require_nothing_lost(in_place=lives)
-    last = move.copy.head()
+    last = move.copy.checkpoint()
     with chain.writing() as tip:
         move.require_contained(chain)
         with move.copy.chain.reading():
@@ -197,11 +238,11 @@ def _verify(chain: Chain) -> None:
     try:
         with chain.reading() as last:
             chain.store.inspect()
-        verify_chain(chain.entries(), chain.owner(), last.head)
+        verify_chain(chain.entries(), chain.owner(), last.checkpoint)
     except LedgerError as error:
         if error.code not in _BEYOND_READING:
             raise
-        what = "a ledger that cannot be read; move it aside, keep it, and pass `head=`"
+        what = "a ledger that cannot be read; move it aside, keep it, and pass `checkpoint=`"
         raise restore_refused(what=what) from error
 
 
@@ -213,7 +254,7 @@ def _require_no_journal(place: Path) -> None:
             raise restore_refused(what=what)
 
 
-def _note(chain: Chain, last: Entry) -> Head:
+def _note(chain: Chain, last: Entry) -> Checkpoint:
     """Add an entry that says that everything up to ``last`` came from a back-up."""
-    text = compact({"from": str(last.head)})
-    return chain.add(following(last, Kind.RESTORED, text=text)).head
+    text = compact({"from": str(last.checkpoint)})
+    return chain.add(following(last, EntryKind.RESTORED, text=text)).checkpoint

@@ -1,8 +1,8 @@
-"""The notebook of a conversation that outlives its process: what was said, and its secrets.
+"""The log of an interactive session that outlives its process: what was said, and its secrets.
 
 What was said is kept like every answer. A secret, such as the noise of a hidden threshold, is
-sealed like every entry and also veiled under the owner's key: neither the file nor an export nor
-a back-up shows it to anybody without that key.
+sealed like every entry and also encrypted under the owner's key: neither the file nor an export
+nor a back-up shows it to anybody without that key.
 
 One process speaks for a conversation at a time. Whoever takes it up writes a claim with the next
 number; from then on whatever an older speaker would write is refused, and so never said.
@@ -13,26 +13,35 @@ Proof: ``proofs/ledger.md``. Source: contract, "Spending" (noise that outlives a
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from discreet.core.errors import InvalidParameter, LedgerError
 from discreet.ledger.chain import Chain
-from discreet.ledger.entry import Entry, Kind, following
+from discreet.ledger.entry import Entry, EntryKind, following
 from discreet.ledger.plain_json import compact, object_text, require_text
-
-if TYPE_CHECKING:
-    from discreet.ledger.ledger import Ledger
+from discreet.ledger.waiting import Result
 
 
-class Notebook:
+class Chained(Protocol):
+    """A ledger: its chain of entries, and its way of writing to it."""
+
+    @property
+    def chain(self) -> Chain:
+        """The sealed entries."""
+
+    def repeated(self, act: Callable[[], Result]) -> Result:
+        """Do what writes as a whole or not at all, until it is known how it ended."""
+
+
+class SessionLog:
     """What one speaker writes about one reservation.
 
     Guarantee: an entry is durable when :meth:`write` or :meth:`keep` returns; nothing is written
     after a later claim, after the reservation's end, or after the ledger came back from a copy.
     """
 
-    def __init__(self, ledger: Ledger, reservation: str, generation: int) -> None:
+    def __init__(self, ledger: Chained, reservation: str, generation: int) -> None:
         """Speak under a claim that was written."""
         self._ledger = ledger
         self._chain = ledger.chain
@@ -40,7 +49,7 @@ class Notebook:
         self._generation = generation
 
     @classmethod
-    def claimed(cls, ledger: Ledger, account: str, reservation: str) -> Notebook:
+    def claimed(cls, ledger: Chained, account: str, reservation: str) -> SessionLog:
         """Claim a conversation that ``account`` paid for. Durable on return."""
         require_text("reservation", reservation)
         generation = ledger.repeated(lambda: _claim(ledger.chain, account, reservation))
@@ -54,23 +63,23 @@ class Notebook:
     def entries(self) -> Sequence[Mapping[str, Any]]:
         """All that was written, oldest first, secrets included: for the owner's process alone."""
         with self._chain.reading():
-            kinds = (Kind.ANSWERED, Kind.KEPT)
+            kinds = (EntryKind.ANSWERED, EntryKind.KEPT)
             found = [e for kind in kinds for e in self._chain.store.every(kind, self._reservation)]
             return [self._read(entry) for entry in sorted(found, key=lambda entry: entry.number)]
 
     def write(self, entry: Mapping[str, Any]) -> None:
         """Keep what is said. Durable on return."""
-        self._add(Kind.ANSWERED, object_text("entry", entry))
+        self._add(EntryKind.ANSWERED, object_text("entry", entry))
 
     def keep(self, entry: Mapping[str, Any]) -> None:
         """Keep a secret. Durable on return."""
-        veiled = self._chain.owner().veil(object_text("entry", entry).encode("ascii"))
-        self._add(Kind.KEPT, compact({"generation": self._generation, "veiled": veiled}))
+        encrypted = self._chain.owner().encrypt(object_text("entry", entry).encode("ascii"))
+        self._add(EntryKind.KEPT, compact({"generation": self._generation, "veiled": encrypted}))
 
-    def _add(self, kind: Kind, text: str) -> None:
+    def _add(self, kind: EntryKind, text: str) -> None:
         self._ledger.repeated(lambda: self._added(kind, text))
 
-    def _added(self, kind: Kind, text: str) -> None:
+    def _added(self, kind: EntryKind, text: str) -> None:
         with self._chain.writing() as last:
             self._chain.require_open(self._reservation)
             _require_whole(self._chain, self._reservation)
@@ -85,13 +94,13 @@ class Notebook:
 
     def _read(self, entry: Entry) -> Mapping[str, Any]:
         body = entry.require_seal(self._chain.owner()).body
-        if entry.kind is Kind.ANSWERED:
+        if entry.kind is EntryKind.ANSWERED:
             return body
-        plain: dict[str, Any] = json.loads(self._chain.owner().unveil(str(body["veiled"])))
+        plain: dict[str, Any] = json.loads(self._chain.owner().decrypt(str(body["veiled"])))
         return plain
 
     def __repr__(self) -> str:
-        return f"Notebook({self._reservation!r}, generation={self._generation})"
+        return f"SessionLog({self._reservation!r}, generation={self._generation})"
 
 
 def paid(chain: Chain, account: str, reservation: str) -> Entry:
@@ -114,18 +123,18 @@ def _claim(chain: Chain, account: str, reservation: str) -> int:
         _require_whole(chain, reservation)
         generation = _generation(chain, reservation) + 1
         text = compact({"generation": generation})
-        chain.add(following(last, Kind.CLAIMED, text=text, subject=reservation))
+        chain.add(following(last, EntryKind.CLAIMED, text=text, subject=reservation))
         return generation
 
 
 def _generation(chain: Chain, reservation: str) -> int:
-    latest = chain.store.latest(Kind.CLAIMED, reservation)
+    latest = chain.store.latest(EntryKind.CLAIMED, reservation)
     return 0 if latest is None else int(latest.require_seal(chain.owner()).body["generation"])
 
 
 def _require_whole(chain: Chain, reservation: str) -> None:
     """Refuse where answers may be missing: their count is what keeps the price."""
-    restored = chain.store.latest(Kind.RESTORED, "")
+    restored = chain.store.latest(EntryKind.RESTORED, "")
     if restored is None:
         return
     if restored.require_seal(chain.owner()).number > chain.reservation(reservation).number:

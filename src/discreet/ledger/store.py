@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from discreet.ledger.checkpoint import Head
-from discreet.ledger.entry import Entry, Kind
+from discreet.ledger.checkpoint import Checkpoint
+from discreet.ledger.entry import Entry, EntryKind
+
+_PAGE = 256  # entries read at once
 
 
 class Store(Protocol):
@@ -26,8 +29,8 @@ class Store(Protocol):
     def append(self, entry: Entry) -> None:
         """Add an entry at the end."""
 
-    def head(self) -> Head | None:
-        """The head as noted beside the entries; None for a ledger without any."""
+    def checkpoint(self) -> Checkpoint | None:
+        """The checkpoint as noted beside the entries; None for a ledger without any."""
 
     def at(self, number: int) -> Entry | None:
         """The entry with this number."""
@@ -35,10 +38,10 @@ class Store(Protocol):
     def named(self, name: str) -> Entry | None:
         """The entry with this id."""
 
-    def latest(self, kind: Kind, subject: str) -> Entry | None:
+    def latest(self, kind: EntryKind, subject: str) -> Entry | None:
         """The last entry of this kind about this subject."""
 
-    def every(self, kind: Kind, subject: str) -> list[Entry]:
+    def every(self, kind: EntryKind, subject: str) -> list[Entry]:
         """All entries of this kind about this subject, oldest first."""
 
     def released(self, subject: str) -> Entry | None:
@@ -52,3 +55,13 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of the place."""
+
+
+def up_to(store: Store, number: int, after: int = 0) -> Iterator[Entry]:
+    """Entries that follow ``after``, up to ``number``, inside a block."""
+    while after < number:
+        page = store.after(after, min(_PAGE, number - after))
+        if not page:
+            return
+        yield from page
+        after = page[-1].number

@@ -1,9 +1,9 @@
-"""Allotments: budgets within a budget, set aside in full when they are granted.
+"""Sub-accounts: budgets within a budget, set aside in full when they are granted.
 
-They live in the chain of their ledger, so seals, heads, back-ups and ``verify`` cover them. The
-grant charges what lies above with the whole allotment, durably, before anybody may spend from it;
-from then on its questions are drawn from it alone. A drawing says the total after it, so the
-latest one tells what is spent, however long the ledger has become.
+They live in the chain of their ledger, so seals, checkpoints, back-ups and ``verify`` cover them.
+The grant charges what lies above with the whole sub-account, durably, before anybody may spend
+from it; from then on its questions are drawn from it alone. A drawing says the total after it, so
+the latest one tells what is spent, however long the ledger has become.
 
 A *child* is a budget of its own. A *partition* holds a budget for each of its parts, which pay
 nothing further to it; what a partition costs is the caller's to compute, and to prove.
@@ -20,15 +20,15 @@ from discreet.accounting.adaptive.steps import Amounts, minus, plus
 from discreet.core.errors import InvalidParameter
 from discreet.ledger.amounts import exhausted, require_amounts, within, written
 from discreet.ledger.chain import Chain
-from discreet.ledger.entry import Entry, Kind, following
+from discreet.ledger.entry import Entry, EntryKind, following
 from discreet.ledger.errors import damaged, rolled_back
 from discreet.ledger.ledger import Ledger, spending
 from discreet.ledger.plain_json import compact, require_text
-from discreet.ledger.session_log import Notebook, paid
-from discreet.ledger.sub_account_grant import Grant, Role
+from discreet.ledger.session_log import SessionLog, paid
+from discreet.ledger.sub_account_grant import Role, SubAccountGrant
 
 
-class Allotment:
+class SubAccount:
     """An account within a ledger.
 
     Guarantee: what is drawn never falls and never exceeds the limit, whatever is interleaved or
@@ -42,12 +42,12 @@ class Allotment:
         self._seen = (0,) * len(self.limit())
 
     @classmethod
-    def opened(cls, ledger: Ledger, above: str, grant: Grant) -> Allotment:
+    def opened(cls, ledger: Ledger, above: str, grant: SubAccountGrant) -> SubAccount:
         """Grant it, or find it as it was granted; ``above`` is an account's id, or empty."""
         chain = ledger.chain
         subject = chain.owner().tag("account", above, require_text("name", grant.name))
         with chain.reading():
-            known = chain.store.latest(Kind.GRANTED, subject)
+            known = chain.store.latest(EntryKind.GRANTED, subject)
         if known is None:
             known = ledger.repeated(lambda: _found_or_granted(chain, above, grant, subject))
         grant.check(known.require_seal(chain.owner()))
@@ -81,7 +81,9 @@ class Allotment:
             with chain.writing() as last:
                 self.spent()
                 drawn = _drawn(chain, last, self.account, charge)
-                return chain.add(following(drawn, Kind.RESERVED, text=text, subject=subject)).id
+                return chain.add(
+                    following(drawn, EntryKind.RESERVED, text=text, subject=subject)
+                ).id
 
         return self._ledger.repeated(reserved)
 
@@ -117,16 +119,18 @@ class Allotment:
         with self._ledger.chain.reading():
             return paid(self._ledger.chain, self.account, reservation).body
 
-    def notebook(self, reservation: str) -> Notebook:
+    def session_log(self, reservation: str) -> SessionLog:
         """Claim a conversation paid from here, for this process alone. Durable on return."""
-        return Notebook.claimed(self._ledger, self.account, reservation)
+        return SessionLog.claimed(self._ledger, self.account, reservation)
 
     def spent(self) -> Amounts:
         """All that is drawn, unfinished reservations included."""
         with self._ledger.chain.reading():  # threads take turns, also with what was seen
             total = _total(self._ledger.chain, self._granted)
             if not within(self._seen, total):
-                raise rolled_back(what="an allotment from which less is drawn than was seen before")
+                raise rolled_back(
+                    what="a sub-account from which less is drawn than was seen before"
+                )
             self._seen = total
             return total
 
@@ -147,14 +151,14 @@ class Allotment:
         return self._ledger.chain.owner().tag("question", self.account, *texts)
 
 
-def _found_or_granted(chain: Chain, above: str, grant: Grant, subject: str) -> Entry:
+def _found_or_granted(chain: Chain, above: str, grant: SubAccountGrant, subject: str) -> Entry:
     """The grant under this subject, made where there is none yet."""
     with chain.writing() as last:
-        known = chain.store.latest(Kind.GRANTED, subject)
+        known = chain.store.latest(EntryKind.GRANTED, subject)
         return _granted(chain, last, above, grant, subject) if known is None else known
 
 
-def _granted(chain: Chain, last: Entry, above: str, grant: Grant, subject: str) -> Entry:
+def _granted(chain: Chain, last: Entry, above: str, grant: SubAccountGrant, subject: str) -> Entry:
     """Charge what lies above and add the grant, in the surrounding block of writing."""
     text = grant.text(above)
     if not above:
@@ -162,20 +166,22 @@ def _granted(chain: Chain, last: Entry, above: str, grant: Grant, subject: str) 
         total = plus(last.spent, grant.charge)
         if not within(total, last.limit):
             raise exhausted(grant.charge, last.spent, last.limit)
-        return chain.add(following(last, Kind.GRANTED, text=text, subject=subject, spent=total))
+        return chain.add(
+            following(last, EntryKind.GRANTED, text=text, subject=subject, spent=total)
+        )
     if grant.role is Role.PART:
         whole = _grant_of(chain, above)
         if Role(whole.body["role"]) is not Role.PARTITION or any(grant.charge):
             raise _not_spendable(above)
         if grant.limit != whole.amounts("limit"):
             raise damaged(what=f"the partition granted by entry {whole.number}")
-        return chain.add(following(last, Kind.GRANTED, text=text, subject=subject))
+        return chain.add(following(last, EntryKind.GRANTED, text=text, subject=subject))
     drawn = _drawn(chain, last, above, grant.charge)
-    return chain.add(following(drawn, Kind.GRANTED, text=text, subject=subject))
+    return chain.add(following(drawn, EntryKind.GRANTED, text=text, subject=subject))
 
 
 def _drawn(chain: Chain, last: Entry, account: str, charge: Amounts) -> Entry:
-    """Charge an allotment, in the surrounding block of writing, or refuse."""
+    """Charge a sub-account, in the surrounding block of writing, or refuse."""
     granted = _grant_of(chain, account)
     if Role(granted.body["role"]) is Role.PARTITION:
         raise _not_spendable(account)
@@ -186,15 +192,15 @@ def _drawn(chain: Chain, last: Entry, account: str, charge: Amounts) -> Entry:
     if not within(total, limit):
         raise exhausted(charge, spent, limit)
     body = {"charge": written(charge), "total": written(total)}
-    return chain.add(following(last, Kind.DRAWN, text=compact(body), subject=account))
+    return chain.add(following(last, EntryKind.DRAWN, text=compact(body), subject=account))
 
 
 def _grant_of(chain: Chain, account: str) -> Entry:
     entry = chain.store.named(account)
-    if entry is None or entry.kind is not Kind.GRANTED:
+    if entry is None or entry.kind is not EntryKind.GRANTED:
         raise InvalidParameter(
             code="account_unknown",
-            expectation="an allotment that was granted in this ledger",
+            expectation="a sub-account that was granted in this ledger",
             received=account,
             remedy="Grant it first.",
         )
@@ -202,8 +208,8 @@ def _grant_of(chain: Chain, account: str) -> Entry:
 
 
 def _total(chain: Chain, granted: Entry) -> Amounts:
-    """What is drawn from an allotment so far: the latest drawing says it."""
-    latest = chain.store.latest(Kind.DRAWN, granted.id)
+    """What is drawn from a sub-account so far: the latest drawing says it."""
+    latest = chain.store.latest(EntryKind.DRAWN, granted.id)
     if latest is None:
         return (0,) * len(granted.amounts("limit"))
     return latest.require_seal(chain.owner()).amounts("total")

@@ -18,7 +18,7 @@ from discreet.ledger.plain_json import compact, object_text, require_text
 
 
 class Role(StrEnum):
-    """How an allotment relates to what lies above it."""
+    """How a sub-account relates to what lies above it."""
 
     CHILD = "child"
     PARTITION = "partition"
@@ -26,8 +26,8 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grant:
-    """What is fixed for ever when an allotment is granted.
+class SubAccountGrant:
+    """What is fixed for ever when a sub-account is granted.
 
     Args:
         name: Unique below the same account.

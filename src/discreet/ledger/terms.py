@@ -14,7 +14,7 @@ from discreet.ledger.plain_json import compact, object_text, require_text
 
 
 @dataclass(frozen=True, kw_only=True)
-class Terms:
+class LedgerTerms:
     """What the first entry fixes for ever; only the limit may change, by a signed amendment.
 
     Args:
@@ -37,11 +37,11 @@ class Terms:
         object.__setattr__(self, "budget", json.loads(object_text("budget", self.budget)))
 
     @classmethod
-    def of(cls, begun: Entry) -> Terms:
+    def of(cls, first: Entry) -> LedgerTerms:
         """Read the first entry of a ledger."""
-        body = begun.body
+        body = first.body
         return cls(
-            unit=body["unit"], budget=body["budget"], filter=body["filter"], limit=begun.limit
+            unit=body["unit"], budget=body["budget"], filter=body["filter"], limit=first.limit
         )
 
     def text(self, key: str) -> str:
@@ -50,13 +50,13 @@ class Terms:
             {"unit": self.unit, "budget": self.budget, "filter": self.filter, "key": key}
         )
 
-    def amended(self, limit: Amounts, amendment: Entry | None) -> Terms:
+    def amended(self, limit: Amounts, amendment: Entry | None) -> LedgerTerms:
         """The same with the limit in force and the budget of the last amendment."""
         if amendment is None:
             return self
         return replace(self, limit=limit, budget=amendment.body["budget"])
 
-    def check(self, first: Terms, in_force: Terms) -> None:
+    def check(self, first: LedgerTerms, in_force: LedgerTerms) -> None:
         """Refuse other terms than the written ones.
 
         The budget may be that of the first entry or the one in force. The limit is not compared:
@@ -71,7 +71,7 @@ class Terms:
 
 
 def _differs(*, part: str, was: object, now: object) -> Mismatch:
-    remedy = "Open it as it was begun, or begin another ledger for other terms."
+    remedy = "Open it as it was started, or start another ledger for other terms."
     if part == "unit":
         remedy += (
             " Data sets about the same people share a ledger if each declares the same bounds and"
@@ -81,7 +81,7 @@ def _differs(*, part: str, was: object, now: object) -> Mismatch:
         remedy = "Open it with the budget in force; an owner changes it with `amend`."
     return Mismatch(
         code="ledger_terms",
-        expectation=f"the {part} that the ledger was begun with, {was!r}",
+        expectation=f"the {part} that the ledger was started with, {was!r}",
         received=now,
         remedy=remedy,
     )

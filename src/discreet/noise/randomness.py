@@ -118,6 +118,15 @@ class Noiseless:
 SYSTEM = System()
 
 
+def random_id(bits: int = 128) -> str:
+    """A fresh identifier of so many bits, in hexadecimal: it tells nothing, not even an order.
+
+    >>> len(random_id()), len(random_id(96))
+    (32, 24)
+    """
+    return SYSTEM.bytes(bits // 8).hex()
+
+
 def require_source(source: object) -> None:
     """Refuse anything but a source of randomness that says whether it is private."""
     if not isinstance(source, Source):

@@ -1,31 +1,31 @@
 """What a question got: numbers, how wrong they may be, and what they cost.
 
-:class:`Release` is the table that comes back; its columns are :class:`Answer`; a cell of it is an
-:class:`Estimate` or a :class:`Ratio`, with which one can calculate.
+:class:`Release` is the table that comes back; its columns are
+:class:`ReleasedColumn`; a cell of it is an :class:`Estimate` or a :class:`Ratio`, with which one
+can calculate.
 """
 
-from discreet.release.column import Answer, Ends, Even
-from discreet.release.combine import combine, combine_answers, combine_releases
-from discreet.release.contrast import Contrast
-from discreet.release.estimate import Atom, Estimate
-from discreet.release.formula import Given, Linear, Measure, Quotient
-from discreet.release.ratio import Ratio
+from discreet.release.column import Ends, HalfWidth, ReleasedColumn
+from discreet.release.combine import combine, combine_columns, combine_releases
+from discreet.release.draws import Atom
+from discreet.release.estimate import Contrast, Estimate, Ratio
+from discreet.release.formula import GivenValues, LinearFormula, NoisyMeasure, QuotientFormula
 from discreet.release.release import Release
 
 __all__ = [
-    "Answer",
     "Atom",
     "Contrast",
     "Ends",
     "Estimate",
-    "Even",
-    "Given",
-    "Linear",
-    "Measure",
-    "Quotient",
+    "GivenValues",
+    "HalfWidth",
+    "LinearFormula",
+    "NoisyMeasure",
+    "QuotientFormula",
     "Ratio",
     "Release",
+    "ReleasedColumn",
     "combine",
-    "combine_answers",
+    "combine_columns",
     "combine_releases",
 ]

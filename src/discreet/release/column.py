@@ -4,8 +4,8 @@ An answer holds a formula and an interval, both small; ``values``, ``lower``, ``
 ``estimates`` are worked out when they are asked for.
 
 >>> from discreet.mechanisms.distributions.distribution import DiscreteLaplace
->>> n = Measure("r1", "n", DiscreteLaplace(scale=2, step=1), (123, 4))
->>> answer = Answer.linear("n", [(1, n)], within=(0, math.inf), confidence=0.95)
+>>> n = NoisyMeasure("r1", "n", DiscreteLaplace(scale=2, step=1), (123, 4))
+>>> answer = ReleasedColumn.linear("n", [(1, n)], within=(0, math.inf), confidence=0.95)
 >>> answer.values, answer.lower, answer.upper
 ((123, 4), (117, 0), (129, 10))
 >>> answer.note
@@ -25,24 +25,24 @@ from typing import TypeAlias
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import probability
-from discreet.release.estimate import ANYWHERE, Estimate, Range, Released
+from discreet.release.draws import ANYWHERE, Range, Released
+from discreet.release.estimate import Estimate, Ratio
 from discreet.release.format import percent
 from discreet.release.formula import (
     Formula,
-    Given,
-    Linear,
-    Measure,
-    Quotient,
+    GivenValues,
+    LinearFormula,
+    NoisyMeasure,
+    QuotientFormula,
     Shown,
     Values,
     listed,
     require_lengths,
 )
-from discreet.release.ratio import Ratio
 
 
 @dataclass(frozen=True)
-class Even:
+class HalfWidth:
     """The same half-width on both sides of every number; for linear columns."""
 
     half_width: Released
@@ -69,11 +69,11 @@ class Ends:
             )
 
 
-Interval: TypeAlias = Even | Ends | None
+Interval: TypeAlias = HalfWidth | Ends | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class ReleasedColumn:
     """A column of a release. Build it with :meth:`linear`, :meth:`quotient` or :meth:`given`.
 
     Contract: ``interval`` belongs to ``formula`` at the confidence of the release; it is None
@@ -88,7 +88,7 @@ class Answer:
 
     def __post_init__(self) -> None:
         """Refuse an interval that does not fit its formula."""
-        if isinstance(self.interval, Even) and not isinstance(self.formula, Linear):
+        if isinstance(self.interval, HalfWidth) and not isinstance(self.formula, LinearFormula):
             raise InvalidParameter(
                 code="interval_without_formula",
                 expectation="ends for each row, where a column is not linear in its measures",
@@ -102,22 +102,22 @@ class Answer:
     def linear(
         cls,
         name: str,
-        terms: Iterable[tuple[Released, Measure]],
+        terms: Iterable[tuple[Released, NoisyMeasure]],
         *,
         confidence: float,
         constant: Released = 0,
         within: Range = ANYWHERE,
         note: str | None = None,
-    ) -> Answer:
+    ) -> ReleasedColumn:
         """A count, a sum, or another sum of measures; its interval follows from their laws."""
-        formula = Linear(tuple(terms), constant, within)
+        formula = LinearFormula(tuple(terms), constant, within)
         level = float(probability("confidence", confidence))
         rows = len(formula.values)
         width = formula.estimate(0).half_width(confidence=level) if rows else 0
         return cls(
             name=name,
             formula=formula,
-            interval=Even(width),
+            interval=HalfWidth(width),
             note=_note(formula, level) if note is None else note,
         )
 
@@ -125,16 +125,16 @@ class Answer:
     def quotient(
         cls,
         name: str,
-        numerator: Linear,
-        denominator: Linear,
+        numerator: LinearFormula,
+        denominator: LinearFormula,
         *,
         confidence: float,
         offset: float = 0.0,
         within: Range = ANYWHERE,
         note: str | None = None,
-    ) -> Answer:
+    ) -> ReleasedColumn:
         """A mean, a share, or another ratio; its interval is Fieller's, row by row."""
-        formula = Quotient(numerator, denominator, offset, within)
+        formula = QuotientFormula(numerator, denominator, offset, within)
         level = float(probability("confidence", confidence))
         return cls(
             name=name,
@@ -146,9 +146,9 @@ class Answer:
     @classmethod
     def given(
         cls, name: str, values: Sequence[Released | None], *, interval: Ends | None, note: str
-    ) -> Answer:
+    ) -> ReleasedColumn:
         """Numbers with no formula, such as quantiles; ``note`` says how wrong they may be."""
-        return cls(name=name, formula=Given(tuple(values)), interval=interval, note=note)
+        return cls(name=name, formula=GivenValues(tuple(values)), interval=interval, note=note)
 
     @property
     def values(self) -> Shown:
@@ -168,7 +168,7 @@ class Answer:
     @property
     def estimates(self) -> tuple[Estimate | Ratio, ...] | None:
         """Every number with its noise, ready for arithmetic; None where there is no formula."""
-        if isinstance(self.formula, Given):
+        if isinstance(self.formula, GivenValues):
             return None
         return tuple(self.formula.estimate(row) for row in range(len(self)))
 
@@ -177,9 +177,9 @@ class Answer:
 
     @cached_property
     def _ends(self) -> Ends | None:
-        if not isinstance(self.interval, Even):
+        if not isinstance(self.interval, HalfWidth):
             return self.interval
-        assert isinstance(self.formula, Linear)
+        assert isinstance(self.formula, LinearFormula)
         width, (low, high) = self.interval.half_width, self.formula.within
         values = self.formula.values
         ends = [[value - width for value in values], [value + width for value in values]]
@@ -196,7 +196,7 @@ def _note(formula: Formula, confidence: float) -> str:
     return f"{' and '.join(noises)}; {percent(confidence)} intervals {limits}"
 
 
-def described(measure: Measure) -> str:
+def described(measure: NoisyMeasure) -> str:
     """The noise of a measure in words."""
     kind = measure.law.kind.removeprefix("rounded_").replace("_", " ")
     words = kind.replace("laplace", "Laplace").replace("gaussian", "Gaussian")

@@ -9,17 +9,19 @@ Source: contract, "Spending": a larger spend draws afresh and combines with the 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import exact
-from discreet.release.column import Answer
-from discreet.release.estimate import Estimate, Range
-from discreet.release.formula import Given, Linear, Quotient
+from discreet.release.column import ReleasedColumn
+from discreet.release.draws import Range
+from discreet.release.estimate import Estimate
+from discreet.release.formula import GivenValues, LinearFormula, QuotientFormula
+from discreet.release.released_table import ReleasedTable
+from discreet.release.take import take
 
-if TYPE_CHECKING:
-    from discreet.release.release import Release
+Table = TypeVar("Table", bound=ReleasedTable)
 
 
 def combine(first: Estimate, second: Estimate) -> Estimate:
@@ -40,24 +42,26 @@ def combine(first: Estimate, second: Estimate) -> Estimate:
     return Estimate(mean.value, mean.terms, _both(first.within, second.within))
 
 
-def combine_answers(first: Answer, second: Answer, *, confidence: float) -> Answer:
+def combine_columns(
+    first: ReleasedColumn, second: ReleasedColumn, *, confidence: float
+) -> ReleasedColumn:
     """One answer from two to the same question, whose rows are the same in the same order.
 
     Numerators and denominators of ratios are combined each for itself. Answers without a formula
-    do not combine: the second, taken to be the dearer one, stands.
+    do not combine: the second, taken to be the more expensive one, stands.
     """
     match first.formula, second.formula:
-        case Linear() as one, Linear() as two:
+        case LinearFormula() as one, LinearFormula() as two:
             mean = _mean(one, two)
-            return Answer.linear(
+            return ReleasedColumn.linear(
                 second.name,
                 mean.terms,
                 constant=mean.constant,
                 within=mean.within,
                 confidence=confidence,
             )
-        case Quotient() as one, Quotient() as two if one.offset == two.offset:
-            return Answer.quotient(
+        case QuotientFormula() as one, QuotientFormula() as two if one.offset == two.offset:
+            return ReleasedColumn.quotient(
                 second.name,
                 _mean(one.numerator, two.numerator),
                 _mean(one.denominator, two.denominator),
@@ -65,13 +69,13 @@ def combine_answers(first: Answer, second: Answer, *, confidence: float) -> Answ
                 within=_both(one.within, two.within),
                 confidence=confidence,
             )
-        case Given(), Given():
+        case GivenValues(), GivenValues():
             return second
         case _:
             raise _differ(first.name, second.name)
 
 
-def combine_releases(older: Release, newer: Release) -> Release:
+def combine_releases(older: ReleasedTable, newer: Table) -> Table:
     """The newer release, made better by an older one that answers the same question.
 
     Contract: the noise of the two is independent, and both were paid for; guarantee and event are
@@ -84,9 +88,9 @@ def combine_releases(older: Release, newer: Release) -> Release:
     try:
         keys = zip(*newer.keys.values(), strict=True) if newer.keys else [()]
         order = [places.get(key, 0) if not newer.keys else places[key] for key in keys]
-        aligned = older.take(order)
+        aligned = take(older, order)
         answers = tuple(
-            combine_answers(aligned[answer.name], answer, confidence=newer.confidence)
+            combine_columns(aligned[answer.name], answer, confidence=newer.confidence)
             for answer in newer.answers
         )
     except KeyError:
@@ -100,7 +104,7 @@ def combine_releases(older: Release, newer: Release) -> Release:
 
 
 def _together(one: Guarantee, two: Guarantee) -> Guarantee:
-    """What two releases promise together, in the notion they share."""
+    """What two releases guarantee together, in the privacy definition they share."""
     if one.unit != two.unit:
         raise _differ(one, two)
     match one, two:
@@ -132,7 +136,7 @@ def _differ(first: object, second: object) -> Mismatch:
     )
 
 
-def _mean(one: Linear, two: Linear) -> Linear:
+def _mean(one: LinearFormula, two: LinearFormula) -> LinearFormula:
     if {(measure.release, measure.name) for measure in one.measures()} & {
         (measure.release, measure.name) for measure in two.measures()
     }:
@@ -146,7 +150,7 @@ def _mean(one: Linear, two: Linear) -> Linear:
     terms = [(factor * weight, measure) for factor, measure in one.terms]
     terms += [(factor * (1 - weight), measure) for factor, measure in two.terms]
     constant = one.constant * weight + two.constant * (1 - weight)
-    return Linear(tuple(terms), constant, _both(one.within, two.within))
+    return LinearFormula(tuple(terms), constant, _both(one.within, two.within))
 
 
 def _weight(first: float, second: float) -> float:

@@ -1,4 +1,4 @@
-"""A release as a dictionary, a frame, or a file of comma-separated values.
+"""A release as a frame, or a file of comma-separated values.
 
 Every export has the same columns in the same order: keys, then each answer with its lower and
 upper end. Numbers are in full. Polars, pandas and PyArrow are loaded when they are asked for.
@@ -15,27 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.release.keys import kind_of
+from discreet.release.released_table import ReleasedTable
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from discreet.release.release import Release
-
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
-def to_dict(release: Release) -> dict[str, list[Any]]:
-    """All columns by name, in order, as lists."""
-    columns: dict[str, list[Any]] = {name: list(column) for name, column in release.keys.items()}
-    for answer in release.answers:
-        columns[answer.name] = list(answer.values)
-        if answer.lower is not None and answer.upper is not None:
-            columns[f"{answer.name}_lower"] = list(answer.lower)
-            columns[f"{answer.name}_upper"] = list(answer.upper)
-    return columns
-
-
-def to_polars(release: Release) -> pl.DataFrame:
+def to_polars(release: ReleasedTable) -> pl.DataFrame:
     """A Polars frame; whole numbers beyond 64 bits become reals."""
     polars = _loaded("polars")
     dtypes = {
@@ -54,7 +42,7 @@ def to_polars(release: Release) -> pl.DataFrame:
     return frame
 
 
-def to_pandas(release: Release) -> Any:
+def to_pandas(release: ReleasedTable) -> Any:
     """A pandas frame of nullable columns; whole numbers beyond 64 bits become reals."""
     pandas = _loaded("pandas")
     dtypes = {"text": "string", "whole": "Int64", "real": "Float64", "truth": "boolean"}
@@ -67,7 +55,7 @@ def to_pandas(release: Release) -> Any:
     return pandas.DataFrame(columns)
 
 
-def to_arrow(release: Release) -> Any:
+def to_arrow(release: ReleasedTable) -> Any:
     """An Arrow table; whole numbers beyond 64 bits become reals."""
     arrow = _loaded("pyarrow")
     dtypes = {
@@ -83,9 +71,9 @@ def to_arrow(release: Release) -> Any:
     )
 
 
-def to_csv(release: Release, path: str | PathLike[str]) -> None:
+def to_csv(release: ReleasedTable, path: str | PathLike[str]) -> None:
     """Write all columns in UTF-8; dates as ISO 8601, nothing for None."""
-    columns = to_dict(release)
+    columns = release.to_dict()
     try:
         with Path(path).open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
@@ -100,10 +88,10 @@ def to_csv(release: Release, path: str | PathLike[str]) -> None:
         ) from None
 
 
-def _typed(release: Release) -> dict[str, tuple[str, list[Any]]]:
+def _typed(release: ReleasedTable) -> dict[str, tuple[str, list[Any]]]:
     """Each column with its kind; a whole number that no frame can hold makes its column real."""
     typed = {}
-    for name, column in to_dict(release).items():
+    for name, column in release.to_dict().items():
         known = name in release.keys
         kind = kind_of(name, tuple(column)) if known else _number_kind(column)
         if kind == "time":

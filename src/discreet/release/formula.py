@@ -1,10 +1,10 @@
 """How a released column follows from noisy measures; one formula serves all of its rows.
 
-A :class:`Measure` is a column of noisy numbers, each with noise of its own from one law: the noisy
-counts, or the noisy sums. A column of an answer is :class:`Linear` in measures (counts, sums), a
-:class:`Quotient` of two such (means, shares), or :class:`Given` (quantiles, and whatever else has
-no formula). So a table of a thousand rows states each law once, and the estimate of a cell is made
-only when somebody asks for it.
+A :class:`NoisyMeasure` is a column of noisy numbers, each with noise of its own from one law: the
+noisy counts, or the noisy sums. A released column is a :class:`LinearFormula` of measures (counts,
+sums), a :class:`QuotientFormula` of two such (means, shares), or :class:`GivenValues` (quantiles,
+and whatever else has no formula). So a table of a thousand rows states each law once, and the
+estimate of a cell is made only when somebody asks for it.
 """
 
 from __future__ import annotations
@@ -15,18 +15,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from discreet.core.errors import InvalidParameter
 from discreet.mechanisms.distributions.distribution import Law
-from discreet.release.estimate import ANYWHERE, Atom, Estimate, Range, Released
-from discreet.release.fieller import ratio_ends
-from discreet.release.ratio import Ratio, shared_noise
+from discreet.release.draws import ANYWHERE, Atom, Range, Released, shared_noise
+from discreet.release.estimate import Estimate, Ratio
+from discreet.release.intervals.ratio import ratio_ends
 
 Values: TypeAlias = tuple[Released, ...]
 Shown: TypeAlias = tuple[Released | None, ...]
 
 
 @dataclass(frozen=True)
-class Measure:
+class NoisyMeasure:
     """A noisy column: for each row one number, with one draw of noise from ``law``.
 
     Contract: draws are independent of each other. ``release`` is the id of the release that drew
@@ -55,13 +57,13 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearFormula:
     """``constant`` plus a sum of measures, each times a factor.
 
     Contract: ``within`` is where the truth lies for public reasons: (0, inf) for counts.
     """
 
-    terms: tuple[tuple[Released, Measure], ...]
+    terms: tuple[tuple[Released, NoisyMeasure], ...]
     constant: Released = 0
     within: Range = ANYWHERE
 
@@ -73,7 +75,7 @@ class Linear:
                 code="measures_not_distinct",
                 expectation="at least one measure, and each of them once",
                 received=[measure.name for _, measure in self.terms],
-                remedy="Add up the factors of a measure; use Given where there is no formula.",
+                remedy="Add up the factors of a measure; without a formula, use GivenValues.",
             )
         require_lengths({measure.name: len(measure.values) for _, measure in self.terms})
 
@@ -86,7 +88,7 @@ class Linear:
         columns = [[factor * value for value in measure.values] for factor, measure in self.terms]
         return tuple(sum(row, self.constant) for row in zip(*columns, strict=True))
 
-    def measures(self) -> Iterator[Measure]:
+    def measures(self) -> Iterator[NoisyMeasure]:
         """What it is computed from."""
         return (measure for _, measure in self.terms)
 
@@ -100,15 +102,15 @@ class Linear:
 
 
 @dataclass(frozen=True)
-class Quotient:
+class QuotientFormula:
     """``offset`` plus one linear column divided by another.
 
     Contract: ``within`` is where the truth lies for public reasons, such as the declared bounds of
     a column whose mean it is. The denominator's own range says which sign it can have.
     """
 
-    numerator: Linear
-    denominator: Linear
+    numerator: LinearFormula
+    denominator: LinearFormula
     offset: float = 0.0
     within: Range = ANYWHERE
 
@@ -120,8 +122,6 @@ class Quotient:
     @cached_property
     def values(self) -> Shown:
         """The quotients, within range; None where the denominator is no divisor."""
-        import numpy as np
-
         low, high = self.denominator.within
         above = np.array(self.numerator.values, dtype=float)
         below = np.array(self.denominator.values, dtype=float)
@@ -132,7 +132,7 @@ class Quotient:
             return tuple(shown)
         return tuple(v if held else None for v, held in zip(shown, divides.tolist(), strict=True))
 
-    def measures(self) -> Iterator[Measure]:
+    def measures(self) -> Iterator[NoisyMeasure]:
         """What it is computed from."""
         yield from self.numerator.measures()
         yield from self.denominator.measures()
@@ -145,7 +145,7 @@ class Quotient:
         lower, upper = ratio_ends(
             self.numerator.values,
             self.denominator.values,
-            shared_noise(one.numerator, one.denominator),
+            shared_noise(one.numerator.terms, one.denominator.terms),
             offset=self.offset,
             confidence=confidence,
             within=self.within,
@@ -159,7 +159,7 @@ class Quotient:
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenValues:
     """Released numbers that are no function of additive noise; None where there is none."""
 
     values: Shown
@@ -171,12 +171,12 @@ class Given:
         kept = tuple(None if value is None else next(numbers) for value in given)
         object.__setattr__(self, "values", kept)
 
-    def measures(self) -> Iterator[Measure]:
+    def measures(self) -> Iterator[NoisyMeasure]:
         """Nothing whose noise could be named."""
         return iter(())
 
 
-Formula: TypeAlias = Linear | Quotient | Given
+Formula: TypeAlias = LinearFormula | QuotientFormula | GivenValues
 
 
 def require_lengths(lengths: dict[str, int]) -> None:

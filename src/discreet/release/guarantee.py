@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
+from discreet.core.fraction_json import fraction_from_json, fraction_to_json
 from discreet.core.guarantee import (
     ZCDP,
     ApproxDP,
@@ -20,34 +21,34 @@ from discreet.core.written import FORMS, KINDS
 from discreet.release.format import at_most
 
 
-def plain_guarantee(guarantee: Guarantee) -> dict[str, Any]:
+def guarantee_to_dict(guarantee: Guarantee) -> dict[str, Any]:
     """The guarantee as a JSON object.
 
     >>> from discreet.core.unit import Row
-    >>> plain_guarantee(PureDP(epsilon=Fraction(1, 3), unit=Row()))
+    >>> guarantee_to_dict(PureDP(epsilon=Fraction(1, 3), unit=Row()))
     {'kind': 'PureDP', 'unit': {'kind': 'Row'}, 'epsilon': {'ratio': ['1', '3']}}
     """
     plain: dict[str, Any] = _plain(guarantee)
     return plain
 
 
-def guarantee_from_plain(plain: Any) -> Guarantee:
-    """The guarantee that :func:`plain_guarantee` wrote."""
+def guarantee_from_dict(plain: Any) -> Guarantee:
+    """The guarantee that :func:`guarantee_to_dict` wrote."""
     guarantee = _read(plain)
     if not isinstance(guarantee, Guarantee):
         raise InvalidParameter(
             code="guarantee_not_plain",
-            expectation="a guarantee as `plain_guarantee` wrote it",
+            expectation="a guarantee as `guarantee_to_dict` wrote it",
             received=type(guarantee).__name__,
             remedy="Pass the object unchanged.",
         )
     return guarantee
 
 
-def promised(guarantee: Guarantee) -> str:  # noqa: PLR0911 -- one line for each notion
+def guarantee_text(guarantee: Guarantee) -> str:  # noqa: PLR0911 -- one line for each definition
     """The numbers of a guarantee in words; losses are rounded up.
 
-    >>> promised(ApproxDP(epsilon=0.5, delta=1e-6))
+    >>> guarantee_text(ApproxDP(epsilon=0.5, delta=1e-6))
     'epsilon 0.5, delta 1e-06'
     """
     match guarantee:
@@ -67,16 +68,18 @@ def promised(guarantee: Guarantee) -> str:  # noqa: PLR0911 -- one line for each
             return repr(guarantee)
 
 
-def protected(unit: PrivacyUnit | None) -> str:
+def protection_text(unit: PrivacyUnit | None) -> str:
     """Whom a guarantee protects, in words.
 
     >>> from discreet.core.unit import Row
-    >>> protected(Person("patient_id", max_rows=20, max_groups=5)), protected(Replace(Row()))
-    ('each patient_id (at most 20 rows, 5 groups)', 'each row, replaced')
+    >>> protection_text(Person("patient_id", max_rows=20, max_groups=5))
+    'each patient_id (at most 20 rows, 5 groups)'
+    >>> protection_text(Replace(Row()))
+    'each row, replaced'
     """
     match unit:
         case Replace(unit=inner):
-            return f"{protected(inner)}, replaced"
+            return f"{protection_text(inner)}, replaced"
         case Person(id=name):
             bounds = (
                 ("row", "", unit.max_rows),
@@ -97,7 +100,7 @@ def protected(unit: PrivacyUnit | None) -> str:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Fraction):
-        return {"ratio": [str(value.numerator), str(value.denominator)]}
+        return fraction_to_json(value)
     form = FORMS.get(type(value))
     if form is None:
         return value
@@ -108,9 +111,8 @@ def _plain(value: Any) -> Any:
 def _read(plain: Any) -> Any:
     if not isinstance(plain, dict):
         return plain
-    if set(plain) == {"ratio"}:
-        numerator, denominator = plain["ratio"]
-        return Fraction(int(numerator), int(denominator))
+    if (fraction := fraction_from_json(plain)) is not None:
+        return fraction
     parts = {name: _read(part) for name, part in plain.items() if name != "kind"}
     kind = KINDS.get(plain.get("kind", ""))
     given = None if kind is None else FORMS[kind].arguments(parts)
@@ -119,6 +121,6 @@ def _read(plain: Any) -> Any:
             code="guarantee_not_plain",
             expectation="a guarantee or unit of a known kind, with its own fields",
             received=plain.get("kind"),
-            remedy="Pass what `plain_guarantee` wrote, unchanged.",
+            remedy="Pass what `guarantee_to_dict` wrote, unchanged.",
         )
     return kind(**given)

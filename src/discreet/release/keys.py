@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from discreet.core.errors import InvalidParameter
 
 Key: TypeAlias = str | int | float | bool | date | datetime | None
-Column: TypeAlias = tuple[Key, ...]
+KeyColumn: TypeAlias = tuple[Key, ...]
 
 _KINDS: dict[type, str] = {
     str: "text",
@@ -26,7 +26,7 @@ _READERS: dict[str, Callable[[str], Key]] = {
 }
 
 
-def kind_of(name: str, column: Column) -> str:
+def kind_of(name: str, column: KeyColumn) -> str:
     """The one kind of the values of a key column, None aside; text if there is nothing else.
 
     >>> kind_of("day", (date(2024, 2, 29), None)), kind_of("ward", ("A", "B"))
@@ -55,15 +55,15 @@ def _is_one_kind(kind: str, column: tuple[Any, ...]) -> bool:
     return True
 
 
-def plain_column(kind: str, column: Column) -> list[Any]:
+def column_to_json(kind: str, column: KeyColumn) -> list[Any]:
     """The values as JSON knows them."""
     if kind in _READERS:
         return [None if value is None else value.isoformat() for value in column]  # type: ignore[union-attr]
     return list(column)
 
 
-def column_from_plain(kind: str, values: list[Any]) -> Column:
-    """The values that :func:`plain_column` wrote."""
+def column_from_json(kind: str, values: list[Any]) -> KeyColumn:
+    """The values that :func:`column_to_json` wrote."""
     read = _READERS.get(kind)
     if read is None:
         return tuple(values)

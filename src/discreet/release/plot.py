@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.plotting import plotting
-from discreet.release.column import Answer
+from discreet.release.column import ReleasedColumn
 from discreet.release.format import percent
-from discreet.release.formula import Linear
+from discreet.release.formula import LinearFormula
 from discreet.release.keys import kind_of
+from discreet.release.released_table import ReleasedTable
 
 if TYPE_CHECKING:
     import altair as alt
-
-    from discreet.release.release import Release
 
 MOST_KEYS = 3
 
@@ -35,7 +34,7 @@ _SCALES = {"date": "T", "time": "T", "whole": "Q", "real": "Q"}
 _X, _COLOUR, _PANEL = "x", "colour", "panel"
 
 
-def plot(release: Release, column: str | None) -> alt.TopLevelMixin:
+def plot(release: ReleasedTable, column: str | None) -> alt.TopLevelMixin:
     """The chart of one answer; of the first one if none is named."""
     altair = plotting()
     answer = release.answers[0] if column is None else release[column]
@@ -53,7 +52,7 @@ def plot(release: Release, column: str | None) -> alt.TopLevelMixin:
     width, height = _size(records, axis)
     base = altair.Chart(data, width=width, height=height).encode(**_place(altair, release, axis))
     coloured = base.encode(**_colour(altair, release))
-    is_bar = axis == "O" and isinstance(answer.formula, Linear)
+    is_bar = axis == "O" and isinstance(answer.formula, LinearFormula)
     layers = [_marks(altair, coloured, axis, is_bar).encode(y=_height(altair, release, answer))]
     if answer.interval is not None:
         rule = (base if is_bar or len(kinds) < 2 else coloured).mark_rule(color=_DARK)
@@ -65,7 +64,7 @@ def plot(release: Release, column: str | None) -> alt.TopLevelMixin:
     return chart
 
 
-def save_plot(release: Release, path: str | PathLike[str], column: str | None) -> None:
+def save_plot(release: ReleasedTable, path: str | PathLike[str], column: str | None) -> None:
     """Write the chart in the style of the documentation; the ending says in which format."""
     from discreet.accounting.plots import save
 
@@ -73,7 +72,9 @@ def save_plot(release: Release, path: str | PathLike[str], column: str | None) -
     save(chart, Path(path))
 
 
-def _records(release: Release, answer: Answer, kinds: list[str]) -> list[dict[str, Any]]:
+def _records(
+    release: ReleasedTable, answer: ReleasedColumn, kinds: list[str]
+) -> list[dict[str, Any]]:
     """A record for each row; ends that are infinite stop where the others do."""
     keys = [
         [_label(kind, value) for value in column]
@@ -106,7 +107,7 @@ def _label(kind: str, value: Any) -> Any:
     return value if kind in _SCALES else str(value)
 
 
-def _axis(release: Release, kinds: list[str]) -> str:
+def _axis(release: ReleasedTable, kinds: list[str]) -> str:
     """The kind of the horizontal axis; of a few whole numbers, colours stand side by side."""
     if not kinds:
         return "O"
@@ -114,7 +115,7 @@ def _axis(release: Release, kinds: list[str]) -> str:
     return "O" if kinds[0] == "whole" and len(kinds) > 1 and few else _SCALES.get(kinds[0], "O")
 
 
-def _place(altair: Any, release: Release, axis: str) -> dict[str, Any]:
+def _place(altair: Any, release: ReleasedTable, axis: str) -> dict[str, Any]:
     names = list(release.keys)
     if not names:
         return {}
@@ -133,7 +134,7 @@ def _place(altair: Any, release: Release, axis: str) -> dict[str, Any]:
     return places
 
 
-def _colour(altair: Any, release: Release) -> dict[str, Any]:
+def _colour(altair: Any, release: ReleasedTable) -> dict[str, Any]:
     names = list(release.keys)
     if len(names) < 2:
         return {}
@@ -141,9 +142,9 @@ def _colour(altair: Any, release: Release) -> dict[str, Any]:
     return {"color": altair.Color(f"{_COLOUR}:N", title=names[1], sort=None, scale=scale)}
 
 
-def _height(altair: Any, release: Release, answer: Answer) -> Any:
+def _height(altair: Any, release: ReleasedTable, answer: ReleasedColumn) -> Any:
     stated = f" ({percent(release.confidence)} interval)" if answer.interval is not None else ""
-    zero = isinstance(answer.formula, Linear)
+    zero = isinstance(answer.formula, LinearFormula)
     return altair.Y("value:Q", title=answer.name + stated, scale=altair.Scale(zero=zero))
 
 

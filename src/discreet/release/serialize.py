@@ -10,19 +10,27 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
+
+import numpy as np
 
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.events import event as events
 from discreet.mechanisms.distributions.distribution import law_from_plain
-from discreet.release.column import Answer, Ends, Even, Interval
-from discreet.release.estimate import Range
-from discreet.release.formula import Formula, Given, Linear, Measure, Quotient
-from discreet.release.guarantee import guarantee_from_plain, plain_guarantee
-from discreet.release.keys import column_from_plain, kind_of, plain_column
+from discreet.release.column import Ends, HalfWidth, Interval, ReleasedColumn
+from discreet.release.draws import Range
+from discreet.release.formula import (
+    Formula,
+    GivenValues,
+    LinearFormula,
+    NoisyMeasure,
+    QuotientFormula,
+)
+from discreet.release.guarantee import guarantee_from_dict, guarantee_to_dict
+from discreet.release.keys import column_from_json, column_to_json, kind_of
+from discreet.release.released_table import ReleasedTable
 
-if TYPE_CHECKING:
-    from discreet.release.release import Release
+Table = TypeVar("Table", bound=ReleasedTable)
 
 VERSION = 1
 """Of the form of the text; part of it."""
@@ -31,7 +39,7 @@ _EXACT = 2.0**53
 """Up to here every whole number is a float."""
 
 
-def to_json(release: Release) -> str:
+def to_json(release: ReleasedTable) -> str:
     """The release as one line."""
     measures = release.measures()
     places = {(measure.release, measure.name): place for place, measure in enumerate(measures)}
@@ -40,13 +48,13 @@ def to_json(release: Release) -> str:
         "id": release.id,
         "question": release.question,
         "keys": [
-            [name, (kind := kind_of(name, column)), plain_column(kind, column)]
+            [name, (kind := kind_of(name, column)), column_to_json(kind, column)]
             for name, column in release.keys.items()
         ],
-        "measures": [_plain_measure(measure, release.id) for measure in measures],
-        "answers": [_plain_answer(answer, places) for answer in release.answers],
+        "measures": [_measure_to_dict(measure, release.id) for measure in measures],
+        "answers": [_column_to_dict(answer, places) for answer in release.answers],
         "confidence": release.confidence,
-        "guarantee": plain_guarantee(release.guarantee),
+        "guarantee": guarantee_to_dict(release.guarantee),
         "event": json.loads(release.event.to_json()),
         "warnings": release.warnings,
         "statement": dict(release.statement),
@@ -54,8 +62,8 @@ def to_json(release: Release) -> str:
     return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def from_json(text: str) -> Release:
-    """The release that :func:`to_json` wrote."""
+def from_json(kind: type[Table], text: str) -> Table:
+    """The release that :func:`to_json` wrote, as one of ``kind``."""
     try:
         plain = json.loads(text)
         version = plain["version"]
@@ -66,36 +74,35 @@ def from_json(text: str) -> Release:
                 received=version,
                 remedy="Upgrade discreet, or read it with the version that wrote it.",
             )
-        return _release(plain)
+        return kind(**_parts(plain))
     except DiscreetError:
         raise
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as fault:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InvalidParameter(
             code="release_not_json",
             expectation="a release as `to_json` wrote it",
-            received=type(fault).__name__,
+            received=type(error).__name__,
             remedy="Pass the text unchanged.",
         ) from None
 
 
-def _release(plain: Mapping[str, Any]) -> Release:
-    from discreet.release.release import Release
+def _parts(plain: Mapping[str, Any]) -> dict[str, Any]:
 
     measures = [_measure(each, plain["id"]) for each in plain["measures"]]
-    return Release(
-        id=plain["id"],
-        question=plain["question"],
-        keys={name: column_from_plain(kind, values) for name, kind, values in plain["keys"]},
-        answers=tuple(_answer(each, measures) for each in plain["answers"]),
-        confidence=plain["confidence"],
-        guarantee=guarantee_from_plain(plain["guarantee"]),
-        event=events.from_json(json.dumps(plain["event"])),
-        warnings=tuple(plain["warnings"]),
-        statement=plain["statement"],
-    )
+    return {
+        "id": plain["id"],
+        "question": plain["question"],
+        "keys": {name: column_from_json(kind, values) for name, kind, values in plain["keys"]},
+        "answers": tuple(_column(each, measures) for each in plain["answers"]),
+        "confidence": plain["confidence"],
+        "guarantee": guarantee_from_dict(plain["guarantee"]),
+        "event": events.from_json(json.dumps(plain["event"])),
+        "warnings": tuple(plain["warnings"]),
+        "statement": plain["statement"],
+    }
 
 
-def _plain_measure(measure: Measure, own: str) -> dict[str, Any]:
+def _measure_to_dict(measure: NoisyMeasure, own: str) -> dict[str, Any]:
     steps = _steps(measure)
     plain: dict[str, Any] = {
         "name": measure.name,
@@ -109,11 +116,11 @@ def _plain_measure(measure: Measure, own: str) -> dict[str, Any]:
     return plain
 
 
-def _measure(plain: Mapping[str, Any], own: str) -> Measure:
+def _measure(plain: Mapping[str, Any], own: str) -> NoisyMeasure:
     law, cells = law_from_plain(plain["law"]), plain.get("cells")
     steps = plain.get("steps")
     values = plain["values"] if steps is None else [each * law.step for each in steps]
-    return Measure(
+    return NoisyMeasure(
         plain.get("release", own),
         plain["name"],
         law,
@@ -122,10 +129,8 @@ def _measure(plain: Mapping[str, Any], own: str) -> Measure:
     )
 
 
-def _steps(measure: Measure) -> list[int] | None:
+def _steps(measure: NoisyMeasure) -> list[int] | None:
     """Reals on the grid of their noise as whole numbers of its steps: shorter, and as exact."""
-    import numpy as np
-
     if not measure.values or isinstance(measure.values[0], int):
         return None
     with np.errstate(over="ignore"):
@@ -136,17 +141,19 @@ def _steps(measure: Measure) -> list[int] | None:
     return whole
 
 
-def _plain_answer(answer: Answer, places: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+def _column_to_dict(
+    answer: ReleasedColumn, places: Mapping[tuple[str, str], int]
+) -> dict[str, Any]:
     return {
         "name": answer.name,
         "note": answer.note,
-        "interval": _plain_interval(answer.interval),
-        **_plain_formula(answer.formula, places),
+        "interval": _interval_to_dict(answer.interval),
+        **_formula_to_dict(answer.formula, places),
     }
 
 
-def _answer(plain: Mapping[str, Any], measures: list[Measure]) -> Answer:
-    return Answer(
+def _column(plain: Mapping[str, Any], measures: list[NoisyMeasure]) -> ReleasedColumn:
+    return ReleasedColumn(
         name=plain["name"],
         formula=_formula(plain, measures),
         interval=_interval(plain["interval"]),
@@ -154,27 +161,27 @@ def _answer(plain: Mapping[str, Any], measures: list[Measure]) -> Answer:
     )
 
 
-def _plain_formula(formula: Formula, places: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+def _formula_to_dict(formula: Formula, places: Mapping[tuple[str, str], int]) -> dict[str, Any]:
     match formula:
-        case Given(values=values):
+        case GivenValues(values=values):
             return {"values": values}
-        case Linear():
-            return {"linear": _plain_linear(formula, places)}
-        case Quotient():
+        case LinearFormula():
+            return {"linear": _linear_to_dict(formula, places)}
+        case QuotientFormula():
             return {
-                "numerator": _plain_linear(formula.numerator, places),
-                "denominator": _plain_linear(formula.denominator, places),
+                "numerator": _linear_to_dict(formula.numerator, places),
+                "denominator": _linear_to_dict(formula.denominator, places),
                 "offset": formula.offset,
-                "within": _plain_range(formula.within),
+                "within": _range_to_list(formula.within),
             }
 
 
-def _formula(plain: Mapping[str, Any], measures: list[Measure]) -> Formula:
+def _formula(plain: Mapping[str, Any], measures: list[NoisyMeasure]) -> Formula:
     if "values" in plain:
-        return Given(tuple(plain["values"]))
+        return GivenValues(tuple(plain["values"]))
     if "linear" in plain:
         return _linear(plain["linear"], measures)
-    return Quotient(
+    return QuotientFormula(
         _linear(plain["numerator"], measures),
         _linear(plain["denominator"], measures),
         plain["offset"],
@@ -182,26 +189,28 @@ def _formula(plain: Mapping[str, Any], measures: list[Measure]) -> Formula:
     )
 
 
-def _plain_linear(formula: Linear, places: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+def _linear_to_dict(
+    formula: LinearFormula, places: Mapping[tuple[str, str], int]
+) -> dict[str, Any]:
     return {
         "terms": [
             [factor, places[measure.release, measure.name]] for factor, measure in formula.terms
         ],
         "constant": formula.constant,
-        "within": _plain_range(formula.within),
+        "within": _range_to_list(formula.within),
     }
 
 
-def _linear(plain: Mapping[str, Any], measures: list[Measure]) -> Linear:
+def _linear(plain: Mapping[str, Any], measures: list[NoisyMeasure]) -> LinearFormula:
     terms = tuple((factor, measures[place]) for factor, place in plain["terms"])
-    return Linear(terms, plain["constant"], _range(plain["within"]))
+    return LinearFormula(terms, plain["constant"], _range(plain["within"]))
 
 
-def _plain_interval(interval: Interval) -> Any:
+def _interval_to_dict(interval: Interval) -> Any:
     match interval:
         case None:
             return None
-        case Even(half_width=width):
+        case HalfWidth(half_width=width):
             return {"half_width": width}
         case Ends(lower=lower, upper=upper):
             return {"lower": _finite(lower, -math.inf), "upper": _finite(upper, math.inf)}
@@ -211,7 +220,7 @@ def _interval(plain: Any) -> Interval:
     if plain is None:
         return None
     if "half_width" in plain:
-        return Even(plain["half_width"])
+        return HalfWidth(plain["half_width"])
     lower = tuple(-math.inf if end is None else end for end in plain["lower"])
     return Ends(lower, tuple(math.inf if end is None else end for end in plain["upper"]))
 
@@ -222,7 +231,7 @@ def _finite(ends: tuple[float, ...], infinite: float) -> Any:
     return [None if end == infinite else end for end in ends]
 
 
-def _plain_range(within: Range) -> list[Any]:
+def _range_to_list(within: Range) -> list[Any]:
     low, high = within
     return [None if low == -math.inf else low, None if high == math.inf else high]
 

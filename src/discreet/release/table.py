@@ -13,17 +13,15 @@ from dataclasses import fields
 from datetime import datetime
 from html import escape
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Unprotected
-from discreet.release.column import Answer, Even
+from discreet.release.column import HalfWidth, ReleasedColumn
 from discreet.release.format import above, at_most, below, decimals, shown
-from discreet.release.guarantee import promised, protected
-
-if TYPE_CHECKING:
-    from discreet.release.keys import Key
-    from discreet.release.release import Release
+from discreet.release.guarantee import guarantee_text, protection_text
+from discreet.release.keys import Key
+from discreet.release.released_table import ReleasedTable
 
 MOST_ROWS = 40
 """Longer tables show as many rows less one, half from each end."""
@@ -35,7 +33,7 @@ class _Column(NamedTuple):
     left: bool
 
 
-def text(release: Release) -> str:
+def text(release: ReleasedTable) -> str:
     """The table for terminals."""
     rows = _rows(len(release))
     columns = _columns(release, rows)
@@ -50,7 +48,7 @@ def text(release: Release) -> str:
     return "\n".join((*lines, *map(_one_line, _footer(release))))
 
 
-def html(release: Release) -> str:
+def html(release: ReleasedTable) -> str:
     """The table for notebooks; every text in it is escaped."""
     rows = _rows(len(release))
     columns = _columns(release, rows)
@@ -87,7 +85,7 @@ def _rows(count: int) -> list[int]:
     return [*range(first), *range(count - (MOST_ROWS - 1 - first), count)]
 
 
-def _columns(release: Release, rows: list[int]) -> list[_Column]:
+def _columns(release: ReleasedTable, rows: list[int]) -> list[_Column]:
     columns = [
         _Column(_one_line(name), [_key(column[row]) for row in rows], left=_is_text(column))
         for name, column in release.keys.items()
@@ -97,12 +95,12 @@ def _columns(release: Release, rows: list[int]) -> list[_Column]:
     return columns
 
 
-def _answer(answer: Answer, rows: list[int]) -> list[_Column]:
+def _answer(answer: ReleasedColumn, rows: list[int]) -> list[_Column]:
     name, values = _one_line(answer.name), [answer.values[row] for row in rows]
     if answer.lower is None or answer.upper is None:
         return [_Column(name, [shown(value, None) for value in values], left=False)]
     lower, upper = ([ends[row] for row in rows] for ends in (answer.lower, answer.upper))
-    if isinstance(answer.interval, Even):
+    if isinstance(answer.interval, HalfWidth):
         width = answer.interval.half_width
         places = decimals(width)
         even = all(
@@ -130,7 +128,7 @@ def _places(lower: list[float], upper: list[float]) -> int | None:
     return decimals(median(widths)) if widths else None
 
 
-def _footer(release: Release) -> list[str]:
+def _footer(release: ReleasedTable) -> list[str]:
     notes: dict[str, list[str]] = {}
     for answer in release.answers:
         if answer.note:
@@ -153,14 +151,14 @@ def _footer(release: Release) -> list[str]:
             f"{keys['kept_half_at']:,} people is named with probability 1/2, of "
             f"{keys['kept_95_at']:,} with 95 %"
         )
-    price = promised(release.guarantee)
-    lines.append(f"guarantee: {price} for {protected(release.guarantee.unit)}")
+    price = guarantee_text(release.guarantee)
+    lines.append(f"guarantee: {price} for {protection_text(release.guarantee.unit)}")
     if _is_unprotected(release.event):
         lines.append("NOT PRIVATE: made in test mode")
     return lines + [f"warning: {warning}" for warning in release.warnings]
 
 
-def _is_below_zero(answer: Answer) -> bool:
+def _is_below_zero(answer: ReleasedColumn) -> bool:
     """Whether some value is negative where its interval stops at zero."""
     return answer.lower is not None and any(
         value is not None and value < low == 0

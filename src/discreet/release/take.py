@@ -7,19 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from discreet.core.errors import InvalidParameter
-from discreet.release.column import Answer, Ends
-from discreet.release.formula import Formula, Given, Linear, Measure, Quotient
-
-if TYPE_CHECKING:
-    from discreet.release.release import Release
+from discreet.release.column import Ends, ReleasedColumn
+from discreet.release.formula import (
+    Formula,
+    GivenValues,
+    LinearFormula,
+    NoisyMeasure,
+    QuotientFormula,
+)
+from discreet.release.released_table import ReleasedTable
 
 Item = TypeVar("Item")
+Table = TypeVar("Table", bound=ReleasedTable)
 
 
-def take(release: Release, rows: Sequence[int]) -> Release:
+def take(release: Table, rows: Sequence[int]) -> Table:
     """The release with these rows only, by number from zero, in this order."""
     order = [int(row) for row in rows]
     if len(set(order)) < len(order) or not all(0 <= row < len(release) for row in order):
@@ -41,12 +46,14 @@ def _picked(items: tuple[Item, ...], order: Sequence[int]) -> tuple[Item, ...]:
     return tuple(items[row] for row in order)
 
 
-def _measure(measure: Measure, order: Sequence[int]) -> Measure:
+def _measure(measure: NoisyMeasure, order: Sequence[int]) -> NoisyMeasure:
     cells = tuple(order) if measure.cells is None else _picked(measure.cells, order)
     return replace(measure, values=_picked(measure.values, order), cells=cells)
 
 
-def _answer(answer: Answer, own: dict[tuple[str, str], Measure], order: Sequence[int]) -> Answer:
+def _answer(
+    answer: ReleasedColumn, own: dict[tuple[str, str], NoisyMeasure], order: Sequence[int]
+) -> ReleasedColumn:
     interval = answer.interval
     if isinstance(interval, Ends):
         interval = Ends(_picked(interval.lower, order), _picked(interval.upper, order))
@@ -54,14 +61,14 @@ def _answer(answer: Answer, own: dict[tuple[str, str], Measure], order: Sequence
 
 
 def _formula(
-    formula: Formula, own: dict[tuple[str, str], Measure], order: Sequence[int]
+    formula: Formula, own: dict[tuple[str, str], NoisyMeasure], order: Sequence[int]
 ) -> Formula:
     match formula:
-        case Given(values=values):
-            return Given(_picked(values, order))
-        case Linear():
+        case GivenValues(values=values):
+            return GivenValues(_picked(values, order))
+        case LinearFormula():
             return _linear(formula, own)
-        case Quotient():
+        case QuotientFormula():
             return replace(
                 formula,
                 numerator=_linear(formula.numerator, own),
@@ -69,6 +76,6 @@ def _formula(
             )
 
 
-def _linear(formula: Linear, own: dict[tuple[str, str], Measure]) -> Linear:
+def _linear(formula: LinearFormula, own: dict[tuple[str, str], NoisyMeasure]) -> LinearFormula:
     terms = tuple((factor, own[each.release, each.name]) for factor, each in formula.terms)
     return replace(formula, terms=terms)

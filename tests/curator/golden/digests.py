@@ -53,7 +53,7 @@ from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import canonical_text, identity
 from discreet.relational.planning.stored_allocation import allocated
 from discreet.relational.types.expression import canonical
-from discreet.release.guarantee import plain_guarantee
+from discreet.release.guarantee import guarantee_to_dict
 from tests.curator.golden import hospital
 from tests.relational import test_identity
 from tests.relational.doors import hospital as doors
@@ -108,11 +108,11 @@ def found() -> dict[str, dict[str, Any]]:
             for text in (*cases.EXACT, *cases.NEARLY)
         },
         "spends": {
-            name: [canonical_text(spend), plain_guarantee(spend), described(spend)]
+            name: [canonical_text(spend), guarantee_to_dict(spend), described(spend)]
             for name, spend in SPENDS.items()
         },
         "units": {
-            name: [canonical_text(unit), unit_text(unit), plain_guarantee(_one(unit))]
+            name: [canonical_text(unit), unit_text(unit), guarantee_to_dict(_one(unit))]
             for name, unit in UNITS.items()
         },
         "budgets": {name: _terms(budget) for name, budget in BUDGETS.items()},

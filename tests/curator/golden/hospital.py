@@ -250,7 +250,7 @@ def write(folder: Path) -> None:
         _spoken(source, told)
         _interrupted(source)
         ledger = source.ledger
-        told["head"] = str(ledger.head())
+        told["head"] = str(ledger.checkpoint())
         told["entries"] = len(list(ledger.entries()))
         told["spent"] = [str(amount) for amount in ledger.spent()]
         told["left"] = left(source)

@@ -46,7 +46,7 @@ def free(source: dp.Curator) -> Iterator[dp.Curator]:
 
 
 def test_it_opens_with_its_head_and_its_spend(free: dp.Curator) -> None:
-    assert str(free.ledger.head()) == TOLD["head"]
+    assert str(free.ledger.checkpoint()) == TOLD["head"]
     assert len(list(free.ledger.entries())) == TOLD["entries"]
     pages = " ".join(entry.text for entry in free.ledger.entries())
     assert not any(word in pages for word in ("/tmp", "/home", "/work", "/root"))

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from discreet.core import pricing
 from discreet.core.errors import InvalidParameter, Mismatch
+from discreet.core.fraction_json import fraction_from_json, fraction_to_json
 from discreet.core.parameters import count, finite
 from discreet.core.unit import Relation
 
@@ -380,16 +381,15 @@ def _encode(value: object) -> object:
     if isinstance(value, tuple):
         return [_encode(item) for item in value]
     if isinstance(value, Fraction):
-        return {"ratio": [str(value.numerator), str(value.denominator)]}
+        return fraction_to_json(value)
     return value
 
 
 def _decode(value: object) -> Any:
     if isinstance(value, list):
         return tuple(_decode(item) for item in value)
-    if isinstance(value, dict) and set(value) == {"ratio"}:
-        numerator, denominator = value["ratio"]
-        return Fraction(int(numerator), int(denominator))
+    if (fraction := fraction_from_json(value)) is not None:
+        return fraction
     if isinstance(value, dict):
         return _from_plain(value)
     return value

@@ -28,8 +28,8 @@ from discreet.curator.interactive.sessions import Dialogue, paid_dialogue
 from discreet.curator.payment import OWNER
 from discreet.curator.synopsis.make import synopsis_facts
 from discreet.curator.tags import name_of
-from discreet.ledger.session_log import Notebook
-from discreet.noise.randomness import SYSTEM, integer
+from discreet.ledger.session_log import SessionLog
+from discreet.noise.randomness import random_id
 from discreet.queries.online.construction import OnlineConstruction
 from discreet.queries.online.journal import Entry, answered
 from discreet.queries.online.stored_construction import construction_from_plain, plain_construction
@@ -41,7 +41,7 @@ from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import identity
 from discreet.relational.plan.keyed_universe import KeyedUniverse, question_of, universe_from
-from discreet.release.guarantee import guarantee_from_plain, plain_guarantee
+from discreet.release.guarantee import guarantee_from_dict, guarantee_to_dict
 
 if TYPE_CHECKING:
     from discreet.curator.session import Session
@@ -81,7 +81,7 @@ def begin_conversation(
     kept = {
         "universe": list(universe.questions),
         "mechanism": plain_construction(mechanism),
-        "spend": plain_guarantee(spend),
+        "spend": guarantee_to_dict(spend),
         "snapshot": session._snapshot(source.question),
         "question": identity(
             "universe", question=source.question, rows=session._rows(source.question)
@@ -90,7 +90,7 @@ def begin_conversation(
     }
     name = session._account.reserve(
         asker=asker,
-        question=f"conversation {integer(SYSTEM, 96):024x}",
+        question=f"conversation {random_id(96)}",
         charge=session._price(spend, (mechanism.event,)),
         event=mechanism.event.to_json(),
         detail={
@@ -131,7 +131,7 @@ def resume_conversation(session: Session, name: str, *, asker: str) -> Conversat
     session._payment.require_unchanged()
     mechanism = construction_from_plain(
         kept["mechanism"],
-        spend=guarantee_from_plain(kept["spend"]),
+        spend=guarantee_from_dict(kept["spend"]),
         randomness=session._holdings.randomness,
     )
     database = session._database
@@ -150,7 +150,7 @@ def _continued(
     read: Callable[[Callable[[], Counts]], Counts],
 ) -> Conversation:
     """Claim it, count its records, and be where its notebook ends."""
-    pages = _Pages(session._account.notebook(name))
+    pages = _Pages(session._account.session_log(name))
     salted = replace(source, salt=pages.salt(source.salt))
     counts = read(lambda: _counted(salted))
     live = mechanism.open(counts, pages)
@@ -202,7 +202,7 @@ def _counted(source: TableCounts) -> Counts:
 class _Pages:
     """A notebook as the journal of the mechanism, with a page of the curator's own."""
 
-    notebook: Notebook
+    notebook: SessionLog
 
     def entries(self) -> Sequence[Entry]:
         return [entry for entry in self.notebook.entries() if entry.get("did") != "salt"]

@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
-from discreet.ledger import Account
+from discreet.ledger import LedgerAccount
 
 _RELEASE = re.compile("[0-9a-f]{24}").fullmatch
 
@@ -93,7 +93,9 @@ class Dialogues:
     __repr__ = __str__
 
 
-def paid_dialogue(account: Account, name: str, kind: Dialogue, *, asker: str) -> Mapping[str, Any]:
+def paid_dialogue(
+    account: LedgerAccount, name: str, kind: Dialogue, *, asker: str
+) -> Mapping[str, Any]:
     """What the reservation of an asker's own dialogue says; a refusal where there is none."""
     body = _paid(account, name, kind)
     if body.get("asker") != asker:
@@ -107,7 +109,7 @@ def paid_dialogue(account: Account, name: str, kind: Dialogue, *, asker: str) ->
     raise _unknown(name, kind, what=what)
 
 
-def _paid(account: Account, name: str, kind: Dialogue) -> Mapping[str, Any]:
+def _paid(account: LedgerAccount, name: str, kind: Dialogue) -> Mapping[str, Any]:
     if not isinstance(name, str):
         raise _unknown(type(name).__name__, kind)
     try:

@@ -62,7 +62,7 @@ class Watch:
         self._question = question
         self._payment = payment
         self._reservation = reservation
-        self._notebook = payment.account.notebook(reservation)
+        self._notebook = payment.account.session_log(reservation)
         before = _rounds(self._notebook.entries())
         self._kept = before.hidden
         self._session = mechanism.open() if before == BEGINNING else mechanism.open(before)

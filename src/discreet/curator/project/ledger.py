@@ -12,25 +12,25 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit
 from discreet.curator.budget import Purse
 from discreet.curator.history import History, history
-from discreet.ledger import Entry, Head, Ledger
+from discreet.ledger import Checkpoint, Entry, Ledger
 
 
 @dataclass(frozen=True)
-class Books:
-    """A ledger that was begun, and the budget it guards."""
+class ProjectLedger:
+    """A ledger that was started, and the budget it guards."""
 
     ledger: Ledger
     purse: Purse
 
     @classmethod
-    def of(cls, budget: Guarantee, unit: PrivacyUnit, ledger: Ledger) -> Books:
-        """Open a ledger that was begun, on these terms."""
+    def of(cls, budget: Guarantee, unit: PrivacyUnit, ledger: Ledger) -> ProjectLedger:
+        """Open a ledger that was started, on these terms."""
         purse = Purse(budget, unit)
         ledger.open(purse.terms)
         return cls(ledger, purse)
 
     @classmethod
-    def read(cls, budget: Guarantee, unit: PrivacyUnit, ledger: Ledger) -> Books:
+    def read(cls, budget: Guarantee, unit: PrivacyUnit, ledger: Ledger) -> ProjectLedger:
         """The same to be read alone: also a copy, beside the one that lives."""
         try:
             return cls.of(budget, unit, ledger)
@@ -57,13 +57,13 @@ class Books:
         """Every entry, oldest first."""
         return self.ledger.entries()
 
-    def verify(self, head: Head | None) -> Head:
-        """Check every seal and total, and that a kept head is still there; the head now."""
-        self.ledger.verify(head)
-        return self.ledger.head()
+    def verify(self, checkpoint: Checkpoint | None) -> Checkpoint:
+        """Check every seal and total, and that a kept checkpoint is there; the one now."""
+        self.ledger.verify(checkpoint)
+        return self.ledger.checkpoint()
 
     def amend(self, numbers: Mapping[str, float], *, reason: str) -> Guarantee:
-        """Change the budget's numbers, every one of them named; its notion cannot change."""
+        """Change the budget's numbers, every one of them named; its kind cannot change."""
         wanted = _numbers(self.purse.budget)
         if set(numbers) != set(wanted):
             raise InvalidParameter(
@@ -77,8 +77,8 @@ class Books:
         self.ledger.amend(limit=purse.limit, budget=purse.terms.budget, reason=reason)
         return budget
 
-    def backup(self, path: str | PathLike[str]) -> Head:
-        """Write a consistent copy to a new file; the head it ends with."""
+    def backup(self, path: str | PathLike[str]) -> Checkpoint:
+        """Write a consistent copy to a new file; the checkpoint it ends with."""
         return self.ledger.backup(Path(path))
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from discreet.core.errors import InvalidParameter
 from discreet.curator.project.fields import TABLE, TEXT, VARIABLE, WHOLE, Fields
-from discreet.ledger import Head, Ledger, Postgres, SQLite, restore
+from discreet.ledger import Checkpoint, Ledger, Postgres, SQLite, restore
 from discreet.relational.engines.duckdb.engine import DuckDB
 from discreet.relational.engines.postgres.engine import Postgres as PostgresEngine
 
@@ -31,9 +31,9 @@ class FileLedger:
         """Whether there is anything yet."""
         return self.path.exists()
 
-    def restored(self, backup: Path, head: Head | None) -> Head:
-        """Bring it up to a back-up, here; the head it then has."""
-        return restore(backup, self.path, key=self.key, head=head)
+    def restored(self, backup: Path, checkpoint: Checkpoint | None) -> Checkpoint:
+        """Bring it up to a back-up, here; the checkpoint it then has."""
+        return restore(backup, self.path, key=self.key, checkpoint=checkpoint)
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ class ServerLedger:
         with self._ledger() as ledger:
             return ledger.exists()
 
-    def restored(self, backup: Path, head: Head | None) -> Head:
-        """Bring it up to a back-up; the head it then has."""
+    def restored(self, backup: Path, checkpoint: Checkpoint | None) -> Checkpoint:
+        """Bring it up to a back-up; the checkpoint it then has."""
         with self._ledger() as ledger:
-            return restore(backup, ledger, head=head)
+            return restore(backup, ledger, checkpoint=checkpoint)
 
     def _ledger(self) -> Postgres:
         return Postgres(from_environment(self.variable), name=self.name, key=self.key)

@@ -23,7 +23,7 @@ from discreet.curator.policy.policy import Policy
 from discreet.curator.project import locations as places
 from discreet.curator.project.declarations import budget
 from discreet.curator.project.fields import Fields
-from discreet.curator.project.ledger import Books
+from discreet.curator.project.ledger import ProjectLedger
 from discreet.curator.project.locations import DatabaseServer, Embedded, FileLedger, ServerLedger
 from discreet.curator.project.preview import Look
 from discreet.curator.project.tables import PrivateEntry, PublicEntry, tables
@@ -108,13 +108,13 @@ class Project:
         engine = self.engine.opened()
         return Database(engine, self._opened(engine))
 
-    def books(self) -> Books:
+    def open_ledger(self) -> ProjectLedger:
         """The ledger alone, for its owner; no data is opened."""
-        return Books.of(self.budget, self.unit, self._begun())
+        return ProjectLedger.of(self.budget, self.unit, self._begun())
 
-    def record(self) -> Books:
+    def read_ledger(self) -> ProjectLedger:
         """The same to be read alone, of a copy too."""
-        return Books.read(self.budget, self.unit, self._begun())
+        return ProjectLedger.read(self.budget, self.unit, self._begun())
 
     def _begun(self) -> Ledger:
         if not self.ledger.begun():

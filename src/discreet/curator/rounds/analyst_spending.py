@@ -16,7 +16,7 @@ from discreet.core.errors import Exhausted, InvalidParameter
 from discreet.core.guarantee import ApproxDP
 from discreet.core.parameters import exact
 from discreet.ledger import Ledger
-from discreet.ledger.entry import Kind
+from discreet.ledger.entry import EntryKind
 from discreet.ledger.errors import damaged
 from discreet.queries.analysts.guarantee import AnalystUnit, OneAnalyst, OneQuery
 
@@ -77,7 +77,7 @@ class Told:
             if entry.require_seal(key).number != self._read + 1:
                 raise damaged(what=f"entry {self._read + 1} is not there")
             self._read = entry.number
-            if entry.kind is Kind.RESERVED:
+            if entry.kind is EntryKind.RESERVED:
                 kept = entry.body.get("detail", {}).get("round")
                 if kept is not None:
                     plan = kept["plan"]

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
-from discreet.ledger.session_log import Notebook
+from discreet.ledger.session_log import SessionLog
 
 
 @dataclass(frozen=True)
 class Pages:
     """Reads and writes the notebook of one round."""
 
-    notebook: Notebook
+    notebook: SessionLog
 
     def begin(self, names: Sequence[str]) -> None:
         """Keep who may submit, once."""

@@ -30,8 +30,8 @@ from discreet.curator.rounds.run import Outcome, Submitted, run
 from discreet.curator.rounds.submission import Rule
 from discreet.curator.synopsis.make import synopsis_facts
 from discreet.curator.tags import form_of, short
-from discreet.ledger.session_log import Notebook
-from discreet.noise.randomness import SYSTEM, integer
+from discreet.ledger.session_log import SessionLog
+from discreet.noise.randomness import SYSTEM, integer, random_id
 from discreet.queries.analysts.guarantee import AnalystUnit
 from discreet.queries.analysts.query_class import AnyQuery, Conjunctions, QueryClass
 from discreet.queries.workload.universe import Universe
@@ -39,7 +39,7 @@ from discreet.relational.database import private_tables
 from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.identity.identity import identity
 from discreet.relational.plan.keyed_universe import KeyedUniverse, universe_from
-from discreet.release.guarantee import guarantee_from_plain, plain_guarantee
+from discreet.release.guarantee import guarantee_from_dict, guarantee_to_dict
 
 if TYPE_CHECKING:
     from discreet.curator.session import Session
@@ -116,8 +116,8 @@ def open_round(
         "universe": list(universe.questions),
         "places": many,
         "queries_each": rule.most,
-        "spend": plain_guarantee(spend),
-        "promise": plain_guarantee(facts.promise),
+        "spend": guarantee_to_dict(spend),
+        "promise": guarantee_to_dict(facts.promise),
         "ways": rule.asked.ways if isinstance(rule.asked, Conjunctions) else None,
         "topics": topics,
         "corrections": facts.corrections,
@@ -129,7 +129,7 @@ def open_round(
     }
     name = reserve(
         asker=asker,
-        question=f"round {integer(SYSTEM, 96):024x}",
+        question=f"round {random_id(96)}",
         charge=session._price(spend, (agreed.event,)),
         event=agreed.event.to_json(),
         detail={
@@ -139,7 +139,7 @@ def open_round(
             **allowed,
         },
     )
-    pages = Pages(session._account.notebook(name))
+    pages = Pages(session._account.session_log(name))
     pages.begin(names)
     public = synopsis_facts(session, source, mechanism=agreed.name, rmse=agreed.rmse)
     terms = Terms(rule, agreed, spend.per(session.unit), names, many, closes, public)
@@ -157,9 +157,9 @@ def resume_round(session: Session, name: str, *, asker: str) -> Round:
     asked = AnyQuery() if kept["ways"] is None else Conjunctions(kept["ways"])
     rule = Rule(universe, kept["queries_each"], asked)
     agreed = RoundPlan.from_plain(kept["plan"])
-    spend = guarantee_from_plain(kept["spend"])
+    spend = guarantee_from_dict(kept["spend"])
     closes = None if kept["closes"] is None else datetime.fromisoformat(kept["closes"])
-    pages = Pages(Notebook(session.ledger, name, 0))  # reads, and may not write
+    pages = Pages(SessionLog(session.ledger, name, 0))  # reads, and may not write
     public = synopsis_facts(session, source, mechanism=agreed.name, rmse=agreed.rmse)
     held = spend.per(session.unit)
     terms = Terms(rule, agreed, held, pages.names(), kept["places"], closes, public)
@@ -172,7 +172,7 @@ def resume_round(session: Session, name: str, *, asker: str) -> Round:
         return round_again
     pages.require_not_run()  # without a claim: whoever runs it now may still end it
     chosen = _again(session, source, terms, kept)
-    claimed = Pages(session._account.notebook(name))
+    claimed = Pages(session._account.session_log(name))
     return _running(session, name, source, terms, mechanism=chosen, pages=claimed)
 
 
@@ -206,14 +206,14 @@ def _again(
         )
     _require_declared(session, source, kept)
     session._payment.require_unchanged()
-    promise = guarantee_from_plain(kept["promise"])
+    promise = guarantee_from_dict(kept["promise"])
     assert isinstance(promise, ApproxDP)
     facts = _facts(
         session,
         source,
         terms.rule,
         places=terms.places,
-        spend=guarantee_from_plain(kept["spend"]),
+        spend=guarantee_from_dict(kept["spend"]),
         protects=unit_from(kept["plan"]["protects"]),
         promise=promise,
         topics=kept["topics"],

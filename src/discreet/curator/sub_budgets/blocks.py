@@ -22,7 +22,7 @@ from discreet.curator.sharing import Sharing
 from discreet.curator.sub_budgets.child import required_name
 from discreet.curator.sub_budgets.division import Line, line_of, overlap, price_of_parts
 from discreet.curator.sub_budgets.partition import Part, open_part
-from discreet.ledger import Allotment, Grant, Role
+from discreet.ledger import Role, SubAccount, SubAccountGrant
 from discreet.relational.functions.calendar import next_start
 from discreet.relational.plan.nodes import field_of
 from discreet.relational.plan.partition_filter import EveryPart, FirstParts, Keeping
@@ -42,7 +42,7 @@ class Blocks:
     def __init__(
         self,
         above: Sharing,
-        account: Allotment,
+        account: SubAccount,
         division: Division,
         purse: Purse,
         settled: date | None,
@@ -130,10 +130,10 @@ def open_blocks(
             "table.",
         )
     purse = Purse(budget, above.unit)
-    account = Allotment.opened(
+    account = SubAccount.opened(
         above.ledger,
         above._account.account,
-        Grant(
+        SubAccountGrant(
             name=required_name(f"{line.scan.table} by {by}" if name is None else name),
             role=Role.PARTITION,
             charge=price_of_parts(above._purse, purse, above.unit, most),

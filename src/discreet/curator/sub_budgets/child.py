@@ -11,7 +11,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import Purse
 from discreet.curator.sharing import Sharing
 from discreet.curator.sub_budgets.price import price_of_budget
-from discreet.ledger import Allotment, Grant, Role
+from discreet.ledger import Role, SubAccount, SubAccountGrant
 
 
 class Child(Sharing):
@@ -31,10 +31,10 @@ class Child(Sharing):
 def open_child(above: Sharing, name: str, budget: Guarantee) -> Child:
     """Grant a child of ``above``, or find the one granted under this name."""
     purse = Purse(budget, above.unit)
-    account = Allotment.opened(
+    account = SubAccount.opened(
         above.ledger,
         above._account.account,
-        Grant(
+        SubAccountGrant(
             name=required_name(name),
             role=Role.CHILD,
             charge=price_of_budget(above._purse, purse),

@@ -20,7 +20,7 @@ from discreet.curator.budget import Purse
 from discreet.curator.sharing import Sharing
 from discreet.curator.sub_budgets.child import required_name
 from discreet.curator.sub_budgets.division import line_of, listed, overlap, price_of_parts
-from discreet.ledger import Allotment, Grant, Role
+from discreet.ledger import Role, SubAccount, SubAccountGrant
 from discreet.relational.database import Database
 from discreet.relational.plan.partition_filter import EveryPart, Keeping, SomeParts
 from discreet.relational.plan.scope import Division
@@ -44,7 +44,7 @@ class Partition(Mapping[object, Part]):
     """The parts of a table, by key."""
 
     def __init__(
-        self, above: Sharing, account: Allotment, division: Division, purse: Purse
+        self, above: Sharing, account: SubAccount, division: Division, purse: Purse
     ) -> None:
         """Hold what was granted."""
         self._above = above
@@ -91,10 +91,10 @@ def open_partition(
     most = overlap(above.unit, len(line.values), k)
     purse = Purse(budget, above.unit)
     person = isinstance(add_remove(above.unit), Person)
-    account = Allotment.opened(
+    account = SubAccount.opened(
         above.ledger,
         above._account.account,
-        Grant(
+        SubAccountGrant(
             name=required_name(f"{line.scan.table} by {by}" if name is None else name),
             role=Role.PARTITION,
             charge=price_of_parts(above._purse, purse, above.unit, most),
@@ -134,14 +134,14 @@ def _require_version(names: set[str], database: Database) -> None:
 
 
 def open_part(
-    above: Sharing, account: Allotment, division: Division, purse: Purse, value: object
+    above: Sharing, account: SubAccount, division: Division, purse: Purse, value: object
 ) -> Part:
     """The session of one part, with what it has spent."""
     scope = above._scope.part(division, value)
-    granted = Allotment.opened(
+    granted = SubAccount.opened(
         above.ledger,
         account.account,
-        Grant(
+        SubAccountGrant(
             name=str(value),
             role=Role.PART,
             charge=above._purse.currency.zero,
@@ -162,6 +162,6 @@ def open_part(
     return part
 
 
-def salt_of(account: Allotment) -> int:
+def salt_of(account: SubAccount) -> int:
     """The one salt of a partition: random, in the ledger, and the same for every question."""
     return int(account.account, 16) % (1 << _SALT_BITS)

@@ -24,7 +24,7 @@ from discreet.curator.synopsis.mechanism import (
 )
 from discreet.curator.synopsis.release import SynopsisRelease
 from discreet.curator.tags import name_of
-from discreet.noise.randomness import SYSTEM, integer
+from discreet.noise.randomness import random_id
 from discreet.queries.synopses.synopsis import Synopsis, recalled
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -33,7 +33,7 @@ from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import identity
 from discreet.relational.plan.nodes import scans
-from discreet.release.guarantee import promised, protected
+from discreet.release.guarantee import guarantee_text, protection_text
 
 if TYPE_CHECKING:
     from discreet.curator.session import Session
@@ -62,7 +62,7 @@ def make_synopsis(
         return _made(session, source, spend, _Kept.from_plain(stored, source.universe))
     mechanism = priced_mechanism(session, make, workload, source=source, spend=spend)
     event = mechanism.event
-    number, name = f"{integer(SYSTEM, 96):024x}", name_of(mechanism)
+    number, name = random_id(96), name_of(mechanism)
     rmse = expected_error(mechanism)
     kept = session._payment.paid(
         lambda: _Kept(number, name, _released(mechanism, source), event, rmse),
@@ -177,7 +177,7 @@ def _identity(
     asked = requested(make, given=GIVEN)
     about = described((type(workload), workload.universe.attributes, workload.products))
     if asked is None or about is None:
-        return f"synopsis {integer(SYSTEM, 96):024x}", None
+        return f"synopsis {random_id(96)}", None
     question, snapshot, unit = source.question, session._snapshot(source.question), session.unit
     same = identity(
         "synopsis",
@@ -211,8 +211,8 @@ def synopsis_facts(
         "version": VERSION,
         "software": software(),
         "private": session._holdings.randomness.private,
-        "protects": protected(session.unit),
-        "budget": promised(session._purse.budget),
+        "protects": protection_text(session.unit),
+        "budget": guarantee_text(session._purse.budget),
         "budget_adds_up": session._purse.name,
         "synopsis": {"attributes": list(source.universe.names), "rmse": rmse},
         "cells": source.universe.size,

@@ -22,7 +22,7 @@ from discreet.curator.synopsis.mechanism import Mechanism, expected_error
 from discreet.curator.synopsis.release import foretold
 from discreet.curator.tags import name_of
 from discreet.queries.workload.workload import Workload
-from discreet.release.guarantee import promised
+from discreet.release.guarantee import guarantee_text
 
 if TYPE_CHECKING:
     from discreet.curator.session import Session
@@ -85,7 +85,7 @@ class SynopsisPreview:
         if self.worst is not None:
             lines.append(f"  mean over {len(self.marginals)} marginals: ± {self.mean:.4g} (sd)")
             lines.append(f"  worst marginal: {self.worst} (sd)")
-        lines.append(f"price: {promised(self.price)}; such synopses left: {self.affordable}")
+        lines.append(f"price: {guarantee_text(self.price)}; such synopses left: {self.affordable}")
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -16,8 +16,8 @@ from discreet.core.guarantee import Guarantee
 from discreet.queries.synopses.synopsis import Synopsis
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
-from discreet.release.column import Answer
-from discreet.release.guarantee import promised, protected
+from discreet.release.column import ReleasedColumn
+from discreet.release.guarantee import guarantee_text, protection_text
 from discreet.release.release import Release
 from discreet.release.statement.statement import Statement
 
@@ -123,13 +123,15 @@ class SynopsisRelease:
             confidence=_CONFIDENCE,
         )
 
-    def _columns(self, workload: Workload, taken: Mapping[str, object]) -> tuple[Answer, ...]:
+    def _columns(
+        self, workload: Workload, taken: Mapping[str, object]
+    ) -> tuple[ReleasedColumn, ...]:
         name = "n"
         while name in taken or f"{name}_sd" in taken:
             name += "_"
         spread = self.deviations(workload)
         told = foretold(self.rmse) if spread is None else f"{name}_sd says how noisy each one is"
-        values = Answer.given(
+        values = ReleasedColumn.given(
             name,
             self.answers(workload).tolist(),
             interval=None,
@@ -138,7 +140,7 @@ class SynopsisRelease:
         if spread is None:
             return (values,)
         note = f"standard deviation of the noise of {name}"
-        return values, Answer.given(f"{name}_sd", spread.tolist(), interval=None, note=note)
+        return values, ReleasedColumn.given(f"{name}_sd", spread.tolist(), interval=None, note=note)
 
     def _require(self, workload: Workload) -> None:
         if not isinstance(workload, Workload) or workload.universe != self.universe:
@@ -151,8 +153,10 @@ class SynopsisRelease:
 
     def __repr__(self) -> str:
         """What it is, what it cost, and how wrong it may be."""
-        unit = protected(self.guarantee.unit)
-        return f"{self.question}\n{promised(self.guarantee)} for {unit}; {foretold(self.rmse)}"
+        unit = protection_text(self.guarantee.unit)
+        return (
+            f"{self.question}\n{guarantee_text(self.guarantee)} for {unit}; {foretold(self.rmse)}"
+        )
 
 
 def foretold(rmse: float | None) -> str:

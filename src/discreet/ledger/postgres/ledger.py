@@ -8,17 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from discreet.core.errors import InvalidParameter
-from discreet.ledger.backup import copied
 from discreet.ledger.chain import Chain
-from discreet.ledger.checkpoint import Head
+from discreet.ledger.checkpoint import Checkpoint
 from discreet.ledger.entry import first
-from discreet.ledger.fence import Place
+from discreet.ledger.fence import LiveCopy, Place
 from discreet.ledger.keyring import server_keyring
-from discreet.ledger.ledger import Ledger, Result
-from discreet.ledger.live_copy import Living
-from discreet.ledger.postgres.connection import Dial
-from discreet.ledger.postgres.store import Server
-from discreet.ledger.terms import Terms
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.postgres.store import PostgresStore
+from discreet.ledger.sqlite.store import write_backup
+from discreet.ledger.terms import LedgerTerms
+from discreet.ledger.waiting import Result
+from discreet.postgres.address import Address
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
@@ -50,13 +50,13 @@ class Postgres(Ledger):
                 received=name,
                 remedy='Write name="visits".',
             )
-        dial = Dial(conninfo)
-        self._name, self._where = name, dial.where
-        self.server = Server(dial, name)
+        address = Address(conninfo, tcp_user_timeout=30_000, application_name="discreet ledger")
+        self._name, self._where = name, address.where
+        self.store = PostgresStore(address, name)
         self.keys = server_keyring(key, name, self.exists)
         self.place = Place(f"{name} on a server")  # which has many addresses, and may fail over
-        living = Living(self.keys.fence, lambda: self.place)
-        super().__init__(Chain(self.server, self.keys.existing, living))
+        live_copy = LiveCopy(self.keys.fence, lambda: self.place)
+        super().__init__(Chain(self.store, self.keys.existing, live_copy))
 
     @property
     def name(self) -> str:
@@ -64,33 +64,33 @@ class Postgres(Ledger):
         return self._name
 
     def exists(self) -> bool:
-        """Whether it was begun."""
-        with self.server.reading():
-            return not self.server.blank()
+        """Whether it was started."""
+        with self.store.reading():
+            return not self.store.blank()
 
-    def backup(self, path: str | os.PathLike[str]) -> Head:
-        """Write a consistent copy to a new file of SQLite, flushed; return the head it ends with.
+    def backup(self, path: str | os.PathLike[str]) -> Checkpoint:
+        """Write a consistent copy to a new file of SQLite, flushed; return its checkpoint.
 
         The key is not part of it. Others may go on reading and writing. The copy is a ledger
         itself: ``restore`` brings it back to a server or to a file.
         """
         with self.chain.reading() as last:
-            copied(self.server, last, Path(path).resolve())
-        return last.head
+            write_backup(self.store, last, Path(path).resolve())
+        return last.checkpoint
 
-    def _begin(self, terms: Terms) -> None:
+    def _begin(self, terms: LedgerTerms) -> None:
         if not self.exists():
             self.keys.begin()
-            with self.server.beginning():
-                if self.server.blank():  # else a concurrent opening was faster
+            with self.store.beginning():
+                if self.store.blank():  # else a concurrent opening was faster
                     key = self.keys.existing()
                     text = terms.text(key.identity)
-                    self.server.append(first(text=text, limit=terms.limit).sealed(key))
+                    self.store.append(first(text=text, limit=terms.limit).sealed(key))
         self.keys.finish(self.chain.owner().identity)
 
     def repeated(self, act: Callable[[], Result]) -> Result:
         """Again where the server was lost and nothing was written."""
-        return self.server.session.patiently(act)
+        return self.store.transactions.patiently(act)
 
     def __repr__(self) -> str:
         return f"Postgres({self._name!r} at {self._where!r})"

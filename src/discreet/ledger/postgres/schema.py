@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from discreet.ledger.errors import damaged, foreign, too_new
+from discreet.ledger.errors import damaged, foreign, version_unknown
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -115,6 +115,6 @@ def require_form(connection: Connection[Any]) -> None:
     if version == comment or not version.isdigit():
         raise foreign(SCHEMA)
     if int(version) != VERSION:
-        raise too_new(int(version))
+        raise version_unknown(int(version), known=VERSION)
     if sorted(line for (line,) in connection.execute(_FORM)) != _LAID_OUT:
         raise damaged(what="the layout of the server's tables")

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from discreet.ledger.checkpoint import Head
-from discreet.ledger.entry import Entry, Kind
-from discreet.ledger.entry_rows import COLUMNS, entry_of, row_of
+from discreet.ledger.checkpoint import Checkpoint
+from discreet.ledger.entry import COLUMNS, Entry, EntryKind, entry_of, row_of
 from discreet.ledger.errors import damaged
 from discreet.ledger.postgres import schema as tables
-from discreet.ledger.postgres.connection import Dial
-from discreet.ledger.postgres.transaction import BEGIN, READ, WRITE, Session
+from discreet.ledger.postgres.transaction import BEGIN, READ, WRITE, Transactions
+from discreet.postgres.address import Address
 
 _ENTRIES, _HEADS = f"{tables.SCHEMA}.entries", f"{tables.SCHEMA}.heads"
 _SELECT = f"SELECT {COLUMNS} FROM {_ENTRIES} WHERE ledger = %s"
@@ -36,59 +35,59 @@ _NOTE = (
 )
 
 
-class Server:
+class PostgresStore:
     """A :class:`~discreet.ledger.store.Store` in a database, for any number of writers."""
 
-    def __init__(self, dial: Dial, name: str) -> None:
+    def __init__(self, address: Address, name: str) -> None:
         """Touch nothing yet."""
-        self.session = Session(dial, name)
+        self.transactions = Transactions(address, name)
         self._name = name
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """One state of the ledger throughout; part of the surrounding block, if there is one."""
-        with self.session.transaction(READ):
+        with self.transactions.transaction(READ):
             yield
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Be the only writer; commit at the end, or take everything back."""
-        with self.session.transaction(WRITE):
+        with self.transactions.transaction(WRITE):
             yield
 
     @contextmanager
     def beginning(self) -> Iterator[None]:
         """Be the only one who begins a ledger in this database; the tables are there."""
-        with self.session.transaction(BEGIN):
-            if not self.session.laid_out:
-                tables.create(self.session.connection)
-                self.session.laid_out = True
+        with self.transactions.transaction(BEGIN):
+            if not self.transactions.laid_out:
+                tables.create(self.transactions.connection)
+                self.transactions.laid_out = True
             yield
 
     def blank(self) -> bool:
         """Whether nothing was ever written under this name, inside a block."""
-        if self.head() is not None:
+        if self.checkpoint() is not None:
             return False
-        if self.session.laid_out and self.after(0, 1):
+        if self.transactions.laid_out and self.after(0, 1):
             raise damaged(what="the last entry is not noted")
         return True
 
     def append(self, entry: Entry) -> None:
         """Insert the entry, and note it as the last."""
-        connection = self.session.connection
+        connection = self.transactions.connection
         added = connection.execute(_INSERT, (self._name, *row_of(entry))).fetchone()
         noted = connection.execute(_NOTE, (self._name, entry.number, entry.mac)).fetchone()
         if added != (entry.mac,) or noted != (entry.mac,):
             raise damaged(what="the server's tables do not keep what is written")
-        self.session.appended = entry
+        self.transactions.appended = entry
 
-    def head(self) -> Head | None:
+    def checkpoint(self) -> Checkpoint | None:
         """As noted beside the entries."""
-        if not self.session.laid_out:
+        if not self.transactions.laid_out:
             return None
         query = f"SELECT number, mac FROM {_HEADS} WHERE ledger = %s"
-        row = self.session.connection.execute(query, (self._name,)).fetchone()
-        return None if row is None else Head(number=row[0], mac=row[1])
+        row = self.transactions.connection.execute(query, (self._name,)).fetchone()
+        return None if row is None else Checkpoint(number=row[0], mac=row[1])
 
     def at(self, number: int) -> Entry | None:
         """By primary key."""
@@ -98,11 +97,11 @@ class Server:
         """By unique id."""
         return self._one(f"{_SELECT} AND id = %s", name)
 
-    def latest(self, kind: Kind, subject: str) -> Entry | None:
+    def latest(self, kind: EntryKind, subject: str) -> Entry | None:
         where = "AND kind = %s AND subject = %s ORDER BY number DESC LIMIT 1"
         return self._one(f"{_SELECT} {where}", kind.value, subject)
 
-    def every(self, kind: Kind, subject: str) -> list[Entry]:
+    def every(self, kind: EntryKind, subject: str) -> list[Entry]:
         where = "AND kind = %s AND subject = %s ORDER BY number"
         return self._all(f"{_SELECT} {where}", kind.value, subject)
 
@@ -115,18 +114,18 @@ class Server:
 
     def inspect(self) -> None:
         """Compare the tables with their form."""
-        tables.require_form(self.session.connection)
+        tables.require_form(self.transactions.connection)
 
     def close(self) -> None:
         """Close the connection for good."""
-        self.session.close()
+        self.transactions.close()
 
     def _one(self, query: str, *values: object) -> Entry | None:
         found = self._all(query, *values)
         return found[0] if found else None
 
     def _all(self, query: str, *values: object) -> list[Entry]:
-        if not self.session.laid_out:
+        if not self.transactions.laid_out:
             return []
-        rows = self.session.connection.execute(query, (self._name, *values))
+        rows = self.transactions.connection.execute(query, (self._name, *values))
         return [entry_of(row) for row in rows]

@@ -1,10 +1,10 @@
 """Transactions with a PostgreSQL server that end in one of three ways, and it is known in which.
 
-A writer locks the row that notes the head of its ledger; so writers are alone, across threads,
-processes and machines, and no lock outlives its transaction. Before anything is written the server
-must say that it flushes what it acknowledges. A connection that breaks while ``COMMIT`` is under
-way leaves the outcome open: then the session connects anew, waits for the same lock, which the
-broken transaction holds until it has ended one way or the other, and looks for its own entry.
+A writer locks the row that notes the last entry of its ledger; so writers are alone, across
+threads, processes and machines, and no lock outlives its transaction. Before anything is written
+the server must say that it flushes what it acknowledges. A connection that breaks while ``COMMIT``
+is under way leaves the outcome open: then a new one waits for the same lock, which the broken
+transaction holds until it has ended one way or the other, and looks for its own entry.
 
 Proof: ``proofs/ledger.md``. Source: PostgreSQL documentation, "Explicit Locking",
 "Reliability and the Write-Ahead Log", "Asynchronous Commit".
@@ -13,32 +13,24 @@ Proof: ``proofs/ledger.md``. Source: PostgreSQL documentation, "Explicit Locking
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import LedgerError
+from discreet.ledger import waiting
 from discreet.ledger.entry import Entry
-from discreet.ledger.errors import (
-    closed,
-    not_flushed,
-    outcome_unknown,
-    unreachable,
-    unwritable,
-)
-from discreet.ledger.postgres import errors as outage
+from discreet.ledger.errors import closed, not_flushed, outcome_unknown, unreachable, unwritable
+from discreet.ledger.forks import watch
 from discreet.ledger.postgres import schema as tables
-from discreet.ledger.postgres.connection import Dial
-from discreet.ledger.sqlite import errors as trouble
-from discreet.ledger.sqlite import forks
-from discreet.postgres.address import driver
+from discreet.ledger.postgres.errors import is_unreachable, translated
+from discreet.ledger.waiting import Result
+from discreet.postgres.address import Address, driver
+from discreet.postgres.connection import connect, hang_up, roll_back
 
 if TYPE_CHECKING:
     from psycopg import Connection
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -73,32 +65,32 @@ _MINE = f"SELECT mac FROM {tables.SCHEMA}.entries WHERE ledger = %s AND id = %s"
 _NAP = 0.05
 
 
-class Session:
+class Transactions:
     """One connection at a time, made anew when it breaks; one transaction at a time.
 
-    Contract: blocks of one session run one after the other; a block inside a block is part of it.
+    Contract: blocks run one after the other; a block inside a block is part of it.
     Guarantee: when a block of writing is left, its entries are durable. When it raises, they are
     not there and never will be, unless the error is ``ledger_outcome_unknown`` or the program was
     interrupted in the commit itself.
     """
 
-    def __init__(self, dial: Dial, name: str) -> None:
+    def __init__(self, address: Address, name: str) -> None:
         """Touch nothing yet."""
         self.lock = threading.RLock()
         self.laid_out = False
         self.appended: Entry | None = None
-        self._dial = dial
+        self._address = address
         self._name = name
         self._connection: Connection[Any] | None = None
         self._running: tuple[int, Any] | None = None
         self._inside = self._checked = self._met = self._closed = False
-        forks.watch(self)
+        watch(self)
 
     @property
     def connection(self) -> Connection[Any]:
         """The connection of the block under way."""
         if self._connection is None:
-            raise unreachable(self._dial.where, reason="the connection was lost")
+            raise unreachable(self._address.where, reason="the connection was lost")
         return self._connection
 
     @contextmanager
@@ -112,7 +104,7 @@ class Session:
             self.patiently(lambda: self._begin(mode))
             self._inside = True
             try:
-                with outage.translated(self._dial.where):
+                with translated(self._address.where):
                     yield
                 self._commit()
             except BaseException as error:
@@ -126,15 +118,16 @@ class Session:
 
         A server that was never met is not waited for: a wrong address fails at once.
         """
-        end = time.monotonic() + trouble.PATIENCE
-        while True:
+        known = False
+
+        def tried() -> Result:
+            nonlocal known
             known = self._met
-            try:
-                return act()
-            except LedgerError as error:
-                if error.code != "ledger_unreachable" or not known or time.monotonic() > end:
-                    raise
-            time.sleep(_NAP)
+            return act()
+
+        return waiting.patiently(
+            tried, passes=lambda error: known and is_unreachable(error), nap=_NAP
+        )
 
     def close(self) -> None:
         """Close the connection for good."""
@@ -155,7 +148,7 @@ class Session:
         try:
             if self._connection is None:
                 self._connect()
-            with outage.translated(self._dial.where):
+            with translated(self._address.where):
                 self._start(self.connection, mode)
         except BaseException as error:
             self._leave(error)
@@ -164,7 +157,8 @@ class Session:
 
     def _connect(self) -> None:
         """Connect, and end what a lost connection left unfinished: it would hold its lock on."""
-        self._connection = self._dial.connect()
+        with translated(self._address.where):
+            self._connection = connect(self._address)
         self._checked = False
         if self._running is not None:
             with suppress(driver().Error):
@@ -172,7 +166,7 @@ class Session:
 
     def _start(self, connection: Connection[Any], mode: Mode) -> None:
         connection.execute(mode.begin)
-        patience = f"{trouble.PATIENCE * 1000:.0f}"
+        patience = f"{waiting.PATIENCE * 1000:.0f}"
         ((*_, fsync, pages, standby, pid, started),) = connection.execute(_SETTLE, (patience,))
         for setting, value in (("fsync", fsync), ("full_page_writes", pages)):
             if value != "on":
@@ -192,11 +186,11 @@ class Session:
     def _commit(self) -> None:
         """Commit; where nobody says how it ended, find out."""
         try:
-            with outage.translated(self._dial.where):
+            with translated(self._address.where):
                 ended = self.connection.execute("COMMIT").statusmessage
         except LedgerError as error:
             self._leave(error)
-            if error.code != "ledger_unreachable":
+            if not is_unreachable(error):
                 raise
             if self.appended is not None:
                 self._find_out(self.appended)
@@ -211,57 +205,48 @@ class Session:
         Absence is final only once the broken transaction has ended, which holding the locks that
         it held shows.
         """
-        end = time.monotonic() + trouble.PATIENCE
-        while True:
-            try:
-                found = self._looked_up(entry)
-                break
-            except LedgerError as error:
-                if error.code != "ledger_unreachable" or time.monotonic() > end:
-                    raise outcome_unknown(self._dial.where) from None
-            time.sleep(_NAP)
+        try:
+            found = waiting.patiently(
+                lambda: self._looked_up(entry), passes=is_unreachable, nap=_NAP
+            )
+        except LedgerError:
+            raise outcome_unknown(self._address.where) from None
         if not found:
-            raise unreachable(self._dial.where, reason="the connection was lost")
+            raise unreachable(self._address.where, reason="the connection was lost")
 
     def _looked_up(self, entry: Entry) -> bool:
         self._begin(BEGIN)  # all locks there are: the entry may have been the first
         try:
             if not self.laid_out:
                 return False
-            with outage.translated(self._dial.where):
+            with translated(self._address.where):
                 row = self.connection.execute(_MINE, (self._name, entry.id)).fetchone()
                 return row == (entry.mac,)
         finally:
             self._take_back()
 
     def _leave(self, error: BaseException) -> None:
-        if isinstance(error, LedgerError) and error.code == "ledger_unreachable":
+        if is_unreachable(error):
             self._disconnect()
         else:
             self._take_back()
 
     def _take_back(self) -> None:
         """End the transaction, if there is one; without a connection the server ends it."""
-        connection = self._connection
-        if connection is None:
+        if self._connection is None:
             return
+        usable = False
         try:
-            if connection.info.transaction_status != driver().pq.TransactionStatus.IDLE:
-                connection.execute("ROLLBACK")
+            usable = roll_back(self._connection)
+        finally:
+            if not usable:
+                self._disconnect()
+        if usable:
             self._running = None
-        except driver().Error:
-            self._disconnect()
-        except BaseException:
-            self._disconnect()
-            raise
-        if connection.closed:
-            self._disconnect()
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
-        if connection is not None:
-            with suppress(driver().Error):
-                connection.close()
+        hang_up(connection)
 
     def __del__(self) -> None:
         with suppress(AttributeError, ImportError):

@@ -1,26 +1,16 @@
-"""Waiting for other writers, and what SQLite reports, in the ledger's own words."""
+"""What SQLite reports, in the ledger's own words, and waiting while others hold the file."""
 
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 from discreet.core.errors import LedgerError
-from discreet.ledger.errors import (
-    busy,
-    closed,
-    damaged,
-    foreign,
-    missing,
-    unwritable,
-)
-
-PATIENCE = 30.0
-"""Seconds to wait for other writers, each of which needs about a thousandth."""
+from discreet.ledger import waiting
+from discreet.ledger.errors import busy, closed, damaged, foreign, missing, unwritable
 
 _SHORTEST_NAP, _LONGEST_NAP = 0.0005, 0.004  # SQLite's own naps grow to a hundred times a write
 
@@ -39,33 +29,25 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise _fault(error, path) from error
+        raise _ledger_error(error, path) from error
 
 
 def patiently(act: Callable[[], Result]) -> Result:
     """Try again while others hold the file, for as long as there is patience."""
-    end, nap = time.monotonic() + PATIENCE, _SHORTEST_NAP
-    while True:
-        try:
-            return act()
-        except sqlite3.OperationalError as error:
-            if not _is_busy(error) or time.monotonic() > end:
-                raise
-        time.sleep(nap)
-        nap = min(2 * nap, _LONGEST_NAP)
+    return waiting.patiently(act, passes=_is_busy, nap=_SHORTEST_NAP, longest_nap=_LONGEST_NAP)
 
 
-def _is_busy(error: sqlite3.Error) -> bool:
+def _is_busy(error: Exception) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY
 
 
-def _fault(error: sqlite3.Error, path: Path) -> LedgerError:
+def _ledger_error(error: sqlite3.Error, path: Path) -> LedgerError:
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:  # raised by Python's module itself: the connection is gone
         return closed()
     primary = code & 0xFF
     if _is_busy(error):
-        return busy(PATIENCE)
+        return busy(waiting.PATIENCE)
     if primary == sqlite3.SQLITE_CANTOPEN and not path.exists():
         return missing(path.name)
     if primary in _UNWRITABLE:

@@ -6,18 +6,19 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from discreet.ledger.backup import new_file
+from discreet.core.errors import InvalidParameter
 from discreet.ledger.chain import Chain
-from discreet.ledger.checkpoint import Head
-from discreet.ledger.durable_files import exists, write_new
+from discreet.ledger.checkpoint import Checkpoint
+from discreet.ledger.durable_files import backup_file, exists, write_new
 from discreet.ledger.entry import first
 from discreet.ledger.errors import damaged, missing
-from discreet.ledger.fence import Place
+from discreet.ledger.fence import LiveCopy, Place
 from discreet.ledger.keyring import Keyring, keyring
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.live_copy import Living
-from discreet.ledger.sqlite.store import File
-from discreet.ledger.terms import Terms
+from discreet.ledger.sqlite.store import SQLiteStore
+from discreet.ledger.terms import LedgerTerms
+
+_SERVERS = ("postgresql:", "postgres:")  # as a path it would be a file named after a password
 
 
 class SQLite(Ledger):
@@ -44,9 +45,9 @@ class SQLite(Ledger):
         """Touch nothing yet."""
         self._path = Path(path).resolve()
         self._keys = keyring(key, self._path)
-        self._file = File(self._path)
-        living = Living(self._keys.fence, self._here)
-        super().__init__(Chain(self._file, self._keys.existing, living))
+        self._store = SQLiteStore(self._path)
+        live_copy = LiveCopy(self._keys.fence, self._here)
+        super().__init__(Chain(self._store, self._keys.existing, live_copy))
 
     @property
     def path(self) -> Path:
@@ -56,40 +57,65 @@ class SQLite(Ledger):
     def _here(self) -> Place | None:
         return Place.of_file(self._path) if exists(self._path) else None
 
-    def _begin(self, terms: Terms) -> None:
+    def _begin(self, terms: LedgerTerms) -> None:
         if not exists(self._path):
             self._keys.begin()
             with suppress(FileExistsError):
                 write_new(self._path, b"")
-        with self._file.reading():
-            blank = self._file.blank()
+        with self._store.reading():
+            blank = self._store.blank()
         if blank:
-            with self._file.writing():
+            with self._store.writing():
                 self._write_first(terms)
         self._keys.finish(self.chain.owner().identity)
 
-    def _write_first(self, terms: Terms) -> None:
-        if not self._file.blank():
+    def _write_first(self, terms: LedgerTerms) -> None:
+        if not self._store.blank():
             return  # a concurrent opening was faster
-        if not self._keys.begun():
+        if not self._keys.starting():
             raise damaged(
                 what="an empty file, which is a ledger that was emptied unless you made it yourself"
             )
         key = self._keys.existing()
-        self._file.lay_out()
-        self._file.append(first(text=terms.text(key.identity), limit=terms.limit).sealed(key))
+        self._store.lay_out()
+        self._store.append(first(text=terms.text(key.identity), limit=terms.limit).sealed(key))
 
-    def backup(self, path: str | os.PathLike[str]) -> Head:
-        """Write a consistent copy to a new file, flushed; return the head it ends with.
+    def backup(self, path: str | os.PathLike[str]) -> Checkpoint:
+        """Write a consistent copy to a new file, flushed; return the checkpoint it ends with.
 
         The key is not part of it. Others may go on reading; writers wait for the copy.
         """
         target = Path(path).resolve()
         if not exists(self._path):
             raise missing(self._path.name)
-        with self.chain.reading() as last, new_file(target):
-            self._file.copy_to(target)
-        return last.head
+        with self.chain.reading() as last, backup_file(target):
+            self._store.copy_to(target)
+        return last.checkpoint
 
     def __repr__(self) -> str:
         return f"SQLite({str(self._path)!r})"
+
+
+def ledger_at(value: Ledger | str | os.PathLike[str]) -> Ledger:
+    """A ledger as it is, or the file at a path.
+
+    >>> ledger_at("visits.ledger").durable
+    True
+    """
+    if isinstance(value, Ledger):
+        return value
+    if isinstance(value, str) and value.startswith(_SERVERS):
+        raise InvalidParameter(
+            code="ledger_key_needed",
+            expectation="a ledger on a server together with the place of its key",
+            received="postgresql://...",
+            remedy='Write ledger=dp.ledger.Postgres(url, name="visits", key="vault/visits.key").',
+        )
+    if isinstance(value, (str, os.PathLike)) and str(value):
+        return SQLite(value)
+    raise InvalidParameter(
+        code="ledger_expected",
+        expectation="a path for the ledger, or a ledger",
+        received=type(value).__name__,
+        remedy='Write ledger="visits.ledger"; `ledger.Memory()` forgets with the process.',
+    )

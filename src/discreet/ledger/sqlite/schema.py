@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from discreet.ledger.errors import damaged, foreign, too_new
+from discreet.ledger.errors import damaged, foreign, version_unknown
 
 APPLICATION = 0x44504C47  # "DPLG"
 VERSION = 1
@@ -47,7 +47,7 @@ def require_form(connection: sqlite3.Connection, path: Path) -> None:
     if application != APPLICATION:
         raise foreign(path.name)
     if version != VERSION:
-        raise too_new(version)
+        raise version_unknown(version, known=VERSION)
     found = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
     if sorted(sql for (sql,) in found) != sorted(STATEMENTS):
         raise damaged(what="the layout of the file")

@@ -17,13 +17,14 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from discreet.ledger.checkpoint import Head
-from discreet.ledger.durable_files import exists, size, sync_file, sync_folder
-from discreet.ledger.entry import Entry, Kind
-from discreet.ledger.entry_rows import COLUMNS, entry_of, row_of
+from discreet.ledger.checkpoint import Checkpoint
+from discreet.ledger.durable_files import backup_file, exists, size, sync_file, sync_folder
+from discreet.ledger.entry import COLUMNS, Entry, EntryKind, entry_of, row_of
 from discreet.ledger.errors import closed, damaged, missing, replaced, unwritable
-from discreet.ledger.sqlite import errors as trouble
-from discreet.ledger.sqlite import forks, schema
+from discreet.ledger.forks import watch
+from discreet.ledger.sqlite import schema
+from discreet.ledger.sqlite.errors import patiently, translated
+from discreet.ledger.store import Store, up_to
 
 _SETTINGS = (
     "PRAGMA synchronous = EXTRA",
@@ -39,7 +40,7 @@ _RELEASED = (
 )
 
 
-class File:
+class SQLiteStore:
     """A :class:`~discreet.ledger.store.Store` in a file, for threads and processes."""
 
     def __init__(self, path: Path) -> None:
@@ -50,7 +51,7 @@ class File:
         self._identity: tuple[int, int] = (0, 0)
         self._checked = False
         self._closed = False
-        forks.watch(self)
+        watch(self)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -66,19 +67,19 @@ class File:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
-        with self.lock, trouble.translated(self.path):
+        with self.lock, translated(self.path):
             connection = self._connected()
             if connection.in_transaction:
                 yield
                 return
             try:
-                trouble.patiently(lambda: connection.execute(begin))
+                patiently(lambda: connection.execute(begin))
                 # A first read: takes the lock, and rolls back what a crash left half done.
-                trouble.patiently(lambda: schema.count(connection))
+                patiently(lambda: schema.count(connection))
                 self._require_same_file()
                 self._require_form(connection)
                 yield
-                trouble.patiently(lambda: connection.execute("COMMIT"))
+                patiently(lambda: connection.execute("COMMIT"))
             except BaseException:
                 self._take_back(connection)
                 raise
@@ -100,14 +101,14 @@ class File:
         note = "INSERT OR REPLACE INTO head (one, number, mac) VALUES (1, ?, ?)"
         connection.execute(note, (entry.number, entry.mac))
 
-    def head(self) -> Head | None:
+    def checkpoint(self) -> Checkpoint | None:
         """As noted beside the entries."""
         if self.blank():
             return None
         row = self._connected().execute("SELECT number, mac FROM head").fetchone()
         if row is None:
             raise damaged(what="the last entry is not noted")
-        return Head(number=row[0], mac=row[1])
+        return Checkpoint(number=row[0], mac=row[1])
 
     def at(self, number: int) -> Entry | None:
         """By primary key."""
@@ -117,11 +118,11 @@ class File:
         """By unique id."""
         return self._one(f"{_SELECT} WHERE id = ?", name)
 
-    def latest(self, kind: Kind, subject: str) -> Entry | None:
+    def latest(self, kind: EntryKind, subject: str) -> Entry | None:
         where = "WHERE kind = ? AND subject = ? ORDER BY number DESC LIMIT 1"
         return self._one(f"{_SELECT} {where}", kind.value, subject)
 
-    def every(self, kind: Kind, subject: str) -> list[Entry]:
+    def every(self, kind: EntryKind, subject: str) -> list[Entry]:
         where = "WHERE kind = ? AND subject = ? ORDER BY number"
         return self._all(f"{_SELECT} {where}", kind.value, subject)
 
@@ -174,7 +175,7 @@ class File:
             check_same_thread=False,
         )
         try:
-            journal = trouble.patiently(lambda: _set_up(connection))
+            journal = patiently(lambda: _set_up(connection))
             if journal != "delete":
                 raise unwritable(reason=f"journal mode {journal}")
             self._identity = self._identify()
@@ -230,3 +231,18 @@ def _set_up(connection: sqlite3.Connection) -> str:
         connection.execute(setting)
     (journal,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
     return str(journal)
+
+
+def write_backup(store: Store, last: Entry, target: Path) -> None:
+    """Write the entries up to ``last`` into a new file, inside a block of reading."""
+    with backup_file(target):
+        copy = SQLiteStore(target)
+        try:
+            with copy.writing():
+                copy.lay_out()
+                for entry in up_to(store, last.number):
+                    copy.append(entry)
+        finally:
+            copy.close()
+        sync_file(target)
+        sync_folder(target.parent)

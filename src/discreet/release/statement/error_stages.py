@@ -15,7 +15,7 @@ from typing import Any
 from discreet.core.unit import Person, PrivacyUnit, add_remove
 from discreet.mechanisms.distributions.distribution import law_from_plain
 from discreet.release.format import percent
-from discreet.release.guarantee import protected
+from discreet.release.guarantee import protection_text
 
 UNKNOWN = "unknown without paying for it"
 
@@ -41,8 +41,9 @@ def stages(measure: Mapping[str, Any], unit: PrivacyUnit | None, level: float) -
 def _bounding(unit: PrivacyUnit | None) -> str:
     person = None if unit is None else add_remove(unit)
     if not isinstance(person, Person):
-        return "none: one row each, on the owner's word"
-    return f"{UNKNOWN}: what {protected(person)} has beyond that does not count; none if none has"
+        return "none: one row each, as the owner declared"
+    beyond = f"what {protection_text(person)} has beyond that does not count"
+    return f"{UNKNOWN}: {beyond}; none if none has"
 
 
 def _clamping(measure: Mapping[str, Any]) -> list[str]:

@@ -7,17 +7,15 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.core.unit import Relation, relation_of
 from discreet.core.written import FORMS
 from discreet.release.format import above, at_most
-from discreet.release.guarantee import protected
+from discreet.release.guarantee import protection_text
 from discreet.release.statement.error_stages import stages
-from discreet.release.statement.not_covered import blind_spots, promises, trust
-
-if TYPE_CHECKING:
-    from discreet.release.statement.statement import Statement
+from discreet.release.statement.facts import StatementFacts
+from discreet.release.statement.not_covered import assumptions, blind_spots, trust
 
 _WIDTH = 88
 
@@ -30,7 +28,7 @@ class Section:
     lines: tuple[str, ...]
 
 
-def sections(statement: Statement) -> tuple[Section, ...]:
+def sections(statement: StatementFacts) -> tuple[Section, ...]:
     """The statement from top to bottom."""
     found = (
         Section("Privacy statement", _opening(statement)),
@@ -38,14 +36,14 @@ def sections(statement: Statement) -> tuple[Section, ...]:
         Section("What is guaranteed", _guaranteed(statement)),
         Section("How", _mechanisms(statement)),
         Section("How wrong it may be, stage by stage", _errors(statement)),
-        Section("On the owner's word", promises(statement, statement.guarantee)),
+        Section("As the owner declared", assumptions(statement, statement.guarantee)),
         Section("Not covered", blind_spots(statement.guarantee)),
         Section("What it rests on", trust()),
     )
     return tuple(section for section in found if section.lines)
 
 
-def text(statement: Statement) -> str:
+def text(statement: StatementFacts) -> str:
     """Paragraphs for a terminal."""
     parts = []
     for section in sections(statement):
@@ -58,7 +56,7 @@ def text(statement: Statement) -> str:
     return "\n".join(parts).rstrip("\n")
 
 
-def markdown(statement: Statement) -> str:
+def markdown(statement: StatementFacts) -> str:
     """Headings and lists."""
     return "\n\n".join(
         "\n".join([f"## {section.title}", "", *(f"- {line}" for line in section.lines)])
@@ -66,7 +64,7 @@ def markdown(statement: Statement) -> str:
     )
 
 
-def html(statement: Statement) -> str:
+def html(statement: StatementFacts) -> str:
     """Headings and lists, for notebooks."""
     return "".join(
         f"<h4>{escape(section.title)}</h4><ul>"
@@ -76,7 +74,7 @@ def html(statement: Statement) -> str:
     )
 
 
-def _opening(statement: Statement) -> tuple[str, ...]:
+def _opening(statement: StatementFacts) -> tuple[str, ...]:
     lines = [f"Question: {' '.join(statement.question.split())}"]
     if software := statement.get("software"):
         lines.append(f"Made by: {software}")
@@ -87,9 +85,9 @@ def _opening(statement: Statement) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _protected(statement: Statement) -> tuple[str, ...]:
+def _protected(statement: StatementFacts) -> tuple[str, ...]:
     unit = statement.guarantee.unit
-    lines = [f"Unit: {protected(unit)}."]
+    lines = [f"Unit: {protection_text(unit)}."]
     if unit is not None and relation_of(unit) is Relation.REPLACE:
         lines.append("The answer would look much the same with this one's data exchanged.")
         lines.append("How many there are is public.")
@@ -98,9 +96,9 @@ def _protected(statement: Statement) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _guaranteed(statement: Statement) -> tuple[str, ...]:
+def _guaranteed(statement: StatementFacts) -> tuple[str, ...]:
     batch = " for all questions of its batch together" if statement.get("in_a_batch") else ""
-    lines = [f"{FORMS[type(statement.guarantee)].tag}: {statement.promised()}{batch}."]
+    lines = [f"{FORMS[type(statement.guarantee)].tag}: {statement.guarantee_text()}{batch}."]
     implied = statement.pairs
     if len(implied) > 1:
         said = "; ".join(
@@ -133,7 +131,7 @@ def _guaranteed(statement: Statement) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _mechanisms(statement: Statement) -> tuple[str, ...]:
+def _mechanisms(statement: StatementFacts) -> tuple[str, ...]:
     lines = []
     for measure in statement.measures():
         line = f"{_named(measure)}: {measure.get('mechanism')}"
@@ -159,7 +157,7 @@ def _mechanisms(statement: Statement) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _errors(statement: Statement) -> tuple[str, ...]:
+def _errors(statement: StatementFacts) -> tuple[str, ...]:
     """Stage by stage; what several measures have in common is said once."""
     unit, lines = statement.guarantee.unit, []
     named: dict[tuple[str, str], list[str]] = {}

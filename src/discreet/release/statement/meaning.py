@@ -38,7 +38,7 @@ _MARGIN = 1 + 1e-12
 
 
 @dataclass(frozen=True)
-class Pair:
+class EpsilonDelta:
     """An (epsilon, delta) that a guarantee implies."""
 
     epsilon: float
@@ -47,7 +47,7 @@ class Pair:
     def power(self, false_alarms: float) -> float:
         """The most power of a test that tells whether one person is there.
 
-        >>> round(Pair(1.0, 0.0).power(0.05), 4)
+        >>> round(EpsilonDelta(1.0, 0.0).power(0.05), 4)
         0.1359
         """
         above = _exp(self.epsilon) * false_alarms + self.delta
@@ -57,7 +57,7 @@ class Pair:
     def guess(self, prior: float) -> float:
         """The most probable a right guess can be, for a person there with this prior probability.
 
-        >>> round(Pair(1.0, 0.0).guess(0.5), 5)
+        >>> round(EpsilonDelta(1.0, 0.0).guess(0.5), 5)
         0.73106
         """
         odds = math.exp(-self.epsilon)
@@ -70,7 +70,7 @@ class Pair:
     def posterior(self, prior: float) -> float | None:
         """The largest belief after the answer; None where a delta allows exceptions.
 
-        >>> round(Pair(1.0, 0.0).posterior(0.5) or 0, 5)
+        >>> round(EpsilonDelta(1.0, 0.0).posterior(0.5) or 0, 5)
         0.73106
         """
         if self.delta > 0:
@@ -78,16 +78,16 @@ class Pair:
         return 1 / (1 + (1 - prior) / prior * math.exp(-self.epsilon))
 
 
-def pairs(guarantee: Guarantee) -> tuple[Pair, ...]:
+def pairs(guarantee: Guarantee) -> tuple[EpsilonDelta, ...]:
     """What a guarantee implies as (epsilon, delta): one pair, or one at each of several deltas."""
     match guarantee:
         case PureDP(epsilon=epsilon):
-            return (Pair(rounded_up(exact(epsilon)), 0.0),)
+            return (EpsilonDelta(rounded_up(exact(epsilon)), 0.0),)
         case ApproxDP(epsilon=epsilon, delta=delta):
-            return (Pair(rounded_up(exact(epsilon)), rounded_up(exact(delta))),)
+            return (EpsilonDelta(rounded_up(exact(epsilon)), rounded_up(exact(delta))),)
     apart = exact(guarantee.delta) if isinstance(guarantee, ApproxZCDP) else exact(0)
     return tuple(
-        Pair(_epsilon(guarantee, delta), min(1.0, rounded_up(exact(delta) + apart)))
+        EpsilonDelta(_epsilon(guarantee, delta), min(1.0, rounded_up(exact(delta) + apart)))
         for delta in DELTAS
     )
 

@@ -1,4 +1,4 @@
-"""What a guarantee does not cover, and on whose word it rests.
+"""What a guarantee does not cover, and what it rests on.
 
 Source: NIST SP 800-226, sections 2.5, 3 and 4; 004d:P2, D8; contract, "What may be seen".
 """
@@ -11,7 +11,7 @@ from typing import Any
 from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import Person, Row, add_remove
-from discreet.release.guarantee import promised
+from discreet.release.guarantee import guarantee_text
 
 _FAMILY = 3
 
@@ -27,7 +27,7 @@ def blind_spots(guarantee: Guarantee) -> tuple[str, ...]:
     )
 
 
-def promises(facts: Mapping[str, Any], guarantee: Guarantee) -> tuple[str, ...]:
+def assumptions(facts: Mapping[str, Any], guarantee: Guarantee) -> tuple[str, ...]:
     """What the data owner vouches for; nothing in the software can check it."""
     unit = None if guarantee.unit is None else add_remove(guarantee.unit)
     found = ["Bounds, lists of keys and the spend were chosen without looking at the data."]
@@ -60,7 +60,7 @@ def trust() -> tuple[str, ...]:
 def _groups(guarantee: Guarantee) -> tuple[str, ...]:
     line = "People whose data depends on each other, such as a family, are protected less"
     try:
-        return (f"{line}: {_FAMILY} together by {promised(guarantee.group(_FAMILY))}.",)
+        return (f"{line}: {_FAMILY} together by {guarantee_text(guarantee.group(_FAMILY))}.",)
     except DiscreetError:
         return (f"{line}.",)
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.postgres.address import Address, driver
+from discreet.postgres.connection import connect
+from discreet.postgres.errors import NoConnection
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -56,8 +58,8 @@ class Server:
     def connect(self) -> Connection[Any]:
         """A new connection to a server that suits us."""
         try:
-            connection = self._address.dial()
-        except driver().Error:
+            connection = connect(self._address)
+        except NoConnection:
             connection = None
         if connection is None:
             raise self.unreachable()

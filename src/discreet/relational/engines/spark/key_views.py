@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 
-from discreet.noise.randomness import SYSTEM, integer
+from discreet.noise.randomness import random_id
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.engines.key_tables import Entries, Kinds
 from discreet.relational.engines.spark.session import Session, quiet
@@ -17,7 +17,7 @@ from discreet.relational.engines.spark.session import Session, quiet
 
 def unmistakable(word: str) -> str:
     """A name with 128 random bits in it."""
-    return f"discreet_{word}_{integer(SYSTEM, 128):032x}"
+    return f"discreet_{word}_{random_id()}"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from discreet.ledger import Entry, Kind, LedgerError, Memory
+from discreet.ledger import Entry, EntryKind, LedgerError, Memory
 from discreet.ledger.entry import following
 from discreet.ledger.plain_json import compact
 from tests.ledger.examples import LIMIT, released, reserve, terms
@@ -38,7 +38,7 @@ def asked(ledger: Memory, charge: str = "0", asker: str = "ann") -> Forged:
     """A reservation that says it charges so much, and leaves the totals as they are."""
     body = {"asker": asker, "question": "count", "charge": [charge, "0"], "event": "{}"}
     subject = ledger.chain.owner().tag("question", "ann", "count")
-    return lambda last: following(last, Kind.RESERVED, text=compact(body), subject=subject)
+    return lambda last: following(last, EntryKind.RESERVED, text=compact(body), subject=subject)
 
 
 def test_an_entry_that_follows_the_rules_is_accepted(ledger: Memory) -> None:
@@ -63,7 +63,7 @@ def test_an_amendment_goes_not_below_the_spent(ledger: Memory) -> None:
     reserve(ledger, LIMIT)
 
     def amended(limit: tuple[int, int]) -> Forged:
-        return lambda last: following(last, Kind.AMENDED, text="{}", limit=limit)
+        return lambda last: following(last, EntryKind.AMENDED, text="{}", limit=limit)
 
     assert not refuses(ledger, amended(LIMIT))
     assert refuses(ledger, amended((LIMIT[0] - 1, LIMIT[1])))
@@ -74,22 +74,26 @@ def test_an_id_names_one_entry(ledger: Memory) -> None:
     assert refuses(ledger, lambda last: replace(asked(ledger)(last), id=name))
 
 
-@pytest.mark.parametrize("kind", [Kind.COMMITTED, Kind.FAILED, Kind.ANSWERED, Kind.CLAIMED])
-def test_nothing_is_released_that_was_not_reserved(ledger: Memory, kind: Kind) -> None:
+@pytest.mark.parametrize(
+    "kind", [EntryKind.COMMITTED, EntryKind.FAILED, EntryKind.ANSWERED, EntryKind.CLAIMED]
+)
+def test_nothing_is_released_that_was_not_reserved(ledger: Memory, kind: EntryKind) -> None:
     text = compact({"generation": 1})
 
     def about(subject: str) -> Forged:
         return lambda last: following(last, kind, text=text, subject=subject)
 
-    if kind is not Kind.COMMITTED:  # the store's own index needs its reservation
+    if kind is not EntryKind.COMMITTED:  # the store's own index needs its reservation
         assert refuses(ledger, about("0" * 32))
         return
     snapshot = ledger.snapshot("monday")
     assert refuses(ledger, about(snapshot))
 
 
-@pytest.mark.parametrize("kind", [Kind.COMMITTED, Kind.FAILED, Kind.ANSWERED, Kind.CLAIMED])
-def test_nothing_follows_the_end_of_a_reservation(ledger: Memory, kind: Kind) -> None:
+@pytest.mark.parametrize(
+    "kind", [EntryKind.COMMITTED, EntryKind.FAILED, EntryKind.ANSWERED, EntryKind.CLAIMED]
+)
+def test_nothing_follows_the_end_of_a_reservation(ledger: Memory, kind: EntryKind) -> None:
     name = released(ledger, 17)
     text = compact({"generation": 1})
     assert refuses(ledger, lambda last: following(last, kind, text=text, subject=name))
@@ -109,5 +113,5 @@ def test_an_entry_names_the_seal_before_it(ledger: Memory) -> None:
 
 def test_a_ledger_begins_once(ledger: Memory) -> None:
     with ledger.chain.reading():
-        text = ledger.chain.begun().text
-    assert refuses(ledger, lambda last: following(last, Kind.OPENED, text=text))
+        text = ledger.chain.first().text
+    assert refuses(ledger, lambda last: following(last, EntryKind.OPENED, text=text))

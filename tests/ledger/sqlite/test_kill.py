@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from discreet.accounting.adaptive.steps import STEPS
-from discreet.ledger import Kind, SQLite
+from discreet.ledger import EntryKind, SQLite
 from tests.ledger.writer import LIMIT, terms
 from tests.ledger.writers import committed, writers
 
@@ -37,20 +37,20 @@ def survive(folder: Path, *, crowd_size: int, kills: int) -> dict[str, int]:
             crowd.launch()
             if kill % 10 == 0:
                 watched.verify()
-        head = watched.head()
+        checkpoint = watched.checkpoint()
     released = crowd.released()
     with SQLite(crowd.place) as ledger:
         assert spent <= ledger.spent() <= LIMIT
-        ledger.verify(head)
+        ledger.verify(checkpoint)
         kept = committed(ledger)
         assert released <= kept
         kinds = [entry.kind for entry in ledger.entries()]
-        unfinished = kinds.count(Kind.RESERVED) - kinds.count(Kind.COMMITTED)
+        unfinished = kinds.count(EntryKind.RESERVED) - kinds.count(EntryKind.COMMITTED)
         assert 0 <= unfinished <= kills + crowd_size
-        assert kinds.count(Kind.OPENED) == 1
+        assert kinds.count(EntryKind.OPENED) == 1
         return {
             "kills": kills,
-            "entries": ledger.head().number,
+            "entries": ledger.checkpoint().number,
             "spent": ledger.spent()[0] // STEPS,
             "seen releases": len(released),
             "kept releases": len(kept),

@@ -1,4 +1,4 @@
-"""Whatever is changed behind the ledger's back is noticed, by the seals or by a kept head."""
+"""Whatever is changed behind the ledger's back is noticed, by the seals or by a kept checkpoint."""
 
 import shutil
 import sqlite3
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.ledger import LedgerError, SQLite
+from discreet.ledger import LedgerError, SQLite, restore
 from discreet.ledger.sqlite.schema import STATEMENTS
 from tests.ledger.examples import KEY, released, reserve, terms
 
@@ -123,7 +123,7 @@ def test_exchanged_entries_are_noticed(filled: Path) -> None:
 
 def test_a_ledger_cut_back_with_care_is_noticed_by_a_kept_head(filled: Path) -> None:
     with SQLite(filled) as ledger:
-        kept, spent = ledger.head(), ledger.spent()
+        kept, spent = ledger.checkpoint(), ledger.spent()
     edit(
         filled,
         "DELETE FROM entries WHERE number > 3",
@@ -181,13 +181,13 @@ class TestTheFile:
         filled.write_bytes(content[: int(len(content) * share)])
         assert code_of(lambda: verify(filled)) in {"ledger_damaged", "not_a_ledger"}
 
-    def test_emptied_is_not_begun_again(self, filled: Path) -> None:
+    def test_emptied_is_not_started_again(self, filled: Path) -> None:
         filled.write_bytes(b"")
         with SQLite(filled) as ledger:
             assert code_of(lambda: ledger.open(terms())) == "ledger_damaged"
         assert filled.read_bytes() == b""
 
-    def test_emptied_under_a_key_elsewhere_is_not_begun_again(self, place: Path) -> None:
+    def test_emptied_under_a_key_elsewhere_is_not_started_again(self, place: Path) -> None:
         with SQLite(place, key=KEY) as ledger:
             fill(ledger)
         place.write_bytes(b"")
@@ -213,6 +213,29 @@ class TestTheFile:
         with closing(sqlite3.connect(filled)) as connection:
             connection.execute("PRAGMA user_version = 2")
         assert code_of(lambda: spend(filled)) == "ledger_too_new"
+
+    @pytest.mark.parametrize(
+        ("version", "words"),
+        [(2, "Upgrade discreet"), (0, "version 0, in which no ledger"), (-7, "version -7, in")],
+    )
+    def test_of_an_unknown_version_is_refused_with_words(
+        self, filled: Path, tmp_path: Path, version: int, words: str
+    ) -> None:
+        with SQLite(filled) as ledger:
+            checkpoint = ledger.backup(tmp_path / "copy")
+        for file in (filled, tmp_path / "copy"):
+            with closing(sqlite3.connect(file)) as connection:
+                connection.execute(f"PRAGMA user_version = {version}")
+        before, key = filled.read_bytes(), filled.with_name(filled.name + ".key")
+        attempts: list[Callable[[], object]] = [
+            *(lambda: spend(filled), lambda: verify(filled)),
+            lambda: restore(tmp_path / "copy", tmp_path / "b", key=key, checkpoint=checkpoint),
+        ]
+        for attempt in attempts:
+            with pytest.raises(LedgerError, match=words):
+                attempt()
+        assert filled.read_bytes() == before
+        assert not (tmp_path / "b").exists()
 
     @pytest.mark.parametrize(
         "statement",
@@ -267,7 +290,7 @@ class TestOtherKeys:
         with SQLite(filled, key=KEY) as ledger:
             for attempt in (
                 ledger.spent,
-                ledger.head,
+                ledger.checkpoint,
                 ledger.verify,
                 lambda: ledger.open(terms()),
                 lambda: reserve(ledger),

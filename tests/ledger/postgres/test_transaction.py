@@ -12,8 +12,15 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import InvalidParameter
-from discreet.ledger import Allotment, Grant, Kind, LedgerError, Postgres, Role
-from discreet.ledger.sqlite import errors as trouble
+from discreet.ledger import (
+    EntryKind,
+    LedgerError,
+    Postgres,
+    Role,
+    SubAccount,
+    SubAccountGrant,
+    waiting,
+)
 from tests import postgres_server
 from tests.ledger.examples import KEY, released, reserve, terms
 from tests.postgres_server import PASSWORD, Server
@@ -38,7 +45,7 @@ def proxy() -> Iterator[Proxy]:
 
 @pytest.fixture
 def far(proxy: Proxy, conninfo: str) -> Iterator[Postgres]:
-    """A ledger reached through a network that can fail, begun."""
+    """A ledger reached through a network that can fail, started."""
     from psycopg.conninfo import make_conninfo
 
     through = make_conninfo(conninfo, port=proxy.port)
@@ -65,7 +72,11 @@ class TestABrokenCommit:
         proxy.faults.append((COMMIT, fault))
         far.commit(name, {"value": 17})
         assert far.find(asker="ann", question="count") == {"value": 17}
-        assert [e.kind for e in far.entries()] == [Kind.OPENED, Kind.RESERVED, Kind.COMMITTED]
+        assert [e.kind for e in far.entries()] == [
+            EntryKind.OPENED,
+            EntryKind.RESERVED,
+            EntryKind.COMMITTED,
+        ]
 
     @pytest.mark.parametrize("fault", [lost_request, lost_reply, late_request, orphaned])
     def test_of_a_beginning_can_be_repeated(
@@ -82,12 +93,12 @@ class TestABrokenCommit:
             assert not proxy.faults
             ledger.open(terms())
             ledger.verify()
-            assert ledger.head().number == 1
+            assert ledger.checkpoint().number == 1
 
     def test_that_nobody_can_clear_up_shows_no_answer(
         self, far: Postgres, proxy: Proxy, conninfo: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(trouble, "PATIENCE", 0.3)
+        monkeypatch.setattr(waiting, "PATIENCE", 0.3)
         name = reserve(far)
 
         def vanish(pair: object, data: bytes) -> bool:
@@ -105,10 +116,10 @@ class TestABrokenCommit:
         self, far: Postgres, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The lost backend cannot be ended, and holds the lock: absence would prove nothing."""
-        from discreet.ledger.postgres import transaction as session
+        from discreet.ledger.postgres import transaction
 
-        monkeypatch.setattr(trouble, "PATIENCE", 0.3)
-        monkeypatch.setattr(session, "_END", "SELECT %s::bigint, %s::timestamptz")
+        monkeypatch.setattr(waiting, "PATIENCE", 0.3)
+        monkeypatch.setattr(transaction, "_END", "SELECT %s::bigint, %s::timestamptz")
         proxy.faults.append((COMMIT, orphaned))
         assert code_of(lambda: reserve(far)) == "ledger_outcome_unknown"
 
@@ -117,10 +128,10 @@ class TestABrokenCommit:
     ) -> None:
         """The broken twin: it looks at once, and repeats a charge that arrives late."""
         from discreet.ledger.postgres import schema as tables
-        from discreet.ledger.postgres import transaction as session
+        from discreet.ledger.postgres import transaction
 
-        monkeypatch.setattr(session, "_END", "SELECT %s::bigint, %s::timestamptz")
-        monkeypatch.setattr(session, "_ALONE", "SELECT %s")
+        monkeypatch.setattr(transaction, "_END", "SELECT %s::bigint, %s::timestamptz")
+        monkeypatch.setattr(transaction, "_ALONE", "SELECT %s")
         monkeypatch.setattr(tables, "lock", lambda connection: None)
         proxy.faults.append((COMMIT, late_request))
 
@@ -137,9 +148,9 @@ def code_of_closed(ledger: Postgres, name: str) -> str:
     return refusal.value.code
 
 
-def child(ledger: Postgres, name: str = "team") -> Allotment:
+def child(ledger: Postgres, name: str = "team") -> SubAccount:
     """A budget within the budget."""
-    grant = Grant(
+    grant = SubAccountGrant(
         name=name,
         role=Role.CHILD,
         charge=(4, 0),
@@ -148,7 +159,7 @@ def child(ledger: Postgres, name: str = "team") -> Allotment:
         budget={},
         detail={},
     )
-    return Allotment.opened(ledger, "", grant)
+    return SubAccount.opened(ledger, "", grant)
 
 
 EVERYWHERE = [COMMIT, b"FOR UPDATE", b"INSERT INTO discreet_ledger.entries"]
@@ -167,7 +178,7 @@ class TestEveryWriteIsRepeated:
         assert child(far).remaining() == (4, 0)
         assert not proxy.faults
         assert far.spent() == (4, 0)
-        assert [e.kind for e in far.entries()] == [Kind.OPENED, Kind.GRANTED]
+        assert [e.kind for e in far.entries()] == [EntryKind.OPENED, EntryKind.GRANTED]
         far.verify()
 
     @pytest.mark.parametrize("where", EVERYWHERE)
@@ -181,7 +192,7 @@ class TestEveryWriteIsRepeated:
         team.commit(name, {"value": 1})
         assert team.find(asker="ann", question="count") == {"value": 1}
         kinds = [e.kind for e in far.entries()]
-        assert kinds[2:] == [Kind.DRAWN, Kind.RESERVED, Kind.COMMITTED]
+        assert kinds[2:] == [EntryKind.DRAWN, EntryKind.RESERVED, EntryKind.COMMITTED]
         far.verify()
 
     @pytest.mark.parametrize("where", EVERYWHERE)
@@ -190,7 +201,7 @@ class TestEveryWriteIsRepeated:
         far.amend(limit=(20, 4), budget={}, reason="more")
         assert not proxy.faults
         assert far.limit() == (20, 4)
-        assert far.head().number == 2
+        assert far.checkpoint().number == 2
 
     @pytest.mark.parametrize("where", EVERYWHERE)
     def test_a_snapshot(self, far: Postgres, proxy: Proxy, where: bytes) -> None:
@@ -198,7 +209,7 @@ class TestEveryWriteIsRepeated:
         name = far.snapshot("people, May")
         assert not proxy.faults
         assert far.snapshot("people, May") == name
-        assert far.head().number == 2
+        assert far.checkpoint().number == 2
 
 
 class TestABrokenConnection:
@@ -226,7 +237,7 @@ class TestABrokenConnection:
         reserve(far, (3, 0))
         assert not proxy.faults
         assert far.spent() == (3, 0)
-        assert far.head().number == 2
+        assert far.checkpoint().number == 2
 
     def test_in_the_middle_of_reading_is_an_error_in_words(
         self, far: Postgres, proxy: Proxy
@@ -241,12 +252,12 @@ class TestAServer:
         with Server() as server, Postgres(server.conninfo(), name="visits", key=KEY) as ledger:
             ledger.open(terms())
             released(ledger, 1)
-            head = ledger.head()
+            checkpoint = ledger.checkpoint()
             server.kill()
             server.start()
             released(ledger, 2)
             assert ledger.spent() == (2, 0)
-            ledger.verify(head)
+            ledger.verify(checkpoint)
 
     def test_that_was_never_met_fails_at_once(self) -> None:
         ledger = Postgres("host=127.0.0.1 port=1 dbname=x", name="visits", key=KEY)

@@ -16,8 +16,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import DiscreetError, InvalidParameter
-from discreet.ledger import LedgerError, Postgres, SQLite, restore
-from discreet.ledger.sqlite import errors as trouble
+from discreet.ledger import LedgerError, Postgres, SQLite, restore, waiting
 from tests import postgres_server
 from tests.curator.tables import COLUMNS
 from tests.curator.tables import visits as visits_table
@@ -45,7 +44,7 @@ def execute(conninfo: str, *statements: str) -> list[tuple[Any, ...]]:
 
 @pytest.fixture
 def visits(conninfo: str) -> Iterator[Postgres]:
-    """A ledger alone in its database, begun, with a few entries."""
+    """A ledger alone in its database, started, with a few entries."""
     with Postgres(conninfo, name="visits", key=KEY) as ledger:
         ledger.open(terms())
         released(ledger, 17, charge=(2, 1))
@@ -67,8 +66,8 @@ class TestDurability:
     ) -> None:
         (found,) = execute(conninfo, "SELECT current_database()")
         execute(conninfo, f"ALTER DATABASE {found[0]} SET synchronous_commit = {level}")
-        with Postgres(conninfo, name="visits", key=KEY) as ledger, ledger.server.writing():
-            now = ledger.server.session.connection.execute("SHOW synchronous_commit").fetchone()
+        with Postgres(conninfo, name="visits", key=KEY) as ledger, ledger.store.writing():
+            now = ledger.store.transactions.connection.execute("SHOW synchronous_commit").fetchone()
         assert now == ("remote_apply" if level == "remote_apply" else "on",)
 
     @pytest.mark.parametrize("table", ["entries", "heads"])
@@ -130,6 +129,20 @@ class TestTheTables:
         with Postgres(conninfo, name="visits", key=KEY) as ledger:
             assert code_of(lambda: ledger.open(terms())) == "ledger_too_new"
 
+    @pytest.mark.parametrize(
+        ("version", "words"), [(2, "Upgrade discreet"), (0, "version 0, in which no ledger")]
+    )
+    def test_of_an_unknown_version_are_refused_with_words(
+        self, conninfo: str, visits: Postgres, version: int, words: str
+    ) -> None:
+        execute(
+            conninfo, f"COMMENT ON SCHEMA discreet_ledger IS 'discreet ledgers, form {version}'"
+        )
+        with Postgres(conninfo, name="visits", key=KEY) as ledger:
+            for attempt in (lambda: ledger.open(terms()), lambda: reserve(ledger), ledger.verify):
+                with pytest.raises(LedgerError, match=words):
+                    attempt()
+
     def test_hold_no_key(self, conninfo: str, visits: Postgres) -> None:
         whole = str(execute(conninfo, "SELECT * FROM discreet_ledger.entries"))
         assert KEY.hex() not in whole
@@ -167,7 +180,7 @@ def test_what_an_administrator_changes_is_noticed(
 def test_a_ledger_cut_back_is_noticed_while_it_is_open_and_by_a_kept_head(
     conninfo: str, visits: Postgres
 ) -> None:
-    head = visits.head()
+    checkpoint = visits.checkpoint()
     execute(
         conninfo,
         "ALTER TABLE discreet_ledger.entries DISABLE TRIGGER ALL",
@@ -178,7 +191,7 @@ def test_a_ledger_cut_back_is_noticed_while_it_is_open_and_by_a_kept_head(
     )
     assert code_of(lambda: reserve(visits)) == "ledger_rolled_back"
     with Postgres(conninfo, name="visits", key=KEY) as ledger:
-        assert code_of(lambda: ledger.verify(head)) == "ledger_rolled_back"
+        assert code_of(lambda: ledger.verify(checkpoint)) == "ledger_rolled_back"
 
 
 class TestNames:
@@ -236,7 +249,12 @@ class TestBeginning:
 
     def test_is_not_done_by_reading(self, conninfo: str) -> None:
         with Postgres(conninfo, name="visits", key=KEY) as ledger:
-            for attempt in (ledger.spent, ledger.head, ledger.verify, lambda: reserve(ledger)):
+            for attempt in (
+                ledger.spent,
+                ledger.checkpoint,
+                ledger.verify,
+                lambda: reserve(ledger),
+            ):
                 assert code_of(attempt) == "ledger_not_opened"
         assert execute(conninfo, "SELECT to_regnamespace('discreet_ledger')") == [(None,)]
 
@@ -284,10 +302,10 @@ def test_a_disk_that_is_really_full_refuses_the_charge_and_loses_nothing(
             fill()
         assert refusal.value.code == "ledger_unwritable"
         assert visits.find(asker="ann", question="count") == {"value": 17}
-        head = visits.head()
+        checkpoint = visits.checkpoint()
         execute(conninfo, "ALTER TABLE discreet_ledger.entries SET TABLESPACE pg_default")
         reserve(visits)
-        visits.verify(head)
+        visits.verify(checkpoint)
     finally:
         visits.close()
         execute(conninfo, "DROP SCHEMA discreet_ledger CASCADE", "DROP TABLESPACE small")
@@ -299,7 +317,7 @@ class TestTrouble:
     ) -> None:
         import psycopg
 
-        monkeypatch.setattr(trouble, "PATIENCE", 0.1)
+        monkeypatch.setattr(waiting, "PATIENCE", 0.1)
         with psycopg.connect(conninfo) as other:
             other.execute("SELECT * FROM discreet_ledger.heads FOR UPDATE")
             assert code_of(lambda: reserve(visits)) == "ledger_busy"
@@ -323,7 +341,7 @@ class TestTrouble:
         self, conninfo: str, visits: Postgres, state: str, code: str, when: str
     ) -> None:
         """As the server reports it; AFTER INSERT, deferred, it fails in COMMIT itself."""
-        before = visits.head()
+        before = visits.checkpoint()
         late = when.startswith("AFTER")
         kind, end = (
             ("CONSTRAINT TRIGGER", "DEFERRABLE INITIALLY DEFERRED") if late else ("TRIGGER", "")
@@ -341,7 +359,7 @@ class TestTrouble:
         assert "secret" not in str(refusal.value)
         execute(conninfo, "DROP TRIGGER fails ON discreet_ledger.entries")
         visits.verify(before)
-        assert visits.head() == before
+        assert visits.checkpoint() == before
         reserve(visits)
 
     def test_a_role_that_may_only_read_can_read(self, conninfo: str, visits: Postgres) -> None:
@@ -370,7 +388,7 @@ class TestTrouble:
     def test_an_exception_in_mid_transaction_takes_everything_back(
         self, visits: Postgres, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        before = visits.head()
+        before = visits.checkpoint()
         append = visits.chain.store.append
 
         def interrupted(entry: object) -> None:
@@ -381,7 +399,7 @@ class TestTrouble:
             patch.setattr(visits.chain.store, "append", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 reserve(visits)
-        assert visits.head() == before
+        assert visits.checkpoint() == before
         reserve(visits)
         visits.verify(before)
 
@@ -404,8 +422,8 @@ class TestTrouble:
                 reserve(ledger)
                 ledger.verify()
                 path = "SELECT current_setting('search_path')"
-                with ledger.server.reading():
-                    now = ledger.server.session.connection.execute(path).fetchone()
+                with ledger.store.reading():
+                    now = ledger.store.transactions.connection.execute(path).fetchone()
                 assert now == ("pg_catalog",)
         finally:
             execute(conninfo, f"ALTER ROLE {OWNER} RESET search_path")
@@ -413,53 +431,53 @@ class TestTrouble:
 
 class TestCopies:
     def test_are_ledgers_in_a_file(self, visits: Postgres, tmp_path: Path) -> None:
-        head = visits.backup(tmp_path / "copy")
-        assert head == visits.head()
+        checkpoint = visits.backup(tmp_path / "copy")
+        assert checkpoint == visits.checkpoint()
         with SQLite(tmp_path / "copy", key=KEY) as copy:
-            copy.verify(head)
+            copy.verify(checkpoint)
             assert list(copy.entries()) == list(visits.entries())
         assert code_of(lambda: visits.backup(tmp_path / "copy")) == "backup_exists"
 
     def test_come_back_to_an_empty_server_with_the_head_that_was_kept(
         self, conninfo: str, visits: Postgres, tmp_path: Path
     ) -> None:
-        head = visits.backup(tmp_path / "copy")
+        checkpoint = visits.backup(tmp_path / "copy")
         visits.close()
         execute(conninfo, "DROP SCHEMA discreet_ledger CASCADE")
         with Postgres(conninfo, name="visits", key=KEY) as ledger:
             assert code_of(lambda: restore(tmp_path / "copy", ledger)) == "head_needed"
             assert not ledger.exists()
-            found = restore(tmp_path / "copy", ledger, head=head)
-            assert ledger.head() == found
+            found = restore(tmp_path / "copy", ledger, checkpoint=checkpoint)
+            assert ledger.checkpoint() == found
             assert ledger.open(terms()) == terms()
             assert ledger.spent() == (2, 1)
-            ledger.verify(head)
+            ledger.verify(checkpoint)
 
     def test_that_are_behind_are_refused_and_those_ahead_are_added(
         self, conninfo: str, visits: Postgres, tmp_path: Path
     ) -> None:
         visits.backup(tmp_path / "old")
         reserve(visits, (3, 0))
-        head = visits.backup(tmp_path / "new")
+        checkpoint = visits.backup(tmp_path / "new")
         assert code_of(lambda: restore(tmp_path / "old", visits)) == "restore_refused"
-        assert restore(tmp_path / "new", visits) == head
+        assert restore(tmp_path / "new", visits) == checkpoint
         execute(conninfo, "DROP SCHEMA discreet_ledger CASCADE")
         with Postgres(conninfo, name="visits", key=KEY) as ledger:
             with SQLite(tmp_path / "old", key=KEY) as old:
-                before = old.head()
-            restore(tmp_path / "old", ledger, head=before)
+                before = old.checkpoint()
+            restore(tmp_path / "old", ledger, checkpoint=before)
             assert code_of(lambda: restore(tmp_path / "new", ledger)) == "restore_refused"
 
     def test_move_a_ledger_from_a_server_to_a_file_and_back(
         self, conninfo: str, visits: Postgres, tmp_path: Path
     ) -> None:
-        head = visits.backup(tmp_path / "copy")
+        checkpoint = visits.backup(tmp_path / "copy")
         place = tmp_path / "visits.ledger"
-        restore(tmp_path / "copy", place, key=KEY, head=head)
+        restore(tmp_path / "copy", place, key=KEY, checkpoint=checkpoint)
         with SQLite(place, key=KEY) as moved:
             moved.open(terms())
             reserve(moved, (1, 0))
-            moved.verify(head)
+            moved.verify(checkpoint)
             further = moved.backup(tmp_path / "further")
         restore(tmp_path / "further", visits)
         visits.verify(further)
@@ -496,7 +514,7 @@ class TestACurator:
     ) -> None:
         from psycopg.conninfo import make_conninfo
 
-        monkeypatch.setattr(trouble, "PATIENCE", 0.3)
+        monkeypatch.setattr(waiting, "PATIENCE", 0.3)
         with Proxy(postgres_server.shared().port) as proxy:
             curator = self.curator(make_conninfo(conninfo, port=proxy.port))
             commit = curator.ledger.commit

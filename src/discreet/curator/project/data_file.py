@@ -1,4 +1,4 @@
-"""What is public about a data file: the names and types of its columns, never a value."""
+"""What is public about a data file that a project is to be written for: columns, never a value."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from discreet.ledger import Memory, SQLite, restore
-from discreet.ledger.backup import copied
 from discreet.ledger.durable_files import give_name, put_in_place, write_new
 from discreet.ledger.entry import first
 from discreet.ledger.fence import fence_of
+from discreet.ledger.sqlite.store import write_backup
 from tests.ledger.examples import KEY, reserve, terms
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
@@ -86,7 +86,7 @@ def test_a_replaced_file_is_there_and_was_never_half_there(
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
-def test_a_ledger_that_was_begun_has_its_key_on_disk(
+def test_a_ledger_that_was_started_has_its_key_on_disk(
     disk: Disk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     never_unflushed(monkeypatch, disk, "link", lambda file, target: file)
@@ -126,14 +126,14 @@ def test_so_is_one_that_was_written_entry_by_entry(disk: Disk, tmp_path: Path) -
     ledger.open(terms())
     reserve(ledger)
     with ledger.chain.reading() as last:
-        copied(ledger.chain.store, last, tmp_path / "copy")
+        write_backup(ledger.chain.store, last, tmp_path / "copy")
     assert disk.keeps(tmp_path / "copy")
 
 
 def test_a_restored_ledger_is_there_and_so_is_the_fence_before_it(
     disk: Disk, kept: SQLite, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    head = kept.backup(tmp_path / "copy")
+    checkpoint = kept.backup(tmp_path / "copy")
     kept.close()
     place.unlink()
     key, other = place.with_name(place.name + ".key"), tmp_path / "other"
@@ -146,7 +146,7 @@ def test_a_restored_ledger_is_there_and_so_is_the_fence_before_it(
         real(file, target)
 
     monkeypatch.setattr(os, "link", linked)
-    restore(tmp_path / "copy", other, key=key, head=head)
+    restore(tmp_path / "copy", other, key=key, checkpoint=checkpoint)
     assert fenced == [True]
     assert other.name in disk.names[tmp_path]
 

@@ -18,12 +18,12 @@ from discreet import events
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.mechanisms.distributions.distribution import DiscreteGaussian
-from discreet.release import Answer, Ends, Linear, Measure, Release
+from discreet.release import Ends, LinearFormula, NoisyMeasure, Release, ReleasedColumn
 from discreet.release.guarantee import (
-    guarantee_from_plain,
-    plain_guarantee,
-    promised,
-    protected,
+    guarantee_from_dict,
+    guarantee_text,
+    guarantee_to_dict,
+    protection_text,
 )
 from tests.release.examples import (
     COUNTS,
@@ -60,15 +60,17 @@ NUMBERS = st.lists(st.integers(), min_size=3, max_size=3) | st.lists(FINITE, min
 @st.composite
 def releases(draw: st.DrawFn) -> Release:
     law = draw(st.sampled_from([COUNTS, SUMS, NORMAL, DiscreteGaussian(2, 1)]))
-    n = Measure("r1", draw(TEXT), law, tuple(draw(NUMBERS)), draw(st.none() | st.just((4, 4, 0))))
-    m = Measure("r0", "m", COUNTS, tuple(draw(NUMBERS)))
+    n = NoisyMeasure(
+        "r1", draw(TEXT), law, tuple(draw(NUMBERS)), draw(st.none() | st.just((4, 4, 0)))
+    )
+    m = NoisyMeasure("r0", "m", COUNTS, tuple(draw(NUMBERS)))
     factor = draw(st.integers(-5, 5).filter(bool) | st.floats(0.25, 4))
-    one = Linear(((factor, n), (1, m)), draw(st.integers(-9, 9)))
+    one = LinearFormula(((factor, n), (1, m)), draw(st.integers(-9, 9)))
     ends = sorted(draw(st.lists(st.floats(allow_nan=False), min_size=2, max_size=2)))
     lower, upper = min(ends[0], 1e300), max(ends[1], -1e300)
     answers = (
-        Answer(name="a", formula=one, interval=None, note=draw(TEXT)),
-        Answer.given(
+        ReleasedColumn(name="a", formula=one, interval=None, note=draw(TEXT)),
+        ReleasedColumn.given(
             "b",
             draw(st.lists(st.none() | st.integers(), min_size=3, max_size=3)),
             interval=Ends((lower,) * 3, (upper,) * 3),
@@ -112,7 +114,7 @@ def test_kinds_of_keys_return_as_they_were() -> None:
         "time": (datetime(2024, 2, 29, 12, 30, 0, 5), None, datetime(1999, 1, 1)),
         "none": (None, None, None),
     }
-    n = Measure("r1", "n", COUNTS, (1, 2, 3))
+    n = NoisyMeasure("r1", "n", COUNTS, (1, 2, 3))
     again = Release.from_json(made([count_column(n)], keys).to_json())
     assert again.keys == keys
     for name, column in keys.items():
@@ -120,9 +122,9 @@ def test_kinds_of_keys_return_as_they_were() -> None:
 
 
 def test_infinite_ends_are_null() -> None:
-    n, s = counts((1, 100)), Measure("r1", "s", SUMS, (5.0, 5.0))
-    answer = Answer.quotient(
-        "mean", Linear(((1, s),)), Linear(((1, n),), within=POSITIVE), confidence=0.95
+    n, s = counts((1, 100)), NoisyMeasure("r1", "s", SUMS, (5.0, 5.0))
+    answer = ReleasedColumn.quotient(
+        "mean", LinearFormula(((1, s),)), LinearFormula(((1, n),), within=POSITIVE), confidence=0.95
     )
     release = made([answer], {"ward": ("A", "B")})
     assert release["mean"].lower is not None
@@ -174,24 +176,24 @@ GUARANTEES = [
 
 @pytest.mark.parametrize("guarantee", GUARANTEES, ids=repr)
 def test_guarantees_return_with_their_unit(guarantee: Guarantee) -> None:
-    plain = plain_guarantee(guarantee)
-    assert guarantee_from_plain(json.loads(json.dumps(plain))) == guarantee
+    plain = guarantee_to_dict(guarantee)
+    assert guarantee_from_dict(json.loads(json.dumps(plain))) == guarantee
     release = wards(guarantee=guarantee, event=events.Pure(epsilon=Fraction(1, 7)))
     assert Release.from_json(release.to_json()) == release
 
 
 def test_guarantees_are_put_in_words() -> None:
-    assert [promised(each) for each in GUARANTEES[:5]] == [
+    assert [guarantee_text(each) for each in GUARANTEES[:5]] == [
         "epsilon 0.333334",
         "epsilon 1, delta 1e-06",
         "rho 0.5 (zero-concentrated)",
         "epsilon 0.25 at Rényi order 8",
         "mu 0.5 (Gaussian)",
     ]
-    assert protected(dp.Person("id", max_rows=2)) == "each id (at most 2 rows)"
+    assert protection_text(dp.Person("id", max_rows=2)) == "each id (at most 2 rows)"
 
 
 @pytest.mark.parametrize("plain", [3, {}, {"kind": "Row"}, {"kind": "PureDP", "size": 1}])
 def test_other_guarantees_are_refused(plain: Any) -> None:
     with pytest.raises(InvalidParameter, match="guarantee_not_plain"):
-        guarantee_from_plain(plain)
+        guarantee_from_dict(plain)

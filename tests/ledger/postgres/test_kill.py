@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from discreet.accounting.adaptive.steps import STEPS
-from discreet.ledger import Kind, Postgres
+from discreet.ledger import EntryKind, Postgres
 from tests import postgres_server
 from tests.ledger.writer import LIMIT, terms
 from tests.ledger.writers import Writers, committed, writers
@@ -91,21 +91,21 @@ def survive(folder: Path, *, crowd_size: int, points: int, crashes: int) -> dict
                 made.check()
             if point % 10 == 0:
                 ledger.verify()
-        head = ledger.head()
+        checkpoint = ledger.checkpoint()
         for process in list(crowd.running):
             crowd.kill(process)
         released = crowd.released()
         made.check()
-        ledger.verify(head)
+        ledger.verify(checkpoint)
         kept = committed(ledger)
         assert released <= kept
         kinds = [entry.kind for entry in ledger.entries()]
-        unfinished = kinds.count(Kind.RESERVED) - kinds.count(Kind.COMMITTED)
+        unfinished = kinds.count(EntryKind.RESERVED) - kinds.count(EntryKind.COMMITTED)
         # A cut leaves nothing unfinished: its operation was settled or repeated.
         assert 0 <= unfinished <= figures["kills"] + crowd_size
-        assert kinds.count(Kind.OPENED) == 1
+        assert kinds.count(EntryKind.OPENED) == 1
         return figures | {
-            "entries": ledger.head().number,
+            "entries": ledger.checkpoint().number,
             "spent": ledger.spent()[0] // STEPS,
             "seen releases": len(released),
             "kept releases": len(kept),

@@ -3,12 +3,12 @@
 import sys
 from pathlib import Path
 
-from discreet.ledger import LedgerError, SQLite, Terms
+from discreet.ledger import LedgerError, LedgerTerms, SQLite
 
 
 def main(folder: Path) -> None:
     """Report on standard output, in three words."""
-    terms = Terms(unit="Row()", budget={}, filter="epsilon", limit=(10,))
+    terms = LedgerTerms(unit="Row()", budget={}, filter="epsilon", limit=(10,))
     words = []
     ballast = folder / "ballast"
     ballast.write_bytes(b"x" * 100_000)

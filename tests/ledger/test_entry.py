@@ -15,20 +15,19 @@ from discreet.accounting.adaptive.steps import STEPS
 from discreet.core.errors import DiscreetError
 from discreet.curator.rounds.analyst_spending import analyst_spending
 from discreet.ledger import (
-    Account,
-    Allotment,
     Entry,
-    Grant,
-    Kind,
+    EntryKind,
+    LedgerAccount,
     LedgerError,
     Memory,
     Role,
+    SubAccount,
+    SubAccountGrant,
 )
-from discreet.ledger.entry import following
-from discreet.ledger.entry_rows import entry_of, row_of
+from discreet.ledger.entry import entry_of, following, row_of
 from discreet.ledger.key import OwnerKey
 from discreet.ledger.plain_json import compact
-from discreet.ledger.session_log import Notebook
+from discreet.ledger.session_log import SessionLog
 from discreet.ledger.verify import verify_chain
 from tests.ledger.examples import released, reserve, terms
 
@@ -38,8 +37,10 @@ ROUND = {"plan": {"protects": "OneAnalyst", "cost": ["1/2", "1/1000000"]}}
 ONE = (STEPS, 0)  # whole units are short texts
 
 
-def grant(name: str, role: Role = Role.CHILD, charge: tuple[int, int] = (2 * STEPS, 0)) -> Grant:
-    return Grant(
+def grant(
+    name: str, role: Role = Role.CHILD, charge: tuple[int, int] = (2 * STEPS, 0)
+) -> SubAccountGrant:
+    return SubAccountGrant(
         name=name,
         role=role,
         charge=charge,
@@ -68,19 +69,19 @@ class Small:
         self.talk = ledger.reserve(
             asker="ann", question="round", charge=ONE, event="{}", detail={"round": ROUND}
         )
-        notebook = ledger.notebook(self.talk)
-        notebook.keep({"noise": 5})
-        notebook.write({"above": True, "n": 7})
-        self.child = Allotment.opened(ledger, "", grant("team"))
+        session_log = ledger.session_log(self.talk)
+        session_log.keep({"noise": 5})
+        session_log.write({"above": True, "n": 7})
+        self.child = SubAccount.opened(ledger, "", grant("team"))
         name = reserve(self.child, ONE)
         self.child.commit(name, {"value": 3})
         reserve(self.child, ONE, question="more")
-        self.whole = Allotment.opened(ledger, "", grant("wards", Role.PARTITION))
+        self.whole = SubAccount.opened(ledger, "", grant("wards", Role.PARTITION))
         part = grant("A", Role.PART, (0, 0))
-        self.part = Allotment.opened(ledger, self.whole.account, part)
+        self.part = SubAccount.opened(ledger, self.whole.account, part)
         with ledger.chain.writing() as last:
-            text = compact({"from": str(last.head)})
-            ledger.chain.add(following(last, Kind.RESTORED, text=text))
+            text = compact({"from": str(last.checkpoint)})
+            ledger.chain.add(following(last, EntryKind.RESTORED, text=text))
 
     @property
     def key(self) -> OwnerKey:
@@ -90,20 +91,20 @@ class Small:
         """Whatever a curator asks of a ledger."""
         ledger = self.ledger
 
-        def opened() -> Allotment:
-            return Allotment.opened(ledger, "", grant("team"))
+        def opened() -> SubAccount:
+            return SubAccount.opened(ledger, "", grant("team"))
 
         return {
             "open": lambda: ledger.open(TERMS),
             "spent": ledger.spent,
             "limit": ledger.limit,
             "remaining": ledger.remaining,
-            "head": ledger.head,
+            "head": ledger.checkpoint,
             "find": lambda: ledger.find(asker="ann", question="count"),
             "find bob": lambda: ledger.find(asker="bob", question="count"),
             "paid": lambda: ledger.paid(self.talk),
             "answers": lambda: ledger.answers(self.talk),
-            "notebook": lambda: Notebook(ledger, self.talk, 1).entries(),
+            "session_log": lambda: SessionLog(ledger, self.talk, 1).entries(),
             "snapshot": lambda: ledger.snapshot("monday"),
             "child": lambda: (opened().account, opened().limit()),
             "child spent": lambda: opened().spent(),
@@ -132,8 +133,8 @@ def small() -> Small:
 def other(value: object) -> Iterator[Any]:
     """Values like this one, and not this one."""
     match value:
-        case Kind():
-            yield from (kind for kind in Kind if kind is not value)
+        case EntryKind():
+            yield from (kind for kind in EntryKind if kind is not value)
         case int():
             yield from (value + 1, value - 1)
         case str():
@@ -160,7 +161,7 @@ def changes(entry: Entry) -> Iterator[tuple[str, Entry]]:
 
 
 def test_the_ledger_has_every_kind(small: Small) -> None:
-    assert {entry.kind for entry in small.ledger.entries()} == set(Kind)
+    assert {entry.kind for entry in small.ledger.entries()} == set(EntryKind)
     small.ledger.verify()
     for read in small.readings().values():
         read()
@@ -177,7 +178,7 @@ def test_a_seal_covers_every_field(small: Small) -> None:
 def test_with_any_byte_of_any_stored_field_changed_verification_fails(small: Small) -> None:
     """One bit of every byte, as it lies in a file or on a server."""
     entries = list(small.ledger.entries())
-    head, tried = entries[-1].head, 0
+    checkpoint, tried = entries[-1].checkpoint, 0
     for place, entry in enumerate(entries):
         row = row_of(entry)
         for column, value in enumerate(row):
@@ -187,12 +188,12 @@ def test_with_any_byte_of_any_stored_field_changed_verification_fails(small: Sma
                 byte = chr(ord(value[at]) ^ 1 << (at + column) % 6)
                 flipped = (*row[:column], value[:at] + byte + value[at + 1 :], *row[column + 1 :])
                 tried += 1
-                assert not _stands(entries, place, flipped, small.key, head), (entry, column)
+                assert not _stands(entries, place, flipped, small.key, checkpoint), (entry, column)
     assert tried > 5_000
 
 
 def _stands(
-    entries: list[Entry], place: int, row: tuple[Any, ...], key: OwnerKey, head: object
+    entries: list[Entry], place: int, row: tuple[Any, ...], key: OwnerKey, checkpoint: object
 ) -> bool:
     """Whether the changed row is believed, by its seal or by the chain around it."""
     try:
@@ -201,7 +202,7 @@ def _stands(
         return False
     changed = [*entries[:place], entry_of(row), *entries[place + 1 :]]
     try:
-        verify_chain(changed, key, head)  # type: ignore[arg-type]
+        verify_chain(changed, key, checkpoint)  # type: ignore[arg-type]
     except LedgerError:
         return False
     return True
@@ -209,24 +210,24 @@ def _stands(
 
 def test_entries_dropped_doubled_or_exchanged_are_noticed(small: Small) -> None:
     entries = list(small.ledger.entries())
-    head = entries[-1].head
+    checkpoint = entries[-1].checkpoint
     for place in range(len(entries)):
         dropped = entries[:place] + entries[place + 1 :]
         doubled = entries[: place + 1] + entries[place:]
         for wrong in (dropped, doubled, entries[:place]):
             with pytest.raises(LedgerError):
-                verify_chain(wrong, small.key, head)
+                verify_chain(wrong, small.key, checkpoint)
         for later in range(place + 1, len(entries)):
             exchanged = list(entries)
             exchanged[place], exchanged[later] = exchanged[later], exchanged[place]
             with pytest.raises(LedgerError):
-                verify_chain(exchanged, small.key, head)
+                verify_chain(exchanged, small.key, checkpoint)
 
 
 def test_an_entry_of_another_ledger_under_the_same_key_does_not_fit() -> None:
     """With all its fields in order, but for the seal of the entry before it."""
     one, two = Small(), Small()
-    two.ledger._begin_with = one.key
+    two.ledger._own_key = one.key
     entries, theirs = list(one.ledger.entries()), list(two.ledger.entries())
     for place in range(1, len(entries)):
         foreign = replace(theirs[place], mac="").sealed(one.key)
@@ -234,7 +235,7 @@ def test_an_entry_of_another_ledger_under_the_same_key_does_not_fit() -> None:
         with pytest.raises(LedgerError):
             spliced.require_seal(one.key)
         with pytest.raises(LedgerError):
-            verify_chain([*entries[:place], foreign], one.key, foreign.head)
+            verify_chain([*entries[:place], foreign], one.key, foreign.checkpoint)
 
 
 def test_whatever_is_changed_is_not_read(small: Small) -> None:
@@ -259,7 +260,7 @@ def test_whatever_is_changed_is_not_read(small: Small) -> None:
 @pytest.mark.parametrize("below", [False, True], ids=["ledger", "allotment"])
 def test_an_index_that_leads_to_another_answer_is_noticed(small: Small, *, below: bool) -> None:
     """All entries are whole; only the way to them is wrong."""
-    account: Account = small.child if below else small.ledger
+    account: LedgerAccount = small.child if below else small.ledger
     store: Any = small.ledger.chain.store
     right, askers = store._released, ("ann", "bob")
     before = [account.find(asker=asker, question="count") for asker in askers]
@@ -275,7 +276,11 @@ def test_an_index_that_leads_to_another_answer_is_noticed(small: Small, *, below
 def test_nothing_is_drawn_under_a_changed_grant_or_after_a_changed_drawing(small: Small) -> None:
     ledger, about = small.ledger, {small.child.account}
     relevant = [e for e in ledger.entries() if e.id in about or e.subject in about]
-    assert [entry.kind for entry in relevant] == [Kind.GRANTED, Kind.DRAWN, Kind.DRAWN]
+    assert [entry.kind for entry in relevant] == [
+        EntryKind.GRANTED,
+        EntryKind.DRAWN,
+        EntryKind.DRAWN,
+    ]
     for entry in (relevant[0], relevant[-1]):
         for _, changed in changes(entry):
             put(ledger, entry.number, changed)
@@ -285,18 +290,20 @@ def test_nothing_is_drawn_under_a_changed_grant_or_after_a_changed_drawing(small
     reserve(small.child, (0, 0), question="further")
 
 
-@pytest.mark.parametrize("kind", [Kind.RESTORED, Kind.RESERVED, Kind.CLAIMED])
-def test_nothing_is_said_under_a_changed_claim_reservation_or_restoration(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [EntryKind.RESTORED, EntryKind.RESERVED, EntryKind.CLAIMED])
+def test_nothing_is_said_under_a_changed_claim_reservation_or_restoration(kind: EntryKind) -> None:
     ledger = Memory()
     ledger.open(TERMS)
     with ledger.chain.writing() as last:
-        ledger.chain.add(following(last, Kind.RESTORED, text=compact({"from": str(last.head)})))
-    notebook = ledger.notebook(reserve(ledger, ONE))
+        ledger.chain.add(
+            following(last, EntryKind.RESTORED, text=compact({"from": str(last.checkpoint)}))
+        )
+    session_log = ledger.session_log(reserve(ledger, ONE))
     ledger.snapshot("monday")  # what was changed is not the last
     (entry,) = [each for each in ledger.entries() if each.kind is kind]
     for _, changed in changes(entry):
         put(ledger, entry.number, changed)
         with pytest.raises(DiscreetError):
-            notebook.write({"above": True})
+            session_log.write({"above": True})
         put(ledger, entry.number, entry)
-    notebook.write({"above": True})
+    session_log.write({"above": True})

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.ledger import LedgerError, Memory, SQLite
-from discreet.ledger.sqlite import errors as trouble
+from discreet.ledger import LedgerError, Memory, SQLite, waiting
 from tests.ledger.examples import released, reserve, terms
 
 
@@ -27,7 +26,7 @@ def code_of(attempt: Callable[[], object]) -> str:
 class TestAFullDisk:
     def test_refuses_the_charge_and_loses_nothing(self, kept: SQLite) -> None:
         released(kept, 17)
-        before = kept.head()
+        before = kept.checkpoint()
         connection = kept.chain.store._connection  # type: ignore[attr-defined]
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages}")
@@ -85,7 +84,7 @@ def test_a_folder_in_its_place_is_an_error_in_words(place: Path) -> None:
 def test_a_file_that_others_keep_locked_is_busy(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trouble, "PATIENCE", 0.05)
+    monkeypatch.setattr(waiting, "PATIENCE", 0.05)
     with SQLite(place) as ledger:
         ledger.open(terms())
     with SQLite(place) as ledger, closing(sqlite3.connect(place)) as other:
@@ -100,7 +99,7 @@ def test_a_file_that_others_keep_locked_is_busy(
 def test_a_reader_that_stays_delays_a_writer_until_it_is_busy(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trouble, "PATIENCE", 0.05)
+    monkeypatch.setattr(waiting, "PATIENCE", 0.05)
     with SQLite(place) as ledger:
         ledger.open(terms())
     with SQLite(place) as ledger, closing(sqlite3.connect(place)) as other:
@@ -116,7 +115,7 @@ def test_a_reader_that_stays_delays_a_writer_until_it_is_busy(
 def test_an_exception_in_mid_transaction_takes_everything_back(
     kept: SQLite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = kept.head()
+    before = kept.checkpoint()
     append = kept.chain.store.append
 
     def interrupted(entry: object) -> None:
@@ -127,7 +126,7 @@ def test_an_exception_in_mid_transaction_takes_everything_back(
         patch.setattr(kept.chain.store, "append", interrupted)
         with pytest.raises(KeyboardInterrupt):
             reserve(kept)
-    assert kept.head() == before
+    assert kept.checkpoint() == before
     reserve(kept)
     kept.verify(before)
 
@@ -148,7 +147,7 @@ def test_a_committed_file_needs_no_second_file(kept: SQLite, place: Path, tmp_pa
     assert sorted(path.name for path in tmp_path.iterdir()) == [place.name, f"{place.name}.key"]
     shutil.copyfile(place, tmp_path / "copy")
     with SQLite(tmp_path / "copy", key=tmp_path / f"{place.name}.key") as copy:
-        copy.verify(kept.head())
+        copy.verify(kept.checkpoint())
 
 
 def test_every_commit_is_flushed(kept: SQLite) -> None:

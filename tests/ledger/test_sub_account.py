@@ -19,15 +19,15 @@ import pytest
 
 from discreet.errors import Exhausted, InvalidParameter, Mismatch
 from discreet.ledger import (
-    Allotment,
     Entry,
-    Grant,
-    Kind,
+    EntryKind,
     Ledger,
     LedgerError,
     Memory,
     Role,
     SQLite,
+    SubAccount,
+    SubAccountGrant,
     restore,
 )
 from discreet.ledger.entry import following
@@ -35,7 +35,7 @@ from discreet.ledger.plain_json import compact
 from tests.ledger.examples import LIMIT, reserve, terms
 
 
-def granted(ledger: Ledger, name: str = "marketing", above: str = "", **changes: Any) -> Allotment:
+def granted(ledger: Ledger, name: str = "marketing", above: str = "", **changes: Any) -> SubAccount:
     """An allotment in the currency of its ledger; a partition charges as it is told."""
     fixed: dict[str, Any] = {
         "name": name,
@@ -46,11 +46,15 @@ def granted(ledger: Ledger, name: str = "marketing", above: str = "", **changes:
         "budget": {"epsilon": "0.3"},
         "detail": {},
     }
-    return Allotment.opened(ledger, above, Grant(**{**fixed, **changes}))
+    return SubAccount.opened(ledger, above, SubAccountGrant(**{**fixed, **changes}))
 
 
 def draw(
-    account: Allotment, charge: tuple[int, ...] = (1, 0), *, asker: str = "ann", question: str = "q"
+    account: SubAccount,
+    charge: tuple[int, ...] = (1, 0),
+    *,
+    asker: str = "ann",
+    question: str = "q",
 ) -> str:
     return account.reserve(asker=asker, question=question, charge=charge, event="{}", detail={})
 
@@ -72,20 +76,20 @@ def test_what_a_child_spends_costs_the_ledger_nothing_more(ledger: Ledger) -> No
 def test_a_child_cannot_exceed_its_limit_and_a_refusal_writes_nothing(ledger: Ledger) -> None:
     child = granted(ledger)
     draw(child, (3, 0))
-    head = ledger.head()
+    checkpoint = ledger.checkpoint()
     with pytest.raises(Exhausted):
         draw(child, (0, 2))
     with pytest.raises(Exhausted):
         draw(child, (1, 0))
-    assert ledger.head() == head
+    assert ledger.checkpoint() == checkpoint
 
 
 def test_a_ledger_cannot_grant_more_than_it_has(ledger: Ledger) -> None:
     granted(ledger, "a", charge=(8, 0), limit=(8, 0))
-    head = ledger.head()
+    checkpoint = ledger.checkpoint()
     with pytest.raises(Exhausted):
         granted(ledger, "b")
-    assert ledger.head() == head
+    assert ledger.checkpoint() == checkpoint
     with pytest.raises(Exhausted):
         reserve(ledger, (3, 0))
 
@@ -180,15 +184,15 @@ def test_back_ups_and_heads_cover_children(kept: SQLite, tmp_path: Path) -> None
     child = granted(kept)
     draw(child, (1, 0))
     copy = tmp_path / "copy"
-    head = kept.backup(copy)
+    checkpoint = kept.backup(copy)
     place = kept.path
     kept.close()
     place.unlink()
-    restore(copy, place, head=head)
+    restore(copy, place, checkpoint=checkpoint)
     with SQLite(place) as ledger:
         ledger.open(terms())
         assert granted(ledger).spent() == (1, 0)
-        ledger.verify(head)
+        ledger.verify(checkpoint)
 
 
 def test_totals_are_found_without_reading_the_history(ledger: Ledger) -> None:
@@ -216,7 +220,7 @@ class TestVerify:
     def forged(self) -> Callable[..., str]:
         """Add entries to a fresh ledger with one child, and verify; the code of the refusal."""
 
-        def attempt(*changes: Callable[[Allotment, Entry], Entry]) -> str:
+        def attempt(*changes: Callable[[SubAccount, Entry], Entry]) -> str:
             ledger = Memory()
             ledger.open(terms())
             child = granted(ledger)
@@ -231,9 +235,9 @@ class TestVerify:
         return attempt
 
     @staticmethod
-    def drawn(child: Allotment, last: Entry, charge: str, total: str) -> Entry:
+    def drawn(child: SubAccount, last: Entry, charge: str, total: str) -> Entry:
         body = {"charge": charge.split(), "total": total.split()}
-        return following(last, Kind.DRAWN, text=compact(body), subject=child.account)
+        return following(last, EntryKind.DRAWN, text=compact(body), subject=child.account)
 
     @pytest.mark.parametrize(
         ("charge", "total"),
@@ -248,18 +252,18 @@ class TestVerify:
     def test_a_question_needs_the_drawing_that_paid_for_it(
         self, forged: Callable[..., str]
     ) -> None:
-        def unpaid(child: Allotment, last: Entry) -> Entry:
+        def unpaid(child: SubAccount, last: Entry) -> Entry:
             body = {"account": child.account, "asker": "a", "question": "q", "charge": ["0", "0"]}
             subject = child._subject("a", "q")
-            return following(last, Kind.RESERVED, text=compact(body), subject=subject)
+            return following(last, EntryKind.RESERVED, text=compact(body), subject=subject)
 
         assert forged(unpaid) == "ledger_damaged"
 
     def test_a_grandchild_needs_the_drawing_that_paid_for_it(
         self, forged: Callable[..., str]
     ) -> None:
-        def unpaid(child: Allotment, last: Entry) -> Entry:
-            grant = Grant(
+        def unpaid(child: SubAccount, last: Entry) -> Entry:
+            grant = SubAccountGrant(
                 name="x",
                 role=Role.CHILD,
                 charge=(0, 0),
@@ -270,24 +274,27 @@ class TestVerify:
             )
             owner = child._ledger.chain.owner()
             subject = owner.tag("account", child.account, "x")
-            return following(last, Kind.GRANTED, text=grant.text(child.account), subject=subject)
+            return following(
+                last, EntryKind.GRANTED, text=grant.text(child.account), subject=subject
+            )
 
         assert forged(unpaid) == "ledger_damaged"
 
     def test_a_grant_is_charged_to_the_ledger(self, forged: Callable[..., str]) -> None:
-        def free(child: Allotment, last: Entry) -> Entry:
+        def free(child: SubAccount, last: Entry) -> Entry:
             text = child._granted.text.replace("marketing", "other")
             subject = child._ledger.chain.owner().tag("account", "", "other")
-            return following(last, Kind.GRANTED, text=text, subject=subject)
+            return following(last, EntryKind.GRANTED, text=text, subject=subject)
 
         assert forged(free) == "ledger_damaged"
 
     def test_a_name_is_granted_once(self, forged: Callable[..., str]) -> None:
-        def twice(child: Allotment, last: Entry) -> Entry:
+        def twice(child: SubAccount, last: Entry) -> Entry:
             first = child._granted
             total = tuple(a + b for a, b in zip(last.spent, first.charge, strict=True))
             return replace(
-                following(last, Kind.GRANTED, text=first.text, subject=first.subject), spent=total
+                following(last, EntryKind.GRANTED, text=first.text, subject=first.subject),
+                spent=total,
             )
 
         assert forged(twice) == "ledger_damaged"
@@ -329,7 +336,7 @@ def test_eight_threads_open_one_child_and_spend_it_exactly(ledger: Ledger) -> No
         assert sum(pool.map(spend, range(8))) == LIMIT[0]
     assert ledger.spent() == LIMIT
     kinds = [entry.kind for entry in ledger.entries()]
-    assert kinds.count(Kind.GRANTED) == 1
+    assert kinds.count(EntryKind.GRANTED) == 1
     ledger.verify()
 
 
@@ -355,12 +362,12 @@ def test_threads_that_look_while_others_spend_see_no_roll_back(ledger: Ledger) -
 
 LIMITED = """
 import sys
-from discreet.ledger import Allotment, Grant, Role, SQLite, Terms
+from discreet.ledger import SubAccount, SubAccountGrant, Role, SQLite, LedgerTerms
 from discreet.errors import Exhausted
 
 ledger = SQLite(sys.argv[1])
-ledger.open(Terms(unit="Row()", budget={}, filter="epsilon", limit=(40,)))
-child = Allotment.opened(ledger, "", Grant(name="child", role=Role.CHILD, charge=(40,),
+ledger.open(LedgerTerms(unit="Row()", budget={}, filter="epsilon", limit=(40,)))
+child = SubAccount.opened(ledger, "", SubAccountGrant(name="child", role=Role.CHILD, charge=(40,),
                                            limit=(40,), filter="epsilon", budget={}, detail={}))
 """
 SPENDER = """
@@ -395,11 +402,11 @@ def test_processes_that_race_and_are_killed_never_overspend_a_child(place: Path)
     with SQLite(place) as ledger:
         ledger.verify()
         entries = list(ledger.entries())
-        drawn = [entry for entry in entries if entry.kind is Kind.DRAWN]
+        drawn = [entry for entry in entries if entry.kind is EntryKind.DRAWN]
         assert ledger.spent() == drawn[-1].amounts("total") == (40,)
         kinds = [entry.kind for entry in entries]
-        assert kinds.count(Kind.GRANTED) == 1
-        assert len(drawn) == kinds.count(Kind.RESERVED) == 40
+        assert kinds.count(EntryKind.GRANTED) == 1
+        assert len(drawn) == kinds.count(EntryKind.RESERVED) == 40
 
 
 @pytest.mark.slow
@@ -422,7 +429,7 @@ def test_forty_kills_of_four_spenders_never_overspend_a_child(place: Path) -> No
             victim.wait()
             victim.stdout.close()
             with SQLite(place) as ledger:
-                drawn = [e for e in ledger.entries() if e.kind is Kind.DRAWN]
+                drawn = [e for e in ledger.entries() if e.kind is EntryKind.DRAWN]
             assert seen <= len(drawn) <= 4000
             seen = len(drawn)
     finally:
@@ -434,5 +441,5 @@ def test_forty_kills_of_four_spenders_never_overspend_a_child(place: Path) -> No
     with SQLite(place) as ledger:
         ledger.verify()
         kinds = [entry.kind for entry in ledger.entries()]
-        assert kinds.count(Kind.GRANTED) == 1
-        assert kinds.count(Kind.DRAWN) == kinds.count(Kind.RESERVED) > 100
+        assert kinds.count(EntryKind.GRANTED) == 1
+        assert kinds.count(EntryKind.DRAWN) == kinds.count(EntryKind.RESERVED) > 100
