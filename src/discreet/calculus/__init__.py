@@ -1,10 +1,25 @@
-"""Public face of the privacy calculus: spaces, transformations, measurements, combinators.
+"""The privacy calculus: spaces, transformations, measurements, combinators.
 
 Everything a third party needs to add a transformation, a mechanism or a combinator. The pieces
-chain with ``>>`` and are checked when a pipeline is built, before any data is opened.
+chain with ``>>`` and are checked when a pipeline is built, before any data is opened. Each
+transformation checks its input space when built, needs no data to state its stability, and has no
+data-dependent failure: what cannot be handled becomes None or is left out, row by row.
+
+Spaces, measurements and events are those of :mod:`discreet.core`, which mechanisms, SQL plans and
+the curator use too; how plans relate to transformations is told in ``docs/calculus.md``.
 """
 
-from discreet.core.combinators import for_each_part
+from discreet.calculus.aggregates import count_rows, histogram, sum_rows
+from discreet.calculus.cleaning import clamp_rows, drop_nulls, impute
+from discreet.calculus.combinators import for_each_part
+from discreet.calculus.convert import (
+    bound_contributions,
+    bound_silos,
+    change_one_to_add_remove,
+)
+from discreet.calculus.parts import partition, sample_and_aggregate, union
+from discreet.calculus.rows import filter_rows, flat_map_rows, map_rows
+from discreet.calculus.transformation import Transformation, stable
 from discreet.core.domain import (
     Categories,
     Domain,
@@ -36,24 +51,6 @@ from discreet.core.metric import (
     metric_of,
 )
 from discreet.core.space import Space
-from discreet.core.transformation import Transformation, stable
-from discreet.core.transformations import (
-    bound_contributions,
-    bound_silos,
-    change_one_to_add_remove,
-    clamp_rows,
-    count_rows,
-    drop_nulls,
-    filter_rows,
-    flat_map_rows,
-    histogram,
-    impute,
-    map_rows,
-    partition,
-    sample_and_aggregate,
-    sum_rows,
-    union,
-)
 from discreet.core.unit import across_silos
 
 __all__ = [

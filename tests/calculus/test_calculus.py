@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet import calculus as t
 from discreet import events
 from discreet.accounting import APPROX, PURE, ZERO_CONCENTRATED
-from discreet.core import transformations as t
+from discreet.calculus.transformation import Transformation, stable
 from discreet.core.domain import Integers, Nullable, Reals, Rows
 from discreet.core.errors import DiscreetError, InvalidParameter, Mismatch, Unpriced
 from discreet.core.events.event import Event, from_json
 from discreet.core.measurement import Measurement, Mechanism, both
 from discreet.core.metric import L1, L2, AddRemove, ChangeOne
 from discreet.core.space import Space
-from discreet.core.transformation import Transformation, stable
 from discreet.mechanisms import Gaussian, Laplace
 
 NUMBERS = Space(Rows(Nullable(Reals())), AddRemove())

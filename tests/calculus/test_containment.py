@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.core import transformations as t
+from discreet import calculus as t
 from discreet.core.domain import Integers
 from discreet.core.metric import Hamming
-from tests.core.stability import Anything, under_add_remove
+from tests.calculus.stability import Anything, under_add_remove
 
 ROWS = under_add_remove()
 

@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from discreet.core.parameters import count
-from discreet.core.transformation import Transformation
-from discreet.core.transformations.adjacency import (
+from discreet.calculus.adjacency import (
     nullable,
     per_step,
     private_size,
     same_size,
     table,
 )
-from discreet.core.transformations.containment import FAILED, attempt, contained
+from discreet.calculus.containment import FAILED, attempt, contained
+from discreet.calculus.transformation import Transformation
+from discreet.core.parameters import count
 
 if TYPE_CHECKING:
     from discreet.core.domain import Domain

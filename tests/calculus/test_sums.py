@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet import calculus as t
 from discreet.audit.testers import awkward_values
-from discreet.core import transformations as t
+from discreet.calculus.steps import Grid
 from discreet.core.domain import Integers, Nullable, Reals
-from discreet.core.transformations.steps import Grid
-from tests.core.stability import under_add_remove, under_change_one
+from tests.calculus.stability import under_add_remove, under_change_one
 
 BOUNDS = st.tuples(st.floats(-100, 100), st.floats(-100, 100)).map(sorted)
 GRIDS = st.integers(-30, 4).map(lambda exponent: 2.0**exponent)

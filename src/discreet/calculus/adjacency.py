@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from discreet.calculus.transformation import stable
 from discreet.core.domain import Domain, Nullable, Rows
 from discreet.core.errors import Mismatch
 from discreet.core.metric import AddRemove, ChangeOne
 from discreet.core.space import Space
-from discreet.core.transformation import stable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
+from discreet import calculus as t
 from discreet.audit.testers import Twin, check_pair
-from discreet.core import transformations as t
+from discreet.calculus.transformation import Transformation, stable
 from discreet.core.domain import Integers, Rows, Vector
 from discreet.core.metric import L1, AddRemove, ChangeOne, Hamming
 from discreet.core.space import Space
-from discreet.core.transformation import Transformation, stable
-from tests.core import stability
-from tests.core.stability import Anything, nullable_reals
+from tests.calculus import stability
+from tests.calculus.stability import Anything, nullable_reals
 
 
 class Honest:

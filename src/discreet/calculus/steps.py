@@ -15,9 +15,9 @@ from fractions import Fraction
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Self
 
+from discreet.calculus.containment import attempt
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number, exact, finite, positive
-from discreet.core.transformations.containment import attempt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from discreet import calculus as t
 from discreet import events
 from discreet.audit.testers import min_epsilon
-from discreet.core import transformations as t
-from discreet.core.combinators import for_each_part
+from discreet.calculus.combinators import for_each_part
 from discreet.core.domain import Categories, Rows
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.measurement import Measurement

@@ -13,19 +13,19 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from discreet.calculus.adjacency import per_step, size_is_public, table
+from discreet.calculus.cleaning import not_numbers
+from discreet.calculus.containment import FAILED, attempt, contained
+from discreet.calculus.steps import Grid
+from discreet.calculus.transformation import Transformation, stable
 from discreet.core.domain import Categories, Integers, Nullable, Reals, Vector
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.metric import L1, L2, LInf, Metric
 from discreet.core.space import Space
-from discreet.core.transformation import Transformation, stable
-from discreet.core.transformations.adjacency import per_step, size_is_public, table
-from discreet.core.transformations.cleaning import not_numbers
-from discreet.core.transformations.containment import FAILED, attempt, contained
-from discreet.core.transformations.steps import Grid
 
 if TYPE_CHECKING:
+    from discreet.calculus.rows import Table
     from discreet.core.parameters import Number
-    from discreet.core.transformations.rows import Table
 
 _ROOT_OF_TWO = 1.4142135623730951
 """The least float above the root of two."""

@@ -16,10 +16,10 @@ from discreet.audit.testers import (
     replace_neighbours,
     steps,
 )
+from discreet.calculus.transformation import Transformation
 from discreet.core.domain import Domain, Nullable, Reals, Rows
 from discreet.core.metric import AddRemove, ChangeOne
 from discreet.core.space import Space
-from discreet.core.transformation import Transformation
 
 
 @dataclass(frozen=True)

@@ -8,26 +8,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.content import content
-from discreet.core.domain import Domain, Parts, Rows, Tables, Vector
-from discreet.core.errors import Mismatch
-from discreet.core.metric import AddRemove, ChangeOne, Hamming, Metric, SumOverParts
-from discreet.core.parameters import count
-from discreet.core.space import Space
-from discreet.core.transformation import Transformation, stable
-from discreet.core.transformations.adjacency import (
+from discreet.calculus.adjacency import (
     nullable,
     per_step,
     private_size,
     size_is_public,
     table,
 )
-from discreet.core.transformations.aggregates import find, places
-from discreet.core.transformations.containment import attempt, contained
-from discreet.core.transformations.rows import member
+from discreet.calculus.aggregates import find, places
+from discreet.calculus.containment import attempt, contained
+from discreet.calculus.rows import member
+from discreet.calculus.transformation import Transformation, stable
+from discreet.core.content import content
+from discreet.core.domain import Domain, Parts, Rows, Tables, Vector
+from discreet.core.errors import Mismatch
+from discreet.core.metric import AddRemove, ChangeOne, Hamming, Metric, SumOverParts
+from discreet.core.parameters import count
+from discreet.core.space import Space
 
 if TYPE_CHECKING:
-    from discreet.core.transformations.rows import Table
+    from discreet.calculus.rows import Table
 
 
 def partition(

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from discreet.core import transformations as t
+from discreet import calculus as t
 from discreet.core.domain import Rows, Tables
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.metric import AddRemovePeople, symmetric_difference
 from discreet.core.space import Space
 from discreet.core.unit import Person
-from tests.core.stability import Anything
+from tests.calculus.stability import Anything
 
 SALT = bytes(range(16))
 Table = tuple[dict[str, Any], ...]

@@ -10,24 +10,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.domain import Domain, Integers, Nullable, Reals
-from discreet.core.errors import InvalidParameter
-from discreet.core.parameters import Number, finite
-from discreet.core.transformation import Transformation
-from discreet.core.transformations.adjacency import (
+from discreet.calculus.adjacency import (
     nullable,
     per_step,
     private_size,
     same_size,
     table,
 )
-from discreet.core.transformations.containment import attempt
-from discreet.core.transformations.rows import member
-from discreet.core.transformations.steps import plain
+from discreet.calculus.containment import attempt
+from discreet.calculus.rows import member
+from discreet.calculus.steps import plain
+from discreet.calculus.transformation import Transformation
+from discreet.core.domain import Domain, Integers, Nullable, Reals
+from discreet.core.errors import InvalidParameter
+from discreet.core.parameters import Number, finite
 
 if TYPE_CHECKING:
+    from discreet.calculus.rows import Table, TableMap
     from discreet.core.space import Space
-    from discreet.core.transformations.rows import Table, TableMap
 
 
 def clamp_rows(space: Space, *, lower: Number, upper: Number) -> TableMap:

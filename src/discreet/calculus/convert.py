@@ -10,20 +10,20 @@ import hashlib
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from discreet.calculus.adjacency import private_size, size_is_public, table
+from discreet.calculus.containment import attempt
+from discreet.calculus.transformation import Transformation, stable
 from discreet.core.content import content
 from discreet.core.domain import Rows, Tables
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.metric import AddRemovePeople, SumOverParts
 from discreet.core.space import Space
-from discreet.core.transformation import Transformation, stable
-from discreet.core.transformations.adjacency import private_size, size_is_public, table
-from discreet.core.transformations.containment import attempt
 from discreet.core.unit import Person, across_silos
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.core.transformations.rows import Table, TableMap
+    from discreet.calculus.rows import Table, TableMap
 
 
 def change_one_to_add_remove(space: Space) -> TableMap:
