@@ -18,7 +18,7 @@ ROWS = calculus.Space(calculus.Rows(RECORD), calculus.metric_of(dp.Row()))
 
 def planned(sql: str, unit: Any) -> int | None:
     """What the plan says that one unit changes in the rows that are counted."""
-    tables = {
+    tables: dict[str, Any] = {
         "visits": dp.table(VISITS, unit=unit, columns={"ward": WARDS}, snapshot="1"),
         "names": dp.public({"ward": ["A", "A", "B"], "name": ["x", "y", "z"]}),
     }
@@ -50,7 +50,9 @@ def test_several_branches_as_one(branches: int) -> None:
 @pytest.mark.parametrize("most", [1, 2, 5])
 def test_rows_of_a_person(most: int) -> None:
     person = dp.Person("patient", max_rows=most)
-    record = calculus.Record.of({"patient": calculus.Integers(), "ward": calculus.Categories("AB")})
+    record = calculus.Record.of(
+        {"patient": calculus.Integers(), "ward": calculus.Categories(("A", "B"))}
+    )
     people = calculus.Space(calculus.Rows(record), calculus.metric_of(person))
     pipeline = calculus.bound_contributions(people, person, salt=bytes(32))
     sql = "SELECT COUNT(*) AS n FROM (SELECT DISTINCT ward FROM visits)"

@@ -88,7 +88,8 @@ from discreet.accounting.tuning import (
     tuned_curve,
 )
 from discreet.accounting.zcdp import ZERO_CONCENTRATED, zcdp_delta, zcdp_epsilon, zcdp_rho
-from discreet.core.pricing import Accountant, enlist
+from discreet.core.accountant import Accountant
+from discreet.core.pricing import enlist
 
 for _accountant in (
     PURE,

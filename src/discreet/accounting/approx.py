@@ -14,10 +14,10 @@ from fractions import Fraction
 
 from discreet.accounting.gaussian import gaussian_delta, gaussian_epsilon
 from discreet.accounting.pure import PURE
+from discreet.core.accountant import Accountant
 from discreet.core.events import mechanisms as basic
 from discreet.core.events.event import Composed, Event, Repeated
 from discreet.core.parameters import exact, rounded_down, rounded_up
-from discreet.core.pricing import Accountant
 
 
 @dataclass(frozen=True)

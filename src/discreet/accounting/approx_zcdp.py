@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.accounting.zcdp import ZERO_CONCENTRATED, zcdp_delta, zcdp_epsilon
+from discreet.core.accountant import Accountant
 from discreet.core.events import mechanisms as basic
 from discreet.core.events.event import Composed, Event, Repeated
 from discreet.core.parameters import exact, rounded_down, rounded_up
-from discreet.core.pricing import Accountant
 
 
 @dataclass(frozen=True)

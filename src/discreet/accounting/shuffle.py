@@ -44,6 +44,7 @@ from discreet.accounting.binomial import (
 )
 from discreet.accounting.pure import PURE
 from discreet.accounting.search import crossing
+from discreet.core.accountant import Accountant
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.mechanisms import RandomizedResponse
 from discreet.core.events.shuffled import Shuffled
@@ -58,7 +59,6 @@ from discreet.core.parameters import (
     rounded_down,
     rounded_up,
 )
-from discreet.core.pricing import Accountant
 
 if TYPE_CHECKING:
     from discreet.core.events.event import Event

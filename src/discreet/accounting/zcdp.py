@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.accounting.pure import PURE
+from discreet.core.accountant import Accountant
 from discreet.core.events import mechanisms as basic
 from discreet.core.events.event import Composed, Event, Repeated
 from discreet.core.parameters import (
@@ -29,7 +30,6 @@ from discreet.core.parameters import (
     rounded_down,
     rounded_up,
 )
-from discreet.core.pricing import Accountant
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,6 +21,7 @@ import numpy as np
 from discreet.accounting.pld.composition import ComposedLoss, Cumulant, compose
 from discreet.accounting.pld.discretise import exact_step, from_above, from_below
 from discreet.accounting.pld.pair import NormalPair, Pair, Removed, Replaced
+from discreet.core.accountant import Accountant
 from discreet.core.errors import Unpriced
 from discreet.core.events.event import (
     Composed,
@@ -31,7 +32,6 @@ from discreet.core.events.event import (
     Repeated,
 )
 from discreet.core.parameters import exact, rounded_up
-from discreet.core.pricing import Accountant
 
 TIGHTNESS = 1e-4
 """Wanted relative excess of epsilon over the truth; steps are chosen for it."""

@@ -19,6 +19,7 @@ from discreet.accounting.rdp.laplace import DiscreteLaplace, Laplace
 from discreet.accounting.rdp.poisson import poisson
 from discreet.accounting.rdp.response import BoundedRange, Response
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
+from discreet.core.accountant import Accountant
 from discreet.core.events import mechanisms as basic
 from discreet.core.events.event import (
     Composed,
@@ -30,7 +31,6 @@ from discreet.core.events.event import (
     require_event,
 )
 from discreet.core.parameters import Number, exact, rounded_up
-from discreet.core.pricing import Accountant
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

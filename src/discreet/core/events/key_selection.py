@@ -9,7 +9,7 @@ Source: modern-data:P1-P4. Prices: ``accounting/key_selection.py``. Proof: ``pro
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from discreet.core.events.event import Event
 from discreet.core.parameters import count, positive, probability
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, repr=False, init=False)
 class KeySelection(Event):
     """The optimal keep-or-drop rule at (epsilon, delta), split evenly over the changed groups."""
+
+    kind: ClassVar[str] = "KeySelection"
 
     loss: Number
     slack: Number
@@ -44,15 +46,21 @@ class KeySelection(Event):
 class GeometricThreshold(KeySelection):
     """Counts with truncated geometric noise, named and published where they pass its bound."""
 
+    kind: ClassVar[str] = "GeometricThreshold"
+
 
 @dataclass(frozen=True, repr=False, init=False)
 class GaussianThreshold(KeySelection):
     """Counts with normal noise over a threshold, calibrated together to (epsilon, delta)."""
 
+    kind: ClassVar[str] = "GaussianThreshold"
+
 
 @dataclass(frozen=True, repr=False, init=False)
 class ConcentratedThreshold(Event):
     """Counts with normal noise of rho-zCDP; a unit alone in its groups shows with ``delta``."""
+
+    kind: ClassVar[str] = "ConcentratedThreshold"
 
     rho: Number
     slack: Number

@@ -9,7 +9,7 @@ steps the sensitivity spans, so their events say so.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from discreet.core.events.event import Event, require_event
 from discreet.core.parameters import count, delta_parameter, positive
@@ -25,6 +25,8 @@ class Pure(Event):
     Also the base of the events below, each of which is pure with its own finer law.
     """
 
+    kind: ClassVar[str] = "Pure"
+
     loss: Number
 
     def __init__(self, *, epsilon: Number) -> None:
@@ -35,6 +37,8 @@ class Pure(Event):
 @dataclass(frozen=True, repr=False, init=False)
 class Approximate(Event):
     """Some mechanism known only to be (epsilon, delta)-differentially private."""
+
+    kind: ClassVar[str] = "Approximate"
 
     loss: Number
     slack: Number
@@ -49,6 +53,8 @@ class Approximate(Event):
 class Laplace(Pure):
     """Continuous Laplace noise of ``1/epsilon`` L1 sensitivities, or any rounding of it."""
 
+    kind: ClassVar[str] = "Laplace"
+
 
 @dataclass(frozen=True, repr=False, init=False)
 class DiscreteLaplace(Pure):
@@ -56,6 +62,8 @@ class DiscreteLaplace(Pure):
 
     ``steps`` is the L1 sensitivity in grid steps. It matters to every price but the pure one.
     """
+
+    kind: ClassVar[str] = "DiscreteLaplace"
 
     steps: int
 
@@ -68,6 +76,8 @@ class DiscreteLaplace(Pure):
 @dataclass(frozen=True, repr=False)
 class Gaussian(Event):
     """Continuous normal noise of ``noise_multiplier`` L2 sensitivities, or any rounding of it."""
+
+    kind: ClassVar[str] = "Gaussian"
 
     noise_multiplier: Number
 
@@ -86,6 +96,8 @@ class DiscreteGaussian(Event):
     formula: its true delta can be three times that (contract, "Numbers").
     """
 
+    kind: ClassVar[str] = "DiscreteGaussian"
+
     noise_multiplier: Number
     sigma: Number
 
@@ -99,20 +111,28 @@ class DiscreteGaussian(Event):
 class Exponential(Pure):
     """The exponential mechanism: log-probabilities move within a range of ``epsilon``."""
 
+    kind: ClassVar[str] = "Exponential"
+
 
 @dataclass(frozen=True, repr=False, init=False)
 class PermuteAndFlip(Pure):
     """Permute-and-flip: pure epsilon, but *not* of bounded range (modern-data:N2)."""
+
+    kind: ClassVar[str] = "PermuteAndFlip"
 
 
 @dataclass(frozen=True, repr=False, init=False)
 class NoisyMax(Pure):
     """The index, and possibly the gap, of the largest of Laplace-noised scores."""
 
+    kind: ClassVar[str] = "NoisyMax"
+
 
 @dataclass(frozen=True, repr=False, init=False)
 class RandomizedResponse(Pure):
     """One answer out of ``categories``, true with odds ``exp(epsilon)`` to each other one."""
+
+    kind: ClassVar[str] = "RandomizedResponse"
 
     categories: int
 
@@ -125,6 +145,8 @@ class RandomizedResponse(Pure):
 @dataclass(frozen=True, repr=False, init=False)
 class SparseVector(Pure):
     """AboveThreshold run until ``cutoff`` answers were positive; any number of negatives."""
+
+    kind: ClassVar[str] = "SparseVector"
 
     cutoff: int
 
@@ -140,6 +162,8 @@ class Unprotected(Event):
 
     ``instead_of`` is the event that a private run would have recorded.
     """
+
+    kind: ClassVar[str] = "Unprotected"
 
     instead_of: Event
     reason: str

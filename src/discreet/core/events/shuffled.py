@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
@@ -20,6 +21,8 @@ class Shuffled(Event):
     reports that are sure to arrive from people who do not tell the adversary theirs. For replaced
     neighbours: the number of people is public.
     """
+
+    kind: ClassVar[str] = "Shuffled"
 
     event: Pure
     people: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event, require_event
@@ -51,8 +51,10 @@ class PoissonRuns:
 StoppingLaw: TypeAlias = TruncatedNegativeBinomial | PoissonRuns
 
 _LAWS: dict[str, type[StoppingLaw]] = {
-    law.__name__: law for law in (TruncatedNegativeBinomial, PoissonRuns)
+    "TruncatedNegativeBinomial": TruncatedNegativeBinomial,
+    "PoissonRuns": PoissonRuns,
 }
+_NAMES: dict[type, str] = {law: name for name, law in _LAWS.items()}
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,6 +66,8 @@ class Tuned(Event):
     ranks the runs is part of a run's output and so paid for by ``event``; nothing of the other
     runs is released, K included. A fixed number of runs is a composition, not this event.
     """
+
+    kind: ClassVar[str] = "Tuned"
 
     event: Event
     law: StoppingLaw
@@ -80,7 +84,7 @@ class Tuned(Event):
     def _arguments(self) -> dict[str, Any]:
         # A law is written as its name and its parameters, in the order of its fields.
         parameters = (getattr(self.law, item.name) for item in fields(self.law))
-        return {"event": self.event, "law": (type(self.law).__name__, *parameters)}
+        return {"event": self.event, "law": (_NAMES[type(self.law)], *parameters)}
 
     def __repr__(self) -> str:
         """As it was written."""
