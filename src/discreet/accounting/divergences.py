@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.search import least
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number, delta_parameter, nonnegative, positive
+from discreet.core.search import least
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

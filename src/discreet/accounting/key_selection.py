@@ -32,6 +32,7 @@ from discreet.core.events.key_selection import (
     KeySelection,
 )
 from discreet.core.parameters import Number, exact, rounded_down, rounded_up
+from discreet.core.search import doubled, least_whole
 
 _MARGIN = 1e-12
 _FEW = 4096
@@ -108,13 +109,8 @@ def _least_threshold(sigma: float, groups: int, swaps: int, epsilon: float, delt
     def holds(threshold: int) -> bool:
         return threshold_delta(sigma, threshold, groups, swaps, epsilon) <= delta
 
-    low, high = 1, 2
-    while not holds(high):
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    high = doubled(holds, 2)
+    return least_whole(holds, high // 2, high)
 
 
 @lru_cache(maxsize=256)
@@ -128,14 +124,12 @@ def concentrated(rho: Fraction, delta: Fraction, groups: int, swaps: int) -> Cal
     while Fraction(sigma) ** 2 < square:
         sigma = math.nextafter(sigma, math.inf)
     target = rounded_down(delta)
-    low, high = 1, 2
-    while seen(alone(sigma, high), groups) > target:
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        enough = seen(alone(sigma, middle), groups) <= target
-        low, high = (low, middle) if enough else (middle, high)
-    return Calibrated(sigma, high)
+
+    def holds(threshold: int) -> bool:
+        return seen(alone(sigma, threshold), groups) <= target
+
+    high = doubled(holds, 2)
+    return Calibrated(sigma, least_whole(holds, high // 2, high))
 
 
 def keep_probabilities(made: Calibrated, counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 
 from discreet.accounting.binomial import log_masses, mass_from, mass_to, window
 from discreet.accounting.optimal import optimal_delta, truth, with_leak
-from discreet.accounting.search import crossing, greatest
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import (
     Number,
@@ -41,6 +40,7 @@ from discreet.core.parameters import (
     rounded_down,
     rounded_up,
 )
+from discreet.core.search import crossing, greatest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

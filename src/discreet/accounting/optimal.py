@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.accounting.binomial import Coin, mass_from, mass_to, masses_above, window
-from discreet.accounting.search import crossing
 from discreet.core.parameters import (
     count,
     delta_parameter,
@@ -32,6 +31,7 @@ from discreet.core.parameters import (
     rounded_down,
     rounded_up,
 )
+from discreet.core.search import crossing
 
 if TYPE_CHECKING:
     from fractions import Fraction

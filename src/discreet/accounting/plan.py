@@ -13,11 +13,11 @@ from typing import Protocol, TypeVar
 
 from discreet.accounting.adaptive.filter import filter_for
 from discreet.accounting.adaptive.steps import steps_up
-from discreet.accounting.search import least
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import Number, exact, positive, rounded_down, rounded_up
+from discreet.core.search import doubled, least
 
 Notion = TypeVar("Notion", bound=Guarantee)
 
@@ -97,16 +97,14 @@ def _search(name: str, total: Guarantee, part: Wanted) -> Guarantee:
     def reached(share: float) -> bool:
         return part.error(_share(total, exact(share), rounded_up)) <= wanted
 
-    high = 1.0
-    while not reached(high):
-        high *= 2
-        if high > _most(total):
-            raise InvalidParameter(
-                code="accuracy_unreachable",
-                expectation=f"an error of {name!r} that some spend reaches",
-                received=wanted,
-                remedy="Ask for a larger error, or check that `error` falls as the spend grows.",
-            )
+    high = doubled(reached, 1.0, at_most=_most(total))
+    if high is None:
+        raise InvalidParameter(
+            code="accuracy_unreachable",
+            expectation=f"an error of {name!r} that some spend reaches",
+            received=wanted,
+            remedy="Ask for a larger error, or check that `error` falls as the spend grows.",
+        )
     while high > 2.0**-200 and reached(high / 2):
         high /= 2
     return _share(total, exact(least(reached, high / 2, high)), rounded_up)

@@ -43,7 +43,6 @@ from discreet.accounting.binomial import (
     window,
 )
 from discreet.accounting.pure import PURE
-from discreet.accounting.search import crossing
 from discreet.core.accountant import Accountant
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.mechanisms import RandomizedResponse
@@ -59,6 +58,7 @@ from discreet.core.parameters import (
     rounded_down,
     rounded_up,
 )
+from discreet.core.search import crossing
 
 if TYPE_CHECKING:
     from discreet.core.events.event import Event

@@ -28,7 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.pure import PURE
-from discreet.accounting.search import least
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.tuned import (
     PoissonRuns,
@@ -37,6 +36,7 @@ from discreet.core.events.tuned import (
     Tuned,
 )
 from discreet.core.parameters import Number, exact, finite, rounded_up
+from discreet.core.search import least
 
 Floats: TypeAlias = NDArray[np.float64]
 Curve: TypeAlias = Callable[[Floats], Floats]

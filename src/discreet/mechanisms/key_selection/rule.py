@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.parameters import count, probability
+from discreet.core.search import doubled, least_whole
 from discreet.mechanisms.additive import marked
 from discreet.noise import SYSTEM, Source
 from discreet.noise.randomness import require_source
@@ -90,16 +91,14 @@ class Rule(ABC):
     def people_for(self, chance: float) -> int:
         """The least number of people whose key is named with probability ``chance`` or more."""
         wanted = float(probability("chance", chance))
-        low, high = 0, 1
-        while self._probabilities(np.array([high]))[0] < wanted:
-            low, high = high, high * 2
-            if high > 2 * MOST_PEOPLE:
-                raise out_of_reach()
-        while high - low > 1:
-            middle = (low + high) // 2
-            enough = self._probabilities(np.array([middle]))[0] >= wanted
-            low, high = (low, middle) if enough else (middle, high)
-        return high + self.least - 1
+
+        def enough(people: int) -> bool:
+            return bool(self._probabilities(np.array([people]))[0] >= wanted)
+
+        high = doubled(enough, 1, at_most=2 * MOST_PEOPLE)
+        if high is None:
+            raise out_of_reach()
+        return least_whole(enough, high // 2, high) + self.least - 1
 
     def found(self) -> float:
         """The share of keys found of a long tail: how planners compare."""

@@ -1,25 +1,51 @@
-"""Bisection that ends on the safe side: the point returned was itself found to pass."""
+"""Doubling and bisection that end on the safe side: the point returned was itself found to pass.
+
+The one place for searches over a monotone condition, so that each ends on the same side of it.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+Step = TypeVar("Step", int, float)
 
 _CLOSE = 2.0**-40
 _HALVINGS = 40
 _STEEP = 100.0
 
 
-def least(holds: Callable[[float], bool], low: float, high: float) -> float:
+@overload
+def doubled(holds: Callable[[Step], bool], start: Step) -> Step: ...
+@overload
+def doubled(holds: Callable[[Step], bool], start: Step, *, at_most: float) -> Step | None: ...
+
+
+def doubled(
+    holds: Callable[[Step], bool], start: Step, *, at_most: float = math.inf
+) -> Step | None:
+    """The first of ``start``, twice it, four times it, ... at which ``holds``; None if beyond."""
+    high = start
+    while not holds(high):
+        high *= 2
+        if high > at_most:
+            return None
+    return high
+
+
+def least(
+    holds: Callable[[float], bool], low: float, high: float, *, close: float = _CLOSE
+) -> float:
     """A point of (low, high] at which ``holds``, near the least one if it is monotone.
 
     Contract: ``holds(high)``. Guarantee: the point returned passed; it need not be the least if
-    rounding leaves the condition not quite monotone.
+    rounding leaves the condition not quite monotone. ``close`` is relative; zero goes on to the
+    last float.
     """
-    while high - low > _CLOSE * high:
+    while high - low > close * high:
         middle = (low + high) / 2
         if not low < middle < high:
             break
@@ -70,9 +96,11 @@ def crossing(curve: Callable[[float], float], target: float, high: float) -> flo
     return high
 
 
-def greatest(holds: Callable[[float], bool], low: float, high: float) -> float:
+def greatest(
+    holds: Callable[[float], bool], low: float, high: float, *, close: float = _CLOSE
+) -> float:
     """A point of [low, high) at which ``holds``, near the greatest. Contract: ``holds(low)``."""
-    while high - low > _CLOSE * high:
+    while high - low > close * high:
         middle = (low + high) / 2
         if not low < middle < high:
             break
@@ -92,11 +120,26 @@ def most(holds: Callable[[int], bool]) -> int:
         high *= 2
         if high > 1 << 62:
             return high
-    low = high // 2
+    return greatest_whole(holds, high // 2, high)
+
+
+def greatest_whole(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The greatest number of [low, high) at which a falling condition holds.
+
+    Contract: ``holds(low)`` and not ``holds(high)``.
+    """
     while high - low > 1:
         middle = (low + high) // 2
-        if holds(middle):
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if holds(middle) else (low, middle)
     return low
+
+
+def least_whole(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The least number of (low, high] at which a rising condition holds.
+
+    Contract: not ``holds(low)``, or ``low`` is out of the question; ``holds(high)``.
+    """
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
