@@ -18,7 +18,7 @@ from discreet import events
 from discreet.accounting import zcdp_epsilon, zcdp_rho
 from discreet.accounting.adaptive import (
     ApproxFilter,
-    Filter,
+    PrivacyFilter,
     PureFilter,
     RenyiFilter,
     SplitRenyiFilter,
@@ -49,7 +49,7 @@ from discreet.core.unit import Replace, Row
 from discreet.mechanisms import AboveThreshold, Laplace
 from discreet.noise import Seeded
 
-LIMITS: tuple[Callable[[], Filter], ...] = (
+LIMITS: tuple[Callable[[], PrivacyFilter], ...] = (
     lambda: PureFilter(limit=PureDP(epsilon=1)),
     lambda: ApproxFilter(limit=ApproxDP(epsilon=1, delta=1e-6)),
     lambda: ZCDPFilter(limit=ZCDP(rho=0.5)),
@@ -101,7 +101,9 @@ def test_fractions_fit_exactly_and_floats_are_what_they_store() -> None:
 @every_filter
 @settings(max_examples=40)
 @given(st.lists(charges, max_size=12), st.randoms(use_true_random=False))
-def test_laws_of_every_filter(make: Callable[[], Filter], wanted: list[Any], order: Any) -> None:
+def test_laws_of_every_filter(
+    make: Callable[[], PrivacyFilter], wanted: list[Any], order: Any
+) -> None:
     """Admitted if and only if recorded; spent never falls; a refusal changes nothing."""
     budget = make()
     before, admitted = budget.remaining(), []
@@ -126,7 +128,7 @@ def test_laws_of_every_filter(make: Callable[[], Filter], wanted: list[Any], ord
 
 
 @every_filter
-def test_filters_keep_the_protocol(make: Callable[[], Filter]) -> None:
+def test_filters_keep_the_protocol(make: Callable[[], PrivacyFilter]) -> None:
     budget = make()
     assert isinstance(budget, FilterProtocol)
     assert type(budget).__name__ in repr(budget)
@@ -141,7 +143,7 @@ def test_filters_keep_the_protocol(make: Callable[[], Filter]) -> None:
         (RenyiDP(alpha=3, epsilon=1), RenyiFilter),
     ],
 )
-def test_the_notion_of_the_limit_is_the_filter(limit: Guarantee, kind: type[Filter]) -> None:
+def test_the_notion_of_the_limit_is_the_filter(limit: Guarantee, kind: type[PrivacyFilter]) -> None:
     budget = filter_for(limit.per(Row()))
     assert type(budget) is kind
     assert budget.limit == budget.promise == limit.per(Row())
@@ -260,7 +262,9 @@ class Unheard(events.Event):
 
 
 @every_filter
-def test_events_without_a_price_and_test_mode_are_refused(make: Callable[[], Filter]) -> None:
+def test_events_without_a_price_and_test_mode_are_refused(
+    make: Callable[[], PrivacyFilter],
+) -> None:
     budget = make()
     with pytest.raises(Unpriced):
         budget.record(Unheard())
@@ -328,7 +332,7 @@ def test_refusals_say_what_remains() -> None:
 
 def test_budgets_are_never_copied() -> None:
     budget = PureFilter(limit=PureDP(epsilon=1))
-    ways: tuple[Callable[[Filter], object], ...] = (copy.copy, copy.deepcopy, pickle.dumps)
+    ways: tuple[Callable[[PrivacyFilter], object], ...] = (copy.copy, copy.deepcopy, pickle.dumps)
     for twice in ways:
         assert code(twice, budget) == "budget_not_copied"
     budget._process = os.getpid() + 1  # as after a fork

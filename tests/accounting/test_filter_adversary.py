@@ -25,7 +25,7 @@ from discreet.accounting.adaptive import (
     Budget,
     ByPerson,
     ByRow,
-    Filter,
+    PrivacyFilter,
     PureFilter,
     RenyiFilter,
     SplitRenyiFilter,
@@ -55,10 +55,10 @@ class Kind:
     """A filter, the limit of each component, and how the judge prices."""
 
     name: str
-    make: Callable[[PrivacyUnit], Filter]
+    make: Callable[[PrivacyUnit], PrivacyFilter]
     limits: tuple[float, ...]
     price: Callable[[events.Event, float | None], Price]
-    share: Callable[[Filter, Fraction], Guarantee] | None
+    share: Callable[[PrivacyFilter, Fraction], Guarantee] | None
     gaussian: bool = True
     one_holds: bool = False
 
@@ -131,7 +131,7 @@ KINDS = (
 class Scene:
     """A hierarchy; each account with the parts whose units notice its events."""
 
-    budget: Filter
+    budget: PrivacyFilter
     unit: PrivacyUnit
     first: dict[object, frozenset[str]] = field(default_factory=dict)
     second: dict[object, frozenset[str]] = field(default_factory=dict)

@@ -18,7 +18,7 @@ import pytest
 from discreet import events
 from discreet.accounting.adaptive import (
     ApproxFilter,
-    Filter,
+    PrivacyFilter,
     PureFilter,
     RenyiFilter,
     SplitRenyiFilter,
@@ -48,7 +48,7 @@ def event(cost: Cost) -> events.Event:
     return events.RandomizedResponse(epsilon=epsilon, categories=2)
 
 
-def games(make: Callable[[], Filter], menu: tuple[Cost, ...], depth: int) -> Iterator[Law]:
+def games(make: Callable[[], PrivacyFilter], menu: tuple[Cost, ...], depth: int) -> Iterator[Law]:
     """The law of the view under every deterministic adaptive strategy."""
     (answers,) = {len(response(cost)) for cost in menu}
     nodes = [
@@ -151,7 +151,7 @@ def test_the_order_of_a_renyi_filter_holds(alpha: float) -> None:
         lambda: SplitRenyiFilter(limit=ApproxDP(epsilon=1, delta=0.05), orders=[4, 8, 16]),
     ],
 )
-def test_converted_filters_keep_their_promise(make: Callable[[], Filter]) -> None:
+def test_converted_filters_keep_their_promise(make: Callable[[], PrivacyFilter]) -> None:
     most = 0.0
     for law in games(make, PURE_MENU, 3):
         assert hockey_stick(law, 1) <= 0.05

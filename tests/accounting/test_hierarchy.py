@@ -22,7 +22,7 @@ from discreet.accounting.adaptive import (
     open_child,
     open_parts,
 )
-from discreet.accounting.adaptive.hierarchy import Parts
+from discreet.accounting.adaptive.hierarchy import DeclaredParts
 from discreet.accounting.adaptive.steps import steps_up
 from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import ZCDP, ApproxDP, PureDP, RenyiDP
@@ -80,7 +80,7 @@ def test_the_parent_pays_the_increase_of_the_maximum() -> None:
     ],
 )
 def test_the_factor_is_in_how_many_parts_a_unit_lies(
-    unit: PrivacyUnit, parts: Parts, factor: int
+    unit: PrivacyUnit, parts: DeclaredParts, factor: int
 ) -> None:
     budget = budget_of(10, unit)
     part = open_parts(budget, parts)

@@ -21,7 +21,8 @@ from discreet.accounting import PRIVACY_LOSS
 from discreet.accounting.pld import composition
 from discreet.accounting.pld.composition import ComposedLoss, Cumulant, compose
 from discreet.accounting.pld.discretise import LossTable, exact_step, from_above, from_below
-from discreet.accounting.pld.pair import Array, LaplacePair, NormalPair, Pair
+from discreet.accounting.pld.pair import DominatingPair, LaplacePair, NormalPair
+from discreet.core.arrays import Floats
 from tests.accounting.test_pairs import PAIRS, curve_of, normal_curve, sampled, turned
 
 Curve = Callable[[float], float]
@@ -32,7 +33,7 @@ SPREAD = [(pair, curve) for pair, curve in PAIRS if not pair.purely_atomic]
 @pytest.mark.parametrize(("pair", "curve"), PAIRS, ids=[repr(pair) for pair, _ in PAIRS])
 @pytest.mark.parametrize("tail", [0.2, 0.01])
 def test_tables_enclose_the_curve_however_much_is_cut_off(
-    pair: Pair, curve: Curve, tail: float
+    pair: DominatingPair, curve: Curve, tail: float
 ) -> None:
     low, high = pair.reach(1e-9)
     farthest = max(abs(low), abs(high))
@@ -51,13 +52,13 @@ class Displaced(NormalPair):
 
     off: float = 0.0
 
-    def above(self, losses: Array) -> tuple[Array, Array]:
+    def above(self, losses: Floats) -> tuple[Floats, Floats]:
         return super().above(losses + self.off)
 
-    def below(self, losses: Array) -> tuple[Array, Array]:
+    def below(self, losses: Floats) -> tuple[Floats, Floats]:
         return super().below(losses + self.off)
 
-    def blur(self, losses: Array) -> Array:
+    def blur(self, losses: Floats) -> Floats:
         return np.full(len(losses), abs(self.off))
 
 
@@ -67,11 +68,11 @@ class Inexact(NormalPair):
 
     error: float = 0.0
 
-    def above(self, losses: Array) -> tuple[Array, Array]:
+    def above(self, losses: Floats) -> tuple[Floats, Floats]:
         p, q = super().above(losses)
         return p * (1 - self.error), q * (1 + self.error)
 
-    def rounding(self, losses: Array) -> Array:
+    def rounding(self, losses: Floats) -> Floats:
         return np.full(len(losses), abs(self.error))
 
 

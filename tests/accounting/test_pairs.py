@@ -21,14 +21,12 @@ from discreet.accounting.pld.discretise import (
 from discreet.accounting.pld.pair import (
     AtomicPair,
     BoundedRangePair,
+    DominatingPair,
     LaplacePair,
     NormalPair,
-    Pair,
-    Removed,
-    Replaced,
-    Reversed,
     response_pair,
 )
+from discreet.accounting.pld.sampled_pair import Removed, Replaced, Reversed
 
 Array = NDArray[np.float64]
 Curve = Callable[[float], float]
@@ -106,7 +104,7 @@ def replaced(base: Curve, rate: float) -> Curve:
     return lambda e: up(e) if e >= 0 else down(e)
 
 
-BASES: list[tuple[Pair, Curve]] = [
+BASES: list[tuple[DominatingPair, Curve]] = [
     (NormalPair(0.3), normal_curve(0.3)),
     (NormalPair(1.0), normal_curve(1.0)),
     (NormalPair(6.0), normal_curve(6.0)),
@@ -120,7 +118,7 @@ BASES: list[tuple[Pair, Curve]] = [
     (response_pair(1.0, 1e-3), response_curve(1.0, 1e-3)),
 ]
 RATES = (1e-6, 0.01, 0.3, 0.999)
-PAIRS: list[tuple[Pair, Curve]] = [
+PAIRS: list[tuple[DominatingPair, Curve]] = [
     *BASES,
     *((Removed(pair, q), sampled(curve, q)) for pair, curve in BASES for q in RATES),
     *(
@@ -138,7 +136,7 @@ def curve_of(table: LossTable, epsilon: float) -> float:
     return table.infinite + float((table.masses * -np.expm1(-ahead)).sum())
 
 
-def whole(pair: Pair) -> tuple[float, float]:
+def whole(pair: DominatingPair) -> tuple[float, float]:
     """All of P, and all of Q that P has a share in."""
     p_above, q_above = (float(side[0]) for side in pair.above(np.zeros(1)))
     p_below, q_below = (float(side[0]) for side in pair.below(np.zeros(1)))
@@ -148,7 +146,7 @@ def whole(pair: Pair) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize(("pair", "curve"), PAIRS, ids=IDS)
-def test_probabilities_add_up(pair: Pair, curve: Curve) -> None:
+def test_probabilities_add_up(pair: DominatingPair, curve: Curve) -> None:
     p, q = whole(pair)
     assert p == pytest.approx(1, abs=1e-12)
     # A symmetric pair's Q misses what its P has at infinity; a sampled one's misses nothing.
@@ -162,7 +160,7 @@ def test_probabilities_add_up(pair: Pair, curve: Curve) -> None:
 
 
 @pytest.mark.parametrize(("pair", "curve"), PAIRS, ids=IDS)
-def test_tails_give_the_curve(pair: Pair, curve: Curve) -> None:
+def test_tails_give_the_curve(pair: DominatingPair, curve: Curve) -> None:
     low, high = pair.reach(1e-12)
     z, p = pair.atoms().T
     for e in np.linspace(low - 0.1, high + 0.1, 41).tolist():
@@ -173,7 +171,7 @@ def test_tails_give_the_curve(pair: Pair, curve: Curve) -> None:
 
 
 @pytest.mark.parametrize(("pair", "curve"), PAIRS, ids=IDS)
-def test_tables_enclose_the_curve(pair: Pair, curve: Curve) -> None:
+def test_tables_enclose_the_curve(pair: DominatingPair, curve: Curve) -> None:
     """At all epsilons, negative ones too, as composition asks for."""
     low, high = pair.reach(1e-14)
     farthest = max(abs(low), abs(high))
@@ -192,7 +190,7 @@ def test_tables_enclose_the_curve(pair: Pair, curve: Curve) -> None:
 @pytest.mark.parametrize(
     "pair", [pair for pair, _ in PAIRS if 0.01 < max(map(abs, pair.reach(1e-12))) < 15]
 )
-def test_tables_get_closer_in_second_order(pair: Pair) -> None:
+def test_tables_get_closer_in_second_order(pair: DominatingPair) -> None:
     """Of the mean loss, which decides about large compositions."""
     low, high = pair.reach(1e-12)
     farthest = max(abs(low), abs(high))
@@ -340,4 +338,4 @@ def test_symmetric_pairs_are_symmetric() -> None:
             assert turned(curve)(e) == pytest.approx(curve(e), rel=1e-6, abs=1e-9)
     removed = Removed(NormalPair(1.0), 0.1)
     assert removed.reversed().reversed() is removed
-    assert isinstance(AtomicPair((1.0,), (1.0,)), Pair)
+    assert isinstance(AtomicPair((1.0,), (1.0,)), DominatingPair)

@@ -15,7 +15,8 @@ from discreet import events
 from discreet.accounting import gaussian_epsilon
 from discreet.accounting.pld import PRIVACY_LOSS, Losses
 from discreet.accounting.pld.accountant import _delta, _epsilon
-from discreet.accounting.pld.pair import NormalPair, Removed
+from discreet.accounting.pld.pair import NormalPair
+from discreet.accounting.pld.sampled_pair import Removed
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
 from discreet.core.errors import InvalidParameter, Mismatch, Unpriced
 from discreet.core.events.event import Event

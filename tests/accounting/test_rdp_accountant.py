@@ -24,7 +24,7 @@ from discreet.accounting.rdp import (
     renyi_delta,
     renyi_epsilon,
 )
-from discreet.accounting.rdp.gaussian import Concentrated
+from discreet.accounting.rdp.gaussian import ConcentratedCurve
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from tests.accounting import normal
@@ -91,7 +91,7 @@ def test_a_thousand_laplace_answers() -> None:
 @pytest.mark.parametrize("delta", [1e-30, 1e-6, 0.3])
 def test_lines_cost_as_under_zcdp(rho: float, delta: float) -> None:
     """004a:D7; against fifty digits, so that rounding is upward."""
-    stated = renyi_epsilon(Concentrated(Fraction(rho)), delta)
+    stated = renyi_epsilon(ConcentratedCurve(Fraction(rho)), delta)
     truth = max(Decimal(0), normal.concentrated_epsilon(rho, delta))
     assert truth <= Decimal(stated) <= truth * Decimal("1.000001") + Decimal("1e-9")
     assert stated == pytest.approx(zcdp_epsilon(rho, delta), rel=1e-6, abs=1e-9)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from discreet import events
 from discreet.accounting.rdp import RENYI, RenyiCurve, rdp, replaced, triangle
-from discreet.accounting.rdp.curve import Total, Zero
-from discreet.accounting.rdp.gaussian import Gaussian
+from discreet.accounting.rdp.curve import SummedCurve, ZeroCurve
+from discreet.accounting.rdp.gaussian import GaussianCurve
 from discreet.core.errors import InvalidParameter, NotPrivate, Unpriced
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Unprotected
@@ -163,10 +163,10 @@ def test_equal_parts_are_merged() -> None:
     curve = RENYI.price(
         events.Laplace(epsilon=0.1) + events.Gaussian(2) + events.Laplace(epsilon=0.1) * 3
     )
-    assert isinstance(curve, Total)
+    assert isinstance(curve, SummedCurve)
     assert sorted(times for _, times in curve.terms) == [1, 4]
     assert RENYI.price(events.Gaussian(2) * 4) == RENYI.price(events.Gaussian(1))
-    assert RENYI.price(events.Laplace(epsilon=1)).times(0) == Zero()
+    assert RENYI.price(events.Laplace(epsilon=1)).times(0) == ZeroCurve()
 
 
 @given(st.floats(0.05, 3), st.floats(0.05, 3), st.integers(1, 50))
@@ -204,8 +204,8 @@ def test_what_has_no_curve_is_refused() -> None:
 
 def test_the_corrected_triangle_inequality() -> None:
     """004a:E3(7): the truth is 4, the printed bound 3."""
-    unit = Gaussian(Fraction(1, 2))
-    apart = Gaussian(Fraction(4, 2))
+    unit = GaussianCurve(Fraction(1, 2))
+    apart = GaussianCurve(Fraction(4, 2))
     assert triangle(unit, unit, 2, 4) == pytest.approx(4, rel=1e-9)
     assert apart(2) == pytest.approx(4)
     printed = 4 / 3 * float(unit(2 * 3 / 4)) + float(unit(4))
@@ -216,8 +216,8 @@ def test_the_corrected_triangle_inequality() -> None:
 
 def test_the_best_pivot_gives_four_times_rho() -> None:
     """004a:E11, and never below the truth."""
-    unit = Gaussian(Fraction(1, 2))
-    bound, truth = replaced(unit)(ORDERS), Gaussian(Fraction(4, 2))(ORDERS)
+    unit = GaussianCurve(Fraction(1, 2))
+    bound, truth = replaced(unit)(ORDERS), GaussianCurve(Fraction(4, 2))(ORDERS)
     assert (bound >= truth * (1 - 1e-12)).all()
     np.testing.assert_allclose(bound, truth, rtol=1e-6)
 

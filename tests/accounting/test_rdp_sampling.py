@@ -26,7 +26,7 @@ from discreet.accounting.rdp import (
     replaced,
 )
 from discreet.accounting.rdp.fixed_size import fixed_size
-from discreet.accounting.rdp.gaussian import Concentrated, Gaussian
+from discreet.accounting.rdp.gaussian import ConcentratedCurve, GaussianCurve
 from discreet.accounting.rdp.poisson import poisson
 from tests.accounting import renyi
 
@@ -64,7 +64,7 @@ class Known(RenyiCurve):
 
 def test_figure_3_2() -> None:
     """004a:G, p = .05 and 0.5-zCDP: unamplified, exact, Prop 3.40 and Prop 3.41."""
-    base = Concentrated(HALF)
+    base = ConcentratedCurve(HALF)
     table = {
         2: (1, 0.004287, 0.0138, 0.06384),
         4: (2, 0.011416, 0.0808, 0.21398),
@@ -93,7 +93,7 @@ def test_figure_3_2() -> None:
 def test_the_sharp_formula_matches_integration(order: int) -> None:
     """004a:E4, p = .05, sigma = 1, to 1e-12, by sum and by quadrature."""
     truth = float(renyi.sampled_gaussian(1.0, 0.05, order))
-    for base in (Concentrated(HALF), Gaussian(HALF)):
+    for base in (ConcentratedCurve(HALF), GaussianCurve(HALF)):
         assert poisson(base, 0.05)(order) == pytest.approx(truth, rel=1e-12)
         assert poisson(base, 0.05)(order) >= truth
 
@@ -108,8 +108,8 @@ def test_fractional_orders_of_the_gaussian(mu: float, rate: float, order: float)
     assert truth <= stated <= truth * Decimal("1.000000001")
 
 
-def _gaussian(mu: float) -> Gaussian:
-    return Gaussian(Fraction(mu) ** 2 / 2)
+def _gaussian(mu: float) -> GaussianCurve:
+    return GaussianCurve(Fraction(mu) ** 2 / 2)
 
 
 @pytest.mark.parametrize(("mu", "rate", "order"), [(1.0, 0.01, 6.7), (0.25, 0.3, 2.5)])
@@ -164,17 +164,17 @@ def test_integer_orders_of_other_bases(rate: float, order: int) -> None:
 
 
 def test_two_thousand_orders_and_a_tiny_rate() -> None:
-    base, tiny = Concentrated(Fraction(1, 10000)), 1e-9
+    base, tiny = ConcentratedCurve(Fraction(1, 10000)), 1e-9
     stated = float(poisson(base, tiny)(2000))
     truth = renyi.sampled_at_integer(lambda k: k / 10000, Decimal(tiny), 2000)
     assert truth <= Decimal(stated) <= truth * Decimal("1.0000000001")
-    high = poisson(Concentrated(HALF), 1e-9)(2000)
+    high = poisson(ConcentratedCurve(HALF), 1e-9)(2000)
     assert 2000 / 2 + 2000 / 1999 * math.log(1e-9) <= high <= 1000 * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("order", [1.2, 2.5, 6.1, 40.7])
 def test_between_integers_the_chord_is_above_and_below_the_next_integer(order: float) -> None:
-    exact, chord = poisson(Gaussian(HALF), 0.05), poisson(Concentrated(HALF), 0.05)
+    exact, chord = poisson(GaussianCurve(HALF), 0.05), poisson(ConcentratedCurve(HALF), 0.05)
     assert exact(order) <= chord(order) <= chord(max(2, math.ceil(order))) * (1 + 1e-12)
 
 

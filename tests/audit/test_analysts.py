@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.audit import Twin, check_pair
+from discreet.audit import BrokenTwin, check_pair
 from discreet.audit.analysts import (
     AnalystFinding,
     Shown,
@@ -142,7 +142,7 @@ def test_the_sampled_game_keeps_its_promise_and_plain_multiplicative_weights_do_
             confidence=CONFIDENCE,
         )
 
-    check_pair(Twin("A1", honest, twin_of(PlainGame, honest), "no cap on a query"), auditor)
+    check_pair(BrokenTwin("A1", honest, twin_of(PlainGame, honest), "no cap on a query"), auditor)
 
 
 def test_the_expected_game_keeps_its_promise_for_analysts_among_fakes() -> None:
@@ -177,7 +177,8 @@ def test_own_streams_tell_nothing_and_a_shared_cut_off_tells_what_others_asked()
         )
 
     check_pair(
-        Twin("corrections", honest, twin_of(SharedCutOff, honest), "one cut-off for all"), auditor
+        BrokenTwin("corrections", honest, twin_of(SharedCutOff, honest), "one cut-off for all"),
+        auditor,
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.audit import Learned, Twin, audit, check_pair, hockey_stick, outcome
+from discreet.audit import BrokenTwin, LearnedEvents, audit, check_pair, hockey_stick, outcome
 from discreet.audit.analysts import (
     AnalystFinding,
     JointView,
@@ -246,7 +246,7 @@ def test_games_without_the_right_cap_are_refuted(kind: type[SampledGame]) -> Non
         _late(honest),
     )
     twin = replace(case, play=game_round(twin_of(kind, honest), COUNTS))
-    check_pair(Twin("caps", case, twin, "an analyst's weight is not below 1/s"), Case.audit)
+    check_pair(BrokenTwin("caps", case, twin, "an analyst's weight is not below 1/s"), Case.audit)
 
 
 @pytest.mark.audit
@@ -288,7 +288,7 @@ def _audits(laws: list[np.ndarray], delta: float, rng: np.random.Generator) -> n
                 *laws,
                 epsilon=0,
                 delta=delta,
-                events=Learned(outcome),
+                events=LearnedEvents(outcome),
                 trials=TRIALS,
                 confidence=0.95,
             ).lower_bound

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.audit import Finding, Learned, audit, outcome
+from discreet.audit import Finding, LearnedEvents, audit, outcome
 from discreet.curator.interactive.sparse_vector import _rounds
 from discreet.errors import InvalidParameter
 from discreet.mechanisms import AboveThreshold
@@ -63,7 +63,7 @@ def test_a_game_keeps_its_promise_and_one_without_a_cap_tells_far_more(
             *laws,
             epsilon=promised,
             delta=at,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=DRAWS,
             confidence=CONFIDENCE,
         )

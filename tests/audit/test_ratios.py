@@ -13,7 +13,17 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from discreet.audit import Finding, Given, Learned, Twin, audit, bins, check_pair, outcome, repeated
+from discreet.audit import (
+    BrokenTwin,
+    Finding,
+    GivenEvents,
+    LearnedEvents,
+    audit,
+    bins,
+    check_pair,
+    outcome,
+    repeated,
+)
 from discreet.audit.testers import epsilon_lower_bound, lower_limit, upper_limit
 from discreet.core.errors import InvalidParameter
 
@@ -58,7 +68,7 @@ def test_the_bound_approaches_ln3_for_warner_and_never_needs_delta_for_less() ->
 def test_randomised_response_is_spared_and_a_more_truthful_one_refuted(
     rng: Generator, alpha: float
 ) -> None:
-    twin = Twin(
+    twin = BrokenTwin(
         "Warner coin", response(rng, 0.75), response(rng, 0.8), why="ratio 4 where 3 is claimed"
     )
 
@@ -69,7 +79,7 @@ def test_randomised_response_is_spared_and_a_more_truthful_one_refuted(
             1,
             epsilon=math.log(3),
             delta=0,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=TRIALS,
             confidence=1 - alpha,
         )
@@ -78,7 +88,7 @@ def test_randomised_response_is_spared_and_a_more_truthful_one_refuted(
 
 
 def test_geometric_noise_of_half_the_scale_is_refuted(rng: Generator, alpha: float) -> None:
-    twin = Twin[Callable[[int, int], Integers]](
+    twin = BrokenTwin[Callable[[int, int], Integers]](
         "geometric count",
         lambda x, n: x + geometric(rng, 0.5, n),
         lambda x, n: x + geometric(rng, 1.0, n),
@@ -92,7 +102,7 @@ def test_geometric_noise_of_half_the_scale_is_refuted(rng: Generator, alpha: flo
             11,
             epsilon=0.5,
             delta=0,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=TRIALS,
             confidence=1 - alpha,
         )
@@ -119,12 +129,12 @@ def test_releasing_the_winning_noisy_count_is_refuted(rng: Generator, alpha: flo
             (1,) * 5,
             epsilon=1,
             delta=0,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=TRIALS,
             confidence=1 - alpha,
         )
 
-    check_pair(Twin("noisy max", index, value, why="ratio e^(5 epsilon) below zero"), auditor)
+    check_pair(BrokenTwin("noisy max", index, value, why="ratio e^(5 epsilon) below zero"), auditor)
 
 
 def test_sparse_vector_without_query_noise_is_refuted(rng: Generator, alpha: float) -> None:
@@ -146,12 +156,14 @@ def test_sparse_vector_without_query_noise_is_refuted(rng: Generator, alpha: flo
             (1, 1, 1, 0),
             epsilon=1,
             delta=0,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=TRIALS,
             confidence=1 - alpha,
         )
 
-    twin = Twin("sparse vector", above_threshold(4.0), above_threshold(0.0), why="no query noise")
+    twin = BrokenTwin(
+        "sparse vector", above_threshold(4.0), above_threshold(0.0), why="no query noise"
+    )
     check_pair(twin, auditor)
 
 
@@ -174,19 +186,19 @@ def test_naive_floating_point_laplace_is_refuted_by_its_low_order_bits(
             1.0,
             epsilon=1,
             delta=0,
-            events=Given({"finer than at one": lambda z: (z - 1) + 1 != z}),
+            events=GivenEvents({"finer than at one": lambda z: (z - 1) + 1 != z}),
             trials=TRIALS,
             confidence=1 - alpha,
         )
 
-    check_pair(Twin("Laplace", on_grid, naive, why="outputs betray their exponent"), auditor)
+    check_pair(BrokenTwin("Laplace", on_grid, naive, why="outputs betray their exponent"), auditor)
 
 
 def test_a_gaussian_claim_is_refuted_by_a_threshold_of_many_bins(
     rng: Generator, alpha: float
 ) -> None:
     """Sigma 3.73063 is exactly (1, 1e-5) at sensitivity 1 (004a:B7); sigma 0.7 is far from it."""
-    twin = Twin[Callable[[float, int], NDArray[np.float64]]](
+    twin = BrokenTwin[Callable[[float, int], NDArray[np.float64]]](
         "gaussian",
         lambda x, n: rng.normal(x, 3.73063, n),
         lambda x, n: rng.normal(x, 0.7, n),
@@ -200,7 +212,7 @@ def test_a_gaussian_claim_is_refuted_by_a_threshold_of_many_bins(
             1.0,
             epsilon=1,
             delta=1e-5,
-            events=Learned(bins(np.linspace(-10, 10, 81).tolist())),
+            events=LearnedEvents(bins(np.linspace(-10, 10, 81).tolist())),
             trials=TRIALS,
             confidence=1 - alpha,
         )
@@ -221,12 +233,12 @@ def test_a_mechanism_that_names_its_input_with_probability_delta_is_caught_beyon
             1,
             epsilon=3,
             delta=0.01,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=TRIALS,
             confidence=1 - alpha,
         )
 
-    check_pair(Twin("leak", leaky(0.01), leaky(0.05), why="leaks five times delta"), auditor)
+    check_pair(BrokenTwin("leak", leaky(0.01), leaky(0.05), why="leaks five times delta"), auditor)
 
 
 def test_true_claims_are_refuted_no_more_often_than_stated(rng: Generator, alpha: float) -> None:
@@ -239,7 +251,7 @@ def test_true_claims_are_refuted_no_more_often_than_stated(rng: Generator, alpha
             1,
             epsilon=math.log(3),
             delta=0,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=400,
             confidence=0.8,
         )
@@ -269,7 +281,7 @@ def test_many_given_events_share_the_confidence(rng: Generator, alpha: float) ->
     def bits(x: int, n: int) -> Integers:
         return np.where(rng.random((n, 30)) < 0.75, x, 1 - x)
 
-    events = Given({f"bit {i}": itemgetter(i) for i in range(30)})
+    events = GivenEvents({f"bit {i}": itemgetter(i) for i in range(30)})
     refuted = 0
     for _ in range(60):
         finding = audit(
@@ -296,7 +308,7 @@ def test_learning_from_a_sample_does_not_spoil_the_test(rng: Generator, alpha: f
             1,
             epsilon=0,
             delta=0,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=400,
             confidence=0.8,
         )
@@ -315,7 +327,7 @@ def test_many_outcomes_smaller_than_delta_are_refuted_together(rng: Generator) -
         1,
         epsilon=1,
         delta=0.05,
-        events=Learned(outcome),
+        events=LearnedEvents(outcome),
         trials=TRIALS,
         confidence=0.999,
     )
@@ -332,7 +344,7 @@ def test_an_event_that_delta_excuses_does_not_hide_one_that_it_does_not(rng: Gen
         1,
         epsilon=1,
         delta=0.05,
-        events=Learned(outcome),
+        events=LearnedEvents(outcome),
         trials=TRIALS,
         confidence=0.999,
     )
@@ -347,7 +359,7 @@ def test_a_mechanism_that_releases_once_can_be_repeated(rng: Generator) -> None:
         1,
         epsilon=0.1,
         delta=0,
-        events=Given({"yes": bool}),
+        events=GivenEvents({"yes": bool}),
         trials=2000,
         confidence=0.999,
     )
@@ -371,7 +383,7 @@ def test_releases_that_are_vectors_or_nan_are_outcomes_too() -> None:
             1,
             epsilon=1,
             delta=0,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=400,
             confidence=0.99,
         )
@@ -386,7 +398,7 @@ def test_a_mechanism_that_returns_too_few_releases_is_refused() -> None:
             1,
             epsilon=1,
             delta=0,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=10,
             confidence=0.9,
         )
@@ -399,7 +411,7 @@ def test_no_events_means_no_refutation() -> None:
         1,
         epsilon=0,
         delta=0,
-        events=Given({}),
+        events=GivenEvents({}),
         trials=10,
         confidence=0.9,
     )

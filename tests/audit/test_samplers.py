@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom, kstest
 
-from discreet.audit import ContinuousLaw, DiscreteLaw, Twin, accepts, check_pair, three_sided
+from discreet.audit import BrokenTwin, ContinuousLaw, DiscreteLaw, accepts, check_pair, three_sided
 from discreet.audit.testers import Evidence, ThreeSided, Verdict, sample_size, scaled
 from discreet.audit.testers.partition import IMPOSSIBLE
 from discreet.core.errors import InvalidParameter
@@ -96,7 +96,7 @@ def test_every_discrete_mutant_is_caught_and_the_truth_is_not(
     def judge(sampler: Callable[[Generator], object]) -> Verdict:
         return accepts(sampler(rng), geometric_law(2), alpha=alpha)
 
-    twin = Twin(mutant, lambda g: geometric(g, 2, SIZE), DISCRETE_MUTANTS[mutant], why=mutant)
+    twin = BrokenTwin(mutant, lambda g: geometric(g, 2, SIZE), DISCRETE_MUTANTS[mutant], why=mutant)
     check_pair(twin, judge)
 
 
@@ -119,7 +119,9 @@ def test_every_continuous_mutant_is_caught_and_the_truth_is_not(
     def judge(sampler: Callable[[Generator], object]) -> Verdict:
         return accepts(sampler(rng), LAPLACE, alpha=alpha)
 
-    twin = Twin(mutant, lambda g: g.laplace(size=SIZE), CONTINUOUS_MUTANTS[mutant], why=mutant)
+    twin = BrokenTwin(
+        mutant, lambda g: g.laplace(size=SIZE), CONTINUOUS_MUTANTS[mutant], why=mutant
+    )
     check_pair(twin, judge)
 
 

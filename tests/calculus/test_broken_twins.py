@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from discreet import calculus as t
-from discreet.audit.testers import Twin, check_pair
+from discreet.audit.testers import BrokenTwin, check_pair
 from discreet.calculus.transformation import Transformation, stable
 from discreet.core.domain import Integers, Rows, Vector
 from discreet.core.metric import L1, AddRemove, ChangeOne, Hamming
@@ -70,8 +70,8 @@ def running_state() -> Transformation[Any, Any]:
     return Transformation(ROWS, Space(Rows(Anything()), AddRemove()), apply, stable(1))
 
 
-TWINS: list[Twin[Transformation[Any, Any]]] = [
-    Twin(
+TWINS: list[BrokenTwin[Transformation[Any, Any]]] = [
+    BrokenTwin(
         "filter under change-one",
         t.filter_rows(EXCHANGED, keep),
         Transformation(
@@ -82,10 +82,12 @@ TWINS: list[Twin[Transformation[Any, Any]]] = [
         ),
         "the number of rows that remain is not public",
     ),
-    Twin("histogram under change-one", HISTOGRAM, declaring(HISTOGRAM, 1), "an exchange moves two"),
-    Twin("flat map", FLAT, declaring(FLAT, 1), "one row gives two"),
-    Twin("sum with nulls", NULLS, declaring(NULLS, 1), "a null counts 0, outside the bounds"),
-    Twin(
+    BrokenTwin(
+        "histogram under change-one", HISTOGRAM, declaring(HISTOGRAM, 1), "an exchange moves two"
+    ),
+    BrokenTwin("flat map", FLAT, declaring(FLAT, 1), "one row gives two"),
+    BrokenTwin("sum with nulls", NULLS, declaring(NULLS, 1), "a null counts 0, outside the bounds"),
+    BrokenTwin(
         "blocks into symmetric difference",
         t.sample_and_aggregate(
             ROWS,
@@ -103,19 +105,19 @@ TWINS: list[Twin[Transformation[Any, Any]]] = [
         ),
         "one value changed is one removed and one added",
     ),
-    Twin(
+    BrokenTwin(
         "order within a block",
         FIRST_OF_BLOCK,
         Transformation(ROWS, FIRST_OF_BLOCK.output, first_by_position, stable(1)),
         "the first row by position depends on the order",
     ),
-    Twin(
+    BrokenTwin(
         "a function with a memory",
         t.map_rows(ROWS, keep, Anything()),
         running_state(),
         "one row changes the images of those after it",
     ),
-    Twin(
+    BrokenTwin(
         "cells by position",
         t.histogram(ROWS, ("a",)),
         Transformation(
@@ -130,7 +132,7 @@ TWINS: list[Twin[Transformation[Any, Any]]] = [
 
 
 @pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
-def test_the_broken_twin_is_caught(twin: Twin[Transformation[Any, Any]]) -> None:
+def test_the_broken_twin_is_caught(twin: BrokenTwin[Transformation[Any, Any]]) -> None:
     check_pair(twin, Honest)
 
 

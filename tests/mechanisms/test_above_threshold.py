@@ -17,11 +17,11 @@ from scipy.integrate import quad
 
 from discreet import events
 from discreet.audit import (
+    BrokenTwin,
     DiscreteLaw,
     Finding,
-    Given,
-    Learned,
-    Twin,
+    GivenEvents,
+    LearnedEvents,
     audit,
     check_pair,
     min_epsilon,
@@ -244,7 +244,7 @@ class TestBrokenTwins:
             there,
             epsilon=1,
             delta=0,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=trials,
             confidence=1 - alpha,
         )
@@ -255,7 +255,7 @@ class TestBrokenTwins:
     def test_no_noise_on_the_queries(self, source: Seeded, alpha: float) -> None:
         # Then the order of two values shows: the second halts only if it is the larger.
         part = "query noise"
-        twin = Twin(part, self.sound(source), session_without(part), why="order shows")
+        twin = BrokenTwin(part, self.sound(source), session_without(part), why="order shows")
         check_pair(twin, self.auditor(alpha, [1.0, 0.0], [0.0, 1.0], 1500))
 
     def test_no_noise_on_the_threshold(self) -> None:
@@ -299,7 +299,7 @@ class TestBrokenTwins:
         def conversation(epsilon: float) -> Callable[[Sequence[float], int], list[Hashable]]:
             return lambda values, n: list(halting(values)(build(source, epsilon), n))
 
-        twin = Twin("scale", conversation(1), conversation(12), why="a twelfth of the noise")
+        twin = BrokenTwin("scale", conversation(1), conversation(12), why="a twelfth of the noise")
         check_pair(
             twin,
             lambda mechanism: audit(
@@ -308,7 +308,7 @@ class TestBrokenTwins:
                 [-1.5],
                 epsilon=1,
                 delta=0,
-                events=Given({"yes": lambda end: end == 0}),
+                events=GivenEvents({"yes": lambda end: end == 0}),
                 trials=3000,
                 confidence=1 - alpha,
             ),
@@ -461,7 +461,7 @@ def test_the_auditor_finds_nothing_in_adaptive_questions(source: Seeded, alpha: 
         1.0,
         epsilon=1,
         delta=0,
-        events=Given({f"halts at {k}": lambda t, k=k: len(t) == k for k in range(1, 6)}),  # type: ignore[misc]
+        events=GivenEvents({f"halts at {k}": lambda t, k=k: len(t) == k for k in range(1, 6)}),  # type: ignore[misc]
         trials=4000,
         confidence=1 - alpha,
     )

@@ -15,7 +15,7 @@ from discreet.audit.testers import scaled
 from discreet.core.errors import Exhausted, InvalidParameter
 from discreet.core.events.event import from_json
 from discreet.mechanisms import MONOTONE, AboveThreshold, Laplace, NumericSparse, Sparse
-from discreet.mechanisms.sparse_vector.sparse import numeric_error
+from discreet.mechanisms.sparse_vector.numeric_sparse import numeric_error
 from discreet.noise import Noiseless, Seeded
 
 

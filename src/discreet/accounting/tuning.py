@@ -25,9 +25,9 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.accounting.pure import PURE
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.tuned import (
     PoissonRuns,
@@ -38,7 +38,6 @@ from discreet.core.events.tuned import (
 from discreet.core.parameters import Number, exact, finite, rounded_up
 from discreet.core.search import least
 
-Floats: TypeAlias = NDArray[np.float64]
 Curve: TypeAlias = Callable[[Floats], Floats]
 """From Rényi orders to divergences: an upper bound of both directions at every order."""
 

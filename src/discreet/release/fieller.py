@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 from discreet.release.estimate import Range, Released
 
 if TYPE_CHECKING:
+    from discreet.core.arrays import Floats
     from discreet.mechanisms.distributions.distribution import Law
-    from discreet.mechanisms.distributions.symmetric import Floats
 
 _NODES = 257
 _FEW_NODES = 33

@@ -41,7 +41,7 @@ class Opens(Protocol[Session_co]):
         """Start a conversation."""
 
 
-class Account(ABC):
+class PrivacyAccount(ABC):
     """Something that is charged. Never copied: a copy would spend the same budget twice."""
 
     def __init__(self, currency: Currency, depth: int = 0) -> None:
@@ -137,11 +137,11 @@ class Account(ABC):
         raise _not_copied()
 
 
-Draft: TypeAlias = dict[Account, Amounts]
+Draft: TypeAlias = dict[PrivacyAccount, Amounts]
 """New totals of the accounts that a charge reaches, before they are written."""
 
 
-class Budget(Account):
+class Budget(PrivacyAccount):
     """An account with a limit, its own or that of its parents."""
 
     @property

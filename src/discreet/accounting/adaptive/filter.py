@@ -31,7 +31,7 @@ from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureD
 from discreet.core.parameters import Number, exact, rounded_down
 
 
-class Filter(Budget):
+class PrivacyFilter(Budget):
     """A budget of its own. ``promise`` is what the whole conversation keeps."""
 
     def __init__(self, currency: Currency, amounts: Amounts, promise: Guarantee) -> None:
@@ -69,7 +69,7 @@ class Filter(Budget):
         return f"{type(self).__name__}(limit={self.limit}, spent={self.spent()})"
 
 
-class PureFilter(Filter):
+class PureFilter(PrivacyFilter):
     """Pure epsilons add up to the limit at most.
 
     Guarantee: the whole conversation is ``limit``-private, whatever is chosen adaptively.
@@ -90,7 +90,7 @@ class PureFilter(Filter):
         super().__init__(currency, currency.read(limit, steps_down), limit)
 
 
-class ApproxFilter(Filter):
+class ApproxFilter(PrivacyFilter):
     """Pairs (epsilon, delta) add up to the limit at most, component by component.
 
     Contract: an event enters as one pair fixed before it runs. Pure events and those that state
@@ -110,7 +110,7 @@ class ApproxFilter(Filter):
         super().__init__(currency, currency.read(limit, steps_down), limit)
 
 
-class ZCDPFilter(Filter):
+class ZCDPFilter(PrivacyFilter):
     """Zero-concentrated rho adds up to the limit at most.
 
     Guarantee: the whole conversation is ``limit``-private, whatever is chosen adaptively.
@@ -134,11 +134,11 @@ class ZCDPFilter(Filter):
         return made
 
 
-class ApproxZCDPFilter(Filter):
+class ApproxZCDPFilter(PrivacyFilter):
     """Rho, and the delta set apart, add up to the limit at most, component by component.
 
     Guarantee: the whole conversation is ``limit``-private, whatever is chosen adaptively.
-    Proof: ``proofs/partition.md``.
+    Proof: ``proofs/key_selection.md``.
 
     >>> from discreet import events
     >>> budget = ApproxZCDPFilter(limit=ApproxZCDP(rho=0.5, delta=1e-6))
@@ -165,7 +165,7 @@ class ApproxZCDPFilter(Filter):
         return made
 
 
-class RenyiFilter(Filter):
+class RenyiFilter(PrivacyFilter):
     """Rényi divergence of the limit's one order adds up to the limit at most.
 
     Guarantee: the whole conversation is ``limit``-private, whatever is chosen adaptively.
@@ -187,7 +187,7 @@ class RenyiFilter(Filter):
         return made
 
 
-class SplitRenyiFilter(Filter):
+class SplitRenyiFilter(PrivacyFilter):
     """Several Rényi orders, of which one must hold to the end; each is paid with its own delta.
 
     Contract: ``orders`` are fixed now. With K of them, each gets the divergence that is
@@ -231,7 +231,7 @@ class SplitRenyiFilter(Filter):
         return any(spent <= most for spent, most in zip(total, self._amounts, strict=True))
 
 
-def filter_for(limit: Guarantee) -> Filter:  # noqa: PLR0911 -- one line for each notion
+def filter_for(limit: Guarantee) -> PrivacyFilter:  # noqa: PLR0911 -- one line for each notion
     """The filter in the limit's own notion; ``ApproxDP(..., by=ZCDP)`` converts once, now.
 
     >>> filter_for(ZCDP(rho=0.5)).remaining()

@@ -20,7 +20,7 @@ from discreet.accounting.rdp.curve import RenyiCurve, raised
 from discreet.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from discreet.accounting.rdp.curve import Floats
+    from discreet.core.arrays import Floats
 
 _PLACES = 129
 _ROUNDS = 3
@@ -48,7 +48,7 @@ def triangle(first: RenyiCurve, second: RenyiCurve, order: float, pivot: float) 
 
 
 @dataclass(frozen=True)
-class Chain(RenyiCurve):
+class ChainCurve(RenyiCurve):
     """The curve of (P, R) from those of (P, Q) and (Q, R), at the best pivot of a fine search.
 
     As every curve it bounds both directions, so the inequality is used both ways round.
@@ -72,7 +72,7 @@ class Chain(RenyiCurve):
 
 def replaced(curve: RenyiCurve) -> RenyiCurve:
     """The curve about replaced units, from one about added or removed units: two such steps."""
-    return Chain(curve, curve)
+    return ChainCurve(curve, curve)
 
 
 def _best(first: RenyiCurve, second: RenyiCurve, orders: Floats) -> Floats:

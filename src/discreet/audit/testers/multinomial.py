@@ -16,7 +16,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.testers.finite import Floats
+from discreet.core.arrays import Floats
 from discreet.core.search import doubled, least
 
 

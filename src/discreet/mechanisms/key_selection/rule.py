@@ -28,7 +28,7 @@ MOST_PEOPLE = 10**7
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptKeys:
     """Which candidates are named, and their noisy counts where the rule publishes any."""
 
     chosen: NDArray[np.bool_]
@@ -36,7 +36,7 @@ class Kept:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule(ABC):
+class KeySelectionRule(ABC):
     """A private choice among candidate keys.
 
     Assumptions: counts are of people, each counted once in at most ``groups`` keys; ``swaps`` is
@@ -69,7 +69,7 @@ class Rule(ABC):
     def law(self) -> Law | None:
         """The noise of published counts; None where none are."""
 
-    def release(self, counts: Any) -> Kept:
+    def release(self, counts: Any) -> KeptKeys:
         """Choose among candidates by their exact numbers of people."""
         people = np.asarray(counts)
         if people.ndim != 1 or people.dtype.kind not in "iu" or (people < 0).any():
@@ -81,7 +81,7 @@ class Rule(ABC):
         kept = self._release(np.maximum(people.astype(np.int64) - (self.least - 1), 0))
         if kept.counts is None:
             return kept
-        return Kept(kept.chosen, kept.counts + (self.least - 1))
+        return KeptKeys(kept.chosen, kept.counts + (self.least - 1))
 
     def keep_probability(self, people: int) -> float:
         """The chance that a key of so many people is named, for information."""
@@ -114,7 +114,7 @@ class Rule(ABC):
         """The event of a private run."""
 
     @abstractmethod
-    def _release(self, people: NDArray[np.int64]) -> Kept:
+    def _release(self, people: NDArray[np.int64]) -> KeptKeys:
         """Choose by counts that are not negative."""
 
     @abstractmethod

@@ -1,6 +1,7 @@
 """Each sound mechanism beside a broken one that the auditor must catch.
 
-An auditor that has never refuted anything proves nothing; a twin shows that it can.
+An auditor that has never refuted anything proves nothing; a broken twin, its negative
+control, shows that it can.
 
 Source: design.md, "Every claim is checked"; catalogue 000a:E3 (failing variants), 004d:A8.
 """
@@ -14,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 Subject = TypeVar("Subject")
 
 
-class Outcome(Protocol):
+class TesterVerdict(Protocol):
     """What an auditor returns: ``Finding``, ``Verdict``, ``ThreeSided`` and the like."""
 
     @property
@@ -23,7 +24,7 @@ class Outcome(Protocol):
 
 
 @dataclass(frozen=True)
-class Twin(Generic[Subject]):
+class BrokenTwin(Generic[Subject]):
     """A sound subject, a broken one that looks like it, and why the latter is broken."""
 
     name: str
@@ -32,7 +33,7 @@ class Twin(Generic[Subject]):
     why: str
 
 
-def check_pair(twin: Twin[Subject], auditor: Callable[[Subject], Outcome]) -> None:
+def check_pair(twin: BrokenTwin[Subject], auditor: Callable[[Subject], TesterVerdict]) -> None:
     """Require that the auditor passes the sound subject and refutes the broken one."""
     verdict = auditor(twin.sound)
     if not verdict.passes:

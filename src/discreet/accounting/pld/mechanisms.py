@@ -15,9 +15,9 @@ from discreet.accounting.pld.accountant import PRIVACY_LOSS, Losses
 from discreet.accounting.pld.pair import (
     AtomicPair,
     BoundedRangePair,
+    DominatingPair,
     LaplacePair,
     NormalPair,
-    Pair,
     response_pair,
 )
 from discreet.core.events import mechanisms as basic
@@ -30,7 +30,7 @@ _LEAST = 1e-15
 """Smaller losses count as this much: ten million of them are still below 1e-7."""
 
 
-def _once(pair: Pair) -> Losses:
+def _once(pair: DominatingPair) -> Losses:
     return Losses(((pair, 1),))
 
 
