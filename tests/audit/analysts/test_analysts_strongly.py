@@ -21,8 +21,8 @@ from discreet.errors import InvalidParameter
 from discreet.mechanisms import AboveThreshold
 from discreet.queries.analysts.query_set import QuerySet
 from tests.audit.analyst_rounds import Uncapped
+from tests.audit.analysts.test_analysts_at_length import _published, _tiny
 from tests.audit.lengths import CONFIDENCE, Attack
-from tests.audit.test_analysts_at_length import _published, _tiny
 from tests.queries.analysts import small_games
 
 # -- games: what all others see of one query ---

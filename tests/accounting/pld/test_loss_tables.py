@@ -23,7 +23,7 @@ from discreet.accounting.pld.composition import ComposedLoss, Cumulant, compose
 from discreet.accounting.pld.discretise import LossTable, exact_step, from_above, from_below
 from discreet.accounting.pld.pair import DominatingPair, LaplacePair, NormalPair
 from discreet.core.arrays import Floats
-from tests.accounting.test_pairs import PAIRS, curve_of, normal_curve, sampled, turned
+from tests.accounting.pld.test_pair import PAIRS, curve_of, normal_curve, sampled, turned
 
 Curve = Callable[[float], float]
 CONTEXT = decimal.Context(prec=60)
