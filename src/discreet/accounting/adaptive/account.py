@@ -31,14 +31,14 @@ Session_co = TypeVar("Session_co", covariant=True)
 
 
 class Opens(Protocol[Session_co]):
-    """A mechanism that starts conversations, each under the one event it states."""
+    """A mechanism that starts sessions, each under the one event it states."""
 
     @property
     def event(self) -> Event:
-        """What a whole conversation costs."""
+        """What a whole session costs."""
 
     def open(self) -> Session_co:
-        """Start a conversation."""
+        """Start a session."""
 
 
 class PrivacyAccount(ABC):
@@ -69,7 +69,7 @@ class PrivacyAccount(ABC):
         self._record(self._charge(event, delta))
 
     def open(self, mechanism: Opens[Session_co], *, delta: Number | None = None) -> Session_co:
-        """Charge a whole conversation, then start it; how it is interleaved costs nothing."""
+        """Charge a whole session, then start it; how it is interleaved costs nothing."""
         if not callable(getattr(mechanism, "open", None)):
             raise InvalidParameter(
                 code="not_interactive",

@@ -1,7 +1,7 @@
 """Privacy filters: a limit fixed at the start, and any events the adversary likes within it.
 
 The number of events, their kinds and their costs may all depend on earlier answers. Whatever the
-adversary does, the whole conversation keeps the limit. Each filter adds up one currency for which
+adversary does, the whole interaction keeps the limit. Each filter adds up one currency for which
 this is proved; none of them looks at a curve after the fact.
 
 Proof: ``proofs/filters.md``.
@@ -32,7 +32,7 @@ from discreet.core.parameters import Number, exact, rounded_down
 
 
 class PrivacyFilter(Budget):
-    """A budget of its own. ``promise`` is what the whole conversation keeps."""
+    """A budget of its own. ``promise`` is what the whole interaction keeps."""
 
     def __init__(self, currency: Currency, amounts: Amounts, promise: Guarantee) -> None:
         """Fix the limit."""
@@ -42,7 +42,7 @@ class PrivacyFilter(Budget):
 
     @property
     def promise(self) -> Guarantee:
-        """What the conversation keeps: the limit, or the guarantee it was converted from."""
+        """What the interaction keeps: the limit, or the guarantee it was converted from."""
         return self._promise
 
     @property
@@ -72,7 +72,7 @@ class PrivacyFilter(Budget):
 class PureFilter(PrivacyFilter):
     """Pure epsilons add up to the limit at most.
 
-    Guarantee: the whole conversation is ``limit``-private, whatever is chosen adaptively.
+    Guarantee: the whole interaction is ``limit``-private, whatever is chosen adaptively.
 
     >>> from discreet import events
     >>> budget = PureFilter(limit=PureDP(epsilon=1))
@@ -96,7 +96,7 @@ class ApproxFilter(PrivacyFilter):
     Contract: an event enters as one pair fixed before it runs. Pure events and those that state
     their delta need nothing more; for Gaussian noise, or to price a batch of fixed events more
     tightly, ``delta=`` says at which delta its curve is read.
-    Guarantee: the whole conversation is ``limit``-private, whatever is chosen adaptively.
+    Guarantee: the whole interaction is ``limit``-private, whatever is chosen adaptively.
 
     >>> from discreet import events
     >>> budget = ApproxFilter(limit=ApproxDP(epsilon=3, delta=1e-6))
@@ -113,7 +113,7 @@ class ApproxFilter(PrivacyFilter):
 class ZCDPFilter(PrivacyFilter):
     """Zero-concentrated rho adds up to the limit at most.
 
-    Guarantee: the whole conversation is ``limit``-private, whatever is chosen adaptively.
+    Guarantee: the whole interaction is ``limit``-private, whatever is chosen adaptively.
     """
 
     def __init__(self, *, limit: ZCDP) -> None:
@@ -126,7 +126,7 @@ class ZCDPFilter(PrivacyFilter):
         """Convert (epsilon, delta) to rho once, now, and then add up rho.
 
         Better than summing pairs for many Gaussian answers, worse for few pure ones.
-        Guarantee: the whole conversation is ``limit``-private; ``promise`` says so.
+        Guarantee: the whole interaction is ``limit``-private; ``promise`` says so.
         """
         rho = zcdp_rho(limit.epsilon, _positive_delta(limit))
         made = cls(limit=ZCDP(rho=rho, unit=limit.unit))
@@ -137,7 +137,7 @@ class ZCDPFilter(PrivacyFilter):
 class ApproxZCDPFilter(PrivacyFilter):
     """Rho, and the delta set apart, add up to the limit at most, component by component.
 
-    Guarantee: the whole conversation is ``limit``-private, whatever is chosen adaptively.
+    Guarantee: the whole interaction is ``limit``-private, whatever is chosen adaptively.
     Proof: ``proofs/key_selection.md``.
 
     >>> from discreet import events
@@ -156,7 +156,7 @@ class ApproxZCDPFilter(PrivacyFilter):
     def converted(cls, *, limit: ApproxDP) -> Self:
         """Convert epsilon and half of delta to rho once, now; set the other half apart.
 
-        Guarantee: the whole conversation is ``limit``-private; ``promise`` says so.
+        Guarantee: the whole interaction is ``limit``-private; ``promise`` says so.
         """
         half = exact(_positive_delta(limit)) / 2
         rho = zcdp_rho(limit.epsilon, rounded_down(half))
@@ -168,7 +168,7 @@ class ApproxZCDPFilter(PrivacyFilter):
 class RenyiFilter(PrivacyFilter):
     """Rényi divergence of the limit's one order adds up to the limit at most.
 
-    Guarantee: the whole conversation is ``limit``-private, whatever is chosen adaptively.
+    Guarantee: the whole interaction is ``limit``-private, whatever is chosen adaptively.
     Source: modern-learn:13.
     """
 
@@ -191,9 +191,9 @@ class SplitRenyiFilter(PrivacyFilter):
     """Several Rényi orders, of which one must hold to the end; each is paid with its own delta.
 
     Contract: ``orders`` are fixed now. With K of them, each gets the divergence that is
-    (epsilon, delta/K)-private at that order, and the conversation goes on while one order is
+    (epsilon, delta/K)-private at that order, and the interaction goes on while one order is
     within its own. Without the split, picking the best order afterwards overspends.
-    Guarantee: the whole conversation is ``limit``-private. No smaller pair is promised midway:
+    Guarantee: the whole interaction is ``limit``-private. No smaller pair is promised midway:
     ``spent()`` is the limit itself once anything is spent, ``remaining()`` the order with the
     most left, ``spent_at(alpha)`` the sum at one order.
     """

@@ -29,7 +29,7 @@ class NumericSparse:
     Contract: 8/9 of epsilon pays for the comparisons and 1/9 for the values; the value released
     has fresh noise, never the one that was compared.
 
-    Guarantee: pure epsilon-differential privacy for the whole conversation.
+    Guarantee: pure epsilon-differential privacy for the whole session.
 
     Source: 000a:E4, with its corrected accuracy. Proof: ``proofs/sparse_vector.md``.
     """
@@ -69,7 +69,7 @@ class NumericSparse:
 
     @property
     def event(self) -> Event:
-        """What the whole conversation costs, to the cut-off."""
+        """What the whole session costs, to the cut-off."""
         parts = (
             SparseVectorEvent(epsilon=self.comparisons().epsilon_each, cutoff=1) * self.cutoff,
             self.values()._event(Fraction(1)) * self.cutoff,
@@ -96,7 +96,7 @@ class NumericSparse:
         )
 
     def open(self, before: Rounds = BEGINNING) -> NumericSession:
-        """Start a conversation, or go on with one."""
+        """Start a session, or go on with one."""
         return NumericSession(self, before)
 
     def error(self, *, confidence: float, questions: int) -> float:
@@ -119,7 +119,7 @@ def numeric_error(comparisons: Sparse, values: Laplace, *, tail: float, question
 
 
 class NumericSession(Live):
-    """A live conversation of :class:`NumericSparse`."""
+    """A live session of :class:`NumericSparse`."""
 
     def __init__(self, mechanism: NumericSparse, before: Rounds = BEGINNING) -> None:
         """Open the first round, or the one that was under way."""
@@ -129,7 +129,7 @@ class NumericSession(Live):
 
     @property
     def event(self) -> Event:
-        """What the whole conversation costs."""
+        """What the whole session costs."""
         return self._mechanism.event
 
     @property

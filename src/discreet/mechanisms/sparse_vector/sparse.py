@@ -132,12 +132,12 @@ class Sparse:
 
     @property
     def event(self) -> Event:
-        """What the whole conversation costs, to the cut-off."""
+        """What the whole session costs, to the cut-off."""
         event = SparseVectorEvent(epsilon=self.epsilon_each, cutoff=1) * self.cutoff
         return marked(event, self.randomness)
 
     def open(self, before: Rounds = BEGINNING) -> SparseSession:
-        """Start a conversation, or go on with one."""
+        """Start a session, or go on with one."""
         return SparseSession(self, before)
 
     def error(self, *, confidence: float, questions: int) -> float:
@@ -162,7 +162,7 @@ class Sparse:
 
 
 class SparseSession(Live):
-    """A live conversation of :class:`Sparse`."""
+    """A live session of :class:`Sparse`."""
 
     def __init__(self, mechanism: Sparse, before: Rounds = BEGINNING) -> None:
         """Open the first round, or the one that was under way."""
@@ -173,7 +173,7 @@ class SparseSession(Live):
 
     @property
     def event(self) -> Event:
-        """What the whole conversation costs."""
+        """What the whole session costs."""
         return self._mechanism.event
 
     @property
@@ -203,7 +203,7 @@ class SparseSession(Live):
             if self._left == 0:
                 raise Exhausted(
                     code="cutoff_reached",
-                    expectation="a conversation with positive answers left",
+                    expectation="a session with positive answers left",
                     remedy="Open a new one, which is charged anew.",
                 )
             while len(answers) < len(values) and self._left:
