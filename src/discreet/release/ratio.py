@@ -5,8 +5,8 @@ share. Where the denominator cannot be told from zero, the whole range is stated
 would be true.
 
 >>> from discreet.release.estimate import Atom
->>> from discreet.mechanisms.distributions.distribution import DiscreteLaplace
->>> law = DiscreteLaplace(scale=2, step=1)
+>>> from discreet.mechanisms.distributions.distribution import DiscreteLaplaceDistribution
+>>> law = DiscreteLaplaceDistribution(scale=2, step=1)
 >>> north = Estimate(123, ((Atom("r1", "n", 0), 1, law),))
 >>> south = Estimate(77, ((Atom("r1", "n", 1), 1, law),))
 >>> north / (north + south)

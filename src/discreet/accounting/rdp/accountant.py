@@ -69,7 +69,7 @@ def rdp(event: Event, orders: ArrayLike) -> Floats:
     """Bounds on the Rényi divergence of ``event`` at each of ``orders``, rounded up.
 
     >>> from discreet import events
-    >>> rdp(events.GaussianCurve(2), [2, 8]).round(9).tolist()
+    >>> rdp(events.Gaussian(2), [2, 8]).round(9).tolist()
     [0.25, 1.0]
     """
     return RENYI.price(require_event(event))(orders)

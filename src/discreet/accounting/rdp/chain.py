@@ -30,8 +30,8 @@ def triangle(first: RenyiCurve, second: RenyiCurve, order: float, pivot: float) 
     """The bound on D_order(P||R) with alpha' = ``pivot``, from the curves of (P, Q) and (Q, R).
 
     >>> from fractions import Fraction
-    >>> from discreet.accounting.rdp.gaussian import Gaussian
-    >>> unit = Gaussian(Fraction(1, 2))
+    >>> from discreet.accounting.rdp.gaussian import GaussianCurve
+    >>> unit = GaussianCurve(Fraction(1, 2))
     >>> round(triangle(unit, unit, 2, 4), 9)
     4.0
     """
