@@ -3,7 +3,7 @@
 A proof starts with a block such as
 
     ---
-    pins: discreet.noise.table:Table.draw 1a2b3c4d5e6f7a8b
+    pins: discreet.noise.table:GuideTable.draw 1a2b3c4d5e6f7a8b
     ---
 
 A hash ignores comments, docstrings, layout and positions; it changes when the code changes.

@@ -10,7 +10,7 @@ from discreet.accounting import (
     APPROX,
     APPROXIMATELY_CONCENTRATED,
     ZERO_CONCENTRATED,
-    Apart,
+    ApproxZCDPPrice,
     zcdp_epsilon,
 )
 from discreet.core.errors import NotPrivate
@@ -19,7 +19,7 @@ from discreet.core.errors import NotPrivate
 def test_an_approximate_event_has_half_its_square_and_its_delta() -> None:
     event = events.Approximate(epsilon=Fraction(1, 10), delta=Fraction(1, 10**9)) * 100
     price = APPROXIMATELY_CONCENTRATED.price(event)
-    assert price == Apart(Fraction(1, 2), Fraction(100, 10**9))
+    assert price == ApproxZCDPPrice(Fraction(1, 2), Fraction(100, 10**9))
 
 
 def test_the_advanced_composition_of_the_catalogue_is_beaten_and_the_optimum_is_not() -> None:

@@ -11,7 +11,7 @@ import pytest
 from discreet import events
 from discreet.accounting import mixed
 from discreet.accounting.advanced import concentrated_epsilon
-from discreet.accounting.binomial import Coin, log_masses, mass_from, mass_to
+from discreet.accounting.binomial import BiasedCoin, log_masses, mass_from, mass_to
 from discreet.accounting.gaussian import gaussian_epsilon
 from discreet.accounting.mixed import Copies, mixed_delta, mixed_epsilon, mixed_epsilon_bounds
 from discreet.accounting.optimal import optimal_delta, optimal_epsilon
@@ -112,7 +112,7 @@ def test_logarithms_of_binomials_keep_within_their_error() -> None:
     for trials, top, bottom in [(40, 3, 4), (500, 2, 3), (3000, 1, 2)]:
         p = Fraction(top, bottom)
         j = np.arange(0, trials + 1, max(1, trials // 40), dtype=np.float64)
-        log, error = log_masses(j, trials, Coin(float(p), float(1 - p)))
+        log, error = log_masses(j, trials, BiasedCoin(float(p), float(1 - p)))
         for x, value, bound in zip(j.astype(int).tolist(), log, error, strict=True):
             mass = math.comb(trials, x) * p**x * (1 - p) ** (trials - x)
             scale = 1 << max(0, mass.denominator.bit_length() - mass.numerator.bit_length())
@@ -122,7 +122,7 @@ def test_logarithms_of_binomials_keep_within_their_error() -> None:
 
 
 def test_tail_bounds_are_above_the_tails() -> None:
-    coin = Coin(0.6, 0.4)
+    coin = BiasedCoin(0.6, 0.4)
     masses = [math.comb(50, j) * 0.6**j * 0.4 ** (50 - j) for j in range(51)]
     for j in range(52):
         assert mass_from(j, 50, coin) >= sum(masses[j:]) * (1 - 1e-12)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.accounting.adaptive import filter_for
-from discreet.accounting.plan import Wanted, plan, plan_errors
+from discreet.accounting.plan import WantedError, plan, plan_errors
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.core.unit import Row
@@ -60,7 +60,7 @@ def test_wanted_errors_are_bought_at_their_least_cost() -> None:
     made = plan_errors(
         PureDP(epsilon=1),
         {
-            "searched": Wanted(5, laplace_error),
+            "searched": WantedError(5, laplace_error),
             "built": Laplace.for_error(10, confidence=0.95, sensitivity=1),
         },
     )
@@ -68,9 +68,11 @@ def test_wanted_errors_are_bought_at_their_least_cost() -> None:
     assert laplace_error(made.costs["searched"]) <= 5
     assert made.costs["built"].epsilon == pytest.approx(0.29957, abs=1e-5)  # type: ignore[attr-defined]
     assert made.suffices
-    dear = plan_errors(made.total, {"a": Wanted(5, laplace_error), "b": Wanted(5, laplace_error)})
+    dear = plan_errors(
+        made.total, {"a": WantedError(5, laplace_error), "b": WantedError(5, laplace_error)}
+    )
     assert not dear.suffices
-    one = plan_errors(made.total, {"a": Wanted(1, laplace_error)})
+    one = plan_errors(made.total, {"a": WantedError(1, laplace_error)})
     assert one.costs["a"].epsilon == pytest.approx(2.9957, abs=1e-4)  # type: ignore[attr-defined]
     assert not one.suffices
 
@@ -78,5 +80,5 @@ def test_wanted_errors_are_bought_at_their_least_cost() -> None:
 def test_errors_that_no_spend_reaches_are_refused() -> None:
     for total in (PureDP(epsilon=1), ApproxDP(epsilon=1, delta=0.01)):
         with pytest.raises(InvalidParameter) as caught:
-            plan_errors(total, {"a": Wanted(1, lambda spend: 2.0)})
+            plan_errors(total, {"a": WantedError(1, lambda spend: 2.0)})
         assert caught.value.code == "accuracy_unreachable"

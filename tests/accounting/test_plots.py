@@ -10,7 +10,7 @@ import pytest
 
 from discreet import events
 from discreet.accounting import GAUSSIAN, PRIVACY_LOSS, PURE, compare, plots
-from discreet.core.pricing import Accountant
+from discreet.core.accountant import Accountant
 from discreet.errors import InvalidParameter
 
 pytest.importorskip("altair", reason="needs the extra plots")

@@ -17,8 +17,8 @@ from discreet.accounting import (
     zcdp_epsilon,
     zcdp_rho,
 )
+from discreet.core.accountant import Accountant
 from discreet.core.parameters import rounded_down
-from discreet.core.pricing import Accountant
 
 SPENDS = [0.01, 0.3, 1.0, 7.7]
 DELTAS = [1e-12, 1e-6, 0.01]

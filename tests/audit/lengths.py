@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.audit import Finding, Learned, audit, outcome, repeated
+from discreet.audit import Finding, LearnedEvents, audit, outcome, repeated
 
 CONFIDENCE = 1 - 1e-6
 
@@ -57,7 +57,7 @@ class Attack:
             self.y,
             epsilon=self.claimed,
             delta=self.delta,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=self.trials,
             confidence=CONFIDENCE,
         )

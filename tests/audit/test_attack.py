@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.audit import Learned, Twin, audit, check_pair
+from discreet.audit import BrokenTwin, LearnedEvents, audit, check_pair
 from discreet.audit.testers import Finding, bins, outcome, repeated
 from discreet.mechanisms import (
     MONOTONE,
@@ -31,7 +31,7 @@ from discreet.mechanisms import (
     TruncatedGeometric,
 )
 from discreet.mechanisms.key_selection import GeometricThreshold, OptimalSelection
-from discreet.mechanisms.quantiles import EXPONENTIAL, PERMUTE_AND_FLIP, Choice, Quantile
+from discreet.mechanisms.quantiles import EXPONENTIAL, PERMUTE_AND_FLIP, Quantile, RankChoice
 from discreet.mechanisms.robust import StableMode
 
 CONFIDENCE = 1 - 1e-9
@@ -61,7 +61,7 @@ def transcript(open_: Callable[[], Any]) -> Many:
     return repeated(lambda values: tuple(open_().ask_all(list(values))))
 
 
-def medians(by: Choice) -> Callable[[float], Many]:
+def medians(by: RankChoice) -> Callable[[float], Many]:
     """One group for each trial, all with the same histogram."""
 
     def at(epsilon: float) -> Many:
@@ -206,12 +206,12 @@ def test_a_claim_survives_and_a_sixth_of_it_does_not(attack: Attack) -> None:
             attack.y,
             epsilon=attack.epsilon,
             delta=attack.delta,
-            events=Learned(attack.label),
+            events=LearnedEvents(attack.label),
             trials=attack.trials,
             confidence=CONFIDENCE,
         )
 
-    twin = Twin(
+    twin = BrokenTwin(
         attack.name,
         sound=attack.at(attack.epsilon),
         broken=attack.at(6 * attack.epsilon),

@@ -13,8 +13,7 @@ import discreet as dp
 from discreet import accounting, calculus, events
 from discreet import mechanisms as basic
 from discreet.core.domain import Integers
-from discreet.mechanisms import key_selection as partition
-from discreet.mechanisms import quantiles, robust
+from discreet.mechanisms import key_selection, quantiles, robust
 from discreet.queries import record_count
 from tests.mechanisms.examples import EXAMPLES as MECHANISMS
 
@@ -125,10 +124,10 @@ CHOICES: dict[Any, dict[str, Any]] = {
     quantiles.IndependentQuantiles: {**RANKS, "levels": (0.25, 0.75)},
     quantiles.RecursiveQuantiles: {**RANKS, "levels": (0.25, 0.75), "places": 4},
     quantiles.extreme_rank: {"epsilon": 1, "rank_sensitivity": 2, "candidates": 5},
-    partition.ConcentratedThreshold: {"rho": 0.5, "delta": 0.25, "groups": 3, "least": 2},
-    partition.GaussianThreshold: {**KEYS, "least": 2},
-    partition.GeometricThreshold: {**KEYS, "least": 2},
-    partition.OptimalSelection: {**KEYS, "least": 2},
+    key_selection.ConcentratedThreshold: {"rho": 0.5, "delta": 0.25, "groups": 3, "least": 2},
+    key_selection.GaussianThreshold: {**KEYS, "least": 2},
+    key_selection.GeometricThreshold: {**KEYS, "least": 2},
+    key_selection.OptimalSelection: {**KEYS, "least": 2},
     record_count.PublicCount: {"records": 10},
 }
 FACTORIES: dict[Any, dict[str, Any]] = {

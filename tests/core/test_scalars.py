@@ -15,8 +15,7 @@ import discreet as dp
 from discreet import events, mechanisms
 from discreet.core.errors import DiscreetError
 from discreet.core.parameters import exact, finite
-from discreet.mechanisms import key_selection as partition
-from discreet.mechanisms import quantiles, robust
+from discreet.mechanisms import key_selection, quantiles, robust
 from tests.core.constructors import EVERY, Place, numbers_inside, places
 
 PLACES = pytest.mark.parametrize("place", list(places()), ids=str)
@@ -84,7 +83,7 @@ def test_a_number_far_out_is_taken_or_refused_with_a_code(place: Place) -> None:
 def test_none_is_forgotten() -> None:
     """Whatever public class takes a number by a name known from the list is on the list."""
     known = {place.name for place in places()} - {"id", "of"}
-    modules = (dp, events, mechanisms, robust, quantiles, partition)
+    modules = (dp, events, mechanisms, robust, quantiles, key_selection)
     for module in modules:
         for name in module.__all__:
             kind = getattr(module, name)

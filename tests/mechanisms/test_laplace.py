@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from discreet import events
 from discreet.audit import (
+    BrokenTwin,
     ContinuousLaw,
     DiscreteLaw,
     Finding,
-    Given,
-    Learned,
-    Twin,
+    GivenEvents,
+    LearnedEvents,
     audit,
     bins,
     check_pair,
@@ -94,7 +94,7 @@ def test_a_histogram_costs_twice_as_much_to_replace_as_to_remove() -> None:
 
 
 def test_half_the_scale_is_refuted_by_the_auditor(source: Seeded, alpha: float) -> None:
-    twin = Twin(
+    twin = BrokenTwin(
         "Laplace",
         Laplace(epsilon=1, sensitivity=1, randomness=source),
         Laplace(epsilon=2, sensitivity=1, randomness=source),
@@ -108,7 +108,7 @@ def test_half_the_scale_is_refuted_by_the_auditor(source: Seeded, alpha: float) 
             1.0,
             epsilon=1,
             delta=0,
-            events=Learned(bins([k / 4 for k in range(-16, 21)])),
+            events=LearnedEvents(bins([k / 4 for k in range(-16, 21)])),
             trials=20_000,
             confidence=1 - alpha,
         )
@@ -126,7 +126,7 @@ def test_naive_floating_point_noise_is_refuted_by_its_last_bits(
 ) -> None:
     rng = np.random.default_rng(5)
     sound = Laplace(epsilon=1, sensitivity=1, randomness=source)
-    twin = Twin(
+    twin = BrokenTwin(
         "floating point",
         lambda x, n: sound.release(np.full(n, x)),
         lambda x, n: x + rng.laplace(0, 1, n),
@@ -140,7 +140,7 @@ def test_naive_floating_point_noise_is_refuted_by_its_last_bits(
             1.0,
             epsilon=1,
             delta=0,
-            events=Given({"last bits": finer_than_doubles_near_one}),
+            events=GivenEvents({"last bits": finer_than_doubles_near_one}),
             trials=20_000,
             confidence=1 - alpha,
         ),
@@ -155,7 +155,7 @@ def test_a_grid_that_follows_the_data_is_refuted(source: Seeded, alpha: float) -
         noisy: Floats = np.rint(sound.release(np.full(n, x)) / step) * step
         return noisy
 
-    twin = Twin(
+    twin = BrokenTwin(
         "grid", lambda x, n: sound.release(np.full(n, x)), follows, why="2.1 has a coarser grid"
     )
     check_pair(
@@ -166,7 +166,7 @@ def test_a_grid_that_follows_the_data_is_refuted(source: Seeded, alpha: float) -
             2.1,
             epsilon=1,
             delta=0,
-            events=Given({"between coarse steps": lambda x: (x * 64) % 1 != 0}),
+            events=GivenEvents({"between coarse steps": lambda x: (x * 64) % 1 != 0}),
             trials=5_000,
             confidence=1 - alpha,
         ),

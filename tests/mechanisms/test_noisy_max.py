@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from discreet import events
 from discreet.audit import (
+    BrokenTwin,
     DiscreteLaw,
     Finding,
-    Learned,
-    Twin,
+    LearnedEvents,
     audit,
     check_pair,
     min_epsilon,
@@ -157,12 +157,12 @@ class TestReleases:
                 [0, 0, 1],
                 epsilon=1,
                 delta=0,
-                events=Learned(outcome),
+                events=LearnedEvents(outcome),
                 trials=3000,
                 confidence=1 - alpha,
             )
 
-        twin = Twin("noisy max", build(1), build(4), why="a quarter of the noise")
+        twin = BrokenTwin("noisy max", build(1), build(4), why="a quarter of the noise")
         check_pair(twin, auditor)
 
     def test_large_scores_that_are_close_are_told_apart(self) -> None:

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from discreet import events
 from discreet.audit import (
+    BrokenTwin,
     DiscreteLaw,
     Finding,
-    Learned,
-    Twin,
+    LearnedEvents,
     audit,
     check_pair,
     min_epsilon,
@@ -119,12 +119,14 @@ class TestWarner:
                 1,
                 epsilon=math.log(3),
                 delta=0,
-                events=Learned(outcome),
+                events=LearnedEvents(outcome),
                 trials=20_000,
                 confidence=1 - alpha,
             )
 
-        twin = Twin("Warner", build(Fraction(3, 4)), build(Fraction(4, 5)), why="odds of four")
+        twin = BrokenTwin(
+            "Warner", build(Fraction(3, 4)), build(Fraction(4, 5)), why="odds of four"
+        )
         check_pair(twin, auditor)
 
     @pytest.mark.parametrize("keep", [0.5, 0.2, Fraction(1, 2), 0.1])

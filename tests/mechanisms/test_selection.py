@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from discreet import events
 from discreet.audit import (
+    BrokenTwin,
     DiscreteLaw,
     Finding,
-    Learned,
-    Twin,
+    LearnedEvents,
     audit,
     check_pair,
     min_epsilon,
@@ -95,12 +95,12 @@ def test_half_the_sensitivity_is_refuted_by_the_auditor(source: Seeded, alpha: f
             [-1, -1],
             epsilon=1.5,
             delta=0,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=4000,
             confidence=1 - alpha,
         )
 
-    check_pair(Twin("permute-and-flip", build(1), build(0.25), why="a quarter"), auditor)
+    check_pair(BrokenTwin("permute-and-flip", build(1), build(0.25), why="a quarter"), auditor)
 
 
 @given(st.lists(st.integers(0, 6), min_size=2, max_size=5), st.floats(0.05, 3))

@@ -11,43 +11,48 @@ from numpy.typing import NDArray
 
 from discreet.audit import DiscreteLaw, accepts
 from discreet.noise import Seeded, bins, enclosure
-from discreet.noise.bins import MARGIN, SATURATION, BinnedLaw, Bins, rungs
-from discreet.noise.gaussian import DiscreteGaussian, RoundedGaussian
-from discreet.noise.laplace import DiscreteLaplace, Geometric, RoundedLaplace, bin_bits
+from discreet.noise.bins import MARGIN, SATURATION, BinnedDistribution, Bins, rungs
+from discreet.noise.gaussian import BinnedDiscreteGaussian, BinnedRoundedGaussian
+from discreet.noise.laplace import (
+    BinnedDiscreteLaplace,
+    BinnedGeometric,
+    BinnedRoundedLaplace,
+    bin_bits,
+)
 from tests.noise import oracle
 from tests.noise.oracle import SUITE, Mass, Told, exp_minus, integer_given, told_integer
 
 SIX = Fraction(6)
-SMALL: dict[str, tuple[BinnedLaw, Mass]] = {
-    "discrete laplace": (DiscreteLaplace(SIX, 2), oracle.discrete_laplace(SIX)),
-    "rounded laplace": (RoundedLaplace(SIX, 2), oracle.rounded_laplace(SIX)),
-    "geometric": (Geometric(Fraction(11, 2), 3), oracle.geometric(Fraction(11, 2))),
-    "discrete gaussian": (DiscreteGaussian(SIX, 2), oracle.discrete_gaussian(SIX)),
-    "rounded gaussian": (RoundedGaussian(SIX, 1), oracle.rounded_gaussian(SIX)),
+SMALL: dict[str, tuple[BinnedDistribution, Mass]] = {
+    "discrete laplace": (BinnedDiscreteLaplace(SIX, 2), oracle.discrete_laplace(SIX)),
+    "rounded laplace": (BinnedRoundedLaplace(SIX, 2), oracle.rounded_laplace(SIX)),
+    "geometric": (BinnedGeometric(Fraction(11, 2), 3), oracle.geometric(Fraction(11, 2))),
+    "discrete gaussian": (BinnedDiscreteGaussian(SIX, 2), oracle.discrete_gaussian(SIX)),
+    "rounded gaussian": (BinnedRoundedGaussian(SIX, 1), oracle.rounded_gaussian(SIX)),
     "gaussian without places": (
-        RoundedGaussian(Fraction(40), 0),
+        BinnedRoundedGaussian(Fraction(40), 0),
         oracle.rounded_gaussian(Fraction(40)),
     ),
 }
 CASES = pytest.mark.parametrize(("law", "mass"), SMALL.values(), ids=SMALL.keys())
 SCALES = [Fraction(s) for s in (32, 100, 128, 255.9, 256, 1e6, 2**31, 2**32, 2**33, 2**40, 2**55)]
-KINDS: list[Callable[[Fraction, int], BinnedLaw]] = [
-    DiscreteLaplace,
-    RoundedLaplace,
-    Geometric,
-    DiscreteGaussian,
-    RoundedGaussian,
+KINDS: list[Callable[[Fraction, int], BinnedDistribution]] = [
+    BinnedDiscreteLaplace,
+    BinnedRoundedLaplace,
+    BinnedGeometric,
+    BinnedDiscreteGaussian,
+    BinnedRoundedGaussian,
 ]
 USED = [
     kind(scale, bin_bits(scale))
     for kind in KINDS
     for scale in SCALES
-    if bin_bits(scale) or kind is RoundedGaussian
+    if bin_bits(scale) or kind is BinnedRoundedGaussian
 ]
 EACH = pytest.mark.parametrize("law", USED, ids=str)
 
 
-def proposals(law: BinnedLaw, count: int) -> dict[int, list[tuple[int, int]]]:
+def proposals(law: BinnedDistribution, count: int) -> dict[int, list[tuple[int, int]]]:
     """For each integer the bins and places that propose it."""
     starts, ways = law.values(count).tolist(), law.directions(count).tolist()
     found: dict[int, list[tuple[int, int]]] = {}
@@ -58,7 +63,9 @@ def proposals(law: BinnedLaw, count: int) -> dict[int, list[tuple[int, int]]]:
 
 
 @CASES
-def test_weight_times_acceptance_is_the_law_up_to_one_constant(law: BinnedLaw, mass: Mass) -> None:
+def test_weight_times_acceptance_is_the_law_up_to_one_constant(
+    law: BinnedDistribution, mass: Mass
+) -> None:
     weights = law.weights(100)
     count = len(weights.low)
     width = 1 << law.place_bits
@@ -81,9 +88,9 @@ def test_weight_times_acceptance_is_the_law_up_to_one_constant(law: BinnedLaw, m
     assert most <= least * (1 + Fraction(1, 1 << 60))
 
 
-def _kept_share(law: BinnedLaw, index: int, place: int) -> Fraction:
+def _kept_share(law: BinnedDistribution, index: int, place: int) -> Fraction:
     """The integral of exp(-t) over a unit place, or over the whole bin of zero, over its length."""
-    assert isinstance(law, RoundedGaussian)
+    assert isinstance(law, BinnedRoundedGaussian)
     sigma, half = law.scale, Fraction(1, 2)
     if index == 0:
         return 2 * sigma * oracle.normal_integral(half / sigma)
@@ -95,7 +102,7 @@ def _kept_share(law: BinnedLaw, index: int, place: int) -> Fraction:
 
 @pytest.mark.parametrize("place_bits", [0, 1, 4])
 def test_the_density_of_a_rounded_law_is_right_at_every_real_place(place_bits: int) -> None:
-    law = RoundedGaussian(Fraction(40), place_bits)
+    law = BinnedRoundedGaussian(Fraction(40), place_bits)
     twice, width = 2 * law.scale * law.scale, 1 << law.place_bits
     for index in range(9):
         for place in (Fraction(0), Fraction(1, 3), Fraction(width) - Fraction(1, 100)):
@@ -109,7 +116,7 @@ def test_the_density_of_a_rounded_law_is_right_at_every_real_place(place_bits: i
 
 
 @EACH
-def test_places_kept_at_sight_would_be_kept_by_every_coin(law: BinnedLaw) -> None:
+def test_places_kept_at_sight_would_be_kept_by_every_coin(law: BinnedDistribution) -> None:
     drawn = Bins(law)
     always, starts, directions = drawn._columns
     assert len(always) <= bins.FAR
@@ -123,7 +130,7 @@ def test_places_kept_at_sight_would_be_kept_by_every_coin(law: BinnedLaw) -> Non
 
 
 @EACH
-def test_place_and_coin_share_no_bit_and_fit_their_word(law: BinnedLaw) -> None:
+def test_place_and_coin_share_no_bit_and_fit_their_word(law: BinnedDistribution) -> None:
     drawn = Bins(law)
     assert law.place_bits + drawn._coin_bits <= (32 if drawn._narrow else 64)
     assert 6 <= drawn._coin_bits <= 8
@@ -131,7 +138,7 @@ def test_place_and_coin_share_no_bit_and_fit_their_word(law: BinnedLaw) -> None:
 
 
 @EACH
-def test_proposals_are_start_plus_place_in_whole_numbers(law: BinnedLaw) -> None:
+def test_proposals_are_start_plus_place_in_whole_numbers(law: BinnedDistribution) -> None:
     drawn = Bins(law)
     source = Told(seed=3)
     out = np.empty(500, dtype=np.int64)
@@ -155,7 +162,7 @@ def test_proposals_are_start_plus_place_in_whole_numbers(law: BinnedLaw) -> None
 
 
 @EACH
-def test_double_precision_stays_within_a_quarter_of_the_margin(law: BinnedLaw) -> None:
+def test_double_precision_stays_within_a_quarter_of_the_margin(law: BinnedDistribution) -> None:
     rng = np.random.default_rng(8)
     size = 400
     seen = len(law.weights(64).low)
@@ -183,7 +190,7 @@ def test_words_in_double_precision_stay_within_a_quarter_of_the_margin() -> None
 
 @pytest.mark.parametrize("law", [*USED, *(law for law, _ in SMALL.values())], ids=str)
 def test_exact_arithmetic_decides_as_double_precision_does(
-    law: BinnedLaw, monkeypatch: pytest.MonkeyPatch
+    law: BinnedDistribution, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn = Bins(law)
     size = 3000
@@ -193,7 +200,9 @@ def test_exact_arithmetic_decides_as_double_precision_does(
 
 
 @CASES
-def test_words_near_the_threshold_are_decided_on_the_right_side(law: BinnedLaw, mass: Mass) -> None:
+def test_words_near_the_threshold_are_decided_on_the_right_side(
+    law: BinnedDistribution, mass: Mass
+) -> None:
     del mass
     drawn = Bins(law)
     shift = law.fraction_bits
@@ -223,7 +232,7 @@ def test_words_near_the_threshold_are_decided_on_the_right_side(law: BinnedLaw, 
 
 @CASES
 def test_far_bins_are_left_to_exact_arithmetic_however_clear_the_coin(
-    law: BinnedLaw, mass: Mass, monkeypatch: pytest.MonkeyPatch
+    law: BinnedDistribution, mass: Mass, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Double precision is not trusted where exponents may have lost their digits."""
     del mass
@@ -253,7 +262,7 @@ def small_law(mass: Mass) -> DiscreteLaw:
 @CASES
 @pytest.mark.parametrize("forced", ["nothing", "exact", "far", "short"])
 def test_every_branch_draws_the_stated_law(
-    law: BinnedLaw,
+    law: BinnedDistribution,
     mass: Mass,
     forced: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -285,7 +294,7 @@ class Chosen:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_bins_beyond_64_bits_saturate_and_never_wrap(
-    kind: Callable[[Fraction, int], BinnedLaw], monkeypatch: pytest.MonkeyPatch
+    kind: Callable[[Fraction, int], BinnedDistribution], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     law = kind(Fraction(1 << 55), 50)
     drawn = Bins(law)
@@ -294,8 +303,8 @@ def test_bins_beyond_64_bits_saturate_and_never_wrap(
     monkeypatch.setattr(drawn, "_consider", lambda b, p, c, s: np.ones(len(b), dtype=bool))
     values = drawn.draw(len(indices), Seeded(1))
     ways = law.directions(40_000)[indices]
-    alone = isinstance(law, RoundedLaplace | RoundedGaussian)
-    rung = indices if kind is Geometric else (indices - alone) >> 1
+    alone = isinstance(law, BinnedRoundedLaplace | BinnedRoundedGaussian)
+    rung = indices if kind is BinnedGeometric else (indices - alone) >> 1
     assert (np.sign(values) * ways >= 0).all()
     assert (np.abs(values[rung >= 1 << 12]) == SATURATION).all()
     below = (rung < 1 << 12) & (rung >= 0)
@@ -311,7 +320,7 @@ def test_rungs_climb_and_then_rest(place_bits: int) -> None:
 
 
 def test_fresh_columns_of_another_thread_do_not_disturb_a_draw() -> None:
-    drawn = Bins(DiscreteLaplace(SIX, 2))
+    drawn = Bins(BinnedDiscreteLaplace(SIX, 2))
     short, long = drawn._prepare(2), drawn._prepare(300)
     for columns in (short, long, short):
         drawn._columns = columns
@@ -322,7 +331,7 @@ def test_fresh_columns_of_another_thread_do_not_disturb_a_draw() -> None:
 
 
 def test_one_set_of_bins_serves_every_call() -> None:
-    law = DiscreteLaplace(Fraction(1000), 4)
-    assert bins._cached(law) is bins._cached(DiscreteLaplace(Fraction(1000), 4))
-    assert bins._cached(law) is not bins._cached(RoundedLaplace(Fraction(1000), 4))
+    law = BinnedDiscreteLaplace(Fraction(1000), 4)
+    assert bins._cached(law) is bins._cached(BinnedDiscreteLaplace(Fraction(1000), 4))
+    assert bins._cached(law) is not bins._cached(BinnedRoundedLaplace(Fraction(1000), 4))
     assert bins.draw(law, 0, Seeded(1)).shape == (0,)

@@ -17,7 +17,7 @@ from discreet.audit import DiscreteLaw, accepts, three_sided
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number
 from discreet.noise import Noiseless, Seeded, discrete_gaussian, rounded_gaussian
-from discreet.noise.gaussian import RoundedCells, RoundedGaussian, _integral, _mills
+from discreet.noise.gaussian import BinnedRoundedGaussian, RoundedCells, _integral, _mills
 from discreet.noise.laplace import LARGEST_SCALE
 from tests.noise import oracle
 from tests.noise.oracle import SUITE, jittered, spread
@@ -149,7 +149,7 @@ def test_both_forms_of_the_rounded_law_agree() -> None:
     total = sum(cells.low)
     for index, value in enumerate(RoundedCells(scale).values(40).tolist()):
         assert abs(Fraction(cells.low[index], total) - mass(value)) < Fraction(1, 1 << 64)
-    bins = RoundedGaussian(scale, 0).weights(64)
+    bins = BinnedRoundedGaussian(scale, 0).weights(64)
     densities = [oracle.exp_minus((abs(k) - Fraction(1, 2)) ** 2 / 2048) for k in range(1, 20)]
     for k, density in enumerate(densities, start=1):
         for index in (2 * k - 1, 2 * k):

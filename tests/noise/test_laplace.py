@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from discreet.audit import DiscreteLaw, accepts, three_sided
-from discreet.audit.testers import Given, Twin, audit, check_pair
+from discreet.audit.testers import BrokenTwin, GivenEvents, audit, check_pair
 from discreet.audit.testers.ratios import Finding
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number
@@ -27,9 +27,9 @@ from discreet.noise import (
 )
 from discreet.noise.laplace import (
     LARGEST_SCALE,
-    DiscreteLaplace,
-    Geometric,
-    RoundedLaplace,
+    BinnedDiscreteLaplace,
+    BinnedGeometric,
+    BinnedRoundedLaplace,
     bin_bits,
     checked_scale,
 )
@@ -148,7 +148,7 @@ def test_low_digits_of_large_noise_have_their_law(
 
 
 def enclosed_masses(
-    kind: type[DiscreteLaplace | RoundedLaplace], scale: Fraction
+    kind: type[BinnedDiscreteLaplace | BinnedRoundedLaplace], scale: Fraction
 ) -> dict[int, tuple[Fraction, Fraction]]:
     """Bounds of P(z) as the table draws it, from borders at 300 bits."""
     drawn = kind(scale, 0)
@@ -161,10 +161,10 @@ def enclosed_masses(
     }
 
 
-@pytest.mark.parametrize("kind", [DiscreteLaplace, RoundedLaplace])
+@pytest.mark.parametrize("kind", [BinnedDiscreteLaplace, BinnedRoundedLaplace])
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(1), Fraction(0.3), Fraction(10)])
 def test_drawn_probabilities_of_neighbours_differ_by_at_most_the_stated_ratio(
-    kind: type[DiscreteLaplace | RoundedLaplace], scale: Fraction
+    kind: type[BinnedDiscreteLaplace | BinnedRoundedLaplace], scale: Fraction
 ) -> None:
     """000a:A11: all shifts by one step, to a relative 2**-150."""
     masses = {z: p for z, p in enclosed_masses(kind, scale).items() if p[0] * 2**140 > 1}
@@ -213,14 +213,14 @@ def refuted(mechanism: Callable[[float, int], Floats]) -> Finding:
         1.0,
         epsilon=1,
         delta=0,
-        events=Given({"bits below 2**-53": fine_bits}),
+        events=GivenEvents({"bits below 2**-53": fine_bits}),
         trials=20_000,
         confidence=1 - 1e-9,
     )
 
 
 def test_a_floating_point_twin_is_caught_by_its_low_bits() -> None:
-    check_pair(Twin("laplace", on_the_grid, naive, "rounding after noise"), refuted)
+    check_pair(BrokenTwin("laplace", on_the_grid, naive, "rounding after noise"), refuted)
 
 
 @NAMES
@@ -285,5 +285,5 @@ def test_digits_of_a_geometric_variable_are_independent(scale: Fraction) -> None
 
 
 def test_the_kinds_have_their_own_laws() -> None:
-    kinds = (DiscreteLaplace, RoundedLaplace, Geometric)
+    kinds = (BinnedDiscreteLaplace, BinnedRoundedLaplace, BinnedGeometric)
     assert len({kind(Fraction(2), 0) for kind in kinds}) == 3

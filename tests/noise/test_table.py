@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from discreet.noise import Seeded, table
-from discreet.noise.gaussian import DiscreteGaussian, RoundedCells, RoundedGaussian
-from discreet.noise.laplace import DiscreteLaplace, Geometric, RoundedLaplace
-from discreet.noise.table import CHUNK, Law, Table, Weights, borders
+from discreet.noise.gaussian import BinnedDiscreteGaussian, BinnedRoundedGaussian, RoundedCells
+from discreet.noise.laplace import BinnedDiscreteLaplace, BinnedGeometric, BinnedRoundedLaplace
+from discreet.noise.table import CHUNK, GuideTable, OutcomeDistribution, OutcomeWeights, borders
 from tests.noise import oracle
 from tests.noise.oracle import Mass, Told, told_integer
 
@@ -21,12 +21,12 @@ THIRD, ONE, MORE, SEVEN = Fraction(1, 3), Fraction(1), Fraction(5, 2), Fraction(
 SCALES = (THIRD, ONE, MORE, SEVEN)
 
 
-def cases(scale: Fraction) -> dict[str, tuple[Law, Mass]]:
+def cases(scale: Fraction) -> dict[str, tuple[OutcomeDistribution, Mass]]:
     return {
-        "discrete laplace": (DiscreteLaplace(scale, 0), oracle.discrete_laplace(scale)),
-        "rounded laplace": (RoundedLaplace(scale, 0), oracle.rounded_laplace(scale)),
-        "geometric": (Geometric(scale, 0), oracle.geometric(scale)),
-        "discrete gaussian": (DiscreteGaussian(scale, 0), oracle.discrete_gaussian(scale)),
+        "discrete laplace": (BinnedDiscreteLaplace(scale, 0), oracle.discrete_laplace(scale)),
+        "rounded laplace": (BinnedRoundedLaplace(scale, 0), oracle.rounded_laplace(scale)),
+        "geometric": (BinnedGeometric(scale, 0), oracle.geometric(scale)),
+        "discrete gaussian": (BinnedDiscreteGaussian(scale, 0), oracle.discrete_gaussian(scale)),
         "rounded gaussian": (RoundedCells(scale), oracle.rounded_gaussian(scale)),
     }
 
@@ -37,7 +37,9 @@ SLACK = Fraction(1, 1 << 170)
 """Above every error of the oracle, normal laws cut at 16 deviations included."""
 
 
-def distribution(law: Law, mass: Mass, bits: int) -> tuple[list[int], list[Fraction]]:
+def distribution(
+    law: OutcomeDistribution, mass: Mass, bits: int
+) -> tuple[list[int], list[Fraction]]:
     """Values and the true distribution function of all outcomes that matter at ``bits``."""
     values = [int(v) for v in law.values(len(borders(law, bits)[0]))]
     return values, list(accumulate(mass(v) for v in values))
@@ -53,9 +55,11 @@ def inside(word: int, bits: int, index: int, below: list[Fraction]) -> bool:
 
 
 @CASES
-def test_every_word_and_extension_of_a_small_table_gets_its_outcome(law: Law, mass: Mass) -> None:
+def test_every_word_and_extension_of_a_small_table_gets_its_outcome(
+    law: OutcomeDistribution, mass: Mass
+) -> None:
     bits = 8
-    small = Table(law, guide_bits=4, word_bits=bits)
+    small = GuideTable(law, guide_bits=4, word_bits=bits)
     values, below = distribution(law, mass, 64)
     index_of = {value: index for index, value in enumerate(values)}
     decided = dict.fromkeys(values, Fraction(0))
@@ -96,7 +100,7 @@ def test_the_guide_table_gives_the_outcome_of_every_cell(
     name: str, guide_bits: int, word_bits: int
 ) -> None:
     law, mass = LAWS[name]
-    small = Table(law, guide_bits=guide_bits, word_bits=word_bits)
+    small = GuideTable(law, guide_bits=guide_bits, word_bits=word_bits)
     values, below = distribution(law, mass, 64)
     every = np.arange(CHUNK, dtype=np.uint16)
     source = Told([every.tobytes()])
@@ -126,9 +130,9 @@ def test_the_guide_table_gives_the_outcome_of_every_cell(
 
 @CASES
 def test_words_at_the_borders_of_the_real_table_fall_on_the_right_side(
-    law: Law, mass: Mass
+    law: OutcomeDistribution, mass: Mass
 ) -> None:
-    real = Table(law)
+    real = GuideTable(law)
     values, below = distribution(law, mass, 128)
     near = {
         min(max(int(border * 2**64) + step, 0), 2**64 - 1)
@@ -150,25 +154,27 @@ def test_words_at_the_borders_of_the_real_table_fall_on_the_right_side(
     assert asked, "no word needed further bits"
 
 
-WIDE: dict[str, Law] = {
-    "tiny laplace": RoundedLaplace(Fraction(1, 10**300), 0),
-    "tiny geometric": Geometric(Fraction(1, 10**5), 0),
-    "tiny discrete gaussian": DiscreteGaussian(Fraction(1, 10**300), 0),
+WIDE: dict[str, OutcomeDistribution] = {
+    "tiny laplace": BinnedRoundedLaplace(Fraction(1, 10**300), 0),
+    "tiny geometric": BinnedGeometric(Fraction(1, 10**5), 0),
+    "tiny discrete gaussian": BinnedDiscreteGaussian(Fraction(1, 10**300), 0),
     "tiny gaussian": RoundedCells(Fraction(1, 10**300)),
     "small gaussian": RoundedCells(Fraction(1, 50)),
-    "widest table": DiscreteLaplace(Fraction(127), 0),
+    "widest table": BinnedDiscreteLaplace(Fraction(127), 0),
     "widest integral": RoundedCells(Fraction(31.999)),
-    "widest laplace": RoundedLaplace(Fraction(1 << 55), 50),
-    "widest geometric": Geometric(Fraction(1 << 55), 50),
-    "widest gaussian": RoundedGaussian(Fraction(1 << 55), 50),
-    "widest discrete gaussian": DiscreteGaussian(Fraction(1 << 55), 50),
+    "widest laplace": BinnedRoundedLaplace(Fraction(1 << 55), 50),
+    "widest geometric": BinnedGeometric(Fraction(1 << 55), 50),
+    "widest gaussian": BinnedRoundedGaussian(Fraction(1 << 55), 50),
+    "widest discrete gaussian": BinnedDiscreteGaussian(Fraction(1 << 55), 50),
     **{name: law for name, (law, _) in LAWS.items()},
 }
 
 
 @pytest.mark.parametrize("law", WIDE.values(), ids=WIDE.keys())
 @pytest.mark.parametrize("bits", [4, 8, 64, 128, 320])
-def test_doubt_shrinks_to_two_words_per_border_however_fine_the_words(law: Law, bits: int) -> None:
+def test_doubt_shrinks_to_two_words_per_border_however_fine_the_words(
+    law: OutcomeDistribution, bits: int
+) -> None:
     surely, maybe = borders(law, bits)
     assert all(0 <= s <= m <= s + 2 for s, m in zip(surely, maybe, strict=True))
     assert surely == sorted(surely)
@@ -177,7 +183,9 @@ def test_doubt_shrinks_to_two_words_per_border_however_fine_the_words(law: Law, 
 
 
 @pytest.mark.parametrize("law", WIDE.values(), ids=WIDE.keys())
-def test_finer_borders_lie_within_coarser_ones_and_outcomes_keep_their_order(law: Law) -> None:
+def test_finer_borders_lie_within_coarser_ones_and_outcomes_keep_their_order(
+    law: OutcomeDistribution,
+) -> None:
     for coarse, fine in [(4, 8), (8, 64), (64, 128), (128, 256)]:
         surely, maybe = borders(law, coarse)
         finer_surely, finer_maybe = borders(law, fine)
@@ -191,7 +199,9 @@ def test_finer_borders_lie_within_coarser_ones_and_outcomes_keep_their_order(law
 
 @CASES
 @pytest.mark.parametrize("bits", [8, 64, 150])
-def test_borders_enclose_the_true_distribution_function(law: Law, mass: Mass, bits: int) -> None:
+def test_borders_enclose_the_true_distribution_function(
+    law: OutcomeDistribution, mass: Mass, bits: int
+) -> None:
     surely, maybe = borders(law, bits)
     below = accumulate(mass(int(v)) for v in law.values(len(surely)))
     for low, truth, high in zip(surely, below, maybe, strict=True):
@@ -201,7 +211,7 @@ def test_borders_enclose_the_true_distribution_function(law: Law, mass: Mass, bi
 @CASES
 @pytest.mark.parametrize("bits", [1, 8, 64])
 def test_weights_enclose_the_law_and_the_tail_covers_the_rest(
-    law: Law, mass: Mass, bits: int
+    law: OutcomeDistribution, mass: Mass, bits: int
 ) -> None:
     weights = law.weights(bits)
     masses = [mass(int(v)) for v in law.values(len(weights.low))]
@@ -217,9 +227,9 @@ class Known:
 
     parts: tuple[int, ...]
 
-    def weights(self, bits: int) -> Weights:
+    def weights(self, bits: int) -> OutcomeWeights:
         del bits
-        return Weights(self.parts, self.parts, 0)
+        return OutcomeWeights(self.parts, self.parts, 0)
 
     def values(self, count: int) -> NDArray[np.int64]:
         return np.arange(count, dtype=np.int64)
@@ -229,7 +239,7 @@ class Known:
 def test_whole_weights_with_nothing_beyond_them_are_drawn_exactly(parts: tuple[int, ...]) -> None:
     law = Known(parts)
     below = [Fraction(c, sum(parts)) for c in accumulate(parts)]
-    real = Table(law)
+    real = GuideTable(law)
     words = [0, 1, 2**64 - 2, 2**64 - 1, *(int(b * 2**64) - d for b in below for d in (0, 1))]
     for word in words:
         word = min(max(word, 0), 2**64 - 1)  # noqa: PLW2901
@@ -257,13 +267,13 @@ class Shown:
     spare: int = 0
     from_bits: int = 16
 
-    def weights(self, bits: int) -> Weights:
+    def weights(self, bits: int) -> OutcomeWeights:
         if bits >= self.from_bits:
-            return Weights(self.parts, self.parts, 0)
+            return OutcomeWeights(self.parts, self.parts, 0)
         shown = self.parts[: self.few]
         low = [max(0, part - self.spare) for part in shown]
         high = [part + self.spare for part in shown]
-        return Weights(low, high, sum(self.parts[self.few :]) + self.spare)
+        return OutcomeWeights(low, high, sum(self.parts[self.few :]) + self.spare)
 
     def values(self, count: int) -> NDArray[np.int64]:
         return np.arange(count, dtype=np.int64)
@@ -292,7 +302,7 @@ def test_borders_hold_however_much_a_coarse_look_leaves_to_the_tail(law: Shown) 
 @pytest.mark.parametrize("guide_bits", [3, 8])
 def test_a_heavy_tail_is_drawn_exactly_by_enumeration(law: Shown, guide_bits: int) -> None:
     """Every word of eight bits, and every extension to sixteen, where the law is known in full."""
-    small = Table(law, guide_bits=guide_bits, word_bits=8)
+    small = GuideTable(law, guide_bits=guide_bits, word_bits=8)
     below = [Fraction(c, sum(law.parts)) for c in accumulate(law.parts)]
     indices, sure = small._lookup(np.arange(1 << 8, dtype=np.uint64))
     for word in range(1 << 8):
@@ -313,12 +323,12 @@ def test_a_heavy_tail_is_drawn_exactly_by_enumeration(law: Shown, guide_bits: in
 
 
 def test_a_word_on_a_border_belongs_to_the_outcome_above_and_asks_for_no_more_bits() -> None:
-    even = Table(Known((1, 1)))
+    even = GuideTable(Known((1, 1)))
     source = Told()
     words = np.array([2**63 - 1, 2**63], dtype=np.uint64)
     assert even._from_words(words, source).tolist() == [0, 1]
     assert not source.given
-    late = Table(Known((1, 2**16 - 1)), word_bits=8)
+    late = GuideTable(Known((1, 2**16 - 1)), word_bits=8)
     for extension, outcome in [(0, 0), (1, 1), (255, 1)]:
         source = Told([told_integer(extension, 8)])
         assert late._decide(0, source) == outcome
@@ -329,12 +339,12 @@ def test_the_last_word_is_decided_by_its_own_bits() -> None:
     """At 64 bits the border of the last outcome is one more than a word can hold."""
     law = Known((2**64 - 1, 1))
     last = np.array([2**64 - 1, 2**64 - 2], dtype=np.uint64)
-    assert Table(law)._from_words(last, Told(seed=3)).tolist() == [1, 0]
+    assert GuideTable(law)._from_words(last, Told(seed=3)).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("size", [0, 1, 4095, 4096, CHUNK, CHUNK + 1, 3 * CHUNK - 1])
 def test_draws_of_every_size_are_whole(size: int) -> None:
-    drawn = Table(DiscreteLaplace(MORE, 0)).draw(size, Seeded(5))
+    drawn = GuideTable(BinnedDiscreteLaplace(MORE, 0)).draw(size, Seeded(5))
     assert drawn.shape == (size,)
     assert drawn.dtype == np.int64
     assert size == 0 or (np.abs(drawn) < 300).all()
@@ -342,15 +352,17 @@ def test_draws_of_every_size_are_whole(size: int) -> None:
 
 def test_one_table_serves_every_call_and_laws_of_one_scale_do_not_mix() -> None:
     source = Seeded(2)
-    assert (table.draw(Geometric(MORE, 0), 5000, source) >= 0).all()
-    assert (table.draw(DiscreteLaplace(MORE, 0), 5000, source) < 0).any()
-    assert table._cached(Geometric(MORE, 0)) is table._cached(Geometric(Fraction(5, 2), 0))
+    assert (table.draw(BinnedGeometric(MORE, 0), 5000, source) >= 0).all()
+    assert (table.draw(BinnedDiscreteLaplace(MORE, 0), 5000, source) < 0).any()
+    assert table._cached(BinnedGeometric(MORE, 0)) is table._cached(
+        BinnedGeometric(Fraction(5, 2), 0)
+    )
 
 
 def test_narrow_laws_draw_one_byte_and_wide_ones_two() -> None:
     """Fewer random bits where few of 256 cells hold a border; the law is the same either way."""
-    narrow = Table(DiscreteLaplace(Fraction(3, 10), 0))
-    wide = Table(DiscreteLaplace(Fraction(10), 0))
+    narrow = GuideTable(BinnedDiscreteLaplace(Fraction(3, 10), 0))
+    wide = GuideTable(BinnedDiscreteLaplace(Fraction(10), 0))
     counted = [Counting(), Counting()]
     for drawn, source in zip((narrow, wide), counted, strict=True):
         drawn.draw(100_000, source)

@@ -8,11 +8,11 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "discreet"
 LAYERS = (
-    *("core", "accounting", "noise", "mechanisms", "release", "postgres", "ledger", "streams"),
-    *("queries", "synthetic", "local", "learn", "deep", "federated", "markets", "fairness"),
-    *("relational", "curator", "audit", "applications", "server", "cli"),
+    *("core", "calculus", "accounting", "noise", "mechanisms", "release", "postgres", "ledger"),
+    *("streams", "queries", "synthetic", "local", "learn", "deep", "federated", "markets"),
+    *("fairness", "relational", "curator", "audit", "applications", "server", "cli"),
 )
-FACES = {"__init__", "calculus", "errors", "events"}  # what users import; they may import anything
+FACES = {"__init__", "errors", "events"}  # what users import; they may import anything
 BY_NAME = {("core/pricing.py", "discreet.accounting")}  # the one upward load
 SOURCES_OF_RANDOMNESS = {"random", "secrets", "numpy.random", "os.urandom", "os.getrandom"}
 LOADERS = {"import_module", "__import__"}

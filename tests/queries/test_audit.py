@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 import discreet as dp
 from discreet.audit import (
+    BrokenTwin,
     Finding,
-    Learned,
-    Twin,
+    LearnedEvents,
     audit,
     check_pair,
     min_epsilon,
@@ -64,7 +64,7 @@ def audited(
         np.array(y),
         epsilon=epsilon,
         delta=0,
-        events=Learned(outcome),
+        events=LearnedEvents(outcome),
         trials=trials,
         confidence=1 - 1e-6,
     )
@@ -307,12 +307,12 @@ def test_a_claim_survives_and_that_of_a_spendthrift_twin_does_not(attack: Attack
             np.array(attack.y),
             epsilon=attack.epsilon,
             delta=attack.delta,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=attack.trials,
             confidence=1 - 1e-9,
         )
 
-    twin = Twin(
+    twin = BrokenTwin(
         attack.name,
         sound=attack.at(attack.epsilon),
         broken=attack.at(attack.factor * attack.epsilon),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.audit import Learned, audit, outcome, repeated
+from discreet.audit import LearnedEvents, audit, outcome, repeated
 from discreet.errors import InvalidParameter
 from discreet.mechanisms import DiscreteLaplace
 from discreet.queries.independent import IndependentNoise
@@ -108,7 +108,7 @@ def test_a_release_keeps_its_claim_and_that_of_a_twin_for_one_product_is_refuted
             one,
             epsilon=1,
             delta=0,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=1000,
             confidence=1 - 1e-6,
         ).passes

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.audit import Learned, audit, outcome, repeated
+from discreet.audit import LearnedEvents, audit, outcome, repeated
 from discreet.core.guarantee import Guarantee
 from discreet.errors import InvalidData, InvalidParameter
 from discreet.queries.frank_wolfe import AtMost, Exactly, nearest, radius
@@ -134,7 +134,7 @@ def test_a_release_keeps_its_claim_and_that_of_the_cheap_twin_is_refuted() -> No
             np.array([3, 0]),
             epsilon=1,
             delta=0,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=600,
             confidence=1 - 1e-6,
         ).passes

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 import discreet as dp
 from discreet import events
 from discreet.mechanisms.distributions.distribution import (
-    DiscreteLaplace,
+    DiscreteLaplaceDistribution,
     Law,
     RoundedGaussian,
     RoundedLaplace,
 )
 from discreet.release import Atom, Estimate, LinearFormula, NoisyMeasure, Release, ReleasedColumn
 
-COUNTS = DiscreteLaplace(scale=2, step=1)
+COUNTS = DiscreteLaplaceDistribution(scale=2, step=1)
 SUMS = RoundedLaplace(scale=100, step=2.0**-20)
 NORMAL = RoundedGaussian(sigma=3, step=2.0**-20)
 POSITIVE = (0, math.inf)
@@ -98,7 +98,7 @@ def many(rows: int) -> Release:
 
 def draws(law: Law, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Noise of a law, good enough for simulations."""
-    if isinstance(law, DiscreteLaplace):
+    if isinstance(law, DiscreteLaplaceDistribution):
         p = -math.expm1(-law.step / law.scale)
         return np.asarray((rng.geometric(p, size) - rng.geometric(p, size)) * law.step)
     kind = rng.laplace if "laplace" in law.kind else rng.normal

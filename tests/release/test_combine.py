@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import InvalidParameter, Mismatch
-from discreet.mechanisms.distributions.distribution import DiscreteLaplace
+from discreet.mechanisms.distributions.distribution import DiscreteLaplaceDistribution
 from discreet.release import (
     Estimate,
     LinearFormula,
@@ -32,7 +32,7 @@ from tests.release.examples import (
     wards,
 )
 
-SHARP = DiscreteLaplace(scale=1, step=1)
+SHARP = DiscreteLaplaceDistribution(scale=1, step=1)
 
 
 def test_the_better_answer_weighs_more_and_both_beat_each() -> None:

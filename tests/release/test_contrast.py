@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.mechanisms.distributions.distribution import (
-    DiscreteLaplace,
+    DiscreteLaplaceDistribution,
     Law,
     RoundedGaussian,
     RoundedLaplace,
@@ -41,7 +41,7 @@ def covered(size: int, law_s: Law, law_n: Law, trials: int) -> float:
 LAWS = [
     (RoundedLaplace(5, FINE), RoundedLaplace(3, FINE)),
     (RoundedGaussian(5, FINE), RoundedGaussian(3, FINE)),
-    (RoundedLaplace(50, FINE), DiscreteLaplace(1, 1)),
+    (RoundedLaplace(50, FINE), DiscreteLaplaceDistribution(1, 1)),
 ]
 
 

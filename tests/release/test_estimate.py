@@ -11,7 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.core.errors import InvalidParameter
-from discreet.mechanisms.distributions.distribution import DiscreteLaplace, Law, RoundedLaplace
+from discreet.mechanisms.distributions.distribution import (
+    DiscreteLaplaceDistribution,
+    Law,
+    RoundedLaplace,
+)
 from discreet.release import Estimate
 from tests.release.examples import COUNTS, NORMAL, SUMS, draws, estimate, misses
 
@@ -88,7 +92,7 @@ def test_a_public_range_cuts_the_interval_and_follows_the_arithmetic() -> None:
     assert Estimate(-50, estimate(3).terms, (0, math.inf)).interval() == (0, 0)
 
 
-@pytest.mark.parametrize("law", [COUNTS, SUMS, NORMAL, DiscreteLaplace(0.4, 1)])
+@pytest.mark.parametrize("law", [COUNTS, SUMS, NORMAL, DiscreteLaplaceDistribution(0.4, 1)])
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.99])
 def test_intervals_hold_as_often_as_they_say(law: Law, confidence: float) -> None:
     rng = np.random.default_rng(11)

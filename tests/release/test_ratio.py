@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.mechanisms.distributions.distribution import (
-    DiscreteLaplace,
+    DiscreteLaplaceDistribution,
     Law,
     RoundedGaussian,
     RoundedLaplace,
@@ -51,8 +51,8 @@ def test_the_normal_case_has_a_closed_form() -> None:
     ("law_s", "law_n"),
     [
         (RoundedLaplace(5, FINE), RoundedLaplace(3, FINE)),
-        (RoundedGaussian(5, FINE), DiscreteLaplace(3, 1)),
-        (DiscreteLaplace(2, 1), DiscreteLaplace(0.7, 1)),
+        (RoundedGaussian(5, FINE), DiscreteLaplaceDistribution(3, 1)),
+        (DiscreteLaplaceDistribution(2, 1), DiscreteLaplaceDistribution(0.7, 1)),
     ],
 )
 @pytest.mark.parametrize("within", [(-100.0, 100.0), (-math.inf, math.inf)])
@@ -73,7 +73,9 @@ def test_means_are_covered(size: int, law_s: Law, law_n: Law, within: tuple[floa
         assert misses(right) > -4  # and no wider than need be
 
 
-@pytest.mark.parametrize("law", [RoundedLaplace(4, FINE), COUNTS, DiscreteLaplace(0.6, 1)])
+@pytest.mark.parametrize(
+    "law", [RoundedLaplace(4, FINE), COUNTS, DiscreteLaplaceDistribution(0.6, 1)]
+)
 @pytest.mark.parametrize("truths", [(6, 10), (30, 70), (400, 100)])
 def test_shares_of_a_total_are_covered(law: Law, truths: tuple[int, int]) -> None:
     """Numerator and denominator share the numerator's noise."""

@@ -17,7 +17,7 @@ import discreet as dp
 from discreet import events
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
-from discreet.mechanisms.distributions.distribution import DiscreteGaussian
+from discreet.mechanisms.distributions.distribution import DiscreteGaussianDistribution
 from discreet.release import Ends, LinearFormula, NoisyMeasure, Release, ReleasedColumn
 from discreet.release.guarantee import (
     guarantee_from_dict,
@@ -59,7 +59,7 @@ NUMBERS = st.lists(st.integers(), min_size=3, max_size=3) | st.lists(FINITE, min
 
 @st.composite
 def releases(draw: st.DrawFn) -> Release:
-    law = draw(st.sampled_from([COUNTS, SUMS, NORMAL, DiscreteGaussian(2, 1)]))
+    law = draw(st.sampled_from([COUNTS, SUMS, NORMAL, DiscreteGaussianDistribution(2, 1)]))
     n = NoisyMeasure(
         "r1", draw(TEXT), law, tuple(draw(NUMBERS)), draw(st.none() | st.just((4, 4, 0)))
     )

@@ -1,9 +1,7 @@
 """Prices of events. Importing this package registers every price with ``core.pricing``."""
 
-from discreet.accounting import divergences, reports, tradeoff
-from discreet.accounting import key_selection as partition
+from discreet.accounting import divergences, key_selection, reports, tradeoff
 from discreet.accounting.adaptive import (
-    Account,
     AcrossParts,
     ApproxFilter,
     ApproxOdometer,
@@ -11,11 +9,12 @@ from discreet.accounting.adaptive import (
     Budget,
     ByPerson,
     ByRow,
-    Child,
+    ChildBudget,
     ConvertedOdometer,
-    Filter,
-    Odometer,
-    Part,
+    PartBudget,
+    PrivacyAccount,
+    PrivacyFilter,
+    PrivacyOdometer,
     PureFilter,
     PureOdometer,
     RenyiFilter,
@@ -44,8 +43,8 @@ from discreet.accounting.amplify import (
     amplified_epsilon,
     sampled_mean_error,
 )
-from discreet.accounting.approx import APPROX, Sums
-from discreet.accounting.approx_zcdp import APPROXIMATELY_CONCENTRATED, Apart
+from discreet.accounting.approx import APPROX, ApproxPrice
+from discreet.accounting.approx_zcdp import APPROXIMATELY_CONCENTRATED, ApproxZCDPPrice
 from discreet.accounting.calibrate import calibrate, calibrate_count
 from discreet.accounting.gaussian import gaussian_delta, gaussian_epsilon, gaussian_multiplier
 from discreet.accounting.gdp import GAUSSIAN
@@ -62,7 +61,7 @@ from discreet.accounting.optimal import (
 from discreet.accounting.optimal_events import (
     OPTIMAL,
 )
-from discreet.accounting.plan import Plan, Wanted, plan, plan_errors
+from discreet.accounting.plan import ErrorPlan, WantedError, plan, plan_errors
 from discreet.accounting.pld import PRIVACY_LOSS
 from discreet.accounting.pure import PURE
 from discreet.accounting.rdp import (
@@ -88,7 +87,8 @@ from discreet.accounting.tuning import (
     tuned_curve,
 )
 from discreet.accounting.zcdp import ZERO_CONCENTRATED, zcdp_delta, zcdp_epsilon, zcdp_rho
-from discreet.core.pricing import Accountant, enlist
+from discreet.core.accountant import Accountant
+from discreet.core.pricing import enlist
 
 for _accountant in (
     PURE,
@@ -113,32 +113,32 @@ __all__ = [
     "RENYI",
     "SHUFFLED",
     "ZERO_CONCENTRATED",
-    "Account",
     "Accountant",
     "AcrossParts",
-    "Apart",
     "ApproxFilter",
     "ApproxOdometer",
+    "ApproxPrice",
     "ApproxZCDPFilter",
+    "ApproxZCDPPrice",
     "Budget",
     "ByPerson",
     "ByRow",
-    "Child",
+    "ChildBudget",
     "ConvertedOdometer",
     "Copies",
-    "Filter",
-    "Odometer",
-    "Part",
-    "Plan",
+    "ErrorPlan",
+    "PartBudget",
+    "PrivacyAccount",
+    "PrivacyFilter",
+    "PrivacyOdometer",
     "PureFilter",
     "PureOdometer",
     "RenyiCurve",
     "RenyiFilter",
     "RenyiOdometer",
     "SplitRenyiFilter",
-    "Sums",
     "TunedCurve",
-    "Wanted",
+    "WantedError",
     "ZCDPFilter",
     "ZCDPOdometer",
     "advanced_epsilon",
@@ -163,6 +163,7 @@ __all__ = [
     "gaussian_multiplier",
     "generating_function",
     "improved_epsilon",
+    "key_selection",
     "mixed_delta",
     "mixed_epsilon",
     "mixed_epsilon_bounds",
@@ -171,7 +172,6 @@ __all__ = [
     "open_parts",
     "optimal_delta",
     "optimal_epsilon",
-    "partition",
     "plan",
     "plan_errors",
     "printed_share",

@@ -17,7 +17,6 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
-from discreet.accounting.search import greatest, most
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import (
     Number,
@@ -30,6 +29,7 @@ from discreet.core.parameters import (
     rounded_down,
     rounded_up,
 )
+from discreet.core.search import greatest, most
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,7 +20,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.accounting.approx import APPROX, Sums
+from discreet.accounting.approx import APPROX, ApproxPrice
 from discreet.accounting.pure import PURE
 from discreet.core.errors import InvalidParameter, Unpriced
 from discreet.core.events.event import FixedSizeSampled, PoissonSampled
@@ -92,7 +92,7 @@ def _rate(rate: object) -> Fraction:
     return number
 
 
-def _approximate(rate: Fraction, event: Event) -> Sums:
+def _approximate(rate: Fraction, event: Event) -> ApproxPrice:
     inner = APPROX.price(event)
     if inner.inverse_squares:
         raise Unpriced(
@@ -101,7 +101,7 @@ def _approximate(rate: Fraction, event: Event) -> Sums:
             received=event.kind,
             remedy="Gaussian noise has a curve: use the Rényi or privacy loss accountant.",
         )
-    return Sums(epsilon=_amplified(rate, inner.epsilon), delta=rate * inner.delta)
+    return ApproxPrice(epsilon=_amplified(rate, inner.epsilon), delta=rate * inner.delta)
 
 
 @PURE.prices(PoissonSampled)
@@ -115,10 +115,10 @@ def _fixed_size_pure(event: FixedSizeSampled) -> Fraction:
 
 
 @APPROX.prices(PoissonSampled)
-def _poisson(event: PoissonSampled) -> Sums:
+def _poisson(event: PoissonSampled) -> ApproxPrice:
     return _approximate(exact(event.rate), event.event)
 
 
 @APPROX.prices(FixedSizeSampled)
-def _fixed_size(event: FixedSizeSampled) -> Sums:
+def _fixed_size(event: FixedSizeSampled) -> ApproxPrice:
     return _approximate(Fraction(event.size, event.of), event.event)

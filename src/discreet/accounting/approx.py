@@ -14,30 +14,30 @@ from fractions import Fraction
 
 from discreet.accounting.gaussian import gaussian_delta, gaussian_epsilon
 from discreet.accounting.pure import PURE
+from discreet.core.accountant import Accountant
 from discreet.core.events import mechanisms as basic
 from discreet.core.events.event import Composed, Event, Repeated
 from discreet.core.parameters import exact, rounded_down, rounded_up
-from discreet.core.pricing import Accountant
 
 
 @dataclass(frozen=True)
-class Sums:
+class ApproxPrice:
     """What adds up: pure losses, deltas, and inverse squared Gaussian multipliers."""
 
     epsilon: Fraction = Fraction(0)
     delta: Fraction = Fraction(0)
     inverse_squares: Fraction = Fraction(0)
 
-    def __add__(self, other: Sums) -> Sums:
-        return Sums(
+    def __add__(self, other: ApproxPrice) -> ApproxPrice:
+        return ApproxPrice(
             self.epsilon + other.epsilon,
             self.delta + other.delta,
             self.inverse_squares + other.inverse_squares,
         )
 
-    def times(self, k: int) -> Sums:
-        """The sums of ``k`` equal events."""
-        return Sums(k * self.epsilon, k * self.delta, k * self.inverse_squares)
+    def times(self, k: int) -> ApproxPrice:
+        """The price of ``k`` such events together."""
+        return ApproxPrice(k * self.epsilon, k * self.delta, k * self.inverse_squares)
 
     def noise_multiplier(self) -> float:
         """The single Gaussian that equals all Gaussian parts, rounded down."""
@@ -48,13 +48,13 @@ class Sums:
         return fitting[0] if fitting else math.nextafter(root, 0)
 
 
-class ApproxAccountant(Accountant[Sums]):
-    """Price: :class:`Sums`. Guarantee: (epsilon, delta) by basic composition of the three."""
+class ApproxAccountant(Accountant[ApproxPrice]):
+    """Price: :class:`ApproxPrice`. Guarantee: (epsilon, delta), by basic composition."""
 
-    def price(self, event: Event) -> Sums:
+    def price(self, event: Event) -> ApproxPrice:
         """Own prices first; whatever else is purely priced, by others included, adds up."""
         if not self.knows(event) and PURE.knows(event):
-            return Sums(epsilon=PURE.price(event))
+            return ApproxPrice(epsilon=PURE.price(event))
         return super().price(event)
 
     def epsilon(self, event: Event, delta: float) -> float:
@@ -90,20 +90,20 @@ APPROX = ApproxAccountant()
 
 
 @APPROX.prices(basic.Gaussian)
-def _gaussian(event: basic.Gaussian) -> Sums:
-    return Sums(inverse_squares=1 / exact(event.noise_multiplier) ** 2)
+def _gaussian(event: basic.Gaussian) -> ApproxPrice:
+    return ApproxPrice(inverse_squares=1 / exact(event.noise_multiplier) ** 2)
 
 
 @APPROX.prices(basic.Approximate)
-def _approximate(event: basic.Approximate) -> Sums:
-    return Sums(epsilon=exact(event.loss), delta=exact(event.slack))
+def _approximate(event: basic.Approximate) -> ApproxPrice:
+    return ApproxPrice(epsilon=exact(event.loss), delta=exact(event.slack))
 
 
 @APPROX.prices(Composed)
-def _composed(event: Composed) -> Sums:
-    return sum((APPROX.price(part) for part in event.parts), Sums())
+def _composed(event: Composed) -> ApproxPrice:
+    return sum((APPROX.price(part) for part in event.parts), ApproxPrice())
 
 
 @APPROX.prices(Repeated)
-def _repeated(event: Repeated) -> Sums:
+def _repeated(event: Repeated) -> ApproxPrice:
     return APPROX.price(event.event).times(event.times)

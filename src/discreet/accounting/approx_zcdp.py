@@ -14,30 +14,30 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.accounting.zcdp import ZERO_CONCENTRATED, zcdp_delta, zcdp_epsilon
+from discreet.core.accountant import Accountant
 from discreet.core.events import mechanisms as basic
 from discreet.core.events.event import Composed, Event, Repeated
 from discreet.core.parameters import exact, rounded_down, rounded_up
-from discreet.core.pricing import Accountant
 
 
 @dataclass(frozen=True)
-class Apart:
+class ApproxZCDPPrice:
     """What adds up: rho, and the delta set apart."""
 
     rho: Fraction = Fraction(0)
     delta: Fraction = Fraction(0)
 
-    def __add__(self, other: Apart) -> Apart:
-        return Apart(self.rho + other.rho, self.delta + other.delta)
+    def __add__(self, other: ApproxZCDPPrice) -> ApproxZCDPPrice:
+        return ApproxZCDPPrice(self.rho + other.rho, self.delta + other.delta)
 
 
-class ApproximatelyConcentrated(Accountant[Apart]):
-    """Price: :class:`Apart`. Guarantee: delta-approximate rho-zCDP, and what it converts into."""
+class ApproximatelyConcentrated(Accountant[ApproxZCDPPrice]):
+    """Price: :class:`ApproxZCDPPrice`. Guarantee: delta-approximate rho-zCDP, and conversions."""
 
-    def price(self, event: Event) -> Apart:
+    def price(self, event: Event) -> ApproxZCDPPrice:
         """Own prices first; what has a rho needs no delta."""
         if not self.knows(event):
-            return Apart(rho=ZERO_CONCENTRATED.price(event))
+            return ApproxZCDPPrice(rho=ZERO_CONCENTRATED.price(event))
         return super().price(event)
 
     def epsilon(self, event: Event, delta: float) -> float:
@@ -59,16 +59,16 @@ APPROXIMATELY_CONCENTRATED = ApproximatelyConcentrated()
 
 
 @APPROXIMATELY_CONCENTRATED.prices(basic.Approximate)
-def _approximate(event: basic.Approximate) -> Apart:
-    return Apart(exact(event.loss) ** 2 / 2, exact(event.slack))
+def _approximate(event: basic.Approximate) -> ApproxZCDPPrice:
+    return ApproxZCDPPrice(exact(event.loss) ** 2 / 2, exact(event.slack))
 
 
 @APPROXIMATELY_CONCENTRATED.prices(Composed)
-def _composed(event: Composed) -> Apart:
-    return sum((APPROXIMATELY_CONCENTRATED.price(part) for part in event.parts), Apart())
+def _composed(event: Composed) -> ApproxZCDPPrice:
+    return sum((APPROXIMATELY_CONCENTRATED.price(part) for part in event.parts), ApproxZCDPPrice())
 
 
 @APPROXIMATELY_CONCENTRATED.prices(Repeated)
-def _repeated(event: Repeated) -> Apart:
+def _repeated(event: Repeated) -> ApproxZCDPPrice:
     one = APPROXIMATELY_CONCENTRATED.price(event.event)
-    return Apart(event.times * one.rho, event.times * one.delta)
+    return ApproxZCDPPrice(event.times * one.rho, event.times * one.delta)

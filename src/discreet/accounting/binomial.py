@@ -13,12 +13,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats: TypeAlias = NDArray[np.float64]
+from discreet.core.arrays import Floats
 
 _UNIT = 2.0**-50
 _SERIES_FROM = 16
@@ -38,7 +36,7 @@ _SMALL = np.array([_remainder(n) for n in range(_SERIES_FROM)])
 
 
 @dataclass(frozen=True)
-class Coin:
+class BiasedCoin:
     """``p`` and ``q``, the probabilities of success and failure, each off by ``error`` of itself.
 
     They need not add up to one in floating point. One below 1e-300 is raised to that, which only
@@ -54,12 +52,12 @@ class Coin:
         object.__setattr__(self, "p", max(self.p, _LEAST))
         object.__setattr__(self, "q", max(self.q, _LEAST))
 
-    def turned(self) -> Coin:
+    def turned(self) -> BiasedCoin:
         """The coin whose success is this one's failure."""
-        return Coin(self.q, self.p, self.error)
+        return BiasedCoin(self.q, self.p, self.error)
 
 
-def log_masses(j: Floats, trials: int | Floats, coin: Coin) -> tuple[Floats, Floats]:
+def log_masses(j: Floats, trials: int | Floats, coin: BiasedCoin) -> tuple[Floats, Floats]:
     """ln P(j) for whole ``j`` in [0, trials], and a bound of its absolute error.
 
     ``trials`` is at least one, and may differ from outcome to outcome.
@@ -76,31 +74,31 @@ def log_masses(j: Floats, trials: int | Floats, coin: Coin) -> tuple[Floats, Flo
     return log, first_error + second_error + _UNIT * (8 + np.abs(log) + np.abs(spread))
 
 
-def masses_above(j: Floats, trials: int | Floats, coin: Coin) -> Floats:
+def masses_above(j: Floats, trials: int | Floats, coin: BiasedCoin) -> Floats:
     """P(j), rounded up."""
     log, error = log_masses(j, trials, coin)
     raised: Floats = np.exp(np.minimum(log + error, 0.0)) * (1 + _UNIT) + 5e-324
     return raised
 
 
-def window(trials: int, coin: Coin) -> tuple[int, int]:
+def window(trials: int, coin: BiasedCoin) -> tuple[int, int]:
     """Outcomes that hold all but a negligible mass: twenty deviations and more to each side."""
     reach = _DEVIATIONS * math.sqrt(trials * coin.p * coin.q) + _MORE
     mean = trials * coin.p
     return max(0, math.floor(mean - reach)), min(trials, math.ceil(mean + reach))
 
 
-def mass_from(j: int, trials: int, coin: Coin) -> float:
+def mass_from(j: int, trials: int, coin: BiasedCoin) -> float:
     """P(J >= j), rounded up: a geometric bound, useful far above the mean only."""
     return _beyond(j, trials, coin)
 
 
-def mass_to(j: int, trials: int, coin: Coin) -> float:
+def mass_to(j: int, trials: int, coin: BiasedCoin) -> float:
     """P(J <= j), rounded up: a geometric bound, useful far below the mean only."""
     return _beyond(trials - j, trials, coin.turned())
 
 
-def _beyond(j: int, trials: int, coin: Coin) -> float:
+def _beyond(j: int, trials: int, coin: BiasedCoin) -> float:
     """P(j) / (1 - r), where r bounds the ratio of neighbours from ``j`` on."""
     if j > trials:
         return 0.0

@@ -16,6 +16,7 @@ from discreet.core import pricing
 from discreet.core.errors import InvalidParameter, Unpriced
 from discreet.core.events.event import Event
 from discreet.core.parameters import delta_parameter, positive
+from discreet.core.search import greatest_whole
 
 _TOLERANCE = 1e-7
 _FARTHEST = 40
@@ -95,10 +96,7 @@ def _largest(holds: Callable[[int], bool], low: int, most: int) -> int:
         low, step = high, step * 2
     else:
         return most
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
+    return greatest_whole(holds, low, high)
 
 
 def _bracket(

@@ -17,10 +17,10 @@ from discreet.accounting.pld import PRIVACY_LOSS
 from discreet.accounting.pure import PURE
 from discreet.accounting.rdp import RENYI
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
+from discreet.core.accountant import Accountant
 from discreet.core.errors import DiscreetError, InvalidParameter, Unpriced
 from discreet.core.events.event import Event
 from discreet.core.parameters import delta_parameter
-from discreet.core.pricing import Accountant
 
 
 @dataclass(frozen=True)

@@ -12,19 +12,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.accounting.search import least
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number, delta_parameter, nonnegative, positive
+from discreet.core.search import least
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Floats: TypeAlias = NDArray[np.float64]
 _ROUNDING = 1e-9
 _MARGIN = 1e-12
 _LEAST_LOSS = -1e300

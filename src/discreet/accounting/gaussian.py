@@ -25,6 +25,7 @@ from discreet.core.parameters import (
     positive,
     rounded_down,
 )
+from discreet.core.search import doubled, least
 
 _MARGIN = 1e-12
 _LARGEST_EPSILON = 2.0**1000
@@ -54,12 +55,12 @@ def gaussian_epsilon(noise_multiplier: Number, delta: Number) -> float:
         return math.inf
     if gaussian_delta(z, 0) <= target:
         return 0.0
-    high = 1.0
-    while gaussian_delta(z, high) > target:
-        high *= 2
-        if high > _LARGEST_EPSILON:
-            return math.inf
-    return _least(lambda epsilon: gaussian_delta(z, epsilon) <= target, 0.0, high)
+
+    def holds(epsilon: float) -> bool:
+        return gaussian_delta(z, epsilon) <= target
+
+    high = doubled(holds, 1.0, at_most=_LARGEST_EPSILON)
+    return math.inf if high is None else least(holds, 0.0, high, close=0.0)
 
 
 def gaussian_multiplier(epsilon: Number, delta: Number) -> float:
@@ -70,13 +71,15 @@ def gaussian_multiplier(epsilon: Number, delta: Number) -> float:
     """
     spend = rounded_down(exact(nonnegative("epsilon", epsilon)))
     target = rounded_down(exact(_positive_delta(delta)))
-    high = 1.0
-    while gaussian_delta(high, spend) > target:
-        high *= 2
+
+    def holds(z: float) -> bool:
+        return gaussian_delta(z, spend) <= target
+
+    high = doubled(holds, 1.0)
     low = high
-    while gaussian_delta(low, spend) <= target:
+    while holds(low):
         low /= 2
-    multiplier = _least(lambda z: gaussian_delta(z, spend) <= target, low, high)
+    multiplier = least(holds, low, high, close=0.0)
     # Rounding leaves the curve not quite monotone: take the price that will be charged as judge.
     while gaussian_epsilon(multiplier, target) > spend:
         multiplier *= 1 + 2.0**-50
@@ -92,19 +95,6 @@ def _curve(mu: float, epsilon: float) -> float:
     # terms nearly agree, and it is added back.
     slack = 2e-15 * (1 + epsilon + abs(upper) + abs(lower))
     return math.exp(upper) * (-math.expm1(min(lower - upper, 0.0)) + slack)
-
-
-def _least(holds: object, low: float, high: float) -> float:
-    """The least float in (low, high] at which a monotone condition holds, by bisection."""
-    assert callable(holds)
-    while True:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            return high
-        if holds(middle):
-            high = middle
-        else:
-            low = middle
 
 
 def _positive_delta(delta: Number) -> Number:

@@ -13,12 +13,13 @@ import math
 
 from discreet.accounting.gaussian import gaussian_delta, gaussian_epsilon
 from discreet.accounting.pure import PURE
+from discreet.core.accountant import Accountant
 from discreet.core.errors import Unpriced
 from discreet.core.events import mechanisms as basic
 from discreet.core.events.event import Composed, Event, Repeated
 from discreet.core.guarantee import GaussianDP
 from discreet.core.parameters import exact, rounded_up
-from discreet.core.pricing import Accountant, reports
+from discreet.core.pricing import reports
 
 _MARGIN = 1 + 1e-13
 

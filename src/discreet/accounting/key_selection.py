@@ -9,7 +9,7 @@ Gaussian mechanisms at distance sqrt(changed - u), and for every u
 
 suffices: the largest of these, not a sum of two shares of delta.
 
-Source: modern-data:P3, P4. Proof: ``proofs/partition.md``.
+Source: modern-data:P3, P4. Proof: ``proofs/key_selection.md``.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.approx import APPROX, Sums
-from discreet.accounting.approx_zcdp import APPROXIMATELY_CONCENTRATED, Apart
+from discreet.accounting.approx import APPROX, ApproxPrice
+from discreet.accounting.approx_zcdp import APPROXIMATELY_CONCENTRATED, ApproxZCDPPrice
 from discreet.accounting.gaussian import gaussian_multiplier
 from discreet.core.events.key_selection import (
     ConcentratedThreshold,
@@ -32,6 +32,7 @@ from discreet.core.events.key_selection import (
     KeySelection,
 )
 from discreet.core.parameters import Number, exact, rounded_down, rounded_up
+from discreet.core.search import doubled, least_whole
 
 _MARGIN = 1e-12
 _FEW = 4096
@@ -108,13 +109,8 @@ def _least_threshold(sigma: float, groups: int, swaps: int, epsilon: float, delt
     def holds(threshold: int) -> bool:
         return threshold_delta(sigma, threshold, groups, swaps, epsilon) <= delta
 
-    low, high = 1, 2
-    while not holds(high):
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    high = doubled(holds, 2)
+    return least_whole(holds, high // 2, high)
 
 
 @lru_cache(maxsize=256)
@@ -128,14 +124,12 @@ def concentrated(rho: Fraction, delta: Fraction, groups: int, swaps: int) -> Cal
     while Fraction(sigma) ** 2 < square:
         sigma = math.nextafter(sigma, math.inf)
     target = rounded_down(delta)
-    low, high = 1, 2
-    while seen(alone(sigma, high), groups) > target:
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        enough = seen(alone(sigma, middle), groups) <= target
-        low, high = (low, middle) if enough else (middle, high)
-    return Calibrated(sigma, high)
+
+    def holds(threshold: int) -> bool:
+        return seen(alone(sigma, threshold), groups) <= target
+
+    high = doubled(holds, 2)
+    return Calibrated(sigma, least_whole(holds, high // 2, high))
 
 
 def keep_probabilities(made: Calibrated, counts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -166,13 +160,13 @@ def tail_of_keys(last: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return counts, 1 / counts - 1 / np.append(counts[1:], last + 1)
 
 
-def _stated(event: KeySelection) -> Sums:
-    return Sums(epsilon=exact(event.loss), delta=exact(event.slack))
+def _stated(event: KeySelection) -> ApproxPrice:
+    return ApproxPrice(epsilon=exact(event.loss), delta=exact(event.slack))
 
 
-def _split(event: KeySelection) -> Apart:
+def _split(event: KeySelection) -> ApproxZCDPPrice:
     """Each changed group is (epsilon/g, delta/g)-private, so (epsilon/g)**2 / 2 apart from it."""
-    return Apart(exact(event.loss) ** 2 / (2 * event.changed), exact(event.slack))
+    return ApproxZCDPPrice(exact(event.loss) ** 2 / (2 * event.changed), exact(event.slack))
 
 
 for _kind in (KeySelection, GeometricThreshold, GaussianThreshold):
@@ -182,17 +176,17 @@ for _kind in (KeySelection, GeometricThreshold):
 
 
 @APPROXIMATELY_CONCENTRATED.prices(GaussianThreshold)
-def _gaussian(event: GaussianThreshold) -> Apart:
+def _gaussian(event: GaussianThreshold) -> ApproxZCDPPrice:
     made = calibrated(exact(event.loss), exact(event.slack), event.groups, event.swaps)
     shows = seen(alone(made.sigma, made.threshold), event.groups)
-    return Apart(event.changed / (2 * exact(made.sigma) ** 2), exact(shows))
+    return ApproxZCDPPrice(event.changed / (2 * exact(made.sigma) ** 2), exact(shows))
 
 
 @APPROX.prices(ConcentratedThreshold)
-def _concentrated_pair(event: ConcentratedThreshold) -> Sums:
-    return Sums(delta=exact(event.slack), inverse_squares=2 * exact(event.rho))
+def _concentrated_pair(event: ConcentratedThreshold) -> ApproxPrice:
+    return ApproxPrice(delta=exact(event.slack), inverse_squares=2 * exact(event.rho))
 
 
 @APPROXIMATELY_CONCENTRATED.prices(ConcentratedThreshold)
-def _concentrated(event: ConcentratedThreshold) -> Apart:
-    return Apart(exact(event.rho), exact(event.slack))
+def _concentrated(event: ConcentratedThreshold) -> ApproxZCDPPrice:
+    return ApproxZCDPPrice(exact(event.rho), exact(event.slack))

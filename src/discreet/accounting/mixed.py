@@ -26,11 +26,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.accounting.binomial import log_masses, mass_from, mass_to, window
 from discreet.accounting.optimal import optimal_delta, truth, with_leak
-from discreet.accounting.search import crossing, greatest
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import (
     Number,
@@ -41,11 +40,11 @@ from discreet.core.parameters import (
     rounded_down,
     rounded_up,
 )
+from discreet.core.search import crossing, greatest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Floats: TypeAlias = NDArray[np.float64]
 Kinds: TypeAlias = tuple[tuple[Fraction, int], ...]
 
 LISTED = 1 << 21

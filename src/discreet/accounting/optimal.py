@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.accounting.binomial import Coin, mass_from, mass_to, masses_above, window
-from discreet.accounting.search import crossing
+from discreet.accounting.binomial import BiasedCoin, mass_from, mass_to, masses_above, window
 from discreet.core.parameters import (
     count,
     delta_parameter,
@@ -32,6 +31,7 @@ from discreet.core.parameters import (
     rounded_down,
     rounded_up,
 )
+from discreet.core.search import crossing
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -83,10 +83,10 @@ def with_leak(gap: float, leaks: list[tuple[Fraction, int]]) -> float:
     return min(1.0, (gap + leaked * (1 - gap)) * (1 + _MARGIN))
 
 
-def truth(loss: float) -> Coin:
+def truth(loss: float) -> BiasedCoin:
     """The coin of randomized response: heads tells the truth."""
     fall = math.exp(-loss)
-    return Coin(1 / (1 + fall), fall / (1 + fall), _UNIT * (1 + loss))
+    return BiasedCoin(1 / (1 + fall), fall / (1 + fall), _UNIT * (1 + loss))
 
 
 def _gap(loss: Fraction, k: int, epsilon: Fraction) -> float:

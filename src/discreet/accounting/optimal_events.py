@@ -15,11 +15,11 @@ from fractions import Fraction
 
 from discreet.accounting.mixed import Copies, mixed_delta, mixed_epsilon
 from discreet.accounting.pure import PURE
+from discreet.core.accountant import Accountant
 from discreet.core.errors import Unpriced
 from discreet.core.events import mechanisms as basic
 from discreet.core.events.event import Composed, Event, Nothing, Repeated
 from discreet.core.parameters import exact, rounded_up
-from discreet.core.pricing import Accountant
 
 FEW = 1 << 14
 _MOST_TIMES = 1 << 36

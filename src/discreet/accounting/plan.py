@@ -13,11 +13,11 @@ from typing import Protocol, TypeVar
 
 from discreet.accounting.adaptive.filter import filter_for
 from discreet.accounting.adaptive.steps import steps_up
-from discreet.accounting.search import least
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import Number, exact, positive, rounded_down, rounded_up
+from discreet.core.search import doubled, least
 
 Notion = TypeVar("Notion", bound=Guarantee)
 
@@ -38,7 +38,7 @@ def plan(total: Notion, parts: Mapping[str, Number]) -> dict[str, Notion]:
     return {name: _share(total, weight / whole, rounded_down) for name, weight in weights.items()}
 
 
-class Priced(Protocol):
+class HasEvent(Protocol):
     """A mechanism that states its event, such as what ``for_error`` returns."""
 
     @property
@@ -47,7 +47,7 @@ class Priced(Protocol):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedError:
     """A wanted error, and the error that a given spend buys, falling as the spend grows."""
 
     wanted: Number
@@ -55,7 +55,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ErrorPlan:
     """What each part costs, and whether the total suffices for all of them."""
 
     total: Guarantee
@@ -63,15 +63,15 @@ class Plan:
     suffices: bool
 
 
-def plan_errors(total: Guarantee, parts: Mapping[str, Wanted | Priced]) -> Plan:
+def plan_errors(total: Guarantee, parts: Mapping[str, WantedError | HasEvent]) -> ErrorPlan:
     """What wanted errors cost, in the notion of ``total``.
 
-    A part is a mechanism built for its error (``Laplace.for_error(...)``), or a ``Wanted`` whose
-    ``error`` is searched for the least share of ``total``, more than all of it if need be.
+    A part is a mechanism built for its error (``Laplace.for_error(...)``), or a ``WantedError``
+    whose ``error`` is searched for the least share of ``total``, more than all of it if need be.
     Guarantee: at its cost a part reaches its error; ``suffices`` says that all costs, added up
     exactly, are within ``total``.
 
-    >>> wanted = Wanted(10, lambda spend: 3 / spend.epsilon)
+    >>> wanted = WantedError(10, lambda spend: 3 / spend.epsilon)
     >>> made = plan_errors(PureDP(epsilon=1), {"a": wanted, "b": wanted})
     >>> round(made.costs["a"].epsilon, 6), made.suffices
     (0.3, True)
@@ -80,7 +80,7 @@ def plan_errors(total: Guarantee, parts: Mapping[str, Wanted | Priced]) -> Plan:
     budget = filter_for(total)
     charges = [budget._currency.zero]
     for name, part in parts.items():
-        if isinstance(part, Wanted):
+        if isinstance(part, WantedError):
             costs[name] = _search(name, total, part)
             charge = budget._currency.read(costs[name], steps_up)
         else:
@@ -88,25 +88,23 @@ def plan_errors(total: Guarantee, parts: Mapping[str, Wanted | Priced]) -> Plan:
             costs[name] = budget._currency.spent(charge)
         charges.append(charge)
     suffices = budget._fits(tuple(map(sum, zip(*charges, strict=True))))
-    return Plan(total, costs, suffices)
+    return ErrorPlan(total, costs, suffices)
 
 
-def _search(name: str, total: Guarantee, part: Wanted) -> Guarantee:
+def _search(name: str, total: Guarantee, part: WantedError) -> Guarantee:
     wanted = float(positive(f"the error of {name!r}", part.wanted))
 
     def reached(share: float) -> bool:
         return part.error(_share(total, exact(share), rounded_up)) <= wanted
 
-    high = 1.0
-    while not reached(high):
-        high *= 2
-        if high > _most(total):
-            raise InvalidParameter(
-                code="accuracy_unreachable",
-                expectation=f"an error of {name!r} that some spend reaches",
-                received=wanted,
-                remedy="Ask for a larger error, or check that `error` falls as the spend grows.",
-            )
+    high = doubled(reached, 1.0, at_most=_most(total))
+    if high is None:
+        raise InvalidParameter(
+            code="accuracy_unreachable",
+            expectation=f"an error of {name!r} that some spend reaches",
+            received=wanted,
+            remedy="Ask for a larger error, or check that `error` falls as the spend grows.",
+        )
     while high > 2.0**-200 and reached(high / 2):
         high /= 2
     return _share(total, exact(least(reached, high / 2, high)), rounded_up)

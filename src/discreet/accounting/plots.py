@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 
 from discreet.accounting.compare import Quote, accountants, quotes
+from discreet.core.accountant import Accountant
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.plotting import plotting
-from discreet.core.pricing import Accountant
 
 if TYPE_CHECKING:
     import altair as alt

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from discreet.core.accountant import Accountant
 from discreet.core.events import mechanisms as basic
 from discreet.core.events.event import Composed, Event, Nothing, Repeated
 from discreet.core.parameters import exact, rounded_up
-from discreet.core.pricing import Accountant
 
 
 class PureAccountant(Accountant[Fraction]):

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.pld import PRIVACY_LOSS, Losses, Pair
-from discreet.accounting.pld.pair import BoundedRangePair, Removed, Replaced, Reversed
+from discreet.accounting.pld import PRIVACY_LOSS, DominatingPair, Losses
+from discreet.accounting.pld.pair import BoundedRangePair
+from discreet.accounting.pld.sampled_pair import Removed, Replaced, Reversed
 from discreet.accounting.rdp import rdp
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
 from discreet.core import pricing
@@ -37,7 +38,7 @@ def epsilon_bounds(event: Event, delta: Any) -> tuple[float, float]:
     return min(lower, upper), upper
 
 
-def _attained(pair: Pair) -> bool:
+def _attained(pair: DominatingPair) -> bool:
     if isinstance(pair, (Removed, Reversed)):
         return _attained(pair.base)
     return not isinstance(pair, (BoundedRangePair, Replaced))

@@ -34,8 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.accounting.binomial import (
-    Coin,
-    Floats,
+    BiasedCoin,
     log_masses,
     mass_from,
     mass_to,
@@ -43,7 +42,8 @@ from discreet.accounting.binomial import (
     window,
 )
 from discreet.accounting.pure import PURE
-from discreet.accounting.search import crossing
+from discreet.core.accountant import Accountant
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.mechanisms import RandomizedResponse
 from discreet.core.events.shuffled import Shuffled
@@ -58,7 +58,7 @@ from discreet.core.parameters import (
     rounded_down,
     rounded_up,
 )
-from discreet.core.pricing import Accountant
+from discreet.core.search import crossing
 
 if TYPE_CHECKING:
     from discreet.core.events.event import Event
@@ -72,7 +72,7 @@ _BULK = 0.4
 _AT_ONCE = 64
 _NEGLIGIBLE = 1e-13
 _LARGEST = 700.0
-_FAIR = Coin(0.5, 0.5)
+_FAIR = BiasedCoin(0.5, 0.5)
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class _Groups:
 def _groups(trials: int, share: float) -> _Groups:
     if trials == 0 or share == 0:
         return _Groups(np.zeros(1), np.ones(1), 0.0)
-    coin = Coin(share, 1 - share)
+    coin = BiasedCoin(share, 1 - share)
     bottom, top = window(trials, coin)
     values = np.arange(bottom, top + 1, dtype=np.float64)
     masses = masses_above(values, trials, coin)

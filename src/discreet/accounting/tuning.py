@@ -25,10 +25,9 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.accounting.pure import PURE
-from discreet.accounting.search import least
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.tuned import (
     PoissonRuns,
@@ -37,8 +36,8 @@ from discreet.core.events.tuned import (
     Tuned,
 )
 from discreet.core.parameters import Number, exact, finite, rounded_up
+from discreet.core.search import least
 
-Floats: TypeAlias = NDArray[np.float64]
 Curve: TypeAlias = Callable[[Floats], Floats]
 """From Rényi orders to divergences: an upper bound of both directions at every order."""
 

@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.accounting.pure import PURE
+from discreet.core.accountant import Accountant
 from discreet.core.events import mechanisms as basic
 from discreet.core.events.event import Composed, Event, Repeated
 from discreet.core.parameters import (
@@ -29,7 +30,7 @@ from discreet.core.parameters import (
     rounded_down,
     rounded_up,
 )
-from discreet.core.pricing import Accountant
+from discreet.core.search import doubled, greatest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,17 +83,12 @@ def zcdp_rho(epsilon: Number, delta: Number) -> float:
     0.024356
     """
     spend = rounded_down(exact(positive("epsilon", epsilon)))
-    low, high = 0.0, 1.0
-    while high < _LARGEST and zcdp_epsilon(high, delta) <= spend:
-        low, high = high, high * 2
-    while True:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            return low
-        if zcdp_epsilon(middle, delta) <= spend:
-            low = middle
-        else:
-            high = middle
+
+    def private(rho: float) -> bool:
+        return zcdp_epsilon(rho, delta) <= spend
+
+    high = doubled(lambda rho: rho >= _LARGEST or not private(rho), 1.0)
+    return greatest(private, high / 2 if high > 1 else 0.0, high, close=0.0)
 
 
 def _least_over_orders(objective: Callable[[float], float]) -> float:

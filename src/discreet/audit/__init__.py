@@ -6,14 +6,14 @@ kit: neighbours, distances, sensitivities, hypothesis strategies, concentration 
 
 from discreet.audit import testers
 from discreet.audit.testers import (
+    BrokenTwin,
     ContinuousLaw,
     DiscreteLaw,
     FalseAlarms,
     Finding,
     FiniteMechanism,
-    Given,
-    Learned,
-    Twin,
+    GivenEvents,
+    LearnedEvents,
     Verdict,
     Violation,
     accepts,
@@ -30,14 +30,14 @@ from discreet.audit.testers import (
 )
 
 __all__ = [
+    "BrokenTwin",
     "ContinuousLaw",
     "DiscreteLaw",
     "FalseAlarms",
     "Finding",
     "FiniteMechanism",
-    "Given",
-    "Learned",
-    "Twin",
+    "GivenEvents",
+    "LearnedEvents",
     "Verdict",
     "Violation",
     "accepts",

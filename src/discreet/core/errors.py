@@ -1,4 +1,4 @@
-"""Errors that say what was expected and how to mend it, and never repeat private data.
+"""Errors that say what was expected and how to fix it, and never repeat private data.
 
 Tree::
 

@@ -19,7 +19,7 @@ class Interactive(Protocol):
 
     @property
     def event(self) -> Event:
-        """What the whole conversation costs, however long it becomes."""
+        """What the whole session costs, however long it becomes."""
 
     def ask(self, question: Any) -> Any:
         """Answer one question, or raise :class:`~discreet.core.errors.Exhausted`."""

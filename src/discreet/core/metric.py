@@ -3,7 +3,7 @@
 Each metric can compute a distance and, for small domains, list neighbours at distance one, so
 that declared stabilities can be checked by brute force. ``metric_of`` turns a privacy unit into
 its metric; add/remove and change-one are different types and only an explicit conversion
-(:mod:`discreet.core.transformations.convert`) leads from one to the other.
+(:mod:`discreet.calculus.convert`) leads from one to the other.
 
 Source: 000a:A1, 004a:A1, 004d:F1, 004d:F7, 004d:F9, 004d:F10.
 """

@@ -1,102 +1,39 @@
-"""The registry between events and accountants: one small function for each pair.
+"""The registry between events and accountants, and the best of what they say.
 
-``core`` knows no prices. :mod:`discreet.accounting` registers them here, and is loaded by name
-on first use so that building events imports nothing. A pair that nobody registered is refused:
-an event without a price may not be spent.
+``core`` knows no prices. :mod:`discreet.accounting` enlists its accountants here, and is loaded by
+name on first use so that building events imports nothing.
 """
 
 from __future__ import annotations
 
 import importlib
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from functools import cache, lru_cache
+from typing import Any, Protocol, TypeVar
 
-from discreet.core.errors import InvalidParameter, NotPrivate, Unpriced
+from discreet.core.errors import Unpriced
 from discreet.core.parameters import delta_parameter, exact, nonnegative, rounded_down
 
-if TYPE_CHECKING:
-    from discreet.core.events.event import Event
-
-Price = TypeVar("Price")
 ReportFunction = TypeVar("ReportFunction", bound="Callable[..., Any]")
-PriceFunction = TypeVar("PriceFunction", bound="Callable[[Any], Any]")
 
 
-class Accountant(ABC, Generic[Price]):
-    """Prices events in one currency and converts a price to (epsilon, delta).
+class Certifies(Protocol):
+    """What an accountant is to the registry: see :class:`discreet.core.accountant.Accountant`."""
 
-    Contract: ``epsilon`` and ``delta`` are upper bounds of the true values, rounded upward.
-    """
+    def epsilon(self, event: Any, delta: float) -> float:
+        """An epsilon that holds for ``event`` at ``delta``, or :class:`Unpriced`."""
 
-    def __init__(self) -> None:
-        """Start with no prices."""
-        self._functions: dict[type[Event], Callable[[Any], Price]] = {}
-
-    def prices(self, kind: type[Event]) -> Callable[[PriceFunction], PriceFunction]:
-        """Decorator: register the price of one kind of event."""
-
-        def register(function: PriceFunction) -> PriceFunction:
-            if kind in self._functions:
-                raise InvalidParameter(
-                    code="price_taken",
-                    expectation="one price per event kind and accountant",
-                    received=kind.kind,
-                    remedy="Define an event kind of your own instead of replacing a price.",
-                )
-            self._functions[kind] = function
-            _forget()
-            return function
-
-        return register
-
-    def knows(self, event: Event) -> bool:
-        """Whether this kind of event has a price of its own here."""
-        return type(event) in self._functions
-
-    def price(self, event: Event) -> Price:
-        """The price of ``event``, or :class:`Unpriced`."""
-        function = self._functions.get(type(event))
-        if function is None:
-            refuse_unprotected(event)
-            raise Unpriced(
-                code="unpriced",
-                expectation=f"an event that the {type(self).__name__} accountant can price",
-                received=event.kind,
-                remedy="Register a price with `accountant.prices(kind)` or use another accountant.",
-            )
-        return function(event)
-
-    @abstractmethod
-    def epsilon(self, event: Event, delta: float) -> float:
-        """Smallest epsilon this accountant can certify at ``delta``; infinity if none."""
-
-    @abstractmethod
-    def delta(self, event: Event, epsilon: float) -> float:
-        """Smallest delta this accountant can certify at ``epsilon``; one if none."""
-
-
-def refuse_unprotected(event: Event) -> None:
-    """Say of a test-mode event what it is, rather than that it has no price."""
-    from discreet.core.events.mechanisms import Unprotected
-
-    if isinstance(event, Unprotected):
-        raise NotPrivate(
-            code="not_private",
-            expectation="an event of a private release",
-            received=event.reason,
-            remedy="Build the mechanism without `randomness=`; seeds are for tests only.",
-        )
+    def delta(self, event: Any, epsilon: float) -> float:
+        """A delta that holds for ``event`` at ``epsilon``, or :class:`Unpriced`."""
 
 
 @dataclass(frozen=True)
 class Priced:
     """An event under one accountant."""
 
-    event: Event
-    accountant: Accountant[Any]
+    event: Any
+    accountant: Certifies
 
     def epsilon(self, *, delta: float) -> float:
         """What this accountant certifies at ``delta``."""
@@ -117,36 +54,41 @@ def _loss(epsilon: object) -> float:
     return rounded_down(exact(nonnegative("epsilon", epsilon)))
 
 
-_ACCOUNTANTS: list[Accountant[Any]] = []
+@cache
+def _load() -> None:
+    importlib.import_module("discreet.accounting")
 
 
-def enlist(accountant: Accountant[Any]) -> None:
+_ACCOUNTANTS: list[Certifies] = []
+
+
+def enlist(accountant: Certifies) -> None:
     """Let ``Event.epsilon`` and ``Event.delta`` consult this accountant as well."""
     _ACCOUNTANTS.append(accountant)
-    _forget()
+    forget()
 
 
-def epsilon(event: Event, delta: float) -> float:
+def epsilon(event: Any, delta: float) -> float:
     """The least epsilon over all accountants that can price ``event``."""
     return _epsilon(event, _slack(delta))
 
 
 @lru_cache(maxsize=1024)
-def _epsilon(event: Event, delta: float) -> float:
+def _epsilon(event: Any, delta: float) -> float:
     return min(_quotes(event, lambda accountant: accountant.epsilon(event, delta)))
 
 
-def delta(event: Event, epsilon: float) -> float:
+def delta(event: Any, epsilon: float) -> float:
     """The least delta over all accountants that can price ``event``."""
     return _delta(event, _loss(epsilon))
 
 
 @lru_cache(maxsize=1024)
-def _delta(event: Event, epsilon: float) -> float:
+def _delta(event: Any, epsilon: float) -> float:
     return min(_quotes(event, lambda accountant: accountant.delta(event, epsilon)))
 
 
-def _forget() -> None:
+def forget() -> None:
     """Prices given so far may no longer be the least."""
     _epsilon.cache_clear()
     _delta.cache_clear()
@@ -165,14 +107,14 @@ def reports(name: str) -> Callable[[ReportFunction], ReportFunction]:
     return register
 
 
-def report(name: str, event: Event, *arguments: object) -> Any:
+def report(name: str, event: Any, *arguments: object) -> Any:
     """What the accountants registered under ``name`` say about ``event``."""
-    importlib.import_module("discreet.accounting")
+    _load()
     return _REPORTS[name](event, *arguments)
 
 
-def _quotes(event: Event, ask: Callable[[Accountant[Any]], float]) -> list[float]:
-    importlib.import_module("discreet.accounting")
+def _quotes(event: Any, ask: Callable[[Certifies], float]) -> list[float]:
+    _load()
     quotes, refusals = [], []
     for accountant in _ACCOUNTANTS:
         try:

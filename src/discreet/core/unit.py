@@ -41,7 +41,7 @@ class Person:
     ``max_rows`` (R) rows per person in all, ``max_groups`` (G) groups per person, and
     ``max_rows_per_group`` (m) rows in each of them, which defaults to R. ``via`` names the
     foreign key, as ``"orders.customer_id"``, through which a table reaches the identifier.
-    ``of`` names the people, as ``"patients"``: the owner's word that data sets which name the
+    ``of`` names the people, as ``"patients"``: the owner declares that data sets which name the
     same ``of`` are about the same people, whatever their identifier columns are called.
     """
 

@@ -3,7 +3,7 @@
 Bounds belong to public knowledge: an age lies in [0, 120]. Where nobody knows, they can be bought,
 to a factor of two, and then declared.
 
-Source: modern-data:B1, K1; contract, "Columns". Proof: ``proofs/partition.md`` (bounds).
+Source: modern-data:B1, K1; contract, "Columns". Proof: ``proofs/key_selection.md`` (bounds).
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from discreet.core.events.mechanisms import Unprotected
 from discreet.core.measurement import Measurement
 from discreet.core.metric import Metric
 from discreet.core.parameters import Number, count, exact, nonnegative, positive, probability
+from discreet.core.search import doubled, least
 from discreet.core.space import Space
 from discreet.mechanisms import grid
 from discreet.noise.randomness import SYSTEM, Source, require_source
@@ -186,18 +187,14 @@ def joint_tail(confidence: object, size: int) -> float:
 
 def least_spend(narrow: Callable[[float], bool]) -> float:
     """The least spend at which a monotone condition holds, on its side; bisection on floats."""
-    low, high = 0.0, 1.0
-    while not narrow(high):
-        low, high = high, high * 2
-        if high > _MOST_SPEND:
-            raise InvalidParameter(
-                code="error_out_of_reach",
-                expectation="an error that some amount of privacy loss can buy",
-                remedy="Ask for a larger error, a lower confidence or more people.",
-            )
-    while low < (middle := (low + high) / 2) < high:
-        low, high = (low, middle) if narrow(middle) else (middle, high)
-    return high
+    high = doubled(narrow, 1.0, at_most=_MOST_SPEND)
+    if high is None:
+        raise InvalidParameter(
+            code="error_out_of_reach",
+            expectation="an error that some amount of privacy loss can buy",
+            remedy="Ask for a larger error, a lower confidence or more people.",
+        )
+    return least(narrow, high / 2 if high > 1 else 0.0, high, close=0.0)
 
 
 def positive_error(error: object) -> float:

@@ -35,8 +35,8 @@ class DiscreteLaplace(Additive):
     Contract: integers in, integers out; reals are refused.
 
     Guarantee: pure epsilon-differential privacy, exactly. A little more accurate on counts than
-    rounded Laplace at the same epsilon, and a little dearer under composition: its event says
-    how many steps the sensitivity spans, and is never priced by the continuous law.
+    rounded Laplace at the same epsilon, and a little more expensive under composition: its event
+    says how many steps the sensitivity spans, and is never priced by the continuous law.
 
     >>> DiscreteLaplace(epsilon=1, sensitivity=1).event
     DiscreteLaplace(epsilon=1, steps=1)

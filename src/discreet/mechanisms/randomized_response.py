@@ -20,7 +20,7 @@ from discreet.mechanisms.additive import least_spend, marked
 from discreet.noise import SYSTEM, Noiseless, Source, bernoulli, uniform_integers
 from discreet.noise.enclosure import exp_minus, log_inverse
 from discreet.noise.randomness import require_source
-from discreet.noise.table import Table, Weights
+from discreet.noise.table import GuideTable, OutcomeWeights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,16 +213,16 @@ class _TruthOrLie:
     epsilon: Fraction
     categories: int
 
-    def weights(self, bits: int) -> Weights:
+    def weights(self, bits: int) -> OutcomeWeights:
         work = bits + 32
         low, high = exp_minus(self.epsilon, work)
         others = self.categories - 1
-        return Weights([1 << work, others * low], [1 << work, others * high], 0)
+        return OutcomeWeights([1 << work, others * low], [1 << work, others * high], 0)
 
     def values(self, count: int) -> NDArray[np.int64]:
         return np.arange(count, dtype=np.int64)
 
 
 @lru_cache(maxsize=64)
-def _table(epsilon: Fraction, categories: int) -> Table:
-    return Table(_TruthOrLie(epsilon, categories))
+def _table(epsilon: Fraction, categories: int) -> GuideTable:
+    return GuideTable(_TruthOrLie(epsilon, categories))

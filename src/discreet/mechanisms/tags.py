@@ -25,7 +25,7 @@ from discreet.mechanisms import (
 from discreet.mechanisms.key_selection import gaussian as partition_gaussian
 from discreet.mechanisms.key_selection import geometric, optimal
 from discreet.mechanisms.quantiles import choice, extremes, quantile, recursive, several
-from discreet.mechanisms.sparse_vector import above_threshold, sparse
+from discreet.mechanisms.sparse_vector import above_threshold, numeric_sparse, sparse
 
 FORMS: dict[object, Form] = {
     discrete_gaussian.DiscreteGaussian: Form(
@@ -91,7 +91,7 @@ FORMS: dict[object, Form] = {
         "mechanisms.sparse_vector.sparse.Sparse",
         "epsilon_each cutoff threshold sensitivity scores randomness",
     ),
-    sparse.NumericSparse: Form(
+    numeric_sparse.NumericSparse: Form(
         "mechanisms.sparse_vector.sparse.NumericSparse",
         "epsilon cutoff threshold sensitivity scores randomness",
     ),

@@ -1,7 +1,7 @@
 """Laws too wide for one table: draw a bin, a uniform place in it, and accept or draw again.
 
 Bins are powers of two wide and their law, in which each bin weighs its width times its largest
-probability, comes from an exact :class:`~discreet.noise.table.Table`. A place ``v`` in the bin
+probability, comes from an exact :class:`~discreet.noise.table.GuideTable`. A place ``v`` in the bin
 is kept with probability ``exp(-t(v))``, where t grows with v. Bins are narrow against the scale,
 so a few random bits almost always suffice to keep; else floating point with a margin decides;
 and within the margin, certified integer bounds do. Proof: ``proofs/bins.md``.
@@ -18,7 +18,7 @@ import numpy as np
 
 from discreet.noise.enclosure import exp_minus
 from discreet.noise.randomness import integer, words32, words64
-from discreet.noise.table import CHUNK, Law, Table, Weights
+from discreet.noise.table import CHUNK, GuideTable, OutcomeDistribution, OutcomeWeights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +38,7 @@ SATURATION = 1 << 62
 would show what it hides: callers clamp values and sums to half of this (``proofs/bins.md``)."""
 
 
-class BinnedLaw(Law, Protocol):
+class BinnedDistribution(OutcomeDistribution, Protocol):
     """A law on bins, with the rule that thins each bin to the law wanted.
 
     ``values`` returns the integer each bin starts from. ``place_bits`` is the logarithm of the
@@ -74,9 +74,9 @@ class BinnedLaw(Law, Protocol):
 class BinNumbers:
     """A binned law seen as a law on bin numbers."""
 
-    law: BinnedLaw
+    law: BinnedDistribution
 
-    def weights(self, bits: int) -> Weights:
+    def weights(self, bits: int) -> OutcomeWeights:
         """Those of the bins."""
         return self.law.weights(bits)
 
@@ -92,11 +92,11 @@ class Bins:
     """
 
     def __init__(
-        self, law: BinnedLaw, *, guide_bits: int | None = None, word_bits: int = 64
+        self, law: BinnedDistribution, *, guide_bits: int | None = None, word_bits: int = 64
     ) -> None:
         """Prepare the table of bins and the threshold below which every place is kept."""
         self._law = law
-        self._table = Table(BinNumbers(law), guide_bits=guide_bits, word_bits=word_bits)
+        self._table = GuideTable(BinNumbers(law), guide_bits=guide_bits, word_bits=word_bits)
         # One 32-bit word holds place and coin while at least six bits remain for the coin.
         self._narrow = law.place_bits <= 26
         self._coin_bits = min(8, 32 - law.place_bits) if self._narrow else 8
@@ -220,10 +220,10 @@ def centred_directions(count: int) -> NDArray[np.int64]:
 
 
 @lru_cache(maxsize=64)
-def _cached(law: BinnedLaw) -> Bins:
+def _cached(law: BinnedDistribution) -> Bins:
     return Bins(law)
 
 
-def draw(law: BinnedLaw, size: int, source: Source) -> NDArray[np.int64]:
+def draw(law: BinnedDistribution, size: int, source: Source) -> NDArray[np.int64]:
     """``size`` draws of ``law``; its bins are built once and kept."""
     return _cached(law).draw(size, source)

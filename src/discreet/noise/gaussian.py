@@ -29,7 +29,7 @@ from discreet.noise.bins import (
 from discreet.noise.enclosure import exp_minus, multiply
 from discreet.noise.laplace import bin_bits, checked_scale
 from discreet.noise.randomness import SYSTEM, Noiseless
-from discreet.noise.table import Weights
+from discreet.noise.table import OutcomeWeights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +51,7 @@ def rounded_gaussian(scale: Number, size: int, source: Source = SYSTEM) -> NDArr
         return np.zeros(size, dtype=np.int64)
     if sigma < _WIDEST_INTEGRAL:
         return table.draw(RoundedCells(sigma), size, source)
-    return bins.draw(RoundedGaussian(sigma, bin_bits(sigma)), size, source)
+    return bins.draw(BinnedRoundedGaussian(sigma, bin_bits(sigma)), size, source)
 
 
 def discrete_gaussian(scale: Number, size: int, source: Source = SYSTEM) -> NDArray[np.int64]:
@@ -59,7 +59,7 @@ def discrete_gaussian(scale: Number, size: int, source: Source = SYSTEM) -> NDAr
     sigma = checked_scale(scale)
     if isinstance(source, Noiseless):
         return np.zeros(size, dtype=np.int64)
-    law = DiscreteGaussian(sigma, bin_bits(sigma))
+    law = BinnedDiscreteGaussian(sigma, bin_bits(sigma))
     return bins.draw(law, size, source) if law.place_bits else table.draw(law, size, source)
 
 
@@ -111,12 +111,12 @@ class _Squared(ABC):
 
 
 @dataclass(frozen=True)
-class DiscreteGaussian(_Squared):
+class BinnedDiscreteGaussian(_Squared):
     """Outcomes in the order 0…, -1…, then outward, as for the discrete Laplace law."""
 
     fraction_bits = 0
 
-    def weights(self, bits: int) -> Weights:
+    def weights(self, bits: int) -> OutcomeWeights:
         """A bin weighs as its first, most probable integer."""
         work = bits + 2 * _EXTRA
         *up, up_rest = self._ladder(Fraction(0), work, bits)
@@ -124,7 +124,7 @@ class DiscreteGaussian(_Squared):
         shorter = min(len(up), len(down))
         both = [rung for pair in zip(up, down, strict=False) for rung in pair]
         rest = up_rest[1] + down_rest[1] + sum(r[1] for r in up[shorter:] + down[shorter:])
-        return Weights([low for low, _ in both], [high for _, high in both], rest)
+        return OutcomeWeights([low for low, _ in both], [high for _, high in both], rest)
 
     def values(self, count: int) -> NDArray[np.int64]:
         """Starts 0, -1, w, -1-w, 2w and so on."""
@@ -142,7 +142,7 @@ class DiscreteGaussian(_Squared):
 
 
 @dataclass(frozen=True)
-class RoundedGaussian(_Squared):
+class BinnedRoundedGaussian(_Squared):
     """Continuous magnitudes from 1/2 up in bins, and [0, 1/2) for the integer zero.
 
     The place in a bin is real; only its integer part is ever needed unless a coin is doubtful.
@@ -150,14 +150,14 @@ class RoundedGaussian(_Squared):
 
     fraction_bits = 48
 
-    def weights(self, bits: int) -> Weights:
+    def weights(self, bits: int) -> OutcomeWeights:
         """Zero holds one unit of length at density 1; bins their width at their largest density."""
         work = bits + 2 * _EXTRA
         *ladder, rest = self._ladder(Fraction(1, 2), work, bits)
         width = self.place_bits
         low = [1 << work, *(rung[0] << width for rung in ladder for _ in (1, -1))]
         high = [1 << work, *(rung[1] << width for rung in ladder for _ in (1, -1))]
-        return Weights(low, high, 2 * rest[1] << width)
+        return OutcomeWeights(low, high, 2 * rest[1] << width)
 
     def values(self, count: int) -> NDArray[np.int64]:
         """Starts 0, 1, -1, 1+w, -1-w and so on."""
@@ -190,7 +190,7 @@ class RoundedCells:
 
     scale: Fraction
 
-    def weights(self, bits: int) -> Weights:
+    def weights(self, bits: int) -> OutcomeWeights:
         """Each integer weighs the integral of exp(-u**2 / 2) over its cell, in units of scale."""
         # A far cell is a sum near 2**bits times an exponential near 2**-bits: hence twice the bits.
         work = 2 * bits + _EXTRA
@@ -207,7 +207,7 @@ class RoundedCells:
             high.extend((cell[1], cell[1]) if high else (2 * cell[1],))
             rest = _mills(edge, work)
             if rest < floor:
-                return Weights(low, high, 2 * rest)
+                return OutcomeWeights(low, high, 2 * rest)
             inner = outer
             edge += 1 / self.scale
 

@@ -30,7 +30,7 @@ from discreet.noise.bins import (
 )
 from discreet.noise.enclosure import exp_minus, multiply
 from discreet.noise.randomness import SYSTEM, Noiseless
-from discreet.noise.table import Weights
+from discreet.noise.table import OutcomeWeights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,17 +49,17 @@ def rounded_laplace(scale: Number, size: int, source: Source = SYSTEM) -> NDArra
 
     Guarantee: exactly P(0) = 1 - exp(-1/2s) and P(±k) = exp(-(k-1/2)/s) (1 - exp(-1/s)) / 2.
     """
-    return _draw(RoundedLaplace, scale, size, source)
+    return _draw(BinnedRoundedLaplace, scale, size, source)
 
 
 def discrete_laplace(scale: Number, size: int, source: Source = SYSTEM) -> NDArray[np.int64]:
     """Two-sided geometric noise. Guarantee: exactly P(z) = (1-a)/(1+a) a**|z|."""
-    return _draw(DiscreteLaplace, scale, size, source)
+    return _draw(BinnedDiscreteLaplace, scale, size, source)
 
 
 def geometric(scale: Number, size: int, source: Source = SYSTEM) -> NDArray[np.int64]:
     """One-sided geometric noise. Guarantee: exactly P(k) = (1-a) a**k for k >= 0."""
-    return _draw(Geometric, scale, size, source)
+    return _draw(BinnedGeometric, scale, size, source)
 
 
 def _draw(kind: type[_Exponential], scale: Number, size: int, source: Source) -> NDArray[np.int64]:
@@ -98,7 +98,7 @@ class _Exponential(ABC):
     fraction_bits = 0
 
     @abstractmethod
-    def weights(self, bits: int) -> Weights:
+    def weights(self, bits: int) -> OutcomeWeights:
         """Enclosed weights of the bins."""
 
     @abstractmethod
@@ -135,10 +135,10 @@ class _Exponential(ABC):
 
 
 @dataclass(frozen=True)
-class DiscreteLaplace(_Exponential):
+class BinnedDiscreteLaplace(_Exponential):
     """Outcomes in the order 0…, -1…, then outward; each bin starts nearest to zero."""
 
-    def weights(self, bits: int) -> Weights:
+    def weights(self, bits: int) -> OutcomeWeights:
         """Bins h >= 0 weigh exp(-h w/s), their mirror images exp(-(h w + 1)/s)."""
         work = bits + 2 * _EXTRA
         step = exp_minus(1 / self.scale, work)
@@ -146,7 +146,7 @@ class DiscreteLaplace(_Exponential):
         down = [multiply(rung, step, work) for rung in up]
         both = [rung for pair in zip(up, down, strict=True) for rung in pair]
         rest = self._rest(up[-1], work) + self._rest(down[-1], work)
-        return Weights([low for low, _ in both], [high for _, high in both], rest)
+        return OutcomeWeights([low for low, _ in both], [high for _, high in both], rest)
 
     def values(self, count: int) -> NDArray[np.int64]:
         """Starts 0, -1, w, -1-w, 2w and so on."""
@@ -158,10 +158,10 @@ class DiscreteLaplace(_Exponential):
 
 
 @dataclass(frozen=True)
-class RoundedLaplace(_Exponential):
+class BinnedRoundedLaplace(_Exponential):
     """Outcomes in the order 0, then 1…, -1…, and outward."""
 
-    def weights(self, bits: int) -> Weights:
+    def weights(self, bits: int) -> OutcomeWeights:
         """Zero weighs 1 - exp(-1/2s); each bin its width times its first probability."""
         work = bits + 2 * _EXTRA
         one = 1 << work
@@ -175,7 +175,7 @@ class RoundedLaplace(_Exponential):
         )
         low = [zero[0], *(rung[0] for rung in ladder for _ in (1, -1))]
         high = [zero[1], *(rung[1] for rung in ladder for _ in (1, -1))]
-        return Weights(low, high, 2 * self._rest(ladder[-1], work))
+        return OutcomeWeights(low, high, 2 * self._rest(ladder[-1], work))
 
     def values(self, count: int) -> NDArray[np.int64]:
         """Starts 0, 1, -1, 1+w, -1-w and so on."""
@@ -196,15 +196,15 @@ class RoundedLaplace(_Exponential):
 
 
 @dataclass(frozen=True)
-class Geometric(_Exponential):
+class BinnedGeometric(_Exponential):
     """Outcomes 0, 1, 2, … upward only."""
 
-    def weights(self, bits: int) -> Weights:
+    def weights(self, bits: int) -> OutcomeWeights:
         """Bin h weighs exp(-h w/s)."""
         work = bits + 2 * _EXTRA
         ladder = self._ladder((1 << work, 1 << work), work, bits)
         low, high = zip(*ladder, strict=True)
-        return Weights(low, high, self._rest(ladder[-1], work))
+        return OutcomeWeights(low, high, self._rest(ladder[-1], work))
 
     def values(self, count: int) -> NDArray[np.int64]:
         """Starts 0, w, 2w and so on."""

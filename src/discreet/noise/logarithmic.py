@@ -21,7 +21,7 @@ from discreet.noise import table
 from discreet.noise.bins import MARGIN
 from discreet.noise.enclosure import exp_minus
 from discreet.noise.randomness import integer, words64
-from discreet.noise.table import Weights
+from discreet.noise.table import OutcomeWeights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class Octaves:
 
     scale: Fraction
 
-    def weights(self, bits: int) -> Weights:
+    def weights(self, bits: int) -> OutcomeWeights:
         """Bin j weighs a**(2**j - 1); from one half down, each weighs less than half the last."""
         work = bits + _EXTRA
         rungs = [(1 << work, 1 << work)]
@@ -47,7 +47,7 @@ class Octaves:
         while rungs[-1][1] > floor:
             rungs.append(exp_minus(((1 << len(rungs)) - 1) / self.scale, work))
         low, high = zip(*rungs, strict=True)
-        return Weights(low, high, high[-1])
+        return OutcomeWeights(low, high, high[-1])
 
     def values(self, count: int) -> NDArray[np.int64]:
         return np.arange(count, dtype=np.int64)

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.core.arrays import Floats
     from discreet.core.parameters import Number
     from discreet.noise.normals import Variables
     from discreet.noise.randomness import Source
 
-    Floats = NDArray[np.float64]
 
 _AT_ONCE = 1 << 18
 

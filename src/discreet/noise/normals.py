@@ -19,7 +19,7 @@ from discreet.noise import table
 from discreet.noise.bins import MARGIN
 from discreet.noise.enclosure import exp_minus
 from discreet.noise.randomness import integer, words64
-from discreet.noise.table import Weights
+from discreet.noise.table import OutcomeWeights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,7 @@ class Variables:
 class HalfNormalCells:
     """The law of the cell a proposal for 8 |N| lies in: its largest density exp(-h**2/128)."""
 
-    def weights(self, bits: int) -> Weights:
+    def weights(self, bits: int) -> OutcomeWeights:
         """From cell 64 on each weighs less than half the last: the rest is below the last."""
         work = bits + _EXTRA
         rungs: list[tuple[int, int]] = []
@@ -72,7 +72,7 @@ class HalfNormalCells:
         while len(rungs) <= _TWICE_VARIANCE or rungs[-1][1] > floor:
             rungs.append(exp_minus(Fraction(len(rungs) ** 2, _TWICE_VARIANCE), work))
         low, high = zip(*rungs, strict=True)
-        return Weights(low, high, high[-1])
+        return OutcomeWeights(low, high, high[-1])
 
     def values(self, count: int) -> NDArray[np.int64]:
         return np.arange(count, dtype=np.int64)

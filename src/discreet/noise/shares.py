@@ -24,7 +24,7 @@ from discreet.noise.enclosure import exp_minus, log_inverse
 from discreet.noise.laplace import checked_scale
 from discreet.noise.logarithmic import Logarithmic
 from discreet.noise.randomness import SYSTEM, Noiseless, words16
-from discreet.noise.table import Weights
+from discreet.noise.table import OutcomeWeights
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -80,7 +80,7 @@ class Jumps:
     scale: Fraction
     parties: int
 
-    def weights(self, bits: int) -> Weights:
+    def weights(self, bits: int) -> OutcomeWeights:
         """P(k) proportional to mean**k / k!, enclosed term by term."""
         # 1 - a is at least 2**-56: enough is left of it for its logarithm.
         work = bits + 2 * _EXTRA
@@ -96,7 +96,7 @@ class Jumps:
             least, most = terms[-1]
             terms.append(((least * low >> work) // k, -(-((most * high >> work) + 1) // k)))
         lows, highs = zip(*terms, strict=True)
-        return Weights(lows, highs, highs[-1])
+        return OutcomeWeights(lows, highs, highs[-1])
 
     def values(self, count: int) -> NDArray[np.int64]:
         return np.arange(count, dtype=np.int64)

@@ -18,7 +18,7 @@ from discreet.core.events.tuned import PoissonRuns, StoppingLaw
 from discreet.core.parameters import count, exact
 from discreet.noise import table
 from discreet.noise.randomness import SYSTEM, Noiseless
-from discreet.noise.table import Weights
+from discreet.noise.table import OutcomeWeights
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -68,7 +68,7 @@ class NegativeBinomialSteps:
     eta: Fraction
     gamma: Fraction
 
-    def weights(self, bits: int) -> Weights:
+    def weights(self, bits: int) -> OutcomeWeights:
         """Floors and ceilings of one weight times each ratio, until the rest weighs nothing."""
         work = bits + _EXTRA
         low, high = [1 << work], [1 << work]
@@ -88,7 +88,7 @@ class NegativeBinomialSteps:
             if top < bottom:
                 tail = -(-high[-1] * top // (bottom - top))
                 if tail <= floor:
-                    return Weights(low, high, tail)
+                    return OutcomeWeights(low, high, tail)
 
     def values(self, count: int) -> NDArray[np.int64]:
         """Numbers of runs, from one."""
@@ -101,7 +101,7 @@ class PoissonSteps:
 
     mean: Fraction
 
-    def weights(self, bits: int) -> Weights:
+    def weights(self, bits: int) -> OutcomeWeights:
         """Floors and ceilings of one weight times each ratio, until the rest weighs nothing."""
         work = bits + _EXTRA
         low, high = [1 << work], [1 << work]
@@ -113,7 +113,7 @@ class PoissonSteps:
             k += 1
             # From here each ratio is at most one half: the rest weighs at most the last.
             if 2 * self.mean <= k + 1 and high[-1] <= floor:
-                return Weights(low, high, high[-1])
+                return OutcomeWeights(low, high, high[-1])
 
     def values(self, count: int) -> NDArray[np.int64]:
         """Numbers of runs, from zero."""

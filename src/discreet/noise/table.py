@@ -35,7 +35,7 @@ _UNDECIDED = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True)
-class Weights:
+class OutcomeWeights:
     """Unnormalised probabilities of the first outcomes of a law, enclosed in integers.
 
     ``low[i] <= c * P(i) <= high[i]`` for one common positive ``c``; all outcomes beyond the
@@ -47,18 +47,18 @@ class Weights:
     tail: int
 
 
-class Law(Hashable, Protocol):
+class OutcomeDistribution(Hashable, Protocol):
     """A law on outcomes 0, 1, 2, … in a fixed order, known as closely as asked."""
 
-    def weights(self, bits: int) -> Weights:
+    def weights(self, bits: int) -> OutcomeWeights:
         """Enclosures whose relative widths, and tail, are near ``2**-bits`` of the total."""
 
     def values(self, count: int) -> NDArray[np.int64]:
         """What the first ``count`` outcomes stand for."""
 
 
-class Table:
-    """Draws from a :class:`Law` by exact inversion.
+class GuideTable:
+    """Draws from a :class:`OutcomeDistribution` by exact inversion.
 
     Contract: every draw is independent and has exactly the law's distribution, provided the
     source's bits are independent and uniform. ``guide_bits`` and ``word_bits`` affect speed
@@ -66,7 +66,9 @@ class Table:
     borders fall into few of 256 cells, the guide takes 8 bits of randomness instead of 16.
     """
 
-    def __init__(self, law: Law, *, guide_bits: int | None = None, word_bits: int = 64) -> None:
+    def __init__(
+        self, law: OutcomeDistribution, *, guide_bits: int | None = None, word_bits: int = 64
+    ) -> None:
         """Bound the law's distribution function at ``word_bits``."""
         self._law = law
         self._word_bits = word_bits
@@ -152,7 +154,7 @@ class Table:
         return self._guide
 
 
-def borders(law: Law, bits: int) -> tuple[list[int], list[int]]:
+def borders(law: OutcomeDistribution, bits: int) -> tuple[list[int], list[int]]:
     """Enclose the distribution function F at each outcome: floors and ceilings of ``2**bits F``.
 
     A word w of ``bits`` bits means U in [w, w+1) / 2**bits. If ``w < surely[i]`` then U < F(i);
@@ -170,10 +172,10 @@ _fine_borders = lru_cache(maxsize=8)(borders)
 
 
 @lru_cache(maxsize=64)
-def _cached(law: Law) -> Table:
-    return Table(law)
+def _cached(law: OutcomeDistribution) -> GuideTable:
+    return GuideTable(law)
 
 
-def draw(law: Law, size: int, source: Source) -> NDArray[np.int64]:
+def draw(law: OutcomeDistribution, size: int, source: Source) -> NDArray[np.int64]:
     """``size`` draws of ``law``; its table is built once and kept."""
     return _cached(law).draw(size, source)

@@ -3,8 +3,8 @@
 An answer holds a formula and an interval, both small; ``values``, ``lower``, ``upper`` and
 ``estimates`` are worked out when they are asked for.
 
->>> from discreet.mechanisms.distributions.distribution import DiscreteLaplace
->>> n = NoisyMeasure("r1", "n", DiscreteLaplace(scale=2, step=1), (123, 4))
+>>> from discreet.mechanisms.distributions.distribution import DiscreteLaplaceDistribution
+>>> n = NoisyMeasure("r1", "n", DiscreteLaplaceDistribution(scale=2, step=1), (123, 4))
 >>> answer = ReleasedColumn.linear("n", [(1, n)], within=(0, math.inf), confidence=0.95)
 >>> answer.values, answer.lower, answer.upper
 ((123, 4), (117, 0), (129, 10))

@@ -5,9 +5,9 @@ can be added, subtracted and scaled, within one release and across several, and 
 result is that of the noise it really has: draws that two numbers share meet once, and ``x - x`` has
 none at all.
 
->>> from discreet.mechanisms.distributions.distribution import DiscreteLaplace
+>>> from discreet.mechanisms.distributions.distribution import DiscreteLaplaceDistribution
 >>> from discreet.release.draws import Atom
->>> law = DiscreteLaplace(scale=2, step=1)
+>>> law = DiscreteLaplaceDistribution(scale=2, step=1)
 >>> north = Estimate(123, ((Atom("r1", "n", 0), 1, law),))
 >>> south = Estimate(77, ((Atom("r1", "n", 1), 1, law),))
 >>> north

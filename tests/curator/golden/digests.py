@@ -25,7 +25,7 @@ import numpy as np
 
 import discreet as dp
 from discreet import events
-from discreet.core.events import event
+from discreet.core.events import versioned
 from discreet.core.events.tuned import PoissonRuns, TruncatedNegativeBinomial
 from discreet.core.guarantee import ApproxZCDP, GaussianDP, RenyiDP
 from discreet.core.unit import Edge, Node
@@ -164,9 +164,9 @@ def _questions() -> Iterator[tuple[str, list[str | None]]]:
 
 def _events() -> Iterator[tuple[str, list[Any]]]:
     """The version and the names of all that is written, for every kind of this package."""
-    for kind, made in sorted(event._KINDS.items()):
+    for kind, made in sorted(versioned._KINDS.items()):
         if made.__module__.startswith(("discreet.", "elsewhere")):
-            names = (event._ARGUMENTS.get(item.name, item.name) for item in fields(made))
+            names = (versioned._ARGUMENTS.get(item.name, item.name) for item in fields(made))
             yield kind, [made.version, *sorted(names)]
 
 

@@ -20,8 +20,8 @@ import pytest
 import discreet
 import discreet as dp
 from discreet.core import written
-from discreet.core.events import event
 from discreet.core.events import tuned as tuned_event
+from discreet.core.events import versioned
 from discreet.core.events.event import Event
 from discreet.core.written import Form
 from discreet.curator import tags as curator_tags
@@ -162,7 +162,7 @@ def test_every_release_of_a_round_and_every_noise_has_a_name() -> None:
 def test_events_name_themselves() -> None:
     for module in walk_packages(discreet.core.__path__, "discreet.core."):
         import_module(module.name)
-    ours = [kind for kind in event._KINDS.values() if kind.__module__.startswith("discreet.")]
+    ours = [kind for kind in versioned._KINDS.values() if kind.__module__.startswith("discreet.")]
     assert [kind for kind in ours if "kind" not in vars(kind)] == []
     assert len(ours) >= 23
 
@@ -176,7 +176,7 @@ def test_every_kind_of_synopsis_can_be_read_back() -> None:
 
 ALLOWED = {
     "core/content.py": "rows of the owner's own classes, told apart while they are sorted",
-    "core/events/event.py": "two classes under one kind are refused",
+    "core/events/versioned.py": "two classes under one kind are refused",
     "relational/frontends/as_sql.py": "what library a table comes from",
     "relational/engines/duckdb/frames.py": "what library a table comes from",
     "relational/schema/sources.py": "what library a table comes from",

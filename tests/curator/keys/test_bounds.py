@@ -9,7 +9,7 @@ import pytest
 
 import discreet as dp
 from discreet.core.errors import DiscreetError
-from discreet.mechanisms.distributions.distribution import DiscreteLaplace
+from discreet.mechanisms.distributions.distribution import DiscreteLaplaceDistribution
 from discreet.noise import Noiseless
 from discreet.relational.planning.magnitudes import Magnitudes, magnitudes
 from discreet.relational.types.column_domain import Facts
@@ -46,7 +46,10 @@ def test_every_value_is_within_the_ends_of_its_bin(kind: Kind) -> None:
 
 def test_worked_threshold_and_its_relaxation() -> None:
     """Laplace at epsilon 1 over 128 bins: about 25 at failure 1e-9, less on the same noise."""
-    bins, law = Magnitudes(tuple(2**power for power in range(64))), DiscreteLaplace(1, 1)
+    bins, law = (
+        Magnitudes(tuple(2**power for power in range(64))),
+        DiscreteLaplaceDistribution(1, 1),
+    )
     noisy = [0] * 128
     noisy[64 + 5] = 26
     assert bins.bounds(noisy, law) == (16, 32)

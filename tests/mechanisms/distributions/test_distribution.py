@@ -15,8 +15,8 @@ from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.additive import Additive
 from discreet.noise import Seeded
 from discreet.release.intervals import (
-    DiscreteGaussian,
-    DiscreteLaplace,
+    DiscreteGaussianDistribution,
+    DiscreteLaplaceDistribution,
     Law,
     RoundedGaussian,
     RoundedLaplace,
@@ -28,9 +28,9 @@ from tests.release.intervals.draws import DEVIATIONS, KINDS
 
 INDEPENDENT = {
     RoundedLaplace: written.rounded_laplace,
-    DiscreteLaplace: written.discrete_laplace,
+    DiscreteLaplaceDistribution: written.discrete_laplace,
     RoundedGaussian: written.rounded_gaussian,
-    DiscreteGaussian: written.discrete_gaussian,
+    DiscreteGaussianDistribution: written.discrete_gaussian,
 }
 SPREADS = [0.2, 0.5, 0.99, 1.0, 1.7, 3.9, 4.1, 25.0]
 STEPS = [1.0, 0.25, 8.0]
@@ -80,14 +80,16 @@ def test_worked_numbers() -> None:  # modern-data:C1, N1
     fine = 2.0**-40
     assert RoundedLaplace(1, fine).half_width(0.95) == pytest.approx(2.995732, abs=1e-6)
     assert RoundedGaussian(1, fine).half_width(0.95) == pytest.approx(1.959964, abs=1e-6)
-    assert DiscreteGaussian(1, fine).half_width(0.95) == pytest.approx(1.959964, abs=1e-6)
-    geometric = DiscreteLaplace(1, 1)
+    assert DiscreteGaussianDistribution(1, fine).half_width(0.95) == pytest.approx(
+        1.959964, abs=1e-6
+    )
+    geometric = DiscreteLaplaceDistribution(1, 1)
     assert geometric.half_width(0.95) == 3
     assert geometric.tail(3) == pytest.approx(0.02678, abs=5e-6)
     variances = [
-        (DiscreteGaussian(0.5, 1), 0.215013),
+        (DiscreteGaussianDistribution(0.5, 1), 0.215013),
         (RoundedGaussian(0.5, 1), 0.325413),
-        (DiscreteGaussian(1, 1), 0.9999998),
+        (DiscreteGaussianDistribution(1, 1), 0.9999998),
         (RoundedGaussian(1, 1), 1.083333),
     ]
     for law, variance in variances:
@@ -95,7 +97,10 @@ def test_worked_numbers() -> None:  # modern-data:C1, N1
 
 
 def test_wide_discrete_normals_need_no_table() -> None:
-    narrow, wide = DiscreteGaussian(4096, 1), DiscreteGaussian(math.nextafter(4096, 5000), 1)
+    narrow, wide = (
+        DiscreteGaussianDistribution(4096, 1),
+        DiscreteGaussianDistribution(math.nextafter(4096, 5000), 1),
+    )
     for x in (0, 100, 4096, 20_000, 60_000):
         assert wide.tail(x) == pytest.approx(narrow.tail(x), rel=1e-8)
     assert narrow.half_width(0.95) == wide.half_width(0.95)
@@ -114,8 +119,8 @@ def test_extreme_scales(kind: type[Law]) -> None:
 
 MECHANISMS: list[tuple[Additive, Law]] = [
     (Laplace(epsilon=0.5, sensitivity=3), RoundedLaplace(1.5, 0.25)),
-    (DiscreteLaplaceMechanism(epsilon=0.5, sensitivity=3), DiscreteLaplace(1.5, 0.25)),
-    (DiscreteGaussianMechanism(rho=0.125, sensitivity=3), DiscreteGaussian(1.5, 0.25)),
+    (DiscreteLaplaceMechanism(epsilon=0.5, sensitivity=3), DiscreteLaplaceDistribution(1.5, 0.25)),
+    (DiscreteGaussianMechanism(rho=0.125, sensitivity=3), DiscreteGaussianDistribution(1.5, 0.25)),
 ]
 
 

@@ -14,7 +14,7 @@ from scipy.stats import binom
 from discreet import events
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.mechanisms.key_selection import OptimalSelection
-from discreet.mechanisms.key_selection.optimal import Coin
+from discreet.mechanisms.key_selection.optimal import KeepProbability
 from discreet.noise import Noiseless, Seeded
 from discreet.noise.bernoulli import _enclosed_coin, bernoulli_enclosed
 
@@ -71,7 +71,7 @@ def test_the_closed_form_is_the_recursion(
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1, 1e-5), (0.1, 1e-8), (3, 1e-2), (0.5, 0.2)])
 def test_enclosures_are_tight_and_hold_the_doubles(epsilon: float, delta: float) -> None:
-    coin = Coin(Fraction(epsilon), Fraction(delta))
+    coin = KeepProbability(Fraction(epsilon), Fraction(delta))
     for people in {0, 1, 2, coin.turn - 1, coin.turn, coin.turn + 1, 2 * coin.turn, 3 * coin.turn}:
         low, high = coin.enclosed(people, 200)
         assert 0 <= high - low <= 2
@@ -82,7 +82,7 @@ def test_enclosures_are_tight_and_hold_the_doubles(epsilon: float, delta: float)
 @pytest.mark.parametrize(("epsilon", "delta"), [(1, 1e-5), (0.1, 1e-8), (3, 1e-2)])
 def test_neighbours_are_delta_apart_exactly(epsilon: float, delta: float) -> None:
     """In rationals with 300 digits to spare: the larger of both directions is delta, never more."""
-    coin, bits = Coin(Fraction(epsilon), Fraction(delta)), 1000
+    coin, bits = KeepProbability(Fraction(epsilon), Fraction(delta)), 1000
     grow = Fraction(1 << bits, _exp_minus(epsilon, bits))
     slack = Fraction(1, 1 << 900)
     laws = [Fraction(coin.enclosed(n, bits)[0], 1 << bits) for n in range(2 * coin.turn + 4)]
@@ -139,7 +139,7 @@ def test_where_the_first_bits_leave_doubt_exact_bounds_decide() -> None:
 
 def test_groups_share_the_price_and_replace_doubles_them() -> None:
     rule = OptimalSelection(epsilon=1, delta=1e-5, groups=5, swaps=2)
-    assert rule.coin == Coin(Fraction(1, 10), Fraction(1e-5) / 10)
+    assert rule.coin == KeepProbability(Fraction(1, 10), Fraction(1e-5) / 10)
     assert rule.event == events.KeySelection(epsilon=1, delta=1e-5, groups=5, swaps=2)
     assert events.from_json(rule.event.to_json()) == rule.event
 
@@ -181,6 +181,6 @@ def test_counting_rows_instead_of_people_is_a_broken_twin() -> None:
 
 def test_a_start_above_zero_is_a_broken_twin() -> None:
     """Naming keys of nobody, even rarely, tells nothing; naming one person's at 2 delta does."""
-    coin = Coin(Fraction(1), Fraction(1, 10**5))
+    coin = KeepProbability(Fraction(1), Fraction(1, 10**5))
     twin = [min(2 * float(coin.probabilities(np.array([n]))[0]), 1.0) for n in range(3)]
     assert twin[1] - math.e * twin[0] > 1.5e-5

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from discreet.core.events.mechanisms import Pure
 from discreet.core.parameters import Number
-from discreet.mechanisms.quantiles import EXPONENTIAL, PERMUTE_AND_FLIP, Choice
+from discreet.mechanisms.quantiles import EXPONENTIAL, PERMUTE_AND_FLIP, RankChoice
 from discreet.mechanisms.quantiles.choice import Lists
-from discreet.mechanisms.quantiles.quantile import Ranked
+from discreet.mechanisms.quantiles.quantile import RankMechanism
 from discreet.mechanisms.quantiles.several import Several
 from discreet.noise import Source
 from tests.mechanisms import laws
 
 Counts = tuple[int, ...]
-BOTH: list[Choice] = [PERMUTE_AND_FLIP, EXPONENTIAL]
+BOTH: list[RankChoice] = [PERMUTE_AND_FLIP, EXPONENTIAL]
 
 
 def histograms(bins: int, rows: int) -> Iterator[Counts]:
@@ -36,13 +36,13 @@ def pairs(bins: int, most: int, change: int) -> Iterator[tuple[Counts, Counts]]:
                 yield here, tuple(np.add(here, more).tolist())
 
 
-def law_of(choice: Choice, scores: list[float], rate: float) -> list[float]:
+def law_of(choice: RankChoice, scores: list[float], rate: float) -> list[float]:
     if choice == EXPONENTIAL:
         return laws.exponential(scores, rate)
     return laws.permute_and_flip(scores, rate)
 
 
-def law(mechanism: Ranked, counts: Counts, *, faster: float = 1) -> list[float]:
+def law(mechanism: RankMechanism, counts: Counts, *, faster: float = 1) -> list[float]:
     """The chance of each candidate; ``faster`` multiplies the rate, for twins."""
     scores = mechanism.scores(np.array(counts))[0].tolist()
     return law_of(mechanism.by, scores, float(mechanism.rate()) * faster)
@@ -65,10 +65,10 @@ class Loss:
 
 
 @dataclass(frozen=True)
-class Scripted(Choice):
+class Scripted(RankChoice):
     """Takes given picks, and notes how likely they were and how many there are to take."""
 
-    like: Choice
+    like: RankChoice
     script: tuple[int, ...]
     log_chances: list[float] = field(default_factory=list)
     options: list[int] = field(default_factory=list)
@@ -89,7 +89,7 @@ class Scripted(Choice):
         return np.array([pick])
 
 
-def transcripts(build: Any, choice: Choice, counts: Counts) -> dict[tuple[int, ...], float]:
+def transcripts(build: Any, choice: RankChoice, counts: Counts) -> dict[tuple[int, ...], float]:
     """Log-chance of every sequence of picks, places within ties included.
 
     ``build(by)`` makes the mechanism.

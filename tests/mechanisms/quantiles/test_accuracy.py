@@ -12,11 +12,11 @@ from discreet.audit.testers import min_delta
 from discreet.mechanisms.quantiles import (
     EXPONENTIAL,
     PERMUTE_AND_FLIP,
-    Choice,
     IndependentQuantiles,
     Maximum,
     Minimum,
     Quantile,
+    RankChoice,
     RecursiveQuantiles,
     Several,
     extreme_rank,
@@ -63,7 +63,9 @@ def mean_rank_error(mechanism: Several, counts: Whole) -> float:
 class TestBounds:
     @pytest.mark.parametrize("by", BOTH)
     @pytest.mark.parametrize("q", [0.5, 0.25, 0.9])
-    def test_stated_rank_errors_hold_on_all_small_histograms(self, by: Choice, q: float) -> None:
+    def test_stated_rank_errors_hold_on_all_small_histograms(
+        self, by: RankChoice, q: float
+    ) -> None:
         mechanism = Quantile(q=q, candidates=range(4), rank_sensitivity=1, epsilon=2, by=by)
         levels = (0.5, 0.8, 0.95)
         bounds = [mechanism.rank_error(confidence=confidence) for confidence in levels]
@@ -82,7 +84,7 @@ class TestBounds:
     @pytest.mark.parametrize("by", BOTH)
     @pytest.mark.parametrize("candidates", [2, 3, 5])
     def test_the_worst_scores_are_one_best_and_the_others_level(
-        self, by: Choice, candidates: int
+        self, by: RankChoice, candidates: int
     ) -> None:
         """McKenna and Sheldon 2020, by random search."""
         bound = by.expected_gap(candidates)
@@ -95,7 +97,7 @@ class TestBounds:
         assert max(level) == pytest.approx(bound, rel=5e-3)
 
     @pytest.mark.parametrize("by", BOTH)
-    def test_failures_are_the_exact_law_of_the_worst_scores(self, by: Choice) -> None:
+    def test_failures_are_the_exact_law_of_the_worst_scores(self, by: RankChoice) -> None:
         for gap in (0.0, 0.5, 3.0):
             found = law_of(by, [0.0, *[-gap] * 6], 1.0)
             assert by.failure(gap, 7) == pytest.approx(1 - found[0])
@@ -110,7 +112,7 @@ class TestBounds:
         assert median.rank_error(confidence=0.95) < textbook - 3 * math.log(2) + 0.5
 
     @pytest.mark.parametrize("by", BOTH)
-    def test_epsilon_for_an_error(self, by: Choice) -> None:
+    def test_epsilon_for_an_error(self, by: RankChoice) -> None:
         wanted = Quantile.for_error(
             12, confidence=0.9, q=0.25, candidates=GRID, rank_sensitivity=2, by=by
         )
@@ -119,7 +121,7 @@ class TestBounds:
 
     @pytest.mark.parametrize("by", BOTH)
     @pytest.mark.parametrize("kind", [IndependentQuantiles, RecursiveQuantiles])
-    def test_joint_rank_errors_hold(self, kind: type[Several], by: Choice) -> None:
+    def test_joint_rank_errors_hold(self, kind: type[Several], by: RankChoice) -> None:
         mechanism = kind(
             levels=[0.1, 0.25, 0.5, 0.75, 0.9],
             candidates=GRID,
@@ -172,7 +174,7 @@ class TestAgainstOthers:
 
     @pytest.mark.parametrize("by", BOTH)
     @pytest.mark.parametrize("number", [3, 7, 15])
-    def test_the_plan_is_the_better_way(self, number: int, by: Choice) -> None:
+    def test_the_plan_is_the_better_way(self, number: int, by: RankChoice) -> None:
         levels = [Fraction(i, number + 1) for i in range(1, number + 1)]
         values = samples(60, 4)
         tied = np.where(np.random.default_rng(5).random(values.shape) < 0.6, 0, np.abs(values))
@@ -203,7 +205,7 @@ class TestExtremes:
         assert extreme_rank(epsilon=1, rank_sensitivity=1, candidates=1024, by=by) >= one
 
     @pytest.mark.parametrize("by", BOTH)
-    def test_beyond_every_row_is_rare_whatever_the_data(self, by: Choice) -> None:
+    def test_beyond_every_row_is_rare_whatever_the_data(self, by: RankChoice) -> None:
         top = Maximum(candidates=range(12), rank_sensitivity=1, epsilon=1, by=by)
         low = Minimum(candidates=range(12), rank_sensitivity=1, epsilon=1, by=by)
         for rows in (2 * top.rank, 5 * top.rank):
@@ -245,7 +247,7 @@ class TestPeopleInSeveralGroups:
     """A person with rows r_1, …, r_G in G groups: what may be charged."""
 
     @pytest.mark.parametrize("by", BOTH)
-    def test_losses_of_groups_add_up_in_proportion_to_rows(self, by: Choice) -> None:
+    def test_losses_of_groups_add_up_in_proportion_to_rows(self, by: RankChoice) -> None:
         mechanism = Quantile(q=0.5, candidates=range(3), rank_sensitivity=3, epsilon=2, by=by)
         counts = [(1, 0, 4), (0, 3, 0)]
         for first in range(4):
@@ -274,7 +276,7 @@ class TestPeopleInSeveralGroups:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("by", BOTH)
-def test_a_thousand_groups_are_fast(by: Choice) -> None:
+def test_a_thousand_groups_are_fast(by: RankChoice) -> None:
     counts = histogram(samples(1000, 9))
     median = Quantile(q=0.5, candidates=GRID, rank_sensitivity=1, epsilon=1, by=by)
     times = []

@@ -8,25 +8,25 @@ import numpy as np
 import pytest
 
 from discreet import events
-from discreet.audit import DiscreteLaw, Twin, check_pair, three_sided
+from discreet.audit import BrokenTwin, DiscreteLaw, check_pair, three_sided
 from discreet.core.events.event import from_json
 from discreet.core.events.mechanisms import Unprotected
 from discreet.mechanisms.quantiles import (
     EXPONENTIAL,
     PERMUTE_AND_FLIP,
-    Choice,
     Maximum,
     Minimum,
     Quantile,
+    RankChoice,
 )
-from discreet.mechanisms.quantiles.quantile import Ranked
+from discreet.mechanisms.quantiles.quantile import RankMechanism
 from discreet.noise import Noiseless, Seeded
 from tests.mechanisms.quantiles import enumeration
 from tests.mechanisms.quantiles.enumeration import BOTH, Counts, Loss, law, loss
 
 
 def build(
-    by: Choice = PERMUTE_AND_FLIP,
+    by: RankChoice = PERMUTE_AND_FLIP,
     *,
     q: float = 0.5,
     bins: int = 4,
@@ -36,7 +36,7 @@ def build(
     return Quantile(q=q, candidates=range(bins), rank_sensitivity=rows, epsilon=epsilon, by=by)
 
 
-def every(by: Choice, rows: int, epsilon: float) -> list[Ranked]:
+def every(by: RankChoice, rows: int, epsilon: float) -> list[RankMechanism]:
     return [
         *(build(by, q=q, rows=rows, epsilon=epsilon) for q in (0.5, 0.25, 0.9)),
         *(
@@ -50,7 +50,7 @@ def every(by: Choice, rows: int, epsilon: float) -> list[Ranked]:
 @pytest.mark.parametrize(("rows", "change"), [(1, 1), (2, 1), (2, 2), (3, 2)])
 @pytest.mark.parametrize("epsilon", [0.5, 3])
 def test_the_loss_is_in_proportion_to_the_rows_by_enumeration(
-    by: Choice, rows: int, change: int, epsilon: float
+    by: RankChoice, rows: int, change: int, epsilon: float
 ) -> None:
     for mechanism in every(by, rows, epsilon):
         known = {
@@ -75,29 +75,29 @@ class TestTwins:
     THERE = (40, *(0,) * 22, 41)
     TWICE = (40, *(0,) * 22, 42)
 
-    def found(self, mechanism: Ranked, other: Counts, *, faster: float = 1) -> Loss:
+    def found(self, mechanism: RankMechanism, other: Counts, *, faster: float = 1) -> Loss:
         here, there = (law(mechanism, counts, faster=faster) for counts in (self.HERE, other))
         return Loss(loss(here, there), claimed=1)
 
     @pytest.mark.parametrize("by", BOTH)
-    def test_the_loss_comes_near_epsilon(self, by: Choice) -> None:
+    def test_the_loss_comes_near_epsilon(self, by: RankChoice) -> None:
         assert self.found(build(by, bins=24), self.THERE).found > 0.9
         assert self.found(build(by, bins=24, rows=2), self.TWICE).found > 0.9
 
     @pytest.mark.parametrize("by", BOTH)
-    def test_forgetting_how_many_rows_a_person_has(self, by: Choice) -> None:
+    def test_forgetting_how_many_rows_a_person_has(self, by: RankChoice) -> None:
         sound, broken = (build(by, bins=24, rows=rows) for rows in (2, 1))
-        pair = Twin("quantile", sound, broken, why="as if each person had one row")
+        pair = BrokenTwin("quantile", sound, broken, why="as if each person had one row")
         check_pair(pair, lambda mechanism: self.found(mechanism, self.TWICE))
 
     @pytest.mark.parametrize("by", BOTH)
-    def test_forgetting_that_scores_move_both_ways(self, by: Choice) -> None:
+    def test_forgetting_that_scores_move_both_ways(self, by: RankChoice) -> None:
         median = build(by, bins=24)
-        pair = Twin("quantile", 1.0, 2.0, why="the rate for monotone scores")
+        pair = BrokenTwin("quantile", 1.0, 2.0, why="the rate for monotone scores")
         check_pair(pair, lambda faster: self.found(median, self.THERE, faster=faster))
 
     def test_permute_and_flip_is_not_of_bounded_range(self) -> None:
-        def spread(by: Choice) -> float:
+        def spread(by: RankChoice) -> float:
             here, there = (law(build(by), counts) for counts in ((2, 0, 0, 2), (2, 0, 0, 3)))
             ratios = [math.log(a / b) for a, b in zip(here, there, strict=True)]
             return max(ratios) - min(ratios)
@@ -160,7 +160,9 @@ class TestDraws:
     COUNTS = (3, 1, 0, 2, 4)
 
     @pytest.mark.parametrize("by", BOTH)
-    def test_groups_follow_the_stated_law(self, by: Choice, source: Seeded, alpha: float) -> None:
+    def test_groups_follow_the_stated_law(
+        self, by: RankChoice, source: Seeded, alpha: float
+    ) -> None:
         mechanism = Quantile(
             q=0.25,
             candidates=range(10, 15),
@@ -195,7 +197,7 @@ class TestDraws:
         assert abs(far - trials * chance) < 6 * math.sqrt(trials * chance)
 
     @pytest.mark.parametrize("by", BOTH)
-    def test_groups_are_independent_and_of_their_own(self, by: Choice) -> None:
+    def test_groups_are_independent_and_of_their_own(self, by: RankChoice) -> None:
         mechanism = build(by, bins=6, epsilon=400)
         counts = np.eye(6, dtype=np.int64) * 7
         assert mechanism.release(counts).tolist() == list(range(6))
@@ -203,7 +205,7 @@ class TestDraws:
         assert empty.shape == (0,)
 
     @pytest.mark.parametrize("by", BOTH)
-    def test_without_noise_it_is_the_quantile(self, by: Choice) -> None:
+    def test_without_noise_it_is_the_quantile(self, by: RankChoice) -> None:
         values = np.array([2, 2, 3, 5, 8])
         counts = np.bincount(values, minlength=10)
         for q, expected in ((0.5, 3), (0.25, 2), (0.9, 8), (0.01, 2)):

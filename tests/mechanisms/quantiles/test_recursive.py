@@ -8,23 +8,24 @@ import numpy as np
 import pytest
 
 from discreet import events
-from discreet.audit import Twin, check_pair
+from discreet.audit import BrokenTwin, check_pair
+from discreet.core.arrays import Ints
 from discreet.mechanisms.quantiles import (
     EXPONENTIAL,
     PERMUTE_AND_FLIP,
-    Choice,
     IndependentQuantiles,
     Quantile,
+    RankChoice,
     RecursiveQuantiles,
     plan_quantiles,
 )
-from discreet.mechanisms.quantiles.segments import Histogram, Segment, Whole
+from discreet.mechanisms.quantiles.segments import RankHistogram, Segment
 from discreet.noise import Noiseless, Seeded
 from tests.mechanisms.quantiles import enumeration
 from tests.mechanisms.quantiles.enumeration import BOTH, Counts, Loss
 
 QUARTILES = [0.25, 0.5, 0.75]
-Build = Callable[[Choice], RecursiveQuantiles]
+Build = Callable[[RankChoice], RecursiveQuantiles]
 
 
 def recipe(*, bins: int = 3, rows: int = 1, epsilon: float = 1, levels: Any = QUARTILES) -> Build:
@@ -38,7 +39,9 @@ def recipe(*, bins: int = 3, rows: int = 1, epsilon: float = 1, levels: Any = QU
     )
 
 
-def worst(build: Build, by: Choice, pairs: Sequence[tuple[Counts, Counts]], claimed: float) -> Loss:
+def worst(
+    build: Build, by: RankChoice, pairs: Sequence[tuple[Counts, Counts]], claimed: float
+) -> Loss:
     """The largest change of a transcript's log-chance."""
     known: dict[Counts, dict[tuple[int, ...], float]] = {}
     for counts in {counts for pair in pairs for counts in pair}:
@@ -49,14 +52,14 @@ def worst(build: Build, by: Choice, pairs: Sequence[tuple[Counts, Counts]], clai
 
 @pytest.mark.parametrize("by", BOTH)
 @pytest.mark.parametrize(("rows", "change"), [(1, 1), (2, 2), (2, 1)])
-def test_transcripts_lose_in_proportion_to_the_rows(by: Choice, rows: int, change: int) -> None:
+def test_transcripts_lose_in_proportion_to_the_rows(by: RankChoice, rows: int, change: int) -> None:
     """Also where a person's two rows fall into two segments of a round."""
     pairs = list(enumeration.pairs(3, 3, change))
     assert worst(recipe(rows=rows), by, pairs, change / rows).passes
 
 
 @pytest.mark.parametrize("by", BOTH)
-def test_uneven_levels_too(by: Choice) -> None:
+def test_uneven_levels_too(by: RankChoice) -> None:
     build = recipe(levels=[0.1, 0.3, 0.9], epsilon=3, rows=2)
     assert worst(build, by, list(enumeration.pairs(3, 2, 2)), 3).passes
 
@@ -64,12 +67,12 @@ def test_uneven_levels_too(by: Choice) -> None:
 class TestTwins:
     FAR = ((20, 0, 20), (20, 0, 21)), ((20, 1, 20), (20, 1, 22)), ((0, 20, 20), (0, 21, 20))
 
-    def refuted(self, by: Choice, sound: Build, broken: Build, why: str) -> None:
-        pair = Twin("recursive quantiles", sound, broken, why)
+    def refuted(self, by: RankChoice, sound: Build, broken: Build, why: str) -> None:
+        pair = BrokenTwin("recursive quantiles", sound, broken, why)
         check_pair(pair, lambda build: worst(build, by, list(self.FAR), 1))
 
     @pytest.mark.parametrize("by", BOTH)
-    def test_charging_each_round_with_all_of_epsilon(self, by: Choice) -> None:
+    def test_charging_each_round_with_all_of_epsilon(self, by: RankChoice) -> None:
         self.refuted(by, recipe(rows=2), recipe(rows=2, epsilon=2), "rounds do not share")
 
     def test_rows_on_both_sides(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +81,7 @@ class TestTwins:
         build = recipe(bins=7, epsilon=2)
 
         def divide(
-            self: Histogram, segment: Segment, steps: Whole, places: int
+            self: RankHistogram, segment: Segment, steps: Ints, places: int
         ) -> tuple[Segment, Segment]:
             bins = segment.first + steps // places
             group = np.arange(len(bins))
@@ -90,10 +93,12 @@ class TestTwins:
             )
 
         def auditor(division: Callable[..., tuple[Segment, Segment]]) -> Loss:
-            monkeypatch.setattr(Histogram, "divide", division)
+            monkeypatch.setattr(RankHistogram, "divide", division)
             return worst(build, EXPONENTIAL, pairs, 2)
 
-        check_pair(Twin("division", Histogram.divide, divide, "rows in two segments"), auditor)
+        check_pair(
+            BrokenTwin("division", RankHistogram.divide, divide, "rows in two segments"), auditor
+        )
 
 
 def test_a_replaced_row_may_lose_more() -> None:
@@ -106,7 +111,7 @@ class TestDivision:
     @pytest.mark.parametrize("places", [1, 2, 5, 64])
     def test_one_row_more_is_one_more_on_one_side(self, places: int) -> None:
         def cut(tied: int, step: int) -> tuple[int, int]:
-            ranks = Histogram.of(np.array([[tied]]))
+            ranks = RankHistogram.of(np.array([[tied]]))
             lower, upper = ranks.divide(ranks.whole(), np.array([step]), places)
             sides = lower.most - lower.least, upper.most - upper.least
             return int(sides[0][0]), int(sides[1][0])
@@ -118,7 +123,7 @@ class TestDivision:
 
     def test_segments_hold_all_rows_between_them(self) -> None:
         counts = np.array([[3, 0, 7, 5], [1, 1, 1, 1]])
-        ranks = Histogram.of(counts)
+        ranks = RankHistogram.of(counts)
         lower, upper = ranks.divide(ranks.whole(), np.array([2 * 4 + 1, 3]), 4)
         assert (lower.most == upper.least).all()
         assert lower.most.tolist() == [3 + 7 * 3 // 8, 1 * 7 // 8]
@@ -171,7 +176,7 @@ def _paths(levels: list[Fraction]) -> list[tuple[Fraction, ...]]:
 class TestAnswers:
     @pytest.mark.parametrize("by", BOTH)
     @pytest.mark.parametrize("kind", [IndependentQuantiles, RecursiveQuantiles])
-    def test_they_never_decrease(self, kind: type[Any], by: Choice, source: Seeded) -> None:
+    def test_they_never_decrease(self, kind: type[Any], by: RankChoice, source: Seeded) -> None:
         levels = [i / 8 for i in range(1, 8)]
         mechanism = kind(
             levels=levels,

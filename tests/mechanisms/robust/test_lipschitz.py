@@ -8,14 +8,14 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from discreet.audit import ContinuousLaw, Twin, check_pair, three_sided
+from discreet.audit import BrokenTwin, ContinuousLaw, check_pair, three_sided
 from discreet.core.domain import Graph
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.mechanisms import Laplace as LaplaceEvent
 from discreet.mechanisms.robust import EdgeCount, Stars, SubgraphCount, Triangles, packing
 from discreet.mechanisms.robust.lipschitz import edge_flow
 from discreet.mechanisms.robust.packing import STEPS, exact_packing, packing_number
-from discreet.mechanisms.robust.subgraphs import Pattern, extension
+from discreet.mechanisms.robust.subgraphs import SubgraphPattern, extension
 from discreet.noise import Noiseless, Seeded
 from tests.mechanisms.robust import laws
 
@@ -55,7 +55,7 @@ def degree(graph: Graph) -> int:
     return max((sum(v in e for e in graph.edges) for v in graph.nodes), default=0)
 
 
-def count_copies(graph: Graph, pattern: Pattern) -> int:
+def count_copies(graph: Graph, pattern: SubgraphPattern) -> int:
     return extension(graph, pattern, 10**6) // STEPS
 
 
@@ -82,7 +82,7 @@ class TestEdges:
 
         assert auditor(lambda graph: edge_flow(graph, cap) / 2).delta == cap
         if cap < 4:
-            twin = Twin(
+            twin = BrokenTwin(
                 "edges",
                 sound=lambda graph: edge_flow(graph, cap) / 2,
                 broken=lambda graph: float(len(graph.edges)),
@@ -156,7 +156,7 @@ class TestTriangles:
     @pytest.mark.parametrize("pattern", [Triangles(), Stars(2), Stars(3)])
     @pytest.mark.parametrize("cap", [2, 3])
     def test_one_node_moves_the_extension_by_at_most_its_load(
-        self, pattern: Pattern, cap: int
+        self, pattern: SubgraphPattern, cap: int
     ) -> None:
         if cap < pattern.degree:
             return
@@ -168,7 +168,7 @@ class TestTriangles:
             found = worst_node(function)
             return laws.Excess(found.delta, declared, found.pair)
 
-        twin = Twin(
+        twin = BrokenTwin(
             "subgraphs",
             sound=lambda graph: extension(graph, pattern, load) / STEPS,
             broken=lambda graph: float(count_copies(graph, pattern)),
@@ -178,7 +178,9 @@ class TestTriangles:
 
     @pytest.mark.parametrize("pattern", [Triangles(), Stars(2), Stars(3)])
     @pytest.mark.parametrize("cap", [3, 4])
-    def test_graphs_of_small_degree_are_counted_exactly(self, pattern: Pattern, cap: int) -> None:
+    def test_graphs_of_small_degree_are_counted_exactly(
+        self, pattern: SubgraphPattern, cap: int
+    ) -> None:
         load = pattern.most_at_a_node(cap)
         for graph in graphs(5):
             if degree(graph) <= cap:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.audit import DiscreteLaw, Twin, check_pair, three_sided
+from discreet.audit import BrokenTwin, DiscreteLaw, check_pair, three_sided
 from discreet.core.errors import InvalidParameter
 from discreet.mechanisms.robust import NO_ANSWER, NoAnswer, NoisyTest
 from discreet.mechanisms.robust.noisy_test import log_inverse_above
@@ -92,7 +92,7 @@ def test_verdicts_are_private_and_half_the_noise_is_caught() -> None:
 
         return laws.worst(verdict, [(d, d + 1) for d in range(40)], epsilon=1, delta=0)
 
-    twin = Twin(
+    twin = BrokenTwin(
         "noisy test",
         sound=NoisyTest.with_false_pass(epsilon=1, chance=1e-3),
         broken=NoisyTest.with_false_pass(epsilon=2, chance=1e-3),

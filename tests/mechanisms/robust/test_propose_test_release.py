@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.audit import ContinuousLaw, DiscreteLaw, Twin, accepts, check_pair, three_sided
+from discreet.audit import BrokenTwin, ContinuousLaw, DiscreteLaw, accepts, check_pair, three_sided
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.mechanisms import Approximate
 from discreet.mechanisms.robust import NO_ANSWER, NoAnswer, NoisyTest, ProposedMedian
@@ -156,7 +156,9 @@ class TestMedian:
 
         low = NoisyTest(epsilon=epsilon / 2, threshold=0)
         check_pair(
-            Twin("proposed median", sound=sound, broken=low, why="nothing pays for accidents"),
+            BrokenTwin(
+                "proposed median", sound=sound, broken=low, why="nothing pays for accidents"
+            ),
             auditor,
         )
 

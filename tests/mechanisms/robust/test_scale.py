@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.audit import DiscreteLaw, Twin, accepts, check_pair
+from discreet.audit import BrokenTwin, DiscreteLaw, accepts, check_pair
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.mechanisms import Approximate
 from discreet.mechanisms.robust import NO_ANSWER, NoAnswer, NoisyTest, Scale, base_for
@@ -124,7 +124,8 @@ class TestPrivacy:
         assert printed.pass_probability(1) == pytest.approx(delta**epsilon / 2, rel=1e-5)
         assert printed.pass_probability(1) == pytest.approx(5e-4, rel=1e-5)
         check_pair(
-            Twin("scale", sound=sound, broken=printed, why="the threshold lacks 1/epsilon"), law
+            BrokenTwin("scale", sound=sound, broken=printed, why="the threshold lacks 1/epsilon"),
+            law,
         )
         assert law(sound).delta == pytest.approx(delta, rel=1e-4)
 

@@ -8,10 +8,10 @@ import pytest
 from numpy.typing import NDArray
 
 from discreet.audit import (
+    BrokenTwin,
     ContinuousLaw,
     Finding,
-    Given,
-    Twin,
+    GivenEvents,
     audit,
     check_pair,
     repeated,
@@ -140,7 +140,7 @@ class TestPrivacy:
             return laws.worst(law, pairs, epsilon=epsilon, delta=delta)
 
         check_pair(
-            Twin(
+            BrokenTwin(
                 "smooth median",
                 sound=lambda rows: rows.smooth_sensitivity(noise.beta(epsilon)),
                 broken=lambda rows: float(rows.local_sensitivity()),
@@ -168,13 +168,13 @@ class TestPrivacy:
                 y,
                 epsilon=1,
                 delta=0,
-                events=Given({"near": lambda value: abs(value - 50) < 20}),
+                events=GivenEvents({"near": lambda value: abs(value - 50) < 20}),
                 trials=2000,
                 confidence=1 - 1e-9,
             )
 
         check_pair(
-            Twin("smooth median", sound=sound.release, broken=local, why="local sensitivity"),
+            BrokenTwin("smooth median", sound=sound.release, broken=local, why="local sensitivity"),
             auditor,
         )
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.audit import DiscreteLaw, Twin, accepts, check_pair
+from discreet.audit import BrokenTwin, DiscreteLaw, accepts, check_pair
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.mechanisms import Approximate
 from discreet.mechanisms.robust import (
@@ -101,7 +101,7 @@ class TestMode:
 
             return laws.worst(law, add_remove_pairs("abc", 7), epsilon=EPSILON, delta=DELTA / 2)
 
-        check_pair(Twin("mode", sound=1, broken=0, why="distance too large by one"), auditor)
+        check_pair(BrokenTwin("mode", sound=1, broken=0, why="distance too large by one"), auditor)
 
     def test_under_replace_the_same_distance_would_not_be_private(self) -> None:
         test = StableMode(epsilon=EPSILON, delta=DELTA).test
@@ -180,7 +180,9 @@ class TestBlocks:
         assert auditor(sound).passes
         if blocks > 2:
             check_pair(
-                Twin("consensus", sound=sound, broken=unhalved, why="a vote moves, so 2 change"),
+                BrokenTwin(
+                    "consensus", sound=sound, broken=unhalved, why="a vote moves, so 2 change"
+                ),
                 auditor,
             )
 

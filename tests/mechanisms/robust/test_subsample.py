@@ -18,14 +18,14 @@ from discreet.core.events.mechanisms import Laplace as LaplaceEvent
 from discreet.core.events.mechanisms import NoisyMax as NoisyMaxEvent
 from discreet.mechanisms.robust import (
     Aggregator,
-    ByExponential,
-    ByNoisyMax,
     Elected,
     Mean,
     Median,
     SubsampleAggregate,
     SubsampleVote,
     Trimmed,
+    VoteByExponential,
+    VoteByNoisyMax,
     Winsorized,
 )
 from discreet.mechanisms.robust.blocks import FAILED, apply, split
@@ -244,9 +244,9 @@ def vote(source: Source, **changes: Any) -> SubsampleVote:
 
 
 class TestVotes:
-    @pytest.mark.parametrize("selection", [ByNoisyMax(), ByExponential()])
+    @pytest.mark.parametrize("selection", [VoteByNoisyMax(), VoteByExponential()])
     def test_unanimous_votes_fail_as_rarely_as_stated(
-        self, selection: ByNoisyMax | ByExponential
+        self, selection: VoteByNoisyMax | VoteByExponential
     ) -> None:
         mechanism = vote(Seeded(8), selection=selection)
         wrong = sum(mechanism.release([1, 2, 3]).winner != "b" for _ in range(4000)) / 4000
@@ -254,7 +254,7 @@ class TestVotes:
         assert wrong < bound + 0.05
 
     def test_the_exponential_mechanism_is_right_exactly_as_often_as_the_formula_says(self) -> None:
-        mechanism = vote(Seeded(9), selection=ByExponential())
+        mechanism = vote(Seeded(9), selection=VoteByExponential())
         right = 1 / (1 + 2 * math.exp(-1 * 4 / 2))
         assert 1 - mechanism.failure_if_unanimous() == pytest.approx(right)
         law = DiscreteLaw.of({"b": right, "a": (1 - right) / 2, "c": (1 - right) / 2})
@@ -270,7 +270,7 @@ class TestVotes:
         assert accepts([mechanism.release([1]).winner for _ in range(4000)], law, alpha=1e-9).passes
 
     def test_failures_for_many_options_add_up(self) -> None:
-        assert ByNoisyMax().failure(1, votes=20, options=10) == pytest.approx(
+        assert VoteByNoisyMax().failure(1, votes=20, options=10) == pytest.approx(
             9 * 0.5 * (1 + 20 / 4) * math.exp(-10)
         )
 

@@ -6,7 +6,7 @@ probability at most 1e-6 in each audit.
 
 import numpy as np
 
-from discreet.audit import Finding, Learned, audit, outcome, repeated
+from discreet.audit import Finding, LearnedEvents, audit, outcome, repeated
 from discreet.core.events.event import Nothing
 from discreet.noise import SYSTEM
 from discreet.queries.analysts.correction import Correction, Corrections
@@ -32,7 +32,7 @@ def audited(release: object, x: QuerySet, y: QuerySet, epsilon: float, delta: fl
         y,
         epsilon=epsilon,
         delta=delta,
-        events=Learned(outcome),
+        events=LearnedEvents(outcome),
         trials=400,
         confidence=1 - 1e-6,
     )

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dp
-from discreet.audit import Learned, audit, outcome, repeated
+from discreet.audit import LearnedEvents, audit, outcome, repeated
 from discreet.core.domain import Categories
 from discreet.core.guarantee import Guarantee
 from discreet.errors import InvalidData, InvalidParameter
@@ -220,7 +220,7 @@ def test_a_twin_that_claims_unit_columns_is_refuted() -> None:
             one,
             epsilon=1,
             delta=0,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=1000,
             confidence=1 - 1e-6,
         ).passes

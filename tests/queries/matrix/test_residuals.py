@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dp
-from discreet.audit import Learned, audit, outcome, repeated
+from discreet.audit import LearnedEvents, audit, outcome, repeated
 from discreet.core.guarantee import Guarantee
 from discreet.queries.matrix.gaussian_optimum import gaussian_optimum
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
@@ -165,7 +165,7 @@ def test_a_release_keeps_its_claim_and_that_of_the_forgetful_twin_is_refuted() -
             one,
             epsilon=1,
             delta=0,
-            events=Learned(outcome),
+            events=LearnedEvents(outcome),
             trials=1000,
             confidence=1 - 1e-6,
         ).passes

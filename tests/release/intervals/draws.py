@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.release.intervals import (
-    DiscreteGaussian,
-    DiscreteLaplace,
+    DiscreteGaussianDistribution,
+    DiscreteLaplaceDistribution,
     Law,
     RoundedGaussian,
     RoundedLaplace,
@@ -15,7 +15,7 @@ from discreet.release.intervals import (
 
 Floats = NDArray[np.float64]
 
-KINDS = (RoundedLaplace, DiscreteLaplace, RoundedGaussian, DiscreteGaussian)
+KINDS = (RoundedLaplace, DiscreteLaplaceDistribution, RoundedGaussian, DiscreteGaussianDistribution)
 FINE = 2.0**-30
 
 DEVIATIONS = 6
@@ -29,7 +29,7 @@ def draw(law: Law, size: int, generator: np.random.Generator) -> Floats:
         return np.rint(generator.laplace(scale=law.scale, size=size) / law.step) * law.step
     if isinstance(law, RoundedGaussian):
         return np.rint(generator.normal(scale=law.sigma, size=size) / law.step) * law.step
-    if isinstance(law, DiscreteLaplace):
+    if isinstance(law, DiscreteLaplaceDistribution):
         chance = -math.expm1(-law.step / law.scale)
         one, other = generator.geometric(chance, (2, size))
         return np.asarray(one - other, dtype=np.float64) * law.step

@@ -5,8 +5,8 @@ import pytest
 
 from discreet.core.errors import InvalidParameter
 from discreet.release.intervals import (
-    DiscreteGaussian,
-    DiscreteLaplace,
+    DiscreteGaussianDistribution,
+    DiscreteLaplaceDistribution,
     Law,
     RoundedGaussian,
     RoundedLaplace,
@@ -16,9 +16,9 @@ from tests.release.intervals.draws import FINE, draw, held, too_short
 
 VERSIONS: list[list[Law]] = [
     [RoundedLaplace(4, FINE), RoundedLaplace(2, FINE)],
-    [DiscreteLaplace(1, 1), DiscreteLaplace(0.5, 1)],
-    [DiscreteLaplace(10, 1), DiscreteGaussian(3, 1)],
-    [RoundedLaplace(4, 1), RoundedGaussian(2, 1), DiscreteLaplace(3, 1)],
+    [DiscreteLaplaceDistribution(1, 1), DiscreteLaplaceDistribution(0.5, 1)],
+    [DiscreteLaplaceDistribution(10, 1), DiscreteGaussianDistribution(3, 1)],
+    [RoundedLaplace(4, 1), RoundedGaussian(2, 1), DiscreteLaplaceDistribution(3, 1)],
     [RoundedLaplace(2, 1)],
 ]
 
@@ -45,7 +45,7 @@ def test_the_combination_is_better_and_covered(laws: list[Law]) -> None:
 
 
 def test_one_version_is_itself() -> None:
-    law = DiscreteLaplace(2, 1)
+    law = DiscreteLaplaceDistribution(2, 1)
     alone = inverse_variance([[3.0, 4.0]], [law])
     assert alone.values.tolist() == [3, 4]
     assert alone.half_width(0.95) == law.half_width(0.95)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from discreet.core.errors import InvalidParameter
 from discreet.release.intervals import (
-    DiscreteGaussian,
-    DiscreteLaplace,
+    DiscreteGaussianDistribution,
+    DiscreteLaplaceDistribution,
     Law,
     RoundedGaussian,
     RoundedLaplace,
@@ -82,7 +82,7 @@ class TestOracles:
     def test_nothing_and_one(self) -> None:
         assert half_width([], confidence=0.95) == 0
         assert half_width([(0, LAPLACE)], confidence=0.95) == 0
-        coarse = DiscreteLaplace(1, 1)
+        coarse = DiscreteLaplaceDistribution(1, 1)
         assert half_width([(-2, coarse), (0, LAPLACE)], confidence=0.95) == 6
 
 
@@ -121,12 +121,16 @@ class TestCoarseGrids:
             assert total[place > whole - 1].sum() > 1 - confidence
 
     def test_a_thousand_counts_on_one_grid(self) -> None:
-        h = half_width([(1, DiscreteLaplace(2, 1))] * 1000, confidence=0.95)
-        normal = 1.959964 * math.sqrt(1000) * DiscreteLaplace(2, 1).std
+        h = half_width([(1, DiscreteLaplaceDistribution(2, 1))] * 1000, confidence=0.95)
+        normal = 1.959964 * math.sqrt(1000) * DiscreteLaplaceDistribution(2, 1).std
         assert normal - 1 < h < normal + 2
 
     def test_three_terms_without_a_common_grid(self) -> None:
-        laws = (DiscreteLaplace(1, 1), RoundedLaplace(2, 1), DiscreteGaussian(0.8, 1))
+        laws = (
+            DiscreteLaplaceDistribution(1, 1),
+            RoundedLaplace(2, 1),
+            DiscreteGaussianDistribution(0.8, 1),
+        )
         c = (1.0, math.sqrt(2), math.pi)
         h = half_width(list(zip(c, laws, strict=True)), confidence=0.95)
         generator = np.random.default_rng(11)
@@ -178,12 +182,12 @@ class TestManyCells:
         assert wide[1] == 0
 
     def test_equal_rows_are_exact(self) -> None:
-        laws = [DiscreteLaplace(1, 1)] * 3
+        laws = [DiscreteLaplaceDistribution(1, 1)] * 3
         wide = half_widths(np.ones((4, 3)), laws, 0.95)
         assert wide == pytest.approx([half_width([(1, laws[0])] * 3, confidence=0.95)] * 4)
 
     def test_coarse_triples_keep_their_level(self) -> None:
-        laws = [DiscreteLaplace(1, 1), RoundedLaplace(2, 1), RoundedGaussian(1, 1)]
+        laws = [DiscreteLaplaceDistribution(1, 1), RoundedLaplace(2, 1), RoundedGaussian(1, 1)]
         generator = np.random.default_rng(3)
         rows = np.exp(generator.uniform(-1, 1, (12, 3)))
         wide = half_widths(rows, laws, 0.95)

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.core.errors import InvalidParameter
 from discreet.release.intervals import (
-    DiscreteLaplace,
+    DiscreteLaplaceDistribution,
     Law,
     RoundedGaussian,
     RoundedLaplace,
@@ -96,7 +96,7 @@ class TestVariance:
 
     def test_whole_number_noise_throughout(self) -> None:
         x = np.rint(group("spread", 500) * 50)
-        laws: list[Law] = [DiscreteLaplace(b, 1) for b in (3, 150, 7500)]
+        laws: list[Law] = [DiscreteLaplaceDistribution(b, 1) for b in (3, 150, 7500)]
         drawn = released(self.totals(x), laws, seed=6)
         ends = variance_intervals(*drawn, confidence=0.95, high=2500)
         share = held(ends, float(x.var()))

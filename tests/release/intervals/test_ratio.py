@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.core.errors import InvalidParameter
 from discreet.release.intervals import (
-    DiscreteLaplace,
+    DiscreteLaplaceDistribution,
     Law,
     RoundedGaussian,
     RoundedLaplace,
@@ -132,7 +132,7 @@ class TestEnds:
             assert (ends[0][0], ends[1][0]) == (-1, 3)
 
     def test_signs_do_not_matter(self) -> None:
-        law = DiscreteLaplace(2, 1)
+        law = DiscreteLaplaceDistribution(2, 1)
         s, n = np.array([40.0, -30.0]), np.array([50.0, 60.0])
         one = ratio_intervals(s, n, law, law, confidence=0.9, low=-2, high=2)
         other = ratio_intervals(-s, -n, law, law, confidence=0.9, low=-2, high=2)
@@ -171,7 +171,7 @@ class TestEnds:
             previous = ends
 
     def test_a_thousand_cells_are_quick(self) -> None:
-        law_s, law_n = RoundedLaplace(5, FINE), DiscreteLaplace(3, 1)
+        law_s, law_n = RoundedLaplace(5, FINE), DiscreteLaplaceDistribution(3, 1)
         s, n = noisy(100, law_s, law_n, seed=4, trials=1000)
         seconds = []
         for high in range(5, 10):  # other bounds, so that nothing is remembered

@@ -1,11 +1,11 @@
 """Adaptive budgets: filters, odometers, hierarchies and allocations."""
 
-from discreet.accounting.adaptive.account import Account, Budget
+from discreet.accounting.adaptive.account import Budget, PrivacyAccount
 from discreet.accounting.adaptive.allocation import allocate
 from discreet.accounting.adaptive.filter import (
     ApproxFilter,
     ApproxZCDPFilter,
-    Filter,
+    PrivacyFilter,
     PureFilter,
     RenyiFilter,
     SplitRenyiFilter,
@@ -16,22 +16,21 @@ from discreet.accounting.adaptive.hierarchy import (
     AcrossParts,
     ByPerson,
     ByRow,
-    Child,
-    Part,
+    ChildBudget,
+    PartBudget,
     open_child,
     open_parts,
 )
 from discreet.accounting.adaptive.odometer import (
     ApproxOdometer,
     ConvertedOdometer,
-    Odometer,
+    PrivacyOdometer,
     PureOdometer,
     RenyiOdometer,
     ZCDPOdometer,
 )
 
 __all__ = [
-    "Account",
     "AcrossParts",
     "ApproxFilter",
     "ApproxOdometer",
@@ -39,11 +38,12 @@ __all__ = [
     "Budget",
     "ByPerson",
     "ByRow",
-    "Child",
+    "ChildBudget",
     "ConvertedOdometer",
-    "Filter",
-    "Odometer",
-    "Part",
+    "PartBudget",
+    "PrivacyAccount",
+    "PrivacyFilter",
+    "PrivacyOdometer",
     "PureFilter",
     "PureOdometer",
     "RenyiFilter",

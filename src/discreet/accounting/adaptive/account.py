@@ -31,17 +31,17 @@ Session_co = TypeVar("Session_co", covariant=True)
 
 
 class Opens(Protocol[Session_co]):
-    """A mechanism that starts conversations, each under the one event it states."""
+    """A mechanism that starts sessions, each under the one event it states."""
 
     @property
     def event(self) -> Event:
-        """What a whole conversation costs."""
+        """What a whole session costs."""
 
     def open(self) -> Session_co:
-        """Start a conversation."""
+        """Start a session."""
 
 
-class Account(ABC):
+class PrivacyAccount(ABC):
     """Something that is charged. Never copied: a copy would spend the same budget twice."""
 
     def __init__(self, currency: Currency, depth: int = 0) -> None:
@@ -69,7 +69,7 @@ class Account(ABC):
         self._record(self._charge(event, delta))
 
     def open(self, mechanism: Opens[Session_co], *, delta: Number | None = None) -> Session_co:
-        """Charge a whole conversation, then start it; how it is interleaved costs nothing."""
+        """Charge a whole session, then start it; how it is interleaved costs nothing."""
         if not callable(getattr(mechanism, "open", None)):
             raise InvalidParameter(
                 code="not_interactive",
@@ -137,11 +137,11 @@ class Account(ABC):
         raise _not_copied()
 
 
-Draft: TypeAlias = dict[Account, Amounts]
+Draft: TypeAlias = dict[PrivacyAccount, Amounts]
 """New totals of the accounts that a charge reaches, before they are written."""
 
 
-class Budget(Account):
+class Budget(PrivacyAccount):
     """An account with a limit, its own or that of its parents."""
 
     @property

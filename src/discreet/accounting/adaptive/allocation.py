@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from discreet.accounting.adaptive.account import Budget
-from discreet.accounting.adaptive.filter import Filter, filter_for
+from discreet.accounting.adaptive.filter import PrivacyFilter, filter_for
 from discreet.accounting.adaptive.steps import plus, steps_up
 from discreet.core.guarantee import Guarantee
 
 
-def allocate(total: Budget, shares: Mapping[str, Guarantee]) -> dict[str, Filter]:
+def allocate(total: Budget, shares: Mapping[str, Guarantee]) -> dict[str, PrivacyFilter]:
     """A filter of its own for each analyst, reserved on ``total`` in full when granted.
 
     Contract: shares are in the notion of ``total`` and for its unit; all are granted or none.

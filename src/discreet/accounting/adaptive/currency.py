@@ -129,7 +129,7 @@ class Rhos(Currency):
 class RhosAndDeltas(Currency):
     """Zero-concentrated rho, and the delta set apart, each added up.
 
-    Proof: ``proofs/partition.md``.
+    Proof: ``proofs/key_selection.md``.
     """
 
     def price(self, event: Event, delta: Number | None) -> Amounts:

@@ -1,7 +1,7 @@
 """Privacy filters: a limit fixed at the start, and any events the adversary likes within it.
 
 The number of events, their kinds and their costs may all depend on earlier answers. Whatever the
-adversary does, the whole conversation keeps the limit. Each filter adds up one currency for which
+adversary does, the whole interaction keeps the limit. Each filter adds up one currency for which
 this is proved; none of them looks at a curve after the fact.
 
 Proof: ``proofs/filters.md``.
@@ -31,8 +31,8 @@ from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureD
 from discreet.core.parameters import Number, exact, rounded_down
 
 
-class Filter(Budget):
-    """A budget of its own. ``promise`` is what the whole conversation keeps."""
+class PrivacyFilter(Budget):
+    """A budget of its own. ``promise`` is what the whole interaction keeps."""
 
     def __init__(self, currency: Currency, amounts: Amounts, promise: Guarantee) -> None:
         """Fix the limit."""
@@ -42,7 +42,7 @@ class Filter(Budget):
 
     @property
     def promise(self) -> Guarantee:
-        """What the conversation keeps: the limit, or the guarantee it was converted from."""
+        """What the interaction keeps: the limit, or the guarantee it was converted from."""
         return self._promise
 
     @property
@@ -69,10 +69,10 @@ class Filter(Budget):
         return f"{type(self).__name__}(limit={self.limit}, spent={self.spent()})"
 
 
-class PureFilter(Filter):
+class PureFilter(PrivacyFilter):
     """Pure epsilons add up to the limit at most.
 
-    Guarantee: the whole conversation is ``limit``-private, whatever is chosen adaptively.
+    Guarantee: the whole interaction is ``limit``-private, whatever is chosen adaptively.
 
     >>> from discreet import events
     >>> budget = PureFilter(limit=PureDP(epsilon=1))
@@ -90,13 +90,13 @@ class PureFilter(Filter):
         super().__init__(currency, currency.read(limit, steps_down), limit)
 
 
-class ApproxFilter(Filter):
+class ApproxFilter(PrivacyFilter):
     """Pairs (epsilon, delta) add up to the limit at most, component by component.
 
     Contract: an event enters as one pair fixed before it runs. Pure events and those that state
     their delta need nothing more; for Gaussian noise, or to price a batch of fixed events more
     tightly, ``delta=`` says at which delta its curve is read.
-    Guarantee: the whole conversation is ``limit``-private, whatever is chosen adaptively.
+    Guarantee: the whole interaction is ``limit``-private, whatever is chosen adaptively.
 
     >>> from discreet import events
     >>> budget = ApproxFilter(limit=ApproxDP(epsilon=3, delta=1e-6))
@@ -110,10 +110,10 @@ class ApproxFilter(Filter):
         super().__init__(currency, currency.read(limit, steps_down), limit)
 
 
-class ZCDPFilter(Filter):
+class ZCDPFilter(PrivacyFilter):
     """Zero-concentrated rho adds up to the limit at most.
 
-    Guarantee: the whole conversation is ``limit``-private, whatever is chosen adaptively.
+    Guarantee: the whole interaction is ``limit``-private, whatever is chosen adaptively.
     """
 
     def __init__(self, *, limit: ZCDP) -> None:
@@ -126,7 +126,7 @@ class ZCDPFilter(Filter):
         """Convert (epsilon, delta) to rho once, now, and then add up rho.
 
         Better than summing pairs for many Gaussian answers, worse for few pure ones.
-        Guarantee: the whole conversation is ``limit``-private; ``promise`` says so.
+        Guarantee: the whole interaction is ``limit``-private; ``promise`` says so.
         """
         rho = zcdp_rho(limit.epsilon, _positive_delta(limit))
         made = cls(limit=ZCDP(rho=rho, unit=limit.unit))
@@ -134,11 +134,11 @@ class ZCDPFilter(Filter):
         return made
 
 
-class ApproxZCDPFilter(Filter):
+class ApproxZCDPFilter(PrivacyFilter):
     """Rho, and the delta set apart, add up to the limit at most, component by component.
 
-    Guarantee: the whole conversation is ``limit``-private, whatever is chosen adaptively.
-    Proof: ``proofs/partition.md``.
+    Guarantee: the whole interaction is ``limit``-private, whatever is chosen adaptively.
+    Proof: ``proofs/key_selection.md``.
 
     >>> from discreet import events
     >>> budget = ApproxZCDPFilter(limit=ApproxZCDP(rho=0.5, delta=1e-6))
@@ -156,7 +156,7 @@ class ApproxZCDPFilter(Filter):
     def converted(cls, *, limit: ApproxDP) -> Self:
         """Convert epsilon and half of delta to rho once, now; set the other half apart.
 
-        Guarantee: the whole conversation is ``limit``-private; ``promise`` says so.
+        Guarantee: the whole interaction is ``limit``-private; ``promise`` says so.
         """
         half = exact(_positive_delta(limit)) / 2
         rho = zcdp_rho(limit.epsilon, rounded_down(half))
@@ -165,10 +165,10 @@ class ApproxZCDPFilter(Filter):
         return made
 
 
-class RenyiFilter(Filter):
+class RenyiFilter(PrivacyFilter):
     """Rényi divergence of the limit's one order adds up to the limit at most.
 
-    Guarantee: the whole conversation is ``limit``-private, whatever is chosen adaptively.
+    Guarantee: the whole interaction is ``limit``-private, whatever is chosen adaptively.
     Source: modern-learn:13.
     """
 
@@ -187,13 +187,13 @@ class RenyiFilter(Filter):
         return made
 
 
-class SplitRenyiFilter(Filter):
+class SplitRenyiFilter(PrivacyFilter):
     """Several Rényi orders, of which one must hold to the end; each is paid with its own delta.
 
     Contract: ``orders`` are fixed now. With K of them, each gets the divergence that is
-    (epsilon, delta/K)-private at that order, and the conversation goes on while one order is
+    (epsilon, delta/K)-private at that order, and the interaction goes on while one order is
     within its own. Without the split, picking the best order afterwards overspends.
-    Guarantee: the whole conversation is ``limit``-private. No smaller pair is promised midway:
+    Guarantee: the whole interaction is ``limit``-private. No smaller pair is promised midway:
     ``spent()`` is the limit itself once anything is spent, ``remaining()`` the order with the
     most left, ``spent_at(alpha)`` the sum at one order.
     """
@@ -231,7 +231,7 @@ class SplitRenyiFilter(Filter):
         return any(spent <= most for spent, most in zip(total, self._amounts, strict=True))
 
 
-def filter_for(limit: Guarantee) -> Filter:  # noqa: PLR0911 -- one line for each notion
+def filter_for(limit: Guarantee) -> PrivacyFilter:  # noqa: PLR0911 -- one line for each notion
     """The filter in the limit's own notion; ``ApproxDP(..., by=ZCDP)`` converts once, now.
 
     >>> filter_for(ZCDP(rho=0.5)).remaining()

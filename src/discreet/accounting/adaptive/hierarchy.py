@@ -36,7 +36,7 @@ Name = TypeVar("Name", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class Parts(ABC):
+class DeclaredParts(ABC):
     """A public list of parts, and in how many of them one unit may lie."""
 
     names: Sequence[Hashable]
@@ -58,7 +58,7 @@ class Parts(ABC):
 
 
 @dataclass(frozen=True)
-class ByRow(Parts):
+class ByRow(DeclaredParts):
     """Parts by a function of the row, where a row (or an edge) is the unit."""
 
     def overlap(self, unit: AddRemoveUnit) -> int:
@@ -68,7 +68,7 @@ class ByRow(Parts):
 
 
 @dataclass(frozen=True)
-class ByPerson(Parts):
+class ByPerson(DeclaredParts):
     """Parts by a function of the person: all rows of a person fall into the same one."""
 
     def overlap(self, unit: AddRemoveUnit) -> int:
@@ -78,7 +78,7 @@ class ByPerson(Parts):
 
 
 @dataclass(frozen=True)
-class AcrossParts(Parts):
+class AcrossParts(DeclaredParts):
     """Parts of any kind, where bounding keeps every unit in ``at_most`` of them."""
 
     at_most: int
@@ -93,7 +93,7 @@ class AcrossParts(Parts):
         return min(self.at_most, len(self.names))
 
 
-class Child(Budget):
+class ChildBudget(Budget):
     """A session below one parent, or joined from several, with or without a limit of its own."""
 
     def __init__(self, parents: tuple[Budget, ...], limit: Guarantee | None) -> None:
@@ -127,7 +127,7 @@ class Child(Budget):
             parent._check_relation(relation)
 
 
-class Partition(Budget):
+class PartitionBudget(Budget):
     """Stands between a parent and its parts; ``_spent`` is what they cost the parent so far."""
 
     def __init__(self, parent: Budget, factor: int) -> None:
@@ -162,14 +162,14 @@ class Partition(Budget):
         self._parent._check_relation(relation)
 
 
-class Part(Budget):
+class PartBudget(Budget):
     """One part of a partition.
 
     Contract: under ``Replace`` the events of a part must be priced for a unit that is added,
     removed or exchanged in it, since its size is not public.
     """
 
-    def __init__(self, partition: Partition) -> None:
+    def __init__(self, partition: PartitionBudget) -> None:
         """Belong to a partition."""
         super().__init__(partition._currency, 1 + partition._depth)
         self._partition = partition
@@ -189,7 +189,7 @@ class Part(Budget):
         self._partition._check_relation(relation)
 
 
-def open_child(parent: Budget, *others: Budget, limit: Guarantee | None = None) -> Child:
+def open_child(parent: Budget, *others: Budget, limit: Guarantee | None = None) -> ChildBudget:
     """A session on data derived from one parent, or joined from several.
 
     Contract: prices are for one unit, changed at once in all parents that hold its rows.
@@ -211,10 +211,10 @@ def open_child(parent: Budget, *others: Budget, limit: Guarantee | None = None) 
             received=[other.limit for other in others],
             remedy="Open the budgets that are to be joined in one notion and for one unit.",
         )
-    return Child(parents, limit)
+    return ChildBudget(parents, limit)
 
 
-def open_parts(parent: Budget, parts: Parts) -> dict[Hashable, Part]:
+def open_parts(parent: Budget, parts: DeclaredParts) -> dict[Hashable, PartBudget]:
     """One session for each part; the parent pays the increase of their maximum.
 
     Guarantee: a unit that lies in at most k parts costs the parent k times the maximum, under
@@ -236,11 +236,11 @@ def open_parts(parent: Budget, parts: Parts) -> dict[Hashable, Part]:
     Source: 004d:F16.
     """
     factor = _factor(parent.unit, parts)
-    partition = Partition(parent, factor)
-    return {name: Part(partition) for name in parts.names}
+    partition = PartitionBudget(parent, factor)
+    return {name: PartBudget(partition) for name in parts.names}
 
 
-def _factor(unit: PrivacyUnit | None, parts: Parts) -> int:
+def _factor(unit: PrivacyUnit | None, parts: DeclaredParts) -> int:
     if unit is None:
         raise Mismatch(
             code="parts_without_unit",

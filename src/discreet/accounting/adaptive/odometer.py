@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.accounting.adaptive.account import Account, Draft
+from discreet.accounting.adaptive.account import Draft, PrivacyAccount
 from discreet.accounting.adaptive.currency import (
     Currency,
     Epsilons,
@@ -32,7 +32,7 @@ from discreet.core.parameters import Number, exact, positive, probability, round
 from discreet.core.unit import PrivacyUnit
 
 
-class Odometer(Account):
+class PrivacyOdometer(PrivacyAccount):
     """Adds up one currency without limit."""
 
     def __init__(self, currency: Currency) -> None:
@@ -51,7 +51,7 @@ class Odometer(Account):
         return f"{type(self).__name__}(spent={self.spent()})"
 
 
-class PureOdometer(Odometer):
+class PureOdometer(PrivacyOdometer):
     """Pure epsilons, added up.
 
     Guarantee: no outcome changes its probability by more than exp(spent) in that outcome.
@@ -62,7 +62,7 @@ class PureOdometer(Odometer):
         super().__init__(Epsilons(unit))
 
 
-class ApproxOdometer(Odometer):
+class ApproxOdometer(PrivacyOdometer):
     """Pairs (epsilon, delta), added up; once delta reaches one, ``spent`` promises nothing.
 
     Guarantee: on any set of outcomes with spent at most (e, d), P(S) <= exp(e) Q(S) + d.
@@ -73,7 +73,7 @@ class ApproxOdometer(Odometer):
         super().__init__(EpsilonsAndDeltas(unit))
 
 
-class ZCDPOdometer(Odometer):
+class ZCDPOdometer(PrivacyOdometer):
     """Zero-concentrated rho, added up.
 
     Guarantee: on any set of outcomes with rho at most r, P(S) <= exp(e) Q(S) + d for every
@@ -93,7 +93,7 @@ class ZCDPOdometer(Odometer):
         return ConvertedOdometer(delta=delta, first=first, unit=unit)
 
 
-class RenyiOdometer(Odometer):
+class RenyiOdometer(PrivacyOdometer):
     """Rényi divergence of one order, added up.
 
     Guarantee: on any set of outcomes with spent at most b, P(S) <= exp(e) Q(S) + d for every
@@ -105,7 +105,7 @@ class RenyiOdometer(Odometer):
         super().__init__(RenyiAt(unit, RenyiDP(alpha=alpha, epsilon=0).alpha))
 
 
-class ConvertedOdometer(Odometer):
+class ConvertedOdometer(PrivacyOdometer):
     """Adds up rho and reports (epsilon, ``delta``), valid at whatever moment one stops.
 
     Contract: ``delta`` and ``first`` (the rho of the first rung) are fixed now, before any

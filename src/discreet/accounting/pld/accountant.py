@@ -20,7 +20,9 @@ import numpy as np
 
 from discreet.accounting.pld.composition import ComposedLoss, Cumulant, compose
 from discreet.accounting.pld.discretise import exact_step, from_above, from_below
-from discreet.accounting.pld.pair import NormalPair, Pair, Removed, Replaced
+from discreet.accounting.pld.pair import DominatingPair, NormalPair
+from discreet.accounting.pld.sampled_pair import Removed, Replaced
+from discreet.core.accountant import Accountant
 from discreet.core.errors import Unpriced
 from discreet.core.events.event import (
     Composed,
@@ -31,7 +33,6 @@ from discreet.core.events.event import (
     Repeated,
 )
 from discreet.core.parameters import exact, rounded_up
-from discreet.core.pricing import Accountant
 
 TIGHTNESS = 1e-4
 """Wanted relative excess of epsilon over the truth; steps are chosen for it."""
@@ -58,7 +59,7 @@ _PARAMETERS = 1e-12
 class Losses:
     """Dominating pairs and how often each occurs, in the direction of removing a unit."""
 
-    parts: tuple[tuple[Pair, int], ...]
+    parts: tuple[tuple[DominatingPair, int], ...]
 
     def __add__(self, other: Losses) -> Losses:
         """Composition; equal pairs are counted together, normal pairs become one."""
@@ -77,13 +78,13 @@ class Losses:
         back = self.reversed()
         return (self,) if back == self else (self, back)
 
-    def single(self) -> Pair | None:
+    def single(self) -> DominatingPair | None:
         """The one pair that happens once, if that is all there is."""
         return self.parts[0][0] if len(self.parts) == 1 and self.parts[0][1] == 1 else None
 
     def narrow(self) -> Losses:
         """The same, with a wide normal pair as many narrow ones."""
-        parts: list[tuple[Pair, int]] = []
+        parts: list[tuple[DominatingPair, int]] = []
         for pair, times in self.parts:
             if isinstance(pair, NormalPair) and _WIDE_NORMAL < pair.mu < _WIDEST_NORMAL:
                 copies = math.ceil((pair.mu / _WIDE_NORMAL) ** 2)
@@ -94,8 +95,8 @@ class Losses:
         return Losses(tuple(parts))
 
 
-def _gathered(parts: tuple[tuple[Pair, int], ...]) -> Losses:
-    counts: Counter[Pair] = Counter()
+def _gathered(parts: tuple[tuple[DominatingPair, int], ...]) -> Losses:
+    counts: Counter[DominatingPair] = Counter()
     squares = []
     for pair, times in parts:
         if isinstance(pair, NormalPair):
@@ -300,7 +301,7 @@ def _fixed_size(event: FixedSizeSampled) -> Losses:
     return Losses(((base if rate >= 1 else Replaced(base, rate), 1),))
 
 
-def _one_pair(event: PoissonSampled | FixedSizeSampled) -> Pair | None:
+def _one_pair(event: PoissonSampled | FixedSizeSampled) -> DominatingPair | None:
     inner = PRIVACY_LOSS.price(event.event)
     pair = inner.single()
     if pair is None and inner.parts:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.pld.discretise import LossTable
-from discreet.accounting.pld.pair import Array
+from discreet.core.arrays import Floats
 from discreet.core.errors import Unpriced
 from discreet.core.parameters import rounded_down, rounded_up
 
@@ -38,8 +38,8 @@ _FACTORS = (0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0)
 class Tilted:
     """Tables tilted by exp(t z) and normalised, one behind the other; logarithms of their sums."""
 
-    masses: Array
-    logs: Array
+    masses: Floats
+    logs: Floats
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Cumulant:
     parts: Parts
 
     @cached_property
-    def losses(self) -> Array:
+    def losses(self) -> Floats:
         """All losses of all tables."""
         return np.concatenate([table.losses for table, _ in self.parts])
 
@@ -64,12 +64,12 @@ class Cumulant:
         return np.concatenate(([0], np.cumsum(self.sizes)[:-1])).astype(np.intp)
 
     @cached_property
-    def times(self) -> Array:
+    def times(self) -> Floats:
         """How often each table is taken."""
         return np.array([times for _, times in self.parts], dtype=np.float64)
 
     @cached_property
-    def _masses(self) -> Array:
+    def _masses(self) -> Floats:
         return np.concatenate([table.masses for table, _ in self.parts])
 
     def tilted(self, t: float) -> Tilted:
@@ -163,7 +163,7 @@ class ComposedLoss:
     step: float
     start: float
     top: float
-    masses: Array
+    masses: Floats
     tilt: float
     log_mass: float
     error: float
@@ -289,8 +289,8 @@ def _wobble(cumulant: Cumulant, tilt: float, tilted: Tilted) -> float:
 
 
 def _convolved(
-    parts: Parts, sizes: NDArray[np.intp], tilted: Array, length: int
-) -> tuple[Array, float]:
+    parts: Parts, sizes: NDArray[np.intp], tilted: Floats, length: int
+) -> tuple[Floats, float]:
     """The convolution of all tables, modulo ``length``, and a bound of each mass's error.
 
     Spectra are off by a few ulps of one per level of the transform. What that does to a product
@@ -323,14 +323,14 @@ def _convolved(
     return np.fft.irfft(transform, length), error * (1 + 1e-6) + 2 * math.exp(-_DROPPED)
 
 
-def _average(squares: Array, length: int) -> float:
+def _average(squares: Floats, length: int) -> float:
     """The mean magnitude over all frequencies, of which only half are listed."""
     return 2 * float(np.sqrt(squares).sum()) / length
 
 
 def _power(
-    spectrum: NDArray[np.complex128], square: Array, times: int
-) -> tuple[NDArray[np.complex128], Array]:
+    spectrum: NDArray[np.complex128], square: Floats, times: int
+) -> tuple[NDArray[np.complex128], Floats]:
     """The spectrum of ``times`` copies, and the squares for one copy less.
 
     What falls below exp(-60) is dropped, and counted as an error.
@@ -343,12 +343,12 @@ def _power(
     return power, rest
 
 
-def _fold(masses: Array, length: int) -> Array:
+def _fold(masses: Floats, length: int) -> Floats:
     """Masses added up modulo the length of the transform."""
     rows = -(-len(masses) // length)
     padded = np.zeros(rows * length)
     padded[: len(masses)] = masses
-    folded: Array = padded.reshape(rows, length).sum(axis=0)
+    folded: Floats = padded.reshape(rows, length).sum(axis=0)
     return folded
 
 

@@ -15,14 +15,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.accounting.pld.pair import Array, Pair
-
-Marks: TypeAlias = NDArray[np.bool_]
+from discreet.accounting.pld.pair import DominatingPair
+from discreet.core.arrays import Bools, Floats
 
 _ULP = 2.0**-52
 _PASSES = 40
@@ -36,11 +33,11 @@ class LossTable:
     step: float
     offset: float
     first: int
-    masses: Array
+    masses: Floats
     infinite: float
 
     @cached_property
-    def losses(self) -> Array:
+    def losses(self) -> Floats:
         """The loss of each mass, exactly."""
         numbers = np.arange(self.first, self.first + len(self.masses), dtype=np.float64)
         return self.offset + self.step * numbers
@@ -63,11 +60,11 @@ class _Cells:
     ``end`` is the number of a point above which there is nothing at all, if there is one.
     """
 
-    grid: Array
+    grid: Floats
     offset: float
     first: int
-    p: Array
-    q: Array
+    p: Floats
+    q: Floats
     p_under: float
     p_over: float
     q_over: float
@@ -75,7 +72,7 @@ class _Cells:
     atoms: list[tuple[float, float]]
 
 
-def from_above(pair: Pair, step: float, tail: float) -> LossTable:
+def from_above(pair: DominatingPair, step: float, tail: float) -> LossTable:
     """A table whose privacy curve lies above the pair's, everywhere and under composition."""
     cells = _cut(pair, step, tail, sign=1)
     spread = -math.expm1(-step)
@@ -102,7 +99,7 @@ def from_above(pair: Pair, step: float, tail: float) -> LossTable:
     return _table(cells, masses * (1 + 4 * _ULP), cells.p_over + pair.unbounded(), step)
 
 
-def from_below(pair: Pair, step: float, tail: float) -> LossTable:
+def from_below(pair: DominatingPair, step: float, tail: float) -> LossTable:
     """A table whose privacy curve lies below the pair's, everywhere and under composition."""
     cells = _cut(pair, step, tail, sign=-1)
     masses = _merged(cells)
@@ -113,7 +110,7 @@ def from_below(pair: Pair, step: float, tail: float) -> LossTable:
     return _table(cells, masses * (1 - 8 * _ULP), infinite, step)
 
 
-def _table(cells: _Cells, masses: Array, infinite: float, step: float) -> LossTable:
+def _table(cells: _Cells, masses: Floats, infinite: float, step: float) -> LossTable:
     """Without the zeros at both ends."""
     there = np.flatnonzero(masses > 0)
     if not len(there):
@@ -122,7 +119,7 @@ def _table(cells: _Cells, masses: Array, infinite: float, step: float) -> LossTa
     return LossTable(step, cells.offset, cells.first + first, masses[first : last + 1], infinite)
 
 
-def _atoms(pair: Pair, *, sign: int) -> list[tuple[float, float]]:
+def _atoms(pair: DominatingPair, *, sign: int) -> list[tuple[float, float]]:
     """Atoms with their losses and masses moved to the safe side of rounding."""
     z, p = pair.atoms().T
     if not len(z):
@@ -143,7 +140,7 @@ def _floor(guess: float, loss: float, offset: float, step: float) -> int:
     return number
 
 
-def _cut(pair: Pair, step: float, tail: float, *, sign: int) -> _Cells:
+def _cut(pair: DominatingPair, step: float, tail: float, *, sign: int) -> _Cells:
     low, high = pair.reach(tail)
     atoms = _atoms(pair, sign=sign)
     low = min([low, *(loss for loss, _ in atoms)])
@@ -181,13 +178,13 @@ def _offset(atoms: list[tuple[float, float]], step: float, farthest: float, sign
     return (rounded % round(step / unit)) * unit
 
 
-def _between(above: Array, below: Array) -> Array:
+def _between(above: Floats, below: Floats) -> Floats:
     """Masses of cells: differences of tails, from the side on which they are smaller."""
     turn = max(int(np.count_nonzero(above >= below)) - 1, 0)
     return np.concatenate((np.diff(below[: turn + 1]), -np.diff(above[turn:])))
 
 
-def _merged(cells: _Cells) -> Array:
+def _merged(cells: _Cells) -> Floats:
     """Masses at grid points, of a curve below that of the cells' masses.
 
     At each grid point as much is taken from the cells on both sides as together has that
@@ -215,7 +212,7 @@ def _merged(cells: _Cells) -> Array:
     return masses
 
 
-def _ordered(p: Array, q: Array, x: Array) -> tuple[Array, Array]:
+def _ordered(p: Floats, q: Floats, x: Floats) -> tuple[Floats, Floats]:
     """Cells whose masses have a loss between the cell's ends.
 
     Rounding can make those of a nearly empty cell have another: it then joins its neighbour,
@@ -234,7 +231,7 @@ def _ordered(p: Array, q: Array, x: Array) -> tuple[Array, Array]:
     return p, np.where(p > 0, q, 0.0)
 
 
-def _joined(masses: Array, low: Marks, high: Marks) -> Array:
+def _joined(masses: Floats, low: Bools, high: Bools) -> Floats:
     """Masses after the cells marked have gone down or up; at the ends they go for good."""
     kept = np.where(low | high, 0.0, masses)
     kept[:-1] += np.where(low, masses, 0.0)[1:]

@@ -6,13 +6,13 @@ from discreet.accounting.rdp.analytic import (
     analytic_bound,
     large_order_bound,
 )
-from discreet.accounting.rdp.chain import Chain, replaced, triangle
+from discreet.accounting.rdp.chain import ChainCurve, replaced, triangle
 from discreet.accounting.rdp.convert import moments_epsilon, renyi_delta, renyi_epsilon
 from discreet.accounting.rdp.curve import RenyiCurve
 
 __all__ = [
     "RENYI",
-    "Chain",
+    "ChainCurve",
     "RenyiAccountant",
     "RenyiCurve",
     "amplification_floor",

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from discreet.accounting.pure import PURE
 from discreet.accounting.rdp.convert import renyi_delta, renyi_epsilon
-from discreet.accounting.rdp.curve import RenyiCurve, Zero, total
+from discreet.accounting.rdp.curve import RenyiCurve, ZeroCurve, total
 from discreet.accounting.rdp.fixed_size import fixed_size
-from discreet.accounting.rdp.gaussian import Concentrated, Gaussian
-from discreet.accounting.rdp.laplace import DiscreteLaplace, Laplace
+from discreet.accounting.rdp.gaussian import ConcentratedCurve, GaussianCurve
+from discreet.accounting.rdp.laplace import DiscreteLaplaceCurve, LaplaceCurve
 from discreet.accounting.rdp.poisson import poisson
-from discreet.accounting.rdp.response import BoundedRange, Response
+from discreet.accounting.rdp.response import BoundedRangeCurve, ResponseCurve
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
+from discreet.core.accountant import Accountant
 from discreet.core.events import mechanisms as basic
 from discreet.core.events.event import (
     Composed,
@@ -30,12 +31,12 @@ from discreet.core.events.event import (
     require_event,
 )
 from discreet.core.parameters import Number, exact, rounded_up
-from discreet.core.pricing import Accountant
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from discreet.accounting.rdp.curve import Floats
+    from discreet.core.arrays import Floats
+
 
 _LEAST_LOSS = 1e-290
 
@@ -49,7 +50,7 @@ class RenyiAccountant(Accountant[RenyiCurve]):
             if PURE.knows(event):
                 return pure(PURE.price(event))
             if ZERO_CONCENTRATED.knows(event):
-                return Concentrated(ZERO_CONCENTRATED.price(event))
+                return ConcentratedCurve(ZERO_CONCENTRATED.price(event))
         return super().price(event)
 
     def epsilon(self, event: Event, delta: float) -> float:
@@ -76,7 +77,7 @@ def rdp(event: Event, orders: ArrayLike) -> Floats:
 
 def pure(epsilon: Number) -> RenyiCurve:
     """The worst curve of a pure mechanism: that of randomized response."""
-    return Response(_loss(epsilon)) if epsilon else Zero()
+    return ResponseCurve(_loss(epsilon)) if epsilon else ZeroCurve()
 
 
 def _loss(epsilon: Number) -> float:
@@ -85,33 +86,33 @@ def _loss(epsilon: Number) -> float:
 
 @RENYI.prices(basic.Gaussian)
 def _gaussian(event: basic.Gaussian) -> RenyiCurve:
-    return Gaussian(1 / (2 * exact(event.noise_multiplier) ** 2))
+    return GaussianCurve(1 / (2 * exact(event.noise_multiplier) ** 2))
 
 
 @RENYI.prices(basic.DiscreteGaussian)
 def _discrete_gaussian(event: basic.DiscreteGaussian) -> RenyiCurve:
-    return Concentrated(1 / (2 * exact(event.noise_multiplier) ** 2))
+    return ConcentratedCurve(1 / (2 * exact(event.noise_multiplier) ** 2))
 
 
 @RENYI.prices(basic.Laplace)
 def _laplace(event: basic.Laplace) -> RenyiCurve:
-    return Laplace(_loss(event.loss))
+    return LaplaceCurve(_loss(event.loss))
 
 
 @RENYI.prices(basic.DiscreteLaplace)
 def _discrete_laplace(event: basic.DiscreteLaplace) -> RenyiCurve:
-    return DiscreteLaplace(_loss(event.loss), event.steps)
+    return DiscreteLaplaceCurve(_loss(event.loss), event.steps)
 
 
 @RENYI.prices(basic.RandomizedResponse)
 def _randomized_response(event: basic.RandomizedResponse) -> RenyiCurve:
-    return Response(_loss(event.loss), event.categories)
+    return ResponseCurve(_loss(event.loss), event.categories)
 
 
 @RENYI.prices(basic.Exponential)
 def _exponential(event: basic.Exponential) -> RenyiCurve:
     # Bounded range: holds for the exponential mechanism and not for permute-and-flip.
-    return BoundedRange(_loss(event.loss))
+    return BoundedRangeCurve(_loss(event.loss))
 
 
 @RENYI.prices(basic.Pure)
@@ -124,7 +125,7 @@ def _pure(event: basic.Pure) -> RenyiCurve:
 
 @RENYI.prices(Nothing)
 def _nothing(event: Nothing) -> RenyiCurve:
-    return Zero()
+    return ZeroCurve()
 
 
 @RENYI.prices(Composed)

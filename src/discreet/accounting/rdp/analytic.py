@@ -13,7 +13,8 @@ import numpy as np
 from discreet.accounting.rdp.curve import MARGIN, raised
 
 if TYPE_CHECKING:
-    from discreet.accounting.rdp.curve import Floats, RenyiCurve
+    from discreet.accounting.rdp.curve import RenyiCurve
+    from discreet.core.arrays import Floats
 
 _LARGE = 600.0
 

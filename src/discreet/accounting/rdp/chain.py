@@ -20,7 +20,7 @@ from discreet.accounting.rdp.curve import RenyiCurve, raised
 from discreet.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from discreet.accounting.rdp.curve import Floats
+    from discreet.core.arrays import Floats
 
 _PLACES = 129
 _ROUNDS = 3
@@ -30,8 +30,8 @@ def triangle(first: RenyiCurve, second: RenyiCurve, order: float, pivot: float) 
     """The bound on D_order(P||R) with alpha' = ``pivot``, from the curves of (P, Q) and (Q, R).
 
     >>> from fractions import Fraction
-    >>> from discreet.accounting.rdp.gaussian import Gaussian
-    >>> unit = Gaussian(Fraction(1, 2))
+    >>> from discreet.accounting.rdp.gaussian import GaussianCurve
+    >>> unit = GaussianCurve(Fraction(1, 2))
     >>> round(triangle(unit, unit, 2, 4), 9)
     4.0
     """
@@ -48,7 +48,7 @@ def triangle(first: RenyiCurve, second: RenyiCurve, order: float, pivot: float) 
 
 
 @dataclass(frozen=True)
-class Chain(RenyiCurve):
+class ChainCurve(RenyiCurve):
     """The curve of (P, R) from those of (P, Q) and (Q, R), at the best pivot of a fine search.
 
     As every curve it bounds both directions, so the inequality is used both ways round.
@@ -72,7 +72,7 @@ class Chain(RenyiCurve):
 
 def replaced(curve: RenyiCurve) -> RenyiCurve:
     """The curve about replaced units, from one about added or removed units: two such steps."""
-    return Chain(curve, curve)
+    return ChainCurve(curve, curve)
 
 
 def _best(first: RenyiCurve, second: RenyiCurve, orders: Floats) -> Floats:

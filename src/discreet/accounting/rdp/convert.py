@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from discreet.accounting.rdp.curve import Floats, RenyiCurve
+    from discreet.accounting.rdp.curve import RenyiCurve
+    from discreet.core.arrays import Floats
 
 _ROUNDING = 2.0**-46
 _LEAST_EXCESS, _MOST_EXCESS, _PLACES = 1e-6, 1e9, 24

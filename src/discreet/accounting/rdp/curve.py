@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,9 +22,10 @@ from discreet.core.parameters import count, finite
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats: TypeAlias = NDArray[np.float64]
+    from discreet.core.arrays import Floats
+
 
 MARGIN = 2.0**-44
 """Relative: far above the error of a dozen operations and functions, each right to some ulps."""
@@ -75,7 +76,7 @@ class RenyiCurve(ABC):
         return sums
 
 
-class Family(RenyiCurve):
+class CurveFamily(RenyiCurve):
     """Curves that differ in some numbers only, so that many are evaluated as one array."""
 
     @abstractmethod
@@ -97,7 +98,7 @@ class Family(RenyiCurve):
 
     def weighted(self, terms: list[tuple[RenyiCurve, int]], orders: Floats) -> Floats:
         """All curves at once."""
-        curves = [curve for curve, _ in terms if isinstance(curve, Family)]
+        curves = [curve for curve, _ in terms if isinstance(curve, CurveFamily)]
         table = np.array([curve.parameters() for curve in curves])
         columns = [table[:, [index]] for index in range(table.shape[1])]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -107,7 +108,7 @@ class Family(RenyiCurve):
 
 
 @dataclass(frozen=True)
-class Total(RenyiCurve):
+class SummedCurve(RenyiCurve):
     """Several curves, each some number of times. Built by ``+`` and ``times``."""
 
     terms: tuple[tuple[RenyiCurve, int], ...]
@@ -126,7 +127,7 @@ class Total(RenyiCurve):
 
 
 @dataclass(frozen=True)
-class Zero(RenyiCurve):
+class ZeroCurve(RenyiCurve):
     """No loss at all."""
 
     @property
@@ -141,15 +142,15 @@ def total(terms: Iterable[tuple[RenyiCurve, int]]) -> RenyiCurve:
     """The composition of curves, each some number of times, flattened and merged."""
     flat: list[tuple[RenyiCurve, int]] = []
     for curve, times in terms:
-        inner = curve.terms if isinstance(curve, Total) else ((curve, 1),)
+        inner = curve.terms if isinstance(curve, SummedCurve) else ((curve, 1),)
         flat.extend((part, times * number) for part, number in inner)
-    flat = [(curve, times) for curve, times in flat if times and not isinstance(curve, Zero)]
+    flat = [(curve, times) for curve, times in flat if times and not isinstance(curve, ZeroCurve)]
     merged = [term for group in _by_class(flat) for term in group[0][0].merged(group)]
     if not merged:
-        return Zero()
+        return ZeroCurve()
     if len(merged) == 1 and merged[0][1] == 1:
         return merged[0][0]
-    return Total(tuple(merged))
+    return SummedCurve(tuple(merged))
 
 
 def raised(values: Floats) -> Floats:

@@ -21,16 +21,16 @@ import numpy as np
 from discreet.accounting.rdp.curve import RenyiCurve
 from discreet.accounting.rdp.integers import by_chords, by_octaves, choose_logs, log_sum
 from discreet.accounting.rdp.poisson import amplified_ceiling
-from discreet.accounting.rdp.response import Response, log_expm1
+from discreet.accounting.rdp.response import ResponseCurve, log_expm1
 
 if TYPE_CHECKING:
-    from discreet.accounting.rdp.curve import Floats
+    from discreet.core.arrays import Floats
 
 _ROUNDING = 2.0**-50
 
 
 @dataclass(frozen=True)
-class FixedSize(RenyiCurve):
+class FixedSizeCurve(RenyiCurve):
     """The curve ``base``, on ``size`` units drawn from ``of``; both about replaced units."""
 
     base: RenyiCurve
@@ -51,7 +51,7 @@ class FixedSize(RenyiCurve):
         """The least of all bounds that hold."""
         least = self.base(orders)
         if math.isfinite(self.ceiling):
-            least = np.minimum(least, Response(self.ceiling).bounds(orders))
+            least = np.minimum(least, ResponseCurve(self.ceiling).bounds(orders))
         return np.minimum(least, by_chords(orders, self._log_surplus))
 
     def _log_surplus(self, orders: Floats) -> Floats:
@@ -81,4 +81,4 @@ class FixedSize(RenyiCurve):
 
 def fixed_size(base: RenyiCurve, size: int, of: int) -> RenyiCurve:
     """The sampled curve; where all are drawn, the base itself."""
-    return base if size == of or base.ceiling == 0 else FixedSize(base, size, of)
+    return base if size == of or base.ceiling == 0 else FixedSizeCurve(base, size, of)

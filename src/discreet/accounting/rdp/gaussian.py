@@ -1,8 +1,8 @@
 """Curves on a line: D_alpha <= rho alpha, exact for the Gaussian (004a:E3(4), 004a:D7).
 
-``Gaussian`` also says *which* law it is: the composition of all its parts is dominated by one
-shift between normal laws, so that sampling can be priced at every order. ``Concentrated`` knows
-the line only; the discrete Gaussian is one (modern-data:N1: equality at integer orders for a
+``GaussianCurve`` also says *which* law it is: the composition of all its parts is dominated by one
+shift between normal laws, so that sampling can be priced at every order. ``ConcentratedCurve``
+knows the line only; the discrete Gaussian is one (modern-data:N1: equality at integer orders for a
 sensitivity of one step, less between).
 """
 
@@ -19,11 +19,11 @@ from discreet.accounting.rdp.curve import RenyiCurve, raised
 from discreet.core.parameters import rounded_up
 
 if TYPE_CHECKING:
-    from discreet.accounting.rdp.curve import Floats
+    from discreet.core.arrays import Floats
 
 
 @dataclass(frozen=True)
-class Concentrated(RenyiCurve):
+class ConcentratedCurve(RenyiCurve):
     """rho-zCDP: at most ``rho`` alpha."""
 
     rho: Fraction
@@ -40,7 +40,7 @@ class Concentrated(RenyiCurve):
     def merged(self, terms: list[tuple[RenyiCurve, int]]) -> list[tuple[RenyiCurve, int]]:
         """Rhos add up exactly."""
         rho = sum(
-            (times * curve.rho for curve, times in terms if isinstance(curve, Concentrated)),
+            (times * curve.rho for curve, times in terms if isinstance(curve, ConcentratedCurve)),
             Fraction(0),
         )
         return [(self.of(rho), 1)]
@@ -52,7 +52,7 @@ class Concentrated(RenyiCurve):
 
 
 @dataclass(frozen=True)
-class Gaussian(Concentrated):
+class GaussianCurve(ConcentratedCurve):
     """Normal laws of equal variance, ``mu`` = sqrt(2 rho) standard deviations apart."""
 
     def mu(self) -> float:

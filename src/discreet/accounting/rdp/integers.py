@@ -19,7 +19,8 @@ from discreet.accounting.rdp.response import log1p_exp
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.accounting.rdp.curve import Floats
+    from discreet.core.arrays import Floats
+
 
 MOST = 2048
 """The highest order at which sums over orders are evaluated."""

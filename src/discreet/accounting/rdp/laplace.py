@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.accounting.rdp.curve import Family
+from discreet.accounting.rdp.curve import CurveFamily
 
 if TYPE_CHECKING:
-    from discreet.accounting.rdp.curve import Floats
+    from discreet.core.arrays import Floats
 
 _LARGE = 600.0
 
 
 @dataclass(frozen=True)
-class Laplace(Family):
+class LaplaceCurve(CurveFamily):
     """Continuous Laplace noise of 1/``epsilon`` sensitivities."""
 
     epsilon: float
@@ -49,7 +49,7 @@ class Laplace(Family):
 
 
 @dataclass(frozen=True)
-class DiscreteLaplace(Family):
+class DiscreteLaplaceCurve(CurveFamily):
     """Two-sided geometric noise of ``steps``/``epsilon`` grid steps, at ``steps`` apart."""
 
     epsilon: float

@@ -21,25 +21,25 @@ import numpy as np
 
 from discreet.accounting.rdp.analytic import large_order_bound, mixed
 from discreet.accounting.rdp.curve import RenyiCurve, raised
-from discreet.accounting.rdp.gaussian import Gaussian
+from discreet.accounting.rdp.gaussian import GaussianCurve
 from discreet.accounting.rdp.integers import (
     binomial_logs,
     by_chords,
     by_octaves,
     log_sum,
 )
-from discreet.accounting.rdp.response import Response, log1p_exp, log_expm1
+from discreet.accounting.rdp.response import ResponseCurve, log1p_exp, log_expm1
 from discreet.accounting.rdp.sampled_gaussian import log_surplus
 
 if TYPE_CHECKING:
-    from discreet.accounting.rdp.curve import Floats
+    from discreet.core.arrays import Floats
 
 _ROUNDING = 2.0**-50
 _NEARLY_ONE = 1 - 1e-12
 
 
 @dataclass(frozen=True)
-class Poisson(RenyiCurve):
+class PoissonCurve(RenyiCurve):
     """The curve ``base``, on a sample that each unit joins with probability ``rate`` < 1."""
 
     base: RenyiCurve
@@ -55,9 +55,9 @@ class Poisson(RenyiCurve):
         plain = self.base(orders)
         least = np.minimum(plain, large_order_bound(plain, self.rate, orders))
         if math.isfinite(self.ceiling):
-            least = np.minimum(least, Response(self.ceiling).bounds(orders))
+            least = np.minimum(least, ResponseCurve(self.ceiling).bounds(orders))
         sharp = np.full_like(orders, math.inf)
-        if isinstance(self.base, Gaussian):
+        if isinstance(self.base, GaussianCurve):
             logs = log_surplus(self.base.mu(), self.rate, orders)
             sharp = raised(log1p_exp(logs) / (orders - 1))
         missing = np.isinf(sharp)
@@ -78,9 +78,9 @@ class Poisson(RenyiCurve):
 
 def poisson(base: RenyiCurve, rate: float) -> RenyiCurve:
     """The sampled curve; at a rate of (nearly) one, the base itself."""
-    if isinstance(base, Poisson):
+    if isinstance(base, PoissonCurve):
         return poisson(base.base, base.rate * rate * (1 + _ROUNDING))
-    return base if rate >= _NEARLY_ONE or base.ceiling == 0 else Poisson(base, rate)
+    return base if rate >= _NEARLY_ONE or base.ceiling == 0 else PoissonCurve(base, rate)
 
 
 def amplified_ceiling(ceiling: float, rate: float) -> float:

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.accounting.rdp.curve import Family
+from discreet.accounting.rdp.curve import CurveFamily
 
 if TYPE_CHECKING:
-    from discreet.accounting.rdp.curve import Floats
+    from discreet.core.arrays import Floats
 
 _ROUNDING = 2.0**-50
 
 
 @dataclass(frozen=True)
-class Response(Family):
+class ResponseCurve(CurveFamily):
     """One answer out of ``categories``, true with odds exp(``epsilon``) to each other one.
 
     With x = exp(epsilon), the moment of order alpha less one is
@@ -49,7 +49,7 @@ class Response(Family):
 
 
 @dataclass(frozen=True)
-class BoundedRange(Family):
+class BoundedRangeCurve(CurveFamily):
     """Log-probability ratios that lie within some interval of length ``epsilon``.
 
     The worst law has the two ends of the interval for values. With c = exp(-epsilon), the worst

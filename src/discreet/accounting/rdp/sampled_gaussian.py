@@ -26,7 +26,7 @@ import numpy as np
 from discreet.accounting.rdp.integers import log_sum
 
 if TYPE_CHECKING:
-    from discreet.accounting.rdp.curve import Floats
+    from discreet.core.arrays import Floats
 
 _ROUNDING = 2.0**-50
 _DIGITS = 35.0

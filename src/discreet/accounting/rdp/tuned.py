@@ -18,7 +18,7 @@ from discreet.core.events.tuned import StoppingLaw, Tuned
 from discreet.core.parameters import rounded_up
 
 if TYPE_CHECKING:
-    from discreet.accounting.rdp.curve import Floats
+    from discreet.core.arrays import Floats
 
 
 @dataclass(frozen=True)

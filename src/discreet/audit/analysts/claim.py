@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from discreet.audit.analysts.neighbours import Query, QueryWorlds, Submitted
 from discreet.audit.analysts.views import JointView, Shown, Watch, joint_view
-from discreet.audit.testers import Finding, Learned, audit, outcome, repeated
+from discreet.audit.testers import Finding, LearnedEvents, audit, outcome, repeated
 from discreet.core.errors import Mismatch
 from discreet.core.parameters import Number
 from discreet.queries.analysts.guarantee import AnalystGuarantee, AnalystUnit, OneAnalyst
@@ -88,7 +88,7 @@ def audit_analysts(
         worlds.second,
         epsilon=promise.epsilon(delta=float(delta)),
         delta=delta,
-        events=Learned(outcome),
+        events=LearnedEvents(outcome),
         trials=trials,
         confidence=confidence,
     )

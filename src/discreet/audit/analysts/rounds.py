@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.audit.analysts.neighbours import Submitted
 from discreet.audit.analysts.views import Shown
@@ -23,7 +22,6 @@ from discreet.queries.synopses.synopsis import Histogram
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.linear_query import LinearQuery
 
-Floats = NDArray[np.float64]
 Round: TypeAlias = Callable[[Submitted[LinearQuery]], Shown]
 
 

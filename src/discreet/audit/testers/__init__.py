@@ -4,6 +4,7 @@ Nothing here draws randomness: samplers and mechanisms are passed in.
 """
 
 from discreet.audit.testers.alarms import FalseAlarms
+from discreet.audit.testers.broken_twin import BrokenTwin, check_pair
 from discreet.audit.testers.distances import (
     changed_rows,
     discrete,
@@ -12,7 +13,14 @@ from discreet.audit.testers.distances import (
     linf,
     symmetric_difference,
 )
-from discreet.audit.testers.events import Event, EventSearch, Given, Learned, bins, outcome
+from discreet.audit.testers.events import (
+    EventSearch,
+    GivenEvents,
+    LearnedEvents,
+    OutcomeEvent,
+    bins,
+    outcome,
+)
 from discreet.audit.testers.exact import Violation, exp_bounds, violates, worst_ratio
 from discreet.audit.testers.finite import hockey_stick, min_delta, min_epsilon
 from discreet.audit.testers.intervals import lower_limit, upper_limit
@@ -41,23 +49,22 @@ from discreet.audit.testers.sensitivity import (
     steps,
     verify,
 )
-from discreet.audit.testers.twins import Twin, check_pair
 
 __all__ = [
+    "BrokenTwin",
     "ContinuousLaw",
     "DiscreteLaw",
-    "Event",
     "EventSearch",
     "Evidence",
     "FalseAlarms",
     "Finding",
     "FiniteMechanism",
-    "Given",
-    "Learned",
+    "GivenEvents",
+    "LearnedEvents",
+    "OutcomeEvent",
     "SensitivityReport",
     "StatedLaw",
     "ThreeSided",
-    "Twin",
     "Verdict",
     "Violation",
     "accepts",

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from discreet.audit.testers.finite import Floats
+from discreet.core.arrays import Floats
 
 Distance: TypeAlias = Callable[[Any, Any], float]
 

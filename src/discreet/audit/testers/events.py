@@ -15,14 +15,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from discreet.audit.testers.finite import Floats
+from discreet.core.arrays import Floats
 
 Draws = Sequence[Hashable]
 Label = Callable[[Any], Hashable]
 
 
 @dataclass(frozen=True)
-class Event:
+class OutcomeEvent:
     """A named set of outcomes."""
 
     name: str
@@ -40,25 +40,25 @@ class EventSearch(Protocol):
     def share(self) -> float:
         """The part of the trials used for choosing, in [0, 1)."""
 
-    def choose(self, first: Draws, second: Draws, *, delta: float) -> tuple[Event, ...]:
+    def choose(self, first: Draws, second: Draws, *, delta: float) -> tuple[OutcomeEvent, ...]:
         """The events to test, from releases on the two inputs."""
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenEvents:
     """Events fixed by hand; the whole sample tests them."""
 
     events: Mapping[str, Callable[[Any], bool]]
     share: float = 0.0
 
-    def choose(self, first: Draws, second: Draws, *, delta: float) -> tuple[Event, ...]:
+    def choose(self, first: Draws, second: Draws, *, delta: float) -> tuple[OutcomeEvent, ...]:
         """The given events, whatever was drawn."""
         del first, second, delta
-        return tuple(Event(name, holds) for name, holds in self.events.items())
+        return tuple(OutcomeEvent(name, holds) for name, holds in self.events.items())
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedEvents:
     """For each direction the best single label and the best set of likeliest labels.
 
     Contract: ``label`` sorts outcomes into not too many classes; outcomes themselves if they
@@ -68,16 +68,16 @@ class Learned:
     label: Label
     share: float = 0.5
 
-    def choose(self, first: Draws, second: Draws, *, delta: float) -> tuple[Event, ...]:
+    def choose(self, first: Draws, second: Draws, *, delta: float) -> tuple[OutcomeEvent, ...]:
         """At most four events, those with the best pessimistic estimate of epsilon."""
         here, there = Counter(map(self.label, first)), Counter(map(self.label, second))
         found = dict.fromkeys([*_best(here, there, delta), *_best(there, here, delta)])
         return tuple(self._event(labels) for labels in found)
 
-    def _event(self, labels: frozenset[Hashable]) -> Event:
+    def _event(self, labels: frozenset[Hashable]) -> OutcomeEvent:
         label, names = self.label, sorted(map(repr, labels))
         shown = names if len(names) <= 8 else [*names[:8], f"… {len(names)} in all"]
-        return Event("{" + ", ".join(shown) + "}", lambda draw: label(draw) in labels)
+        return OutcomeEvent("{" + ", ".join(shown) + "}", lambda draw: label(draw) in labels)
 
 
 def outcome(draw: Hashable) -> Hashable:

@@ -14,12 +14,11 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number, nonnegative
 
-Floats: TypeAlias = NDArray[np.float64]
 Table: TypeAlias = Mapping[Any, Number]
 Law: TypeAlias = Table | Sequence[Number] | Floats
 

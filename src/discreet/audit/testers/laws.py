@@ -16,8 +16,9 @@ from typing import Protocol, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.testers.finite import Floats, Table, table
-from discreet.audit.testers.partition import Blocks, Intervals, Partition
+from discreet.audit.testers.finite import Table, table
+from discreet.audit.testers.partition import BlockCells, CellPartition, IntervalCells
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 
 Values = NDArray[np.generic]
@@ -35,10 +36,10 @@ class Evidence:
 class StatedLaw(Protocol):
     """What a sampler claims to draw from."""
 
-    def partition(self, levels: Floats) -> Partition:
+    def partition(self, levels: Floats) -> CellPartition:
         """Cells cut near the given cumulative probabilities."""
 
-    def weigh(self, partition: Partition) -> Floats:
+    def weigh(self, partition: CellPartition) -> Floats:
         """This law's probability of each cell of another law's partition."""
 
     def own_tests(self, values: Values) -> tuple[Evidence, ...]:
@@ -96,7 +97,7 @@ class DiscreteLaw:
         """The probability outside the window."""
         return max(0.0, 1.0 - math.fsum(self.masses))
 
-    def partition(self, levels: Floats) -> Blocks:
+    def partition(self, levels: Floats) -> BlockCells:
         """Neighbouring outcomes of the window, pooled at the given cumulative probabilities."""
         middles = np.cumsum(self.masses) - self.masses / 2
         raw = np.searchsorted(levels, middles)
@@ -106,9 +107,9 @@ class DiscreteLaw:
         cell_of = dict(zip(self.window, (int(cell) for cell in cells[:-1]), strict=True))
         shut = frozenset(o for o, m in zip(self.window, self.masses, strict=True) if m == 0)
         listed = {outcome: cell for outcome, cell in cell_of.items() if outcome not in shut}
-        return Blocks(pooled, listed, int(cells[-1]), lambda value: self.pmf(value) > 0)
+        return BlockCells(pooled, listed, int(cells[-1]), lambda value: self.pmf(value) > 0)
 
-    def weigh(self, partition: Partition) -> Floats:
+    def weigh(self, partition: CellPartition) -> Floats:
         """This law's probability of each cell of another law's partition."""
         values = np.empty(len(self.window), dtype=object)
         values[:] = self.window
@@ -153,14 +154,14 @@ class ContinuousLaw:
             low, high = np.where(short, middle, low), np.where(short, high, middle)
         return high
 
-    def partition(self, levels: Floats) -> Intervals:
+    def partition(self, levels: Floats) -> IntervalCells:
         """Intervals between quantiles."""
         edges = np.unique(self.quantiles(levels))
-        return Intervals(self._between(edges), edges)
+        return IntervalCells(self._between(edges), edges)
 
-    def weigh(self, partition: Partition) -> Floats:
+    def weigh(self, partition: CellPartition) -> Floats:
         """This law's probability of each cell of another law's partition."""
-        if not isinstance(partition, Intervals):
+        if not isinstance(partition, IntervalCells):
             raise InvalidParameter(
                 code="laws_differ_in_kind",
                 expectation="a wrong law that is continuous as well",

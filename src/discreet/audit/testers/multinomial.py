@@ -16,7 +16,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.testers.finite import Floats
+from discreet.core.arrays import Floats
+from discreet.core.search import doubled, least
 
 
 def divergence(counts: NDArray[np.int64], masses: Floats) -> float:
@@ -46,13 +47,12 @@ def threshold(alpha: float, *, cells: int) -> float:
     """The statistic at which ``tail`` falls to ``alpha``: the least value that is rejected."""
     if cells == 1:
         return math.inf
-    low, high = float(cells - 1), 2.0 * (cells - 1) + 1.0
-    while tail(high, cells=cells) > alpha:
-        high *= 2
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if tail(middle, cells=cells) > alpha else (low, middle)
-    return high
+
+    def rejected(statistic: float) -> bool:
+        return tail(statistic, cells=cells) <= alpha
+
+    high = doubled(rejected, 2.0 * (cells - 1) + 1.0)
+    return least(rejected, float(cells - 1), high, close=0.0)
 
 
 def miss(truth: Floats, wrong: Floats, *, size: int, alpha: float) -> float:

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.testers.finite import Floats
+from discreet.core.arrays import Floats, Ints
 
-Cells: TypeAlias = NDArray[np.int64]
 IMPOSSIBLE = -1
 """The cell of a value that the law gives probability zero."""
 
 
-class Partition(Protocol):
+class CellPartition(Protocol):
     """Cells, their probabilities, and the cell of every value."""
 
     @property
     def masses(self) -> Floats:
         """The probability of each cell under the law that made the partition."""
 
-    def locate(self, values: NDArray[np.generic]) -> Cells:
+    def locate(self, values: NDArray[np.generic]) -> Ints:
         """The cell of each value, or ``IMPOSSIBLE``."""
 
 
 @dataclass(frozen=True)
-class Blocks:
+class BlockCells:
     """A partition of discrete outcomes; ``rest`` is the cell of those not listed."""
 
     masses: Floats
@@ -36,7 +35,7 @@ class Blocks:
     rest: int
     possible: Callable[[Hashable], bool]
 
-    def locate(self, values: NDArray[np.generic]) -> Cells:
+    def locate(self, values: NDArray[np.generic]) -> Ints:
         """The cell of each value, or ``IMPOSSIBLE``."""
         return np.array([self._cell(value) for value in values.tolist()], dtype=np.int64)
 
@@ -48,13 +47,13 @@ class Blocks:
 
 
 @dataclass(frozen=True)
-class Intervals:
+class IntervalCells:
     """The partition of the line into (−∞, e₁], (e₁, e₂], …, (e_k, ∞)."""
 
     masses: Floats
     edges: Floats
 
-    def locate(self, values: NDArray[np.generic]) -> Cells:
+    def locate(self, values: NDArray[np.generic]) -> Ints:
         """The cell of each value; infinities and NaN are ``IMPOSSIBLE``."""
         numbers = values.astype(np.float64)
         cells = np.searchsorted(self.edges, numbers, side="left").astype(np.int64)

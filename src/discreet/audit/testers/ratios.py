@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.testers.events import Event, EventSearch
+from discreet.audit.testers.events import EventSearch, OutcomeEvent
 from discreet.audit.testers.intervals import lower_limit, upper_limit
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import (
@@ -41,7 +41,7 @@ class Finding:
     delta: float
     confidence: float
     lower_bound: float
-    witness: Event | None
+    witness: OutcomeEvent | None
 
     @property
     def passes(self) -> bool:

@@ -15,13 +15,8 @@ import numpy as np
 
 from discreet.audit.testers.laws import Evidence, StatedLaw, Values, as_values
 from discreet.audit.testers.multinomial import divergence, miss, tail
-from discreet.audit.testers.partition import (
-    IMPOSSIBLE,
-    Cells,
-    Partition,
-    coarse_levels,
-    fine_levels,
-)
+from discreet.audit.testers.partition import IMPOSSIBLE, CellPartition, coarse_levels, fine_levels
+from discreet.core.arrays import Ints
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count, probability
 
@@ -133,11 +128,11 @@ def three_sided(
     return ThreeSided(accepts(values, law, alpha=level), wrong)
 
 
-def _cells(values: Values, partition: Partition) -> Evidence:
+def _cells(values: Values, partition: CellPartition) -> Evidence:
     return _fit("cells", partition.locate(values), partition.masses)
 
 
-def _repetition(values: Values, partition: Partition) -> tuple[Evidence, ...]:
+def _repetition(values: Values, partition: CellPartition) -> tuple[Evidence, ...]:
     """Pairs of draws, next to each other and half the sample apart, against independence."""
     cells, half = partition.locate(values), len(values) // 2
     pairs = np.outer(partition.masses, partition.masses).ravel()
@@ -147,12 +142,12 @@ def _repetition(values: Values, partition: Partition) -> tuple[Evidence, ...]:
     return _fit("neighbouring draws", nearby, pairs), _fit("draws half apart", apart, pairs)
 
 
-def _pair(first: Cells, second: Cells, width: int) -> Cells:
+def _pair(first: Ints, second: Ints, width: int) -> Ints:
     possible = (first != IMPOSSIBLE) & (second != IMPOSSIBLE)
     return np.where(possible, first * width + second, IMPOSSIBLE)
 
 
-def _fit(test: str, cells: Cells, masses: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Evidence:
+def _fit(test: str, cells: Ints, masses: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Evidence:
     if np.any(cells == IMPOSSIBLE):
         return Evidence(test, float("inf"), 0.0)
     counts = np.bincount(cells, minlength=len(masses))

@@ -13,14 +13,13 @@ their meaning: a version, once published, never changes what it means.
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.core import pricing
 from discreet.core.errors import InvalidParameter, Mismatch
-from discreet.core.fraction_json import fraction_from_json, fraction_to_json
+from discreet.core.events.versioned import Versioned, read
 from discreet.core.parameters import count, finite
 from discreet.core.unit import Relation
 
@@ -32,14 +31,9 @@ if TYPE_CHECKING:
 
     from discreet.core.guarantee import ZCDP, GaussianDP
 
-_KINDS: dict[str, type[Event]] = {}
-
-_ARGUMENTS = {"loss": "epsilon", "slack": "delta"}
-"""Fields whose argument name is a method of every event (``epsilon``, ``delta``)."""
-
 
 @dataclass(frozen=True, repr=False)
-class Event:
+class Event(Versioned, abstract=True):
     """Base of all events. Subclass with frozen fields to add a kind.
 
     A subclass outside discreet sets ``kind`` to a name of its own (``"acme.Staircase"``) and
@@ -47,22 +41,6 @@ class Event:
     """
 
     kind: ClassVar[str] = "Event"
-    version: ClassVar[int] = 1
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Register the kind so that it can be read back from JSON."""
-        super().__init_subclass__(**options)
-        if "kind" not in cls.__dict__:
-            cls.kind = cls.__name__
-        known = _KINDS.setdefault(cls.kind, cls)
-        if known.__module__ != cls.__module__ or known.__qualname__ != cls.__qualname__:
-            raise InvalidParameter(
-                code="event_kind_taken",
-                expectation="an event kind that no other class uses",
-                received=cls.kind,
-                remedy="Set the class attribute `kind` to a name with your own prefix.",
-            )
-        _KINDS[cls.kind] = cls
 
     def __add__(self, other: Event) -> Event:
         """Both happen, on the same data."""
@@ -149,42 +127,9 @@ class Event:
         """The curve of type II against type I errors that no test can get below."""
         return pricing.report("tradeoff", self)
 
-    def with_accountant(self, accountant: pricing.Accountant[Any]) -> pricing.Priced:
+    def with_accountant(self, accountant: pricing.Certifies) -> pricing.Priced:
         """The event as one accountant sees it, instead of the tightest of all."""
         return pricing.Priced(self, accountant)
-
-    def to_json(self) -> str:
-        """A line of JSON from which :func:`from_json` rebuilds an equal event."""
-        return json.dumps(self._plain(), sort_keys=True)
-
-    def _plain(self) -> dict[str, Any]:
-        plain: dict[str, Any] = {"kind": self.kind, "version": self.version}
-        for name, value in self._arguments().items():
-            plain[name] = _encode(value)
-        return plain
-
-    def _arguments(self) -> dict[str, Any]:
-        """Constructor arguments that rebuild this event."""
-        return {
-            _ARGUMENTS.get(item.name, item.name): getattr(self, item.name) for item in fields(self)
-        }
-
-    def __repr__(self) -> str:
-        """As it was written: ``Laplace(epsilon=0.1)``."""
-        inside = ", ".join(f"{name}={value!r}" for name, value in self._arguments().items())
-        return f"{self.kind}({inside})"
-
-    @classmethod
-    def _rebuild(cls, values: dict[str, Any]) -> Self:
-        names = {_ARGUMENTS.get(item.name, item.name) for item in fields(cls)}
-        if set(values) != names:
-            raise InvalidParameter(
-                code="event_fields",
-                expectation=f"fields {sorted(names)} for an event of kind {cls.kind}",
-                received=sorted(values),
-                remedy="Restore the event from the text that `to_json` wrote.",
-            )
-        return cls(**{name: _decode(value) for name, value in values.items()})
 
 
 @dataclass(frozen=True, repr=False)
@@ -342,54 +287,4 @@ def compose(events: tuple[Event, ...]) -> Event:
 
 def from_json(text: str) -> Event:
     """Rebuild the event that :meth:`Event.to_json` wrote; refuse unknown kinds and versions."""
-    try:
-        return _from_plain(json.loads(text))
-    except (ValueError, TypeError, ZeroDivisionError, RecursionError) as fault:
-        if isinstance(fault, InvalidParameter):
-            raise
-        raise _not_json(type(fault).__name__) from None
-
-
-def _not_json(received: str) -> InvalidParameter:
-    return InvalidParameter(
-        code="event_not_json",
-        expectation="a JSON object that describes an event",
-        received=received,
-        remedy="Pass the text that `to_json` wrote.",
-    )
-
-
-def _from_plain(plain: object) -> Event:
-    if not isinstance(plain, dict):
-        raise _not_json(type(plain).__name__)
-    values = dict(plain)
-    kind, version = values.pop("kind", None), values.pop("version", None)
-    known = _KINDS.get(kind) if isinstance(kind, str) else None
-    if known is None or version is True or version != known.version:
-        raise InvalidParameter(
-            code="event_unknown",
-            expectation="an event kind and version that this installation knows",
-            received=(kind, version),
-            remedy="Import the package that defines the event, or upgrade discreet.",
-        )
-    return known._rebuild(values)
-
-
-def _encode(value: object) -> object:
-    if isinstance(value, Event):
-        return value._plain()
-    if isinstance(value, tuple):
-        return [_encode(item) for item in value]
-    if isinstance(value, Fraction):
-        return fraction_to_json(value)
-    return value
-
-
-def _decode(value: object) -> Any:
-    if isinstance(value, list):
-        return tuple(_decode(item) for item in value)
-    if (fraction := fraction_from_json(value)) is not None:
-        return fraction
-    if isinstance(value, dict):
-        return _from_plain(value)
-    return value
+    return require_event(read(text))

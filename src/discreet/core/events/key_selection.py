@@ -3,7 +3,8 @@
 A unit is counted once in each of at most ``groups`` groups. ``swaps`` is 1 where a unit comes or
 goes and 2 under Replace, where one goes and another comes: then as many counts rise as fall.
 
-Source: modern-data:P1-P4. Prices: ``accounting/key_selection.py``. Proof: ``proofs/partition.md``.
+Source: modern-data:P1-P4. Prices: ``accounting/key_selection.py``.
+Proof: ``proofs/key_selection.md``.
 """
 
 from __future__ import annotations

@@ -16,13 +16,13 @@ from discreet.core.parameters import positive
 from discreet.core.written import Form
 from discreet.mechanisms import discrete_gaussian, discrete_laplace, gaussian, laplace
 from discreet.mechanisms.additive import Additive
-from discreet.mechanisms.distributions.gaussian import DiscreteGaussian, RoundedGaussian
-from discreet.mechanisms.distributions.laplace import DiscreteLaplace, RoundedLaplace
+from discreet.mechanisms.distributions.gaussian import DiscreteGaussianDistribution, RoundedGaussian
+from discreet.mechanisms.distributions.laplace import DiscreteLaplaceDistribution, RoundedLaplace
 from discreet.mechanisms.distributions.symmetric import Law
 
 __all__ = [
-    "DiscreteGaussian",
-    "DiscreteLaplace",
+    "DiscreteGaussianDistribution",
+    "DiscreteLaplaceDistribution",
     "Law",
     "RoundedGaussian",
     "RoundedLaplace",
@@ -30,12 +30,14 @@ __all__ = [
     "law_of",
 ]
 
-_Known = RoundedLaplace | DiscreteLaplace | RoundedGaussian | DiscreteGaussian
+_Known = (
+    RoundedLaplace | DiscreteLaplaceDistribution | RoundedGaussian | DiscreteGaussianDistribution
+)
 _KINDS: dict[str, type[_Known]] = {
     RoundedLaplace.kind: RoundedLaplace,
-    DiscreteLaplace.kind: DiscreteLaplace,
+    DiscreteLaplaceDistribution.kind: DiscreteLaplaceDistribution,
     RoundedGaussian.kind: RoundedGaussian,
-    DiscreteGaussian.kind: DiscreteGaussian,
+    DiscreteGaussianDistribution.kind: DiscreteGaussianDistribution,
 }
 
 
@@ -69,11 +71,11 @@ def law_of(mechanism: Additive, *, step: float, size: int = 1) -> Law:
     if isinstance(mechanism, laplace.Laplace):
         return RoundedLaplace(spread, width)
     if isinstance(mechanism, discrete_laplace.DiscreteLaplace):
-        return DiscreteLaplace(spread, width)
+        return DiscreteLaplaceDistribution(spread, width)
     if isinstance(mechanism, gaussian.Gaussian):
         return RoundedGaussian(spread, width)
     if isinstance(mechanism, discrete_gaussian.DiscreteGaussian):
-        return DiscreteGaussian(spread, width)
+        return DiscreteGaussianDistribution(spread, width)
     raise InvalidParameter(
         code="law_unknown",
         expectation="a Laplace, DiscreteLaplace, Gaussian or DiscreteGaussian mechanism",

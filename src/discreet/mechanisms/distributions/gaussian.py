@@ -14,7 +14,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from discreet.mechanisms.distributions.symmetric import Companion, Floats, Law
+from discreet.core.arrays import Floats
+from discreet.mechanisms.distributions.symmetric import Companion, Law
 
 _TABULATED = 4096.0
 _FAR = 41
@@ -70,10 +71,10 @@ class RoundedGaussian(Law):
 
 
 @dataclass(frozen=True)
-class DiscreteGaussian(Law):
+class DiscreteGaussianDistribution(Law):
     """P(z) proportional to exp(-z**2 / 2 ``sigma``**2) on the multiples z of ``step``.
 
-    >>> round(DiscreteGaussian(sigma=0.5, step=1).std ** 2, 6)
+    >>> round(DiscreteGaussianDistribution(sigma=0.5, step=1).std ** 2, 6)
     0.215013
     """
 

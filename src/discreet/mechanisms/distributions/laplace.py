@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.mechanisms.distributions.symmetric import Companion, Floats, Law
+from discreet.core.arrays import Floats
+from discreet.mechanisms.distributions.symmetric import Companion, Law
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,10 @@ class RoundedLaplace(Law):
 
 
 @dataclass(frozen=True)
-class DiscreteLaplace(Law):
+class DiscreteLaplaceDistribution(Law):
     """P(z) proportional to exp(-|z| / ``scale``) on the multiples z of ``step``.
 
-    >>> law = DiscreteLaplace(scale=1, step=1)
+    >>> law = DiscreteLaplaceDistribution(scale=1, step=1)
     >>> law.half_width(0.95), round(law.tail(3), 5)
     (3.0, 0.02678)
     """

@@ -11,13 +11,11 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import positive, probability
 from discreet.core.written import Form
-
-Floats = NDArray[np.float64]
 
 _WHOLE = 2.0**50
 

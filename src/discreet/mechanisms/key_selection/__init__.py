@@ -4,15 +4,15 @@ from discreet.mechanisms.key_selection.gaussian import ConcentratedThreshold, Ga
 from discreet.mechanisms.key_selection.geometric import GeometricThreshold
 from discreet.mechanisms.key_selection.optimal import OptimalSelection
 from discreet.mechanisms.key_selection.plan import plan_counts, plan_names
-from discreet.mechanisms.key_selection.rule import Kept, Rule
+from discreet.mechanisms.key_selection.rule import KeptKeys, KeySelectionRule
 
 __all__ = [
     "ConcentratedThreshold",
     "GaussianThreshold",
     "GeometricThreshold",
-    "Kept",
+    "KeptKeys",
+    "KeySelectionRule",
     "OptimalSelection",
-    "Rule",
     "plan_counts",
     "plan_names",
 ]

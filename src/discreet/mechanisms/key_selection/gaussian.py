@@ -3,7 +3,7 @@
 Normal noise grows with the root of the number of groups and is better from three groups on. Noise
 and threshold are calibrated together (``accounting/key_selection.py``).
 
-Source: modern-data:P3, P4. Proof: ``proofs/partition.md``.
+Source: modern-data:P3, P4. Proof: ``proofs/key_selection.md``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,12 @@ from discreet.core.events.key_selection import ConcentratedThreshold as Concentr
 from discreet.core.events.key_selection import GaussianThreshold as GaussianThresholdEvent
 from discreet.core.parameters import Number, exact, probability
 from discreet.mechanisms import grid
-from discreet.mechanisms.key_selection.rule import MOST_PEOPLE, Kept, Rule, out_of_reach
+from discreet.mechanisms.key_selection.rule import (
+    MOST_PEOPLE,
+    KeptKeys,
+    KeySelectionRule,
+    out_of_reach,
+)
 from discreet.noise import rounded_gaussian
 
 if TYPE_CHECKING:
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NormalThreshold(Rule):
+class NormalThreshold(KeySelectionRule):
     """What both Gaussian rules share: rounded normal noise, and a whole threshold."""
 
     @property
@@ -40,14 +45,14 @@ class NormalThreshold(Rule):
     @property
     def law(self) -> Law:
         """Normal noise, rounded."""
-        from discreet.mechanisms.distributions.distribution import RoundedGaussian
+        from discreet.mechanisms.distributions.gaussian import RoundedGaussian  # loads SciPy
 
         return RoundedGaussian(self.noise.sigma, 1.0)
 
-    def _release(self, people: NDArray[np.int64]) -> Kept:
+    def _release(self, people: NDArray[np.int64]) -> KeptKeys:
         noise = rounded_gaussian(exact(self.noise.sigma), len(people), self.randomness)
         noisy = people + noise
-        return Kept((noisy >= self.noise.threshold) & (people > 0), noisy)
+        return KeptKeys((noisy >= self.noise.threshold) & (people > 0), noisy)
 
     def _probabilities(self, people: NDArray[np.int64]) -> NDArray[np.float64]:
         from discreet.accounting.key_selection import keep_probabilities  # loads all accountants
@@ -59,14 +64,14 @@ class NormalThreshold(Rule):
 class GaussianThreshold(NormalThreshold):
     """Publishes counts with normal noise where they reach a threshold, at (epsilon, delta).
 
-    Assumptions: those of :class:`Rule`.
+    Assumptions: those of :class:`KeySelectionRule`.
 
     Guarantee: (epsilon, delta)-differential privacy for names and counts together.
 
     >>> GaussianThreshold(epsilon=1, delta=1e-5, groups=10).people_for(0.5)
     58
 
-    Source: modern-data:P3 (tuned). Proof: ``proofs/partition.md``.
+    Source: modern-data:P3 (tuned). Proof: ``proofs/key_selection.md``.
     """
 
     epsilon: Number
@@ -97,7 +102,7 @@ class GaussianThreshold(NormalThreshold):
 class ConcentratedThreshold(NormalThreshold):
     """Publishes counts with normal noise of rho-zCDP where they reach a threshold.
 
-    Assumptions: those of :class:`Rule`.
+    Assumptions: those of :class:`KeySelectionRule`.
 
     Guarantee: delta-approximate rho-zCDP for names and counts together. No rule that names
     unlisted keys is rho-zCDP without a delta.
@@ -105,7 +110,7 @@ class ConcentratedThreshold(NormalThreshold):
     >>> ConcentratedThreshold(rho=0.5, delta=1e-5).noise.threshold
     6
 
-    Source: modern-data:P4. Proof: ``proofs/partition.md``.
+    Source: modern-data:P4. Proof: ``proofs/key_selection.md``.
     """
 
     rho: Number

@@ -8,7 +8,7 @@ name *and* the count; and nobody's key, n = 0, never passes.
 The bound is decided by P(X = k) <= delta in exact arithmetic: rounding up a logarithm in floating
 point can take a whole number for the next one (modern-data:P2).
 
-Source: modern-data:P2. Proof: ``proofs/partition.md``.
+Source: modern-data:P2. Proof: ``proofs/key_selection.md``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,13 @@ from discreet.core.events.event import Event
 from discreet.core.events.key_selection import GeometricThreshold as GeometricThresholdEvent
 from discreet.core.parameters import Number, exact, probability
 from discreet.mechanisms import grid
-from discreet.mechanisms.key_selection.rule import MOST_PEOPLE, Kept, Rule, out_of_reach
+from discreet.mechanisms.distributions.laplace import DiscreteLaplaceDistribution
+from discreet.mechanisms.key_selection.rule import (
+    MOST_PEOPLE,
+    KeptKeys,
+    KeySelectionRule,
+    out_of_reach,
+)
 from discreet.noise import Noiseless, Source, discrete_laplace
 from discreet.noise.enclosure import exp_minus
 
@@ -37,10 +43,10 @@ _STEEPEST = Fraction(1000)
 
 
 @dataclass(frozen=True, kw_only=True)
-class GeometricThreshold(Rule):
+class GeometricThreshold(KeySelectionRule):
     """Publishes counts with truncated geometric noise where they pass the bound of the noise.
 
-    Assumptions: those of :class:`Rule`.
+    Assumptions: those of :class:`KeySelectionRule`.
 
     Guarantee: (epsilon, delta)-differential privacy for names and counts together, for a unit in
     at most ``groups`` groups, each of which gets an equal part.
@@ -48,7 +54,7 @@ class GeometricThreshold(Rule):
     >>> GeometricThreshold(epsilon=1, delta=1e-5).bound
     11
 
-    Source: modern-data:P2. Proof: ``proofs/partition.md``.
+    Source: modern-data:P2. Proof: ``proofs/key_selection.md``.
     """
 
     epsilon: Number
@@ -75,19 +81,17 @@ class GeometricThreshold(Rule):
     @property
     def law(self) -> Law:
         """Geometric noise, of which the truncated one is never the wider."""
-        from discreet.mechanisms.distributions.distribution import DiscreteLaplace
-
-        return DiscreteLaplace(float(1 / self.rate), 1.0)
+        return DiscreteLaplaceDistribution(float(1 / self.rate), 1.0)
 
     def _event(self) -> Event:
         return GeometricThresholdEvent(
             epsilon=self.epsilon, delta=self.delta, groups=self.groups, swaps=self.swaps
         )
 
-    def _release(self, people: NDArray[np.int64]) -> Kept:
+    def _release(self, people: NDArray[np.int64]) -> KeptKeys:
         noise = truncated_geometric(1 / self.rate, self.bound, len(people), self.randomness)
         noisy = people + noise
-        return Kept((noisy > self.bound) & (people > 0), noisy)
+        return KeptKeys((noisy > self.bound) & (people > 0), noisy)
 
     def _probabilities(self, people: NDArray[np.int64]) -> NDArray[np.float64]:
         """P(X > k - n)."""

@@ -9,7 +9,7 @@ then (epsilon, delta)-close, with equality, and by induction no other such rule 
 n. The recursion solves in closed form: the first branch while pi(n) is at most
 (1 - delta)/(1 + e**epsilon), the second from there.
 
-Source: modern-data:P1 (Desfontaines, Voss, Gipson). Proof: ``proofs/partition.md``.
+Source: modern-data:P1 (Desfontaines, Voss, Gipson). Proof: ``proofs/key_selection.md``.
 """
 
 from __future__ import annotations
@@ -26,17 +26,22 @@ from discreet.core.events.event import Event
 from discreet.core.events.key_selection import KeySelection
 from discreet.core.parameters import Number, exact, probability
 from discreet.mechanisms import grid
-from discreet.mechanisms.key_selection.rule import MOST_PEOPLE, Kept, Rule, out_of_reach
+from discreet.mechanisms.key_selection.rule import (
+    MOST_PEOPLE,
+    KeptKeys,
+    KeySelectionRule,
+    out_of_reach,
+)
 from discreet.noise import Noiseless
 from discreet.noise.bernoulli import bernoulli_enclosed
 from discreet.noise.enclosure import exp_minus
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptimalSelection(Rule):
+class OptimalSelection(KeySelectionRule):
     """Names each key with the largest probability that (epsilon, delta) allows; no counts.
 
-    Assumptions: those of :class:`Rule`.
+    Assumptions: those of :class:`KeySelectionRule`.
 
     Guarantee: (epsilon, delta)-differential privacy for a unit in at most ``groups`` groups, each
     of which gets an equal part. Coins are drawn with exactly the stated probabilities.
@@ -44,7 +49,7 @@ class OptimalSelection(Rule):
     >>> OptimalSelection(epsilon=1, delta=1e-5).people_for(0.5)
     12
 
-    Source: modern-data:P1. Proof: ``proofs/partition.md``.
+    Source: modern-data:P1. Proof: ``proofs/key_selection.md``.
     """
 
     epsilon: Number
@@ -63,22 +68,22 @@ class OptimalSelection(Rule):
         """No counts are published."""
 
     @cached_property
-    def coin(self) -> Coin:
+    def coin(self) -> KeepProbability:
         """The law of one key."""
         parts = self.groups * self.swaps
-        return Coin(exact(self.epsilon) / parts, exact(self.delta) / parts)
+        return KeepProbability(exact(self.epsilon) / parts, exact(self.delta) / parts)
 
     def _event(self) -> Event:
         return KeySelection(
             epsilon=self.epsilon, delta=self.delta, groups=self.groups, swaps=self.swaps
         )
 
-    def _release(self, people: NDArray[np.int64]) -> Kept:
+    def _release(self, people: NDArray[np.int64]) -> KeptKeys:
         chances = self._probabilities(people)
         if isinstance(self.randomness, Noiseless):
-            return Kept(chances >= 0.5, None)
+            return KeptKeys(chances >= 0.5, None)
         coin = self.coin
-        return Kept(
+        return KeptKeys(
             bernoulli_enclosed(
                 chances, lambda i, bits: coin.enclosed(int(people[i]), bits), self.randomness
             ),
@@ -94,7 +99,7 @@ class OptimalSelection(Rule):
 
 
 @dataclass(frozen=True)
-class Coin:
+class KeepProbability:
     """pi(n) at (epsilon, delta) for one group: in doubles, and enclosed as closely as asked."""
 
     epsilon: Fraction

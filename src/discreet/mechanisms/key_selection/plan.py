@@ -17,7 +17,7 @@ from discreet.core.parameters import Number
 from discreet.mechanisms.key_selection.gaussian import GaussianThreshold
 from discreet.mechanisms.key_selection.geometric import GeometricThreshold
 from discreet.mechanisms.key_selection.optimal import OptimalSelection
-from discreet.mechanisms.key_selection.rule import Rule
+from discreet.mechanisms.key_selection.rule import KeySelectionRule
 from discreet.noise import SYSTEM, Source
 
 Kind: TypeAlias = type[OptimalSelection] | type[GeometricThreshold] | type[GaussianThreshold]
@@ -34,7 +34,7 @@ def plan_names(
     swaps: int = 1,
     least: int = 1,
     randomness: Source = SYSTEM,
-) -> Rule:
+) -> KeySelectionRule:
     """The rule that names most keys; counts are not asked for."""
     return _best(OptimalSelection, epsilon, delta, groups, swaps)(
         epsilon=epsilon,
@@ -54,7 +54,7 @@ def plan_counts(
     swaps: int = 1,
     least: int = 1,
     randomness: Source = SYSTEM,
-) -> Rule:
+) -> KeySelectionRule:
     """The rule that names most keys together with their noisy counts."""
     return _best(GeometricThreshold, epsilon, delta, groups, swaps)(
         epsilon=epsilon,

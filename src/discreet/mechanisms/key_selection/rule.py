@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.parameters import count, probability
+from discreet.core.search import doubled, least_whole
 from discreet.mechanisms.additive import marked
 from discreet.noise import SYSTEM, Source
 from discreet.noise.randomness import require_source
@@ -27,7 +28,7 @@ MOST_PEOPLE = 10**7
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptKeys:
     """Which candidates are named, and their noisy counts where the rule publishes any."""
 
     chosen: NDArray[np.bool_]
@@ -35,7 +36,7 @@ class Kept:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule(ABC):
+class KeySelectionRule(ABC):
     """A private choice among candidate keys.
 
     Assumptions: counts are of people, each counted once in at most ``groups`` keys; ``swaps`` is
@@ -68,7 +69,7 @@ class Rule(ABC):
     def law(self) -> Law | None:
         """The noise of published counts; None where none are."""
 
-    def release(self, counts: Any) -> Kept:
+    def release(self, counts: Any) -> KeptKeys:
         """Choose among candidates by their exact numbers of people."""
         people = np.asarray(counts)
         if people.ndim != 1 or people.dtype.kind not in "iu" or (people < 0).any():
@@ -80,7 +81,7 @@ class Rule(ABC):
         kept = self._release(np.maximum(people.astype(np.int64) - (self.least - 1), 0))
         if kept.counts is None:
             return kept
-        return Kept(kept.chosen, kept.counts + (self.least - 1))
+        return KeptKeys(kept.chosen, kept.counts + (self.least - 1))
 
     def keep_probability(self, people: int) -> float:
         """The chance that a key of so many people is named, for information."""
@@ -90,16 +91,14 @@ class Rule(ABC):
     def people_for(self, chance: float) -> int:
         """The least number of people whose key is named with probability ``chance`` or more."""
         wanted = float(probability("chance", chance))
-        low, high = 0, 1
-        while self._probabilities(np.array([high]))[0] < wanted:
-            low, high = high, high * 2
-            if high > 2 * MOST_PEOPLE:
-                raise out_of_reach()
-        while high - low > 1:
-            middle = (low + high) // 2
-            enough = self._probabilities(np.array([middle]))[0] >= wanted
-            low, high = (low, middle) if enough else (middle, high)
-        return high + self.least - 1
+
+        def enough(people: int) -> bool:
+            return bool(self._probabilities(np.array([people]))[0] >= wanted)
+
+        high = doubled(enough, 1, at_most=2 * MOST_PEOPLE)
+        if high is None:
+            raise out_of_reach()
+        return least_whole(enough, high // 2, high) + self.least - 1
 
     def found(self) -> float:
         """The share of keys found of a long tail: how planners compare."""
@@ -115,7 +114,7 @@ class Rule(ABC):
         """The event of a private run."""
 
     @abstractmethod
-    def _release(self, people: NDArray[np.int64]) -> Kept:
+    def _release(self, people: NDArray[np.int64]) -> KeptKeys:
         """Choose by counts that are not negative."""
 
     @abstractmethod

@@ -5,7 +5,7 @@ from discreet.mechanisms.quantiles.choice import (
     PERMUTE_AND_FLIP,
     ByExponential,
     ByPermuteAndFlip,
-    Choice,
+    RankChoice,
 )
 from discreet.mechanisms.quantiles.extremes import Maximum, Minimum, extreme_rank
 from discreet.mechanisms.quantiles.plan import plan_quantiles
@@ -18,11 +18,11 @@ __all__ = [
     "PERMUTE_AND_FLIP",
     "ByExponential",
     "ByPermuteAndFlip",
-    "Choice",
     "IndependentQuantiles",
     "Maximum",
     "Minimum",
     "Quantile",
+    "RankChoice",
     "RecursiveQuantiles",
     "Several",
     "extreme_rank",

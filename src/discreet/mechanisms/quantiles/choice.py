@@ -48,7 +48,7 @@ class Lists:
         return behind
 
 
-class Choice(ABC):
+class RankChoice(ABC):
     """A way to draw one candidate from each list, at a price."""
 
     @abstractmethod
@@ -88,7 +88,7 @@ class Choice(ABC):
 
 
 @dataclass(frozen=True)
-class ByPermuteAndFlip(Choice):
+class ByPermuteAndFlip(RankChoice):
     """Pure epsilon, and never less accurate than the exponential mechanism at that epsilon.
 
     Its zCDP price is epsilon**2 / 2: it is not of bounded range (modern-data:N2).
@@ -143,7 +143,7 @@ def _heads(lists: Lists, source: Source) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class ByExponential(Choice):
+class ByExponential(RankChoice):
     """The exponential mechanism: pure epsilon of bounded range, hence epsilon**2 / 8 of zCDP."""
 
     def event(self, epsilon: Number) -> Exponential:

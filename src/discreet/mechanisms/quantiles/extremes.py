@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from discreet.core.parameters import Number, count, exact
 from discreet.mechanisms import grid
-from discreet.mechanisms.quantiles.choice import PERMUTE_AND_FLIP, Choice
-from discreet.mechanisms.quantiles.quantile import Ranked
+from discreet.mechanisms.quantiles.choice import PERMUTE_AND_FLIP, RankChoice
+from discreet.mechanisms.quantiles.quantile import RankMechanism
 from discreet.mechanisms.quantiles.targets import FromBottom, FromTop
 
 BEYOND = 0.05
@@ -24,7 +24,7 @@ def extreme_rank(
     epsilon: Number,
     rank_sensitivity: int,
     candidates: int,
-    by: Choice = PERMUTE_AND_FLIP,
+    by: RankChoice = PERMUTE_AND_FLIP,
 ) -> int:
     """How many rows from the end to aim at.
 
@@ -43,7 +43,7 @@ def extreme_rank(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _End(Ranked):
+class _End(RankMechanism):
     """What minimum and maximum share."""
 
     @property
@@ -64,7 +64,7 @@ class Maximum(_End):
     Contract: as for :class:`~discreet.mechanisms.quantiles.Quantile`. In groups of fewer than
     ``2 * rank`` rows the answer is aimed at the median.
 
-    Assumptions: as for all selections by rank (:class:`Ranked`).
+    Assumptions: as for all selections by rank (:class:`RankMechanism`).
 
     Guarantee: pure epsilon-differential privacy for each group, exactly, in proportion to the
     rows of a person; with ``by=EXPONENTIAL`` of bounded range too.
@@ -87,7 +87,7 @@ class Minimum(_End):
 
     Contract: as for :class:`Maximum`.
 
-    Assumptions: as for all selections by rank (:class:`Ranked`).
+    Assumptions: as for all selections by rank (:class:`RankMechanism`).
 
     Guarantee: as for :class:`Maximum`.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.core.parameters import Number
-from discreet.mechanisms.quantiles.choice import PERMUTE_AND_FLIP, Choice
+from discreet.mechanisms.quantiles.choice import PERMUTE_AND_FLIP, RankChoice
 from discreet.mechanisms.quantiles.recursive import RecursiveQuantiles
 from discreet.mechanisms.quantiles.several import IndependentQuantiles, Several
 from discreet.noise.randomness import SYSTEM, Source
@@ -17,7 +17,7 @@ def plan_quantiles(
     candidates: Any,
     rank_sensitivity: int,
     epsilon: Number,
-    by: Choice = PERMUTE_AND_FLIP,
+    by: RankChoice = PERMUTE_AND_FLIP,
     randomness: Source = SYSTEM,
 ) -> Several:
     """The more accurate way to quantiles at these levels.

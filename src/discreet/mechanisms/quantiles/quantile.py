@@ -17,7 +17,7 @@ from discreet.core.parameters import Number, count, exact, positive, probability
 from discreet.mechanisms import grid
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.quantiles.candidates import Values, read_candidates, read_counts
-from discreet.mechanisms.quantiles.choice import PERMUTE_AND_FLIP, Choice, Lists
+from discreet.mechanisms.quantiles.choice import PERMUTE_AND_FLIP, Lists, RankChoice
 from discreet.mechanisms.quantiles.targets import Proportion, Target
 from discreet.noise.randomness import SYSTEM, Source, require_source
 
@@ -26,7 +26,7 @@ BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ranked(ABC):
+class RankMechanism(ABC):
     """What all selections by rank share.
 
     Assumptions: neighbouring data sets differ by one person's rows, all added or all removed,
@@ -38,7 +38,7 @@ class Ranked(ABC):
     candidates: Any
     rank_sensitivity: int
     epsilon: Number
-    by: Choice = PERMUTE_AND_FLIP
+    by: RankChoice = PERMUTE_AND_FLIP
     randomness: Source = SYSTEM
 
     def __post_init__(self) -> None:
@@ -116,13 +116,13 @@ class Ranked(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quantile(Ranked):
+class Quantile(RankMechanism):
     """The q-quantile of each group's rows, chosen among public candidates.
 
     Contract: :meth:`release` takes the exact histogram of the rows on the candidates. The answer
     is one of the candidates; with few rows it is nearly uniform on them, without rows exactly.
 
-    Assumptions: as for all selections by rank (:class:`Ranked`).
+    Assumptions: as for all selections by rank (:class:`RankMechanism`).
 
     Guarantee: pure epsilon-differential privacy for each group, exactly; a person with r rows in
     it loses at most ``epsilon * r / rank_sensitivity``. ``by=EXPONENTIAL`` is of bounded range
@@ -158,7 +158,7 @@ class Quantile(Ranked):
         q: Number,
         candidates: Any,
         rank_sensitivity: int,
-        by: Choice = PERMUTE_AND_FLIP,
+        by: RankChoice = PERMUTE_AND_FLIP,
         randomness: Source = SYSTEM,
     ) -> Quantile:
         """With the cheapest epsilon that keeps the stated rank error below ``error`` rows."""
@@ -177,7 +177,7 @@ class Quantile(Ranked):
 
 def require_choice(choice: object) -> None:
     """Refuse anything but a way to draw candidates by their scores."""
-    if not isinstance(choice, Choice):
+    if not isinstance(choice, RankChoice):
         raise InvalidParameter(
             code="not_a_choice",
             expectation="`by` to be PERMUTE_AND_FLIP or EXPONENTIAL",

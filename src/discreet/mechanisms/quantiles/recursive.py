@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.arrays import Ints
 from discreet.core.parameters import count, probability
 from discreet.mechanisms.quantiles.candidates import Values, read_counts
 from discreet.mechanisms.quantiles.choice import Lists
 from discreet.mechanisms.quantiles.quantile import BLOCK
-from discreet.mechanisms.quantiles.segments import Histogram, Segment, Whole
+from discreet.mechanisms.quantiles.segments import RankHistogram, Segment
 from discreet.mechanisms.quantiles.several import Several
 from discreet.mechanisms.quantiles.targets import FINEST, Proportion
 
@@ -103,12 +104,12 @@ class RecursiveQuantiles(Several):
         step = max(1, BLOCK // (bins * self.places))
         picks = np.empty((len(whole), len(self.levels)), dtype=np.int64)
         for begin in range(0, len(whole), step):
-            ranks = Histogram.of(whole[begin : begin + step])
+            ranks = RankHistogram.of(whole[begin : begin + step])
             self._fill(ranks, ranks.whole(), everything, picks[begin : begin + step])
         values: Values = np.asarray(self.candidates)[picks]
         return values if array.ndim == 2 else values[0]
 
-    def _fill(self, ranks: Histogram, segment: Segment, span: Span, picks: Whole) -> None:
+    def _fill(self, ranks: RankHistogram, segment: Segment, span: Span, picks: Ints) -> None:
         if not span.levels:
             return
         middle, target = span.middle, span.target

@@ -11,11 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Ints
 from discreet.mechanisms.quantiles.targets import Proportion
-
-Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -26,21 +24,21 @@ class Segment:
     the candidate ``last``, of whose rows those beyond the rank ``most`` are.
     """
 
-    first: Whole
-    least: Whole
-    last: Whole
-    most: Whole
+    first: Ints
+    least: Ints
+    last: Ints
+    most: Ints
 
 
 @dataclass(frozen=True)
-class Histogram:
+class RankHistogram:
     """Ranks before and after each candidate's rows, in each of several groups. Private."""
 
-    below: Whole
-    upto: Whole
+    below: Ints
+    upto: Ints
 
     @classmethod
-    def of(cls, counts: Whole) -> Histogram:
+    def of(cls, counts: Ints) -> RankHistogram:
         """From exact counts of shape (groups, bins)."""
         upto = np.cumsum(counts, axis=1)
         return cls(upto - counts, upto)
@@ -51,7 +49,7 @@ class Histogram:
         none = np.zeros(groups, dtype=np.int64)
         return Segment(none, none, none + bins - 1, self.upto[:, -1])
 
-    def scores(self, segment: Segment, target: Proportion, places: int) -> tuple[Whole, Whole]:
+    def scores(self, segment: Segment, target: Proportion, places: int) -> tuple[Ints, Ints]:
         """Scores of every place of every candidate in the segment, and where each group starts."""
         widths = segment.last - segment.first + 1
         starts = np.cumsum(widths) - widths
@@ -64,7 +62,7 @@ class Histogram:
         scores = target.scores(edges[:, :-1], edges[:, 1:], rows)
         return scores.reshape(-1), starts * places
 
-    def divide(self, segment: Segment, steps: Whole, places: int) -> tuple[Segment, Segment]:
+    def divide(self, segment: Segment, steps: Ints, places: int) -> tuple[Segment, Segment]:
         """The rows on each side of an answer, ``steps`` places from the segment's start."""
         bins = segment.first + steps // places
         group = np.arange(len(bins))

@@ -16,7 +16,7 @@ from discreet.core.parameters import Number, count, exact, probability
 from discreet.mechanisms import grid
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.quantiles.candidates import Values, read_candidates
-from discreet.mechanisms.quantiles.choice import PERMUTE_AND_FLIP, Choice
+from discreet.mechanisms.quantiles.choice import PERMUTE_AND_FLIP, RankChoice
 from discreet.mechanisms.quantiles.quantile import Quantile, require_choice
 from discreet.mechanisms.quantiles.targets import Proportion
 from discreet.noise.randomness import SYSTEM, Source, require_source
@@ -33,7 +33,7 @@ class Several(ABC):
     candidates: Any
     rank_sensitivity: int
     epsilon: Number
-    by: Choice = PERMUTE_AND_FLIP
+    by: RankChoice = PERMUTE_AND_FLIP
     randomness: Source = SYSTEM
 
     def __post_init__(self) -> None:

@@ -15,21 +15,19 @@ from discreet.mechanisms.robust.scale import Scale, base_for
 from discreet.mechanisms.robust.smooth_noise import SmoothCauchy, SmoothLaplace, SmoothNoise
 from discreet.mechanisms.robust.smooth_sensitivity import SmoothMedian
 from discreet.mechanisms.robust.stability import StableMode, StableValue
-from discreet.mechanisms.robust.subgraphs import Pattern, Stars, SubgraphCount, Triangles
+from discreet.mechanisms.robust.subgraphs import Stars, SubgraphCount, SubgraphPattern, Triangles
 from discreet.mechanisms.robust.subsample_aggregate import SubsampleAggregate
 from discreet.mechanisms.robust.subsample_vote import (
-    ByExponential,
-    ByNoisyMax,
     Elected,
     SubsampleVote,
+    VoteByExponential,
+    VoteByNoisyMax,
 )
 
 __all__ = [
     "NO_ANSWER",
     "Aggregator",
     "BlockConsensus",
-    "ByExponential",
-    "ByNoisyMax",
     "EdgeCount",
     "Elected",
     "LocalSensitivity",
@@ -37,7 +35,6 @@ __all__ = [
     "Median",
     "NoAnswer",
     "NoisyTest",
-    "Pattern",
     "ProposeTestRelease",
     "ProposedMedian",
     "SampledConsensus",
@@ -50,10 +47,13 @@ __all__ = [
     "StableValue",
     "Stars",
     "SubgraphCount",
+    "SubgraphPattern",
     "SubsampleAggregate",
     "SubsampleVote",
     "Triangles",
     "Trimmed",
+    "VoteByExponential",
+    "VoteByNoisyMax",
     "Winsorized",
     "base_for",
     "local_sensitivity_of_median",

@@ -96,7 +96,7 @@ class SmoothCauchy(SmoothNoise):
 
     Guarantee: pure epsilon. Stretching by exp(beta) costs exactly beta and sliding by d scales
     costs exactly 2 asinh(d/2) <= d, so the published 6 S/epsilon and epsilon/6 are three times
-    dearer than need be. Tails are heavy: one draw in a hundred exceeds 63 scales.
+    more expensive than need be. Tails are heavy: one draw in a hundred exceeds 63 scales.
 
     >>> SmoothCauchy().beta(1) < 0.5, SmoothCauchy().multiplier(1)
     (True, Fraction(2, 1))

@@ -24,7 +24,7 @@ _TOLERANCE = STEPS >> 10
 """How far the certified value may lie above the program's, in its steps, per unit of load."""
 
 
-class Pattern(ABC):
+class SubgraphPattern(ABC):
     """A small graph whose copies are counted."""
 
     @property
@@ -42,7 +42,7 @@ class Pattern(ABC):
 
 
 @dataclass(frozen=True)
-class Triangles(Pattern):
+class Triangles(SubgraphPattern):
     """Three nodes, all joined."""
 
     @property
@@ -66,7 +66,7 @@ class Triangles(Pattern):
 
 
 @dataclass(frozen=True)
-class Stars(Pattern):
+class Stars(SubgraphPattern):
     """A centre and ``leaves`` of its neighbours."""
 
     leaves: int
@@ -120,7 +120,7 @@ class SubgraphCount:
     ``proofs/robust-lipschitz.md``.
     """
 
-    pattern: Pattern
+    pattern: SubgraphPattern
     max_degree: int
     epsilon: Number
     randomness: Source = SYSTEM
@@ -170,7 +170,7 @@ class SubgraphCount:
         )
 
 
-def extension(graph: Graph, pattern: Pattern, load: int) -> int:
+def extension(graph: Graph, pattern: SubgraphPattern, load: int) -> int:
     """The largest total weight of copies with at most ``load`` at each node, in steps.
 
     Guarantee: not below the true value, and above it by at most 2**-10 ``load``; exactly the

@@ -19,7 +19,7 @@ from discreet.noise import SYSTEM, Source
 from discreet.noise.randomness import require_source
 
 
-class Selection(ABC):
+class VoteSelection(ABC):
     """How the winner is drawn from the votes."""
 
     @abstractmethod
@@ -32,7 +32,7 @@ class Selection(ABC):
 
 
 @dataclass(frozen=True)
-class ByNoisyMax(Selection):
+class VoteByNoisyMax(VoteSelection):
     """Report noisy max with Laplace noise of scale 2/epsilon."""
 
     def mechanism(self, epsilon: Number, source: Source) -> NoisyMax:
@@ -46,7 +46,7 @@ class ByNoisyMax(Selection):
 
 
 @dataclass(frozen=True)
-class ByExponential(Selection):
+class VoteByExponential(VoteSelection):
     """The exponential mechanism."""
 
     def mechanism(self, epsilon: Number, source: Source) -> Exponential:
@@ -94,7 +94,7 @@ class SubsampleVote:
     blocks: int
     epsilon: Number
     popularity_epsilon: Number | None = None
-    selection: Selection = ByNoisyMax()
+    selection: VoteSelection = VoteByNoisyMax()
     randomness: Source = SYSTEM
 
     def __post_init__(self) -> None:

@@ -36,7 +36,7 @@ class AboveThreshold:
     value fresh noise of twice that (the same for monotone values). Values, threshold and noise
     lie on a public grid; neither the noisy threshold nor a noisy value is ever released.
 
-    Guarantee: pure epsilon-differential privacy for the whole conversation.
+    Guarantee: pure epsilon-differential privacy for the whole session.
 
     >>> AboveThreshold(epsilon=1, threshold=100, sensitivity=1).event
     SparseVector(epsilon=1, cutoff=1)
@@ -60,11 +60,11 @@ class AboveThreshold:
 
     @property
     def event(self) -> Event:
-        """What the whole conversation costs."""
+        """What the whole session costs."""
         return marked(SparseVectorEvent(epsilon=self.epsilon, cutoff=1), self.randomness)
 
     def open(self, before: Rounds = BEGINNING) -> ThresholdSession:
-        """Start a conversation, or go on with one; a threshold that was not kept is drawn now."""
+        """Start a session, or go on with one; a threshold that was not kept is drawn now."""
         return ThresholdSession(self, before)
 
     def error(self, *, confidence: float, questions: int) -> float:
@@ -107,7 +107,7 @@ class AboveThreshold:
 
 
 class Live:
-    """A conversation that lives once: never copied, pickled or carried into a forked process."""
+    """A session that lives once: never copied, pickled or carried into a forked process."""
 
     def __init__(self) -> None:
         """Remember the process."""
@@ -124,7 +124,7 @@ class Live:
 
 
 class ThresholdSession(Live):
-    """A live conversation. It keeps the noisy threshold to itself, in text and in pickles."""
+    """A live session. It keeps the noisy threshold to itself, in text and in pickles."""
 
     def __init__(self, mechanism: AboveThreshold, before: Rounds = BEGINNING) -> None:
         """Take up the noisy threshold, or draw it."""
@@ -146,7 +146,7 @@ class ThresholdSession(Live):
 
     @property
     def event(self) -> Event:
-        """What the whole conversation costs."""
+        """What the whole session costs."""
         return self._mechanism.event
 
     @property
@@ -170,7 +170,7 @@ class ThresholdSession(Live):
             if self._halted:
                 raise Exhausted(
                     code="threshold_reached",
-                    expectation="a conversation that has not yet answered yes",
+                    expectation="a session that has not yet answered yes",
                     remedy="Open a new one, which is charged anew.",
                 )
             steps = grid.steps_from(self._origin, values, self._exponent)
@@ -203,6 +203,6 @@ def read_questions(questions: Any) -> NDArray[Any]:
 def _not_copied() -> Exhausted:
     return Exhausted(
         code="session_not_copied",
-        expectation="one live conversation in one process",
+        expectation="one live session in one process",
         remedy="Keep the session where it was opened; a curator can make it durable.",
     )

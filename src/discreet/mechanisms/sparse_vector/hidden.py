@@ -29,14 +29,14 @@ class HiddenThreshold:
         """Refuse copies and pickles: they end up in files and logs."""
         raise Exhausted(
             code="session_not_copied",
-            expectation="a hidden threshold that stays with its conversation",
+            expectation="a hidden threshold that stays with its session",
             remedy="Keep it in a journal that only the data owner can read.",
         )
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """How far a conversation came: positive answers, and the threshold of the round under way."""
+    """How far a session came: positive answers, and the threshold of the round under way."""
 
     yeses: int = 0
     hidden: HiddenThreshold | None = None

@@ -13,7 +13,8 @@ from discreet.core.parameters import exact
 from discreet.core.written import Form
 from discreet.mechanisms.scores import Scores
 from discreet.mechanisms.sparse_vector.above_threshold import AboveThreshold
-from discreet.mechanisms.sparse_vector.sparse import NumericSparse, Sparse
+from discreet.mechanisms.sparse_vector.numeric_sparse import NumericSparse
+from discreet.mechanisms.sparse_vector.sparse import Sparse
 from discreet.noise import Source
 
 SparseVector = AboveThreshold | Sparse | NumericSparse

@@ -1,15 +1,13 @@
-"""Sparse and NumericSparse: AboveThreshold restarted until a cut-off, with or without values."""
+"""Sparse: AboveThreshold restarted until a cut-off."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 from discreet.core import pricing
 from discreet.core.errors import Exhausted, InvalidParameter
-from discreet.core.events.event import Event, compose
+from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import SparseVector as SparseVectorEvent
 from discreet.core.parameters import (
     Number,
@@ -22,7 +20,6 @@ from discreet.core.parameters import (
 )
 from discreet.mechanisms import grid
 from discreet.mechanisms.additive import marked
-from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.scores import GENERAL, Scores
 from discreet.mechanisms.sparse_vector.above_threshold import (
     AboveThreshold,
@@ -135,12 +132,12 @@ class Sparse:
 
     @property
     def event(self) -> Event:
-        """What the whole conversation costs, to the cut-off."""
+        """What the whole session costs, to the cut-off."""
         event = SparseVectorEvent(epsilon=self.epsilon_each, cutoff=1) * self.cutoff
         return marked(event, self.randomness)
 
     def open(self, before: Rounds = BEGINNING) -> SparseSession:
-        """Start a conversation, or go on with one."""
+        """Start a session, or go on with one."""
         return SparseSession(self, before)
 
     def error(self, *, confidence: float, questions: int) -> float:
@@ -165,7 +162,7 @@ class Sparse:
 
 
 class SparseSession(Live):
-    """A live conversation of :class:`Sparse`."""
+    """A live session of :class:`Sparse`."""
 
     def __init__(self, mechanism: Sparse, before: Rounds = BEGINNING) -> None:
         """Open the first round, or the one that was under way."""
@@ -176,7 +173,7 @@ class SparseSession(Live):
 
     @property
     def event(self) -> Event:
-        """What the whole conversation costs."""
+        """What the whole session costs."""
         return self._mechanism.event
 
     @property
@@ -206,7 +203,7 @@ class SparseSession(Live):
             if self._left == 0:
                 raise Exhausted(
                     code="cutoff_reached",
-                    expectation="a conversation with positive answers left",
+                    expectation="a session with positive answers left",
                     remedy="Open a new one, which is charged anew.",
                 )
             while len(answers) < len(values) and self._left:
@@ -216,142 +213,4 @@ class SparseSession(Live):
                 part = self._round.ask_all(values[len(answers) : len(answers) + _AT_ONCE])
                 answers += part
                 self._left -= part[-1]
-        return answers
-
-
-@dataclass(frozen=True, kw_only=True)
-class NumericSparse:
-    """Like :class:`Sparse`, and each positive answer comes with a fresh noisy value.
-
-    Assumptions: as for :class:`AboveThreshold`.
-
-    Contract: 8/9 of epsilon pays for the comparisons and 1/9 for the values; the value released
-    has fresh noise, never the one that was compared.
-
-    Guarantee: pure epsilon-differential privacy for the whole conversation.
-
-    Source: 000a:E4, with its corrected accuracy. Proof: ``proofs/sparse_vector.md``.
-    """
-
-    epsilon: Number
-    cutoff: int
-    threshold: Number
-    sensitivity: Number
-    scores: Scores = GENERAL
-    randomness: Source = SYSTEM
-
-    def __post_init__(self) -> None:
-        """Refuse parameters out of range."""
-        object.__setattr__(self, "epsilon", grid.ordinary("epsilon", self.epsilon))
-        object.__setattr__(self, "cutoff", count("cutoff", self.cutoff))
-        comparisons = self.comparisons()
-        object.__setattr__(self, "threshold", comparisons.threshold)
-        object.__setattr__(self, "sensitivity", comparisons.sensitivity)
-
-    @classmethod
-    def for_error(
-        cls,
-        error: float,
-        *,
-        confidence: float,
-        questions: int,
-        cutoff: int,
-        threshold: Number,
-        sensitivity: Number,
-        **others: Any,
-    ) -> NumericSparse:
-        """The cheapest mechanism whose stated error is at most ``error``."""
-        unit = cls(epsilon=1, cutoff=cutoff, threshold=threshold, sensitivity=sensitivity, **others)
-        reach = unit.error(confidence=confidence, questions=questions)
-        # The rounding grid adds less than 2**-19 to a scale.
-        return replace(unit, epsilon=reach * (1 + 2.0**-18) / float(positive("error", error)))
-
-    @property
-    def event(self) -> Event:
-        """What the whole conversation costs, to the cut-off."""
-        parts = (
-            SparseVectorEvent(epsilon=self.comparisons().epsilon_each, cutoff=1) * self.cutoff,
-            self.values()._event(Fraction(1)) * self.cutoff,
-        )
-        return marked(compose(parts), self.randomness)
-
-    def comparisons(self) -> Sparse:
-        """The part that compares."""
-        return Sparse.pure(
-            epsilon=exact(self.epsilon) * Fraction(8, 9),
-            cutoff=self.cutoff,
-            threshold=self.threshold,
-            sensitivity=self.sensitivity,
-            scores=self.scores,
-            randomness=self.randomness,
-        )
-
-    def values(self) -> Laplace:
-        """The part that releases one value."""
-        return Laplace(
-            epsilon=exact(self.epsilon) / (9 * self.cutoff),
-            sensitivity=self.sensitivity,
-            randomness=self.randomness,
-        )
-
-    def open(self, before: Rounds = BEGINNING) -> NumericSession:
-        """Start a conversation, or go on with one."""
-        return NumericSession(self, before)
-
-    def error(self, *, confidence: float, questions: int) -> float:
-        """Largest error of comparisons and values together, half the failure allowed to each.
-
-        9 c (ln k + ln(4c/beta)) / epsilon for general values (000a:E4).
-        """
-        tail = (1 - float(probability("confidence", confidence))) / 2
-        return numeric_error(self.comparisons(), self.values(), tail=tail, questions=questions)
-
-
-def numeric_error(comparisons: Sparse, values: Laplace, *, tail: float, questions: int) -> float:
-    """The larger of both parts' errors, each failing with probability at most ``tail``.
-
-    The book's bound for delta > 0 forgets the values' own error (000a:E4); this one does not.
-    """
-    compared = comparisons._error(tail=tail, questions=questions)
-    released = -math.log(tail / comparisons.cutoff) * values.scale()
-    return max(compared, released)
-
-
-class NumericSession(Live):
-    """A live conversation of :class:`NumericSparse`."""
-
-    def __init__(self, mechanism: NumericSparse, before: Rounds = BEGINNING) -> None:
-        """Open the first round, or the one that was under way."""
-        super().__init__()
-        self._mechanism = mechanism
-        self._comparisons = mechanism.comparisons().open(before)
-
-    @property
-    def event(self) -> Event:
-        """What the whole conversation costs."""
-        return self._mechanism.event
-
-    @property
-    def left(self) -> int:
-        """Positive answers still available."""
-        return self._comparisons.left
-
-    def hidden(self) -> HiddenThreshold | None:
-        """The secret of the next comparison, for whoever keeps it; None where there is none."""
-        return self._comparisons.hidden()
-
-    def ask(self, question: Any) -> float | None:
-        """A fresh noisy value if the question is above the threshold, else None."""
-        self._check_process()
-        if not self._comparisons.ask(question):
-            return None
-        return float(self._mechanism.values()._release(question, float))
-
-    def ask_all(self, questions: Any) -> list[float | None]:
-        """Ask a list of values in order, as far as the cut-off allows."""
-        answers: list[float | None] = []
-        for question in read_questions(questions).tolist():
-            if answers and not self.left:
-                break
-            answers.append(self.ask(question))
         return answers

@@ -30,7 +30,7 @@ from discreet.core.parameters import Number, count, exact, positive, probability
 from discreet.mechanisms import AboveThreshold, DiscreteLaplace, Laplace, Sparse
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.sparse_vector.above_threshold import Live
-from discreet.mechanisms.sparse_vector.sparse import numeric_error
+from discreet.mechanisms.sparse_vector.numeric_sparse import numeric_error
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.online.comparisons import Comparisons
 from discreet.queries.online.gap_updater import GapUpdater

@@ -1,10 +1,10 @@
 """Candidate keys with their exact numbers of people, for the curator's own process alone.
 
 Each person counts once in at most G keys, chosen by a salted hash of the keys' content. Nothing
-is cut by how many people a key has: that is the rule's business (``mechanisms/partition``).
+is cut by how many people a key has: that is the rule's business (``mechanisms/key_selection``).
 
 Source: contract, "Columns" (discovered keys), "Bounding inside the engine". Proof:
-``proofs/partition.md``.
+``proofs/key_selection.md``.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ One part of the spend names keys by how many people have each; where the questio
 their noisy numbers come with the names. The other part answers everything else, as an ordinary
 question about the named keys. Both parts and the event follow from public quantities.
 
-Source: contract, "Columns" (discovered keys); modern-data:P1-P5. Proof: ``proofs/partition.md``.
+Source: contract, "Columns" (discovered keys); modern-data:P1-P5.
+Proof: ``proofs/key_selection.md``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,12 @@ from discreet.core.events.event import Event, Nothing, compose
 from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP
 from discreet.core.parameters import exact
 from discreet.mechanisms.distributions.distribution import Law
-from discreet.mechanisms.key_selection import ConcentratedThreshold, Rule, plan_counts, plan_names
+from discreet.mechanisms.key_selection import (
+    ConcentratedThreshold,
+    KeySelectionRule,
+    plan_counts,
+    plan_names,
+)
 from discreet.noise.randomness import SYSTEM, Source, integer
 from discreet.relational.aggregates.measures import CountPeople, CountRows, Linear
 from discreet.relational.bounding.contributions import Reach, reach_of_presence, swaps
@@ -45,7 +51,7 @@ class Counted:
     """The number of people of each named key, with the noise of the rule that named it."""
 
     measure: Linear
-    mechanism: Rule
+    mechanism: KeySelectionRule
 
     @property
     def step(self) -> float:
@@ -138,7 +144,7 @@ class Discovering(Inquiry):
         return replace(spend, epsilon=epsilon * share, delta=half), rest
 
     @cached_property
-    def rule(self) -> Rule:
+    def rule(self) -> KeySelectionRule:
         """How keys are named."""
         assert self.sought is not None
         spend = self.shares[0]

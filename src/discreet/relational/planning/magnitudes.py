@@ -4,7 +4,7 @@ Bins are public: [0, s], (s, 2s], (2s, 4s], ... and their mirror images below ze
 the last bin counts there. A value finds its bin by comparisons alone, so no rounding of a logarithm
 can move it to the next one.
 
-Source: modern-data:B1. Proof: ``proofs/partition.md`` (bounds).
+Source: modern-data:B1. Proof: ``proofs/key_selection.md`` (bounds).
 """
 
 from __future__ import annotations

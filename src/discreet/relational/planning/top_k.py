@@ -6,7 +6,7 @@ One person moves every count by at most one, and all in one direction, so a choi
 however many keys the person has: nobody's keys need to be cut. Where few keys per person make
 noise on all counts the smaller, the question is answered in that way instead.
 
-Source: modern-data:N2; 000a:C7. Proof: ``proofs/partition.md`` (ranking).
+Source: modern-data:N2; 000a:C7. Proof: ``proofs/key_selection.md`` (ranking).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Confidence intervals for noisy answers: exact laws of the noise, combined exactly."""
 
 from discreet.mechanisms.distributions.distribution import (
-    DiscreteGaussian,
-    DiscreteLaplace,
+    DiscreteGaussianDistribution,
+    DiscreteLaplaceDistribution,
     Law,
     RoundedGaussian,
     RoundedLaplace,
@@ -19,8 +19,8 @@ from discreet.release.intervals.smooth import smooth_intervals, trusted
 
 __all__ = [
     "Combined",
-    "DiscreteGaussian",
-    "DiscreteLaplace",
+    "DiscreteGaussianDistribution",
+    "DiscreteLaplaceDistribution",
     "Law",
     "RoundedGaussian",
     "RoundedLaplace",

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
-from discreet.mechanisms.distributions.symmetric import Floats, Law
+from discreet.mechanisms.distributions.symmetric import Law
 from discreet.release.intervals.inversion import Ends
 from discreet.release.intervals.linear import half_width
 

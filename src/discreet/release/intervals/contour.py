@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from discreet.mechanisms.distributions.symmetric import Companion, Floats
+from discreet.core.arrays import Floats
+from discreet.mechanisms.distributions.symmetric import Companion
 
 Complexes = NDArray[np.complex128]
 

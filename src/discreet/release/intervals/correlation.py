@@ -19,8 +19,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discreet.core.arrays import Floats
 from discreet.core.parameters import positive, probability
-from discreet.mechanisms.distributions.symmetric import Floats, Law
+from discreet.mechanisms.distributions.symmetric import Law
 from discreet.release.intervals.covariance import centred_products
 from discreet.release.intervals.dispersion import centred_squares, variance_intervals
 from discreet.release.intervals.inversion import (

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discreet.core.arrays import Floats
 from discreet.core.parameters import count, positive, probability
-from discreet.mechanisms.distributions.symmetric import Floats, Law
+from discreet.mechanisms.distributions.symmetric import Law
 from discreet.release.intervals.inversion import (
     NUISANCE,
     Ends,

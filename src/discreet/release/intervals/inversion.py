@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from discreet.mechanisms.distributions.symmetric import Floats, Law
+from discreet.core.arrays import Floats
+from discreet.mechanisms.distributions.symmetric import Law
 from discreet.release.intervals.linear import half_widths
 from discreet.release.intervals.ratio import ratio_intervals
 

@@ -11,7 +11,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.mechanisms.distributions.symmetric import Floats, Law
+from discreet.core.arrays import Floats
+from discreet.mechanisms.distributions.symmetric import Law
 
 Terms = Sequence[tuple[float, Law]]
 

@@ -18,9 +18,10 @@ from itertools import combinations
 import numpy as np
 from scipy.special import ndtri
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import finite, probability
-from discreet.mechanisms.distributions.symmetric import Companion, Floats, Law
+from discreet.mechanisms.distributions.symmetric import Companion, Law
 from discreet.release.intervals.contour import Sums
 from discreet.release.intervals.lattice import (
     common_half_width,

@@ -27,9 +27,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import finite, probability
-from discreet.mechanisms.distributions.symmetric import Floats, Law
+from discreet.mechanisms.distributions.symmetric import Law
 from discreet.release.intervals.linear import half_widths
 
 _NODES = 512
