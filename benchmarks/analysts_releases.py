@@ -16,10 +16,9 @@ from analysts_data import (
 from numpy.typing import NDArray
 
 import discreet as dp
+from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
 from discreet.queries.analysts.expected_game import ExpectedGame
 from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
-from discreet.queries.analysts.histogram import NoisyHistogram
-from discreet.queries.analysts.independent import IndependentNoise
 from discreet.queries.analysts.planning import Plan, plan_round
 from discreet.queries.analysts.planning_options import Option
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
@@ -149,7 +148,7 @@ class Trial:
                 topics = [tuple(int(p) for p in places) for places in self.places]
                 submitted = [topics[k : k + EACH] for k in range(0, len(topics), EACH)]
                 return self._from_marginals(mechanism.release(self.counts, submitted))
-            case IndependentNoise() as mechanism:
+            case PaddedNoise() as mechanism:
                 return mechanism.release(self.counts, self._regions())
         raise ValueError(option.refusal)
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidParameter
 from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
+from discreet.queries.workload.answers import marginal, product_answers, shared_answers
 from discreet.queries.workload.families import All, Each, Listed, Prefixes, Ranges
 from discreet.queries.workload.linear_query import Region, Weights, on_grid, query_of
-from discreet.queries.workload.shared_answers import marginal, product_answers, shared_answers
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 

@@ -13,13 +13,13 @@ import discreet as dp
 from discreet.audit import Learned, audit, outcome, repeated
 from discreet.core.guarantee import Guarantee
 from discreet.errors import InvalidData, InvalidParameter
-from discreet.queries.frank_wolfe import AtMost, Exactly, nearest, radius
+from discreet.queries.frank_wolfe import AtMost, Exactly, nearest
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.matrix.reconstruction import projected
-from discreet.queries.projection import ProjectionMechanism, expected_squared_error
+from discreet.queries.projection import ProjectionMechanism, expected_squared_error, radius
 from discreet.queries.record_count import BoughtCount, PublicCount
+from discreet.queries.workload.answers import cell_weights, column
 from discreet.queries.workload.families import Each, Family, Listed, Prefixes, Ranges
-from discreet.queries.workload.transposed import cell_weights, column
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 

@@ -12,13 +12,8 @@ import pytest
 from discreet.curator.interactive import open_conversation as conversing
 from discreet.errors import DiscreetError
 from discreet.noise import Noiseless
-from discreet.queries.record_count import (
-    BoughtCount,
-    PublicCount,
-    counted,
-    require_size,
-    whole_counts,
-)
+from discreet.queries.record_count import BoughtCount, PublicCount, counted, require_size
+from discreet.queries.workload.cell_counts import whole_counts
 from tests.curator.people import conversation, curator
 
 SECRET = 7919

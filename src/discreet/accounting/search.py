@@ -13,13 +13,15 @@ _HALVINGS = 40
 _STEEP = 100.0
 
 
-def least(holds: Callable[[float], bool], low: float, high: float) -> float:
+def least(
+    holds: Callable[[float], bool], low: float, high: float, *, close: float = _CLOSE
+) -> float:
     """A point of (low, high] at which ``holds``, near the least one if it is monotone.
 
     Contract: ``holds(high)``. Guarantee: the point returned passed; it need not be the least if
-    rounding leaves the condition not quite monotone.
+    rounding leaves the condition not quite monotone. ``close`` is how near, relatively.
     """
-    while high - low > _CLOSE * high:
+    while high - low > close * high:
         middle = (low + high) / 2
         if not low < middle < high:
             break
@@ -70,9 +72,11 @@ def crossing(curve: Callable[[float], float], target: float, high: float) -> flo
     return high
 
 
-def greatest(holds: Callable[[float], bool], low: float, high: float) -> float:
+def greatest(
+    holds: Callable[[float], bool], low: float, high: float, *, close: float = _CLOSE
+) -> float:
     """A point of [low, high) at which ``holds``, near the greatest. Contract: ``holds(low)``."""
-    while high - low > _CLOSE * high:
+    while high - low > close * high:
         middle = (low + high) / 2
         if not low < middle < high:
             break
@@ -81,6 +85,17 @@ def greatest(holds: Callable[[float], bool], low: float, high: float) -> float:
         else:
             high = middle
     return low
+
+
+def greatest_above_zero(holds: Callable[[float], bool], *, close: float = _CLOSE) -> float:
+    """The greatest point at which a condition holds that falls from zero on, found by doubling.
+
+    Contract: it holds near zero and fails somewhere. Zero where it holds at no point tried.
+    """
+    low, high = 0.0, 1.0
+    while holds(high):
+        low, high = high, high * 2
+    return greatest(holds, low, high, close=close)
 
 
 def most(holds: Callable[[int], bool]) -> int:

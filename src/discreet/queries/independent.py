@@ -24,11 +24,12 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
 from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.for_spend import WholeNoise, noise_for
+from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.additive import Additive, additive
 from discreet.queries.record_count import BoughtCount, RecordCount, require_size
 from discreet.queries.workload.cell_counts import Counted, marginal_counts
-from discreet.queries.workload.linear_query import PLACES, is_whole, on_grid
+from discreet.queries.workload.linear_query import PLACES, on_grid
 from discreet.queries.workload.packing import not_plain, packed, unpacked
 from discreet.queries.workload.plain_products import plain_product, recalled_product
 from discreet.queries.workload.universe import LARGEST, Universe
@@ -111,18 +112,18 @@ class IndependentNoise:
     @cached_property
     def _step(self) -> Fraction:
         families = [family for each in self._products for family in each.families]
-        return Fraction(1) if all(map(is_whole, families)) else Fraction(1, 1 << PLACES)
+        return Fraction(1) if all(family.whole for family in families) else Fraction(1, 1 << PLACES)
 
     @cached_property
-    def noise(self) -> Additive:
+    def noise(self) -> WholeNoise:
         """What is added to every answer, in steps."""
         columns = [_columns(product, self._step) for product in self._products]
         # Triangle inequality over the moved cells: exchanged records lie in two.
         moved = self.records * self.size.moved
-        return additive(
+        return noise_for(
             self.spend,
             l1=moved * sum(l1 for l1, _ in columns),
-            l2_squared=moved**2 * sum(squared for _, squared in columns),
+            l2=sqrt_above(Fraction(moved**2 * sum(squared for _, squared in columns))),
             randomness=self.randomness,
         )
 
@@ -161,7 +162,7 @@ def _columns(product: Product, step: Fraction) -> tuple[int, int]:
     """The largest L1 norm of a column and the largest squared L2 norm, in steps."""
     l1, squared, unit = 1, 1, int(1 / step)
     for family in product.families:
-        if is_whole(family):
+        if family.whole:
             # Of zeros and ones, both norms are the number of ones: the Gram matrix's diagonal.
             ones = int(family.gram().diagonal().max())
             l1, squared = l1 * ones, squared * ones

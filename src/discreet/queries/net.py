@@ -24,9 +24,9 @@ from discreet.queries.bounds import sampling_rows
 from discreet.queries.mwem.rounds import exact_answers
 from discreet.queries.record_count import PublicCount, counted, require_public
 from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.workload.answers import shared_answers
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid, rounded
-from discreet.queries.workload.shared_answers import shared_answers
 from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]

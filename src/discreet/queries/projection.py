@@ -21,13 +21,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
+
+import numpy as np
 
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.core.parameters import count, positive
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.frank_wolfe import AtMost, Exactly, nearest, radius
+from discreet.queries.frank_wolfe import AtMost, Exactly, Hull, nearest
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.record_count import (
     BoughtCount,
@@ -37,6 +39,7 @@ from discreet.queries.record_count import (
     require_size,
 )
 from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.workload.answers import cell_weights
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.families import All
 from discreet.queries.workload.workload import Product, Workload
@@ -139,3 +142,16 @@ def expected_squared_error(
     logarithm = math.log(columns)
     longest = deviation * radius * math.sqrt(2 * logarithm) + scale * logarithm
     return 2 * records * longest
+
+
+def radius(workload: Workload, hull: Hull) -> float:
+    """The largest distance of a vertex from the mean column, at one record."""
+    shape, cells = workload.universe.shape, workload.universe.size
+    squares = np.zeros(shape)
+    for product in workload.products:
+        norms = [family.gram().diagonal() for family in product.families]
+        squares += reduce(np.multiply.outer, norms)
+    mean = workload.answers(np.full(cells, 1 / cells))
+    middle = float(mean @ mean)
+    far = float((squares.ravel() - 2 * cell_weights(workload, mean)).max()) + middle
+    return math.sqrt(max(far, middle * hull.with_origin, 0.0))

@@ -19,8 +19,8 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import probability
 from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
 from discreet.queries.online.updaters import MultiplicativeUpdater
+from discreet.queries.workload.answers import shared_answers
 from discreet.queries.workload.linear_query import query_of
-from discreet.queries.workload.shared_answers import shared_answers
 from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]

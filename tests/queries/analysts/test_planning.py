@@ -7,8 +7,8 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidParameter
+from discreet.queries.analysts.baselines import NoisyHistogram
 from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
-from discreet.queries.analysts.histogram import NoisyHistogram
 from discreet.queries.analysts.online import online_sketch
 from discreet.queries.analysts.planning import Plan, plan_round
 from discreet.queries.analysts.planning_game import (

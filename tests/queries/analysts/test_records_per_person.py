@@ -21,12 +21,11 @@ from discreet.core.guarantee import Guarantee
 from discreet.errors import InvalidParameter
 from discreet.noise import SYSTEM
 from discreet.queries import analysts
+from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
 from discreet.queries.analysts.correction import Correction
 from discreet.queries.analysts.expected_game import ExpectedGame
 from discreet.queries.analysts.game import Game
 from discreet.queries.analysts.guarantee import OneQuery
-from discreet.queries.analysts.histogram import NoisyHistogram
-from discreet.queries.analysts.independent import IndependentNoise
 from discreet.queries.analysts.planning import plan_round
 from discreet.queries.analysts.planning_rounds import budget_of
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
@@ -101,8 +100,8 @@ def rows() -> Iterator[Row]:
             return Row(name, title, build, reached, spend, relations=(EXCHANGED,), **others)
 
         yield row(
-            "IndependentNoise",
-            lambda spend, size, records: IndependentNoise(SQUARE, 3, spend, size, records),
+            "PaddedNoise",
+            lambda spend, size, records: PaddedNoise(SQUARE, 3, spend, size, records),
             play=lambda mechanism, counts: mechanism.release(counts, [FIRST] * 3),
         )
         yield row(

@@ -7,9 +7,9 @@ import pytest
 import discreet as dp
 from discreet import events
 from discreet.queries.analysts import planning
-from discreet.queries.analysts.gaussian_noise import PredictedError
 from discreet.queries.analysts.guarantee import AnalystGuarantee, OneQuery
 from discreet.queries.analysts.planning_options import Option, refused
+from discreet.queries.analysts.predicted_error import PredictedError
 from discreet.queries.analysts.public_round import PublicRound
 from discreet.queries.record_count import PublicCount
 from discreet.queries.workload.universe import Universe

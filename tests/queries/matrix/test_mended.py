@@ -8,9 +8,8 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidParameter
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
-from discreet.queries.matrix.measured_table import MeasuredTable
+from discreet.queries.matrix.marginal_strategy import MarginalStrategy, MeasuredTable
 from discreet.queries.matrix.product import ProductStrategy
-from discreet.queries.matrix.residuals import MarginalStrategy
 from discreet.queries.matrix.strategy import Strategy, identity
 from discreet.queries.matrix.union import UnionStrategy, laplace_union
 from discreet.queries.workload.families import Listed

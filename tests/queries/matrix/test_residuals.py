@@ -13,9 +13,8 @@ from discreet.audit import Learned, audit, outcome, repeated
 from discreet.core.guarantee import Guarantee
 from discreet.queries.matrix.gaussian_optimum import gaussian_optimum
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
-from discreet.queries.matrix.measured_table import Contrast
+from discreet.queries.matrix.marginal_strategy import AxisContrast, MarginalStrategy
 from discreet.queries.matrix.residual_weights import gains, residual_strategy, table_strategy
-from discreet.queries.matrix.residuals import MarginalStrategy
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
 from discreet.queries.workload.families import Each, Listed, Prefixes, Ranges
 from discreet.queries.workload.universe import Universe
@@ -45,7 +44,7 @@ def columns(strategy: MarginalStrategy, universe: Universe) -> NDArray[np.object
 
 @pytest.mark.parametrize("size", [2, 3, 7])
 def test_contrasts_are_multiples_of_the_centring_with_equal_columns(size: int) -> None:
-    part = Contrast(size)
+    part = AxisContrast(size)
     centring = np.eye(size) - 1 / size
     assert part.matrix.T @ part.matrix == pytest.approx(part.kappa * centring)
     assert set(np.abs(part.matrix).sum(axis=0)) == {part.l1}

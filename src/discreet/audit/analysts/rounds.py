@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from discreet.audit.analysts.neighbours import Submitted
 from discreet.audit.analysts.views import Shown
+from discreet.queries.analysts.baselines import PaddedNoise
 from discreet.queries.analysts.correction import Correction
 from discreet.queries.analysts.game import Game
-from discreet.queries.analysts.independent import IndependentNoise
 from discreet.queries.analysts.profile import ProfileRelease
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
-from discreet.queries.synopses.marginal_synopsis import Places
 from discreet.queries.synopses.synopsis import Histogram
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.linear_query import LinearQuery
+from discreet.queries.workload.workload import Places
 
 Floats = NDArray[np.float64]
 Round: TypeAlias = Callable[[Submitted[LinearQuery]], Shown]
@@ -53,7 +53,7 @@ def correction_round(correction: Correction, counts: Counted, synopsis: Histogra
     return play
 
 
-def independent_round(mechanism: IndependentNoise, counts: Counted) -> Round:
+def independent_round(mechanism: PaddedNoise, counts: Counted) -> Round:
     """Independent noise: each analyst sees the answers to their own queries."""
 
     def play(submitted: Submitted[LinearQuery]) -> Shown:

@@ -7,11 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
     from discreet.queries.analysts.correction import Correction
     from discreet.queries.analysts.expected_game import ExpectedGame
     from discreet.queries.analysts.guarantee import AnalystGuarantee, OneAnalyst, OneQuery
-    from discreet.queries.analysts.histogram import NoisyHistogram
-    from discreet.queries.analysts.independent import IndependentNoise
     from discreet.queries.analysts.online import online_sketch
     from discreet.queries.analysts.planning import plan_round
     from discreet.queries.analysts.profile import ProfileRelease
@@ -28,10 +27,10 @@ __all__ = [
     "Conjunctions",
     "Correction",
     "ExpectedGame",
-    "IndependentNoise",
     "NoisyHistogram",
     "OneAnalyst",
     "OneQuery",
+    "PaddedNoise",
     "ProfileRelease",
     "ProfiledMarginals",
     "PublicMarginals",
@@ -44,11 +43,10 @@ __all__ = [
 ]
 
 _NAMES = {
+    "baselines": ("NoisyHistogram", "PaddedNoise"),
     "correction": ("Correction",),
     "expected_game": ("ExpectedGame",),
     "guarantee": ("AnalystGuarantee", "OneAnalyst", "OneQuery"),
-    "histogram": ("NoisyHistogram",),
-    "independent": ("IndependentNoise",),
     "online": ("online_sketch",),
     "planning": ("plan_round",),
     "profile": ("ProfileRelease",),

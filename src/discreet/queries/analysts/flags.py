@@ -28,6 +28,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.accounting.search import greatest_above_zero
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number, count, nonnegative, positive, probability
 
@@ -78,13 +79,7 @@ def most_pull(
     def paid(pull: float) -> bool:
         return curve(flags=flags, pull=pull, epsilon=epsilon) <= wanted
 
-    low, high = 0.0, 1.0
-    while paid(high):
-        low, high = high, 2 * high
-    while high - low > 1e-6 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if paid(middle) else (low, middle)
-    return low
+    return greatest_above_zero(paid, close=1e-6)
 
 
 @dataclass(frozen=True, eq=False)

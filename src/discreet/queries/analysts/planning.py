@@ -14,8 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from discreet.core.errors import InvalidParameter
-from discreet.queries.analysts.histogram import NoisyHistogram
-from discreet.queries.analysts.independent import IndependentNoise
+from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
 from discreet.queries.analysts.planning_options import Option, plan_text, refused
 from discreet.queries.analysts.planning_rounds import expected_option, sampled_option
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
@@ -100,7 +99,7 @@ def _rank(option: Option) -> float:
 
 
 def _independent(facts: PublicRound) -> Option:
-    mechanism = IndependentNoise(
+    mechanism = PaddedNoise(
         facts.universe, facts.queries, facts.spend, facts.size, facts.records, facts.randomness
     )
     return Option.perfect(

@@ -12,16 +12,15 @@ from typing import TypeAlias
 
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ApproxDP
+from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
 from discreet.queries.analysts.expected_game import ExpectedGame
-from discreet.queries.analysts.gaussian_noise import PredictedError
 from discreet.queries.analysts.guarantee import AnalystGuarantee, AnalystUnit
-from discreet.queries.analysts.histogram import NoisyHistogram
-from discreet.queries.analysts.independent import IndependentNoise
+from discreet.queries.analysts.predicted_error import PredictedError
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.sampled_game import SampledGame
 
-Perfect: TypeAlias = IndependentNoise | NoisyHistogram | PublicMarginals
+Perfect: TypeAlias = PaddedNoise | NoisyHistogram | PublicMarginals
 Release: TypeAlias = Perfect | ProfiledMarginals | SampledGame | ExpectedGame
 
 _HEADINGS = ("option", "largest error", "mean error", "known from", "analysts pay", "seconds", "")

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from discreet.accounting.zcdp import zcdp_rho
 from discreet.core.guarantee import ZCDP
+from discreet.mechanisms.for_spend import require_gaussian
 from discreet.noise.randomness import SYSTEM
 from discreet.queries.analysts.expected_game import ExpectedGame
 from discreet.queries.analysts.flags import expected_flags, most_pull
-from discreet.queries.analysts.gaussian_noise import PredictedError, require_gaussian
 from discreet.queries.analysts.guarantee import OneQuery
 from discreet.queries.analysts.planning_game import (
     BETA,
@@ -27,6 +27,7 @@ from discreet.queries.analysts.planning_game import (
     sampled_setting,
 )
 from discreet.queries.analysts.planning_options import Option, refused
+from discreet.queries.analysts.predicted_error import PredictedError
 from discreet.queries.analysts.public_round import PublicRound
 from discreet.queries.analysts.query_set import RoundShape
 from discreet.queries.analysts.sampled_game import SampledGame

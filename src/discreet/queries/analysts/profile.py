@@ -29,13 +29,14 @@ from numpy.typing import NDArray
 
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
+from discreet.mechanisms import DiscreteGaussian, Gaussian
 from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.for_spend import gaussian_for
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.analysts.gaussian_noise import Noise, gaussian_noise
 from discreet.queries.analysts.query_class import Conjunctions, attribute_sets, outside_class
-from discreet.queries.synopses.marginal_synopsis import Places
 from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Places
 
 Wholes = NDArray[np.int64]
 Topics = Sequence[Places]
@@ -145,9 +146,9 @@ class ProfileRelease:
         return attribute_sets(self.universe, self.asked.ways)
 
     @cached_property
-    def noise(self) -> Noise:
+    def noise(self) -> Gaussian | DiscreteGaussian:
         """Gaussian noise on whole steps."""
-        return gaussian_noise(self.spend, self.each.moved, self.randomness)
+        return gaussian_for(self.spend, l2=self.each.moved, randomness=self.randomness)
 
     @property
     def event(self) -> Event:

@@ -17,8 +17,8 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.analysts.gaussian_noise import PredictedError, normal_errors
 from discreet.queries.analysts.guarantee import AnalystGuarantee, AnalystUnit, OneQuery
+from discreet.queries.analysts.predicted_error import PredictedError, normal_errors
 from discreet.queries.analysts.profile import (
     Contribution,
     EachAnalyst,
@@ -30,9 +30,10 @@ from discreet.queries.analysts.profile import (
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.query_class import Conjunctions
 from discreet.queries.record_count import PublicCount
-from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis, Places
+from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Places
 
 
 @dataclass(frozen=True)

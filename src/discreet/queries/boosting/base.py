@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, PureDP
-from discreet.core.parameters import Number, exact
-from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential
+from discreet.core.parameters import Number
+from discreet.mechanisms import Exponential
 from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.for_spend import WholeNoise, epsilon_for, noise_for
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import Source
 from discreet.queries.boosting.fits import Fit, LinearProgram, Sample
 from discreet.queries.mwem.rounds import OneQuery
 from discreet.queries.net import check_net
 from discreet.queries.record_count import MOST, RecordCount
-from discreet.queries.spends import largest
 from discreet.queries.workload.families import Family
-from discreet.queries.workload.linear_query import is_whole, rounded
+from discreet.queries.workload.linear_query import rounded
 from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -82,18 +82,12 @@ class NoisySample(BaseGenerator):
         """The fit must have room."""
         self.fit.check(cells=terms.cells, sample=terms.sample)
 
-    def noise(self, terms: Terms) -> DiscreteLaplace | DiscreteGaussian:
+    def noise(self, terms: Terms) -> WholeNoise:
         """What measures, in steps."""
         reach = sampled_reach(terms.workload, terms.sample, terms.size)
         one = terms.records * OneQuery().l1(terms.workload, terms.size)
-        match terms.spend:
-            case PureDP(epsilon=epsilon):
-                return DiscreteLaplace(
-                    epsilon=epsilon, sensitivity=one * reach, randomness=terms.randomness
-                )
-            case ZCDP(rho=rho):
-                far = one * (Fraction(1) if reach == 1 else sqrt_above(Fraction(reach)))
-                return DiscreteGaussian(rho=rho, sensitivity=far, randomness=terms.randomness)
+        far = one * (Fraction(1) if reach == 1 else sqrt_above(Fraction(reach)))
+        return noise_for(terms.spend, l1=one * reach, l2=far, randomness=terms.randomness)
 
     def event(self, terms: Terms) -> Event:
         """That of the noise."""
@@ -134,11 +128,7 @@ class ExponentialNet(BaseGenerator):
                 epsilon=epsilon, sensitivity=terms.records, randomness=terms.randomness
             )
 
-        match terms.spend:
-            case PureDP(epsilon=epsilon):
-                return at(exact(epsilon))
-            case ZCDP() as rho:
-                return at(largest(lambda epsilon: at(epsilon).event, rho))
+        return at(epsilon_for(terms.spend, lambda epsilon: at(epsilon).event))
 
     def event(self, terms: Terms) -> Event:
         """That of one choice."""
@@ -175,6 +165,6 @@ def sampled_reach(workload: Workload, sample: int, size: RecordCount) -> int:
 
 def _most_weight(family: Family) -> Fraction:
     """The largest sum of the weights that a value has in all queries of a family."""
-    if is_whole(family):
+    if family.whole:
         return Fraction(float(family.gram().diagonal().max()))
     return Fraction(float(family.dense().sum(axis=0).max()))

@@ -27,7 +27,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact, probability
-from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace
+from discreet.mechanisms.for_spend import WholeNoise, share_of
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.boosting.base import BaseGenerator, NoisySample, Terms
 from discreet.queries.boosting.bounds import rounds_needed, slack_at, slack_at_pure
@@ -35,11 +35,10 @@ from discreet.queries.boosting.fits import Sample
 from discreet.queries.boosting.median import MedianSynopsis
 from discreet.queries.boosting.reweighting import Reweighting, in_steps
 from discreet.queries.mwem.rounds import exact_answers
-from discreet.queries.record_count import RecordCount, counted, require_size
-from discreet.queries.spends import adding
+from discreet.queries.record_count import RecordCount, bought_count, counted, require_size
+from discreet.queries.workload.answers import shared_answers
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid, query_of
-from discreet.queries.workload.shared_answers import shared_answers
 from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -109,12 +108,7 @@ class BoostingForQueries:
     @cached_property
     def terms(self) -> Terms:
         """What one call of the generator may spend."""
-        share = self._shares[1]
-        match adding(self.spend):
-            case PureDP(epsilon=epsilon):
-                paid: PureDP | ZCDP = PureDP(epsilon=exact(epsilon) * share)
-            case ZCDP(rho=rho):
-                paid = ZCDP(rho=exact(rho) * share)
+        paid = share_of(self.spend, self._shares[1])
         return Terms(
             self.workload, self.sample, paid, self.size, self.records, randomness=self.randomness
         )
@@ -122,11 +116,10 @@ class BoostingForQueries:
     @cached_property
     def slack(self) -> Fraction:
         """Mu: the least width, in records, at which all draws stay within their part."""
-        share = self._shares[0]
-        match adding(self.spend):
+        match share_of(self.spend, self._shares[0]):
             case PureDP(epsilon=epsilon):
                 return slack_at_pure(
-                    epsilon=exact(epsilon) * share,
+                    epsilon=epsilon,
                     sample=self.sample,
                     rounds=self.rounds,
                     advantage=self.advantage,
@@ -134,7 +127,7 @@ class BoostingForQueries:
                 )
             case ZCDP(rho=rho):
                 return slack_at(
-                    rho=exact(rho) * share,
+                    rho=rho,
                     sample=self.sample,
                     rounds=self.rounds,
                     advantage=self.advantage,
@@ -156,18 +149,8 @@ class BoostingForQueries:
         return float(exact(self.reweighting.within) + exact(self.reweighting.slack))
 
     @cached_property
-    def _counting(self) -> DiscreteLaplace | DiscreteGaussian | None:
-        share, moved, source = self.size.share, self.records, self.randomness
-        if not share:
-            return None
-        match adding(self.spend):
-            case PureDP(epsilon=epsilon):
-                paid = exact(epsilon) * share
-                return DiscreteLaplace(epsilon=paid, sensitivity=moved, randomness=source)
-            case ZCDP(rho=rho):
-                return DiscreteGaussian(
-                    rho=exact(rho) * share, sensitivity=moved, randomness=source
-                )
+    def _counting(self) -> WholeNoise | None:
+        return bought_count(self.size, self.spend, self.records, self.randomness)
 
     @cached_property
     def event(self) -> Event:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.events.event import Event
+from discreet.queries.workload.answers import shared_answers
 from discreet.queries.workload.packing import not_plain, packed, unpacked
-from discreet.queries.workload.shared_answers import shared_answers
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 

@@ -28,12 +28,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from discreet.core.errors import InvalidParameter
-from discreet.queries.matrix.measured_table import MeasuredTable
-from discreet.queries.matrix.residuals import MarginalStrategy
+from discreet.queries.matrix.marginal_strategy import MarginalStrategy, MeasuredTable
 from discreet.queries.record_count import PublicCount, RecordCount
-from discreet.queries.synopses.marginal_synopsis import Places, subsets
 from discreet.queries.workload.families import Each, Family
-from discreet.queries.workload.workload import Workload
+from discreet.queries.workload.workload import Places, Workload, subsets
 
 Floats = NDArray[np.float64]
 

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
+from discreet.queries.workload.answers import marginal
 from discreet.queries.workload.linear_query import LinearQuery
-from discreet.queries.workload.shared_answers import marginal
 
 Floats = NDArray[np.float64]
 

@@ -21,20 +21,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
-from discreet.core.parameters import count, exact, positive
-from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, PermuteAndFlip
+from discreet.core.parameters import Number, count, positive
+from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.for_spend import (
+    WholeNoise,
+    additive_spend,
+    epsilon_for,
+    noise_for,
+    share_of,
+)
 from discreet.mechanisms.selection import Selection
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.mwem.fitting import Measured, replay, settle
 from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
 from discreet.queries.mwem.rounds import OneMarginal, Round, exact_answers
-from discreet.queries.record_count import RecordCount, counted, require_size
-from discreet.queries.spends import adding, largest
+from discreet.queries.record_count import RecordCount, bought_count, counted, require_size
 from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.workload.answers import product_answers
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid
-from discreet.queries.workload.shared_answers import product_answers
 from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -116,7 +122,7 @@ class MWEM:
             pure = isinstance(self.spend, PureDP)
             object.__setattr__(self, "selection", PermuteAndFlip if pure else Exponential)
         MultiplicativeWeights(self.workload.universe.size, self.start)
-        adding(self.spend)
+        additive_spend(self.spend)
 
     @property
     def takes_turns(self) -> bool:
@@ -136,38 +142,22 @@ class MWEM:
         assert kind is not None
         moved = self.records * self.each.score_sensitivity(self.size)
 
-        def at(epsilon: float | Fraction) -> Selection:
+        def at(epsilon: Number) -> Selection:
             return kind(epsilon=epsilon, sensitivity=moved, randomness=self.randomness)
 
-        match adding(self.spend):
-            case PureDP(epsilon=epsilon):
-                return at(exact(epsilon) * share)
-            case ZCDP(rho=rho):
-                return at(largest(lambda e: at(e).event, ZCDP(rho=exact(rho) * share)))
+        return at(epsilon_for(share_of(self.spend, share), lambda e: at(e).event))
 
     @cached_property
-    def noise(self) -> DiscreteLaplace | DiscreteGaussian:
+    def noise(self) -> WholeNoise:
         """What measures in each round, in steps."""
         share = (1 - self.size.share) * self._measuring / self.rounds
         l1 = self.records * self.each.l1(self.workload, self.size)
         l2 = self.records * self.each.l2(self.workload, self.size)
-        return self._additive(share, l1, l2)
+        return noise_for(share_of(self.spend, share), l1=l1, l2=l2, randomness=self.randomness)
 
     @cached_property
-    def _counting(self) -> DiscreteLaplace | DiscreteGaussian | None:
-        share = self.size.share
-        return self._additive(share, self.records, Fraction(self.records)) if share else None
-
-    def _additive(
-        self, share: Fraction, l1: int, l2: Fraction
-    ) -> DiscreteLaplace | DiscreteGaussian:
-        match adding(self.spend):
-            case PureDP(epsilon=epsilon):
-                paid = exact(epsilon) * share
-                return DiscreteLaplace(epsilon=paid, sensitivity=l1, randomness=self.randomness)
-            case ZCDP(rho=rho):
-                paid = exact(rho) * share
-                return DiscreteGaussian(rho=paid, sensitivity=l2, randomness=self.randomness)
+    def _counting(self) -> WholeNoise | None:
+        return bought_count(self.size, self.spend, self.records, self.randomness)
 
     @property
     def event(self) -> Event:
@@ -221,7 +211,7 @@ def suggested_rounds(
     12
     """
     share = records / float(positive("cells", cells))
-    match adding(spend):
+    match additive_spend(spend):
         case PureDP(epsilon=epsilon):
             wanted = 1.3 * math.pow(float(epsilon) * share, 0.4)
         case ZCDP(rho=rho):

@@ -27,9 +27,9 @@ from discreet.queries.mwem.fitting import (
     Stepping,
 )
 from discreet.queries.record_count import MOST, RecordCount
+from discreet.queries.workload.answers import product_answers
 from discreet.queries.workload.families import All, Each
-from discreet.queries.workload.linear_query import PLACES, is_whole, query_of, rounded
-from discreet.queries.workload.shared_answers import product_answers
+from discreet.queries.workload.linear_query import PLACES, query_of, rounded
 from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -112,7 +112,7 @@ class OneQuery(Round):
 
     def step(self, workload: Workload) -> float:
         """Whole records where all weights are 0 or 1."""
-        whole = all(is_whole(family) for each in workload.products for family in each.families)
+        whole = all(family.whole for each in workload.products for family in each.families)
         return 1.0 if whole else 2.0**-PLACES
 
     def scores(self, estimate: list[Floats], truth: list[Floats], spread: float) -> Floats:

@@ -29,6 +29,7 @@ from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact, positive, probability
 from discreet.mechanisms import AboveThreshold, DiscreteLaplace, Laplace, Sparse
 from discreet.mechanisms.additive import marked
+from discreet.mechanisms.for_spend import additive_spend, epsilon_for, largest_epsilon, share_of
 from discreet.mechanisms.sparse_vector.above_threshold import Live
 from discreet.mechanisms.sparse_vector.sparse import numeric_error
 from discreet.noise.randomness import SYSTEM, Source
@@ -45,8 +46,8 @@ from discreet.queries.online.journal import (
     updated,
 )
 from discreet.queries.online.updaters import Hypothesis, Updater
-from discreet.queries.record_count import MOST, RecordCount, counted, require_size, whole_counts
-from discreet.queries.spends import adding, largest
+from discreet.queries.record_count import MOST, RecordCount, counted, require_size
+from discreet.queries.workload.cell_counts import whole_counts
 from discreet.queries.workload.linear_query import PLACES, LinearQuery, Region, Weights
 
 UNKEPT = Unkept()
@@ -82,31 +83,24 @@ class OnlineConstruction:
         object.__setattr__(self, "records", count("records", self.records))
         if count("cutoff", self.cutoff, least=0) == 0:
             object.__setattr__(self, "cutoff", self.updater.most_updates)
-        adding(self.spend)
+        additive_spend(self.spend)
 
     @cached_property
     def epsilon_each(self) -> Number:
         """What one update costs: its comparisons and its released answer."""
-        match adding(self.spend):
+        match share_of(self.spend, 1 - self.size.share):
             case PureDP(epsilon=epsilon):
-                return exact(epsilon) * (1 - self.size.share) / self.cutoff
-            case ZCDP(rho=rho):
-                rounds = ZCDP(rho=exact(rho) * (1 - self.size.share))
-                return largest(self._rounds, rounds)
+                return exact(epsilon) / self.cutoff
+            case ZCDP() as rounds:
+                return largest_epsilon(self._rounds, rounds)
 
     @cached_property
     def counting(self) -> DiscreteLaplace | None:
         """What buys the number of records, where it is bought."""
         if not self.size.share:
             return None
-        match adding(self.spend):
-            case PureDP(epsilon=epsilon):
-                paid: Number = exact(epsilon) * self.size.share
-            case ZCDP(rho=rho):
-                paid = largest(
-                    lambda e: self._counted(e).event, ZCDP(rho=exact(rho) * self.size.share)
-                )
-        return self._counted(paid)
+        paid = share_of(self.spend, self.size.share)
+        return self._counted(epsilon_for(paid, lambda e: self._counted(e).event))
 
     def _counted(self, epsilon: Number) -> DiscreteLaplace:
         return DiscreteLaplace(

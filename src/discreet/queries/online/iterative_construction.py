@@ -22,12 +22,12 @@ from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact, positive, probability
 from discreet.mechanisms import DiscreteLaplace, Exponential
 from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.for_spend import additive_spend, largest_epsilon
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.mwem.fitting import MeasuredQuery
 from discreet.queries.mwem.rounds import OneQuery, exact_answers
 from discreet.queries.online.updaters import Hypothesis, Updater
 from discreet.queries.record_count import PublicCount, counted, require_public
-from discreet.queries.spends import adding, largest
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid
 from discreet.queries.workload.universe import Universe
@@ -70,7 +70,7 @@ class IterativeConstruction:
         self.workload.universe.require_explicit(method="iterative construction")
         require_public(self.size, method="iterative construction")
         object.__setattr__(self, "records", count("records", self.records))
-        adding(self.spend)
+        additive_spend(self.spend)
         object.__setattr__(self, "workload", on_grid(self.workload))
         if self.updater.universe_size != self.workload.universe.size:
             raise InvalidParameter(
@@ -83,11 +83,11 @@ class IterativeConstruction:
     @cached_property
     def epsilon_each(self) -> Number:
         """What one selection costs, and one measurement."""
-        match adding(self.spend):
+        match additive_spend(self.spend):
             case PureDP(epsilon=epsilon):
                 return exact(epsilon) / (2 * self.updater.most_updates)
             case ZCDP() as rho:
-                return largest(self._event, rho)
+                return largest_epsilon(self._event, rho)
 
     @property
     def event(self) -> Event:

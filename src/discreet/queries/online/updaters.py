@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.parameters import count, positive, probability
 from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
+from discreet.queries.workload.answers import shared_answers
 from discreet.queries.workload.linear_query import LinearQuery, Region
-from discreet.queries.workload.shared_answers import shared_answers
 from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ Source: 004b:A1; 000a:A12; 004d:F23.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -24,6 +24,8 @@ from discreet.queries.workload.families import All, Each, Family
 from discreet.queries.workload.universe import Universe
 
 Floats = NDArray[np.float64]
+Places = tuple[int, ...]
+"""Positions of some attributes of a universe, in order."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Product:
         return math.prod(family.queries for family in self.families)
 
     @property
-    def kept(self) -> tuple[int, ...]:
+    def kept(self) -> Places:
         """The attributes that are not summed over."""
         return tuple(i for i, family in enumerate(self.families) if not isinstance(family, All))
 
@@ -197,6 +199,12 @@ class Workload:
     def dense(self) -> Floats:
         """The matrix, unweighted; for small ones."""
         return np.vstack([product.dense() for product in self.products])
+
+
+def subsets(places: Places) -> Iterator[Places]:
+    """All subsets, smallest first, each in order."""
+    for size in range(len(places) + 1):
+        yield from combinations(places, size)
 
 
 def apply_each(operators: Sequence[Callable[[Floats], Floats]], table: Floats) -> Floats:

@@ -1,9 +1,9 @@
-"""All answers of a workload at once, with the sums that its products share done once.
+"""A workload as a linear map: all answers from one table, and from weights on queries to cells.
 
 Attributes are taken in order. Products that ask the same of the first attributes share the table
 that is left, so all k-way marginals cost about k passes over the universe in place of one each.
 
-Source: 004b:A15 (O(T |Q| |D|) as printed; this is what makes a round cheap).
+Source: 004b:A1, A15 (O(T |Q| |D|) as printed; this is what makes a round cheap).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.queries.workload.families import All, Each, Family
-from discreet.queries.workload.workload import Workload
+from discreet.queries.workload.workload import Workload, apply_each
 
 Floats = NDArray[np.float64]
 
@@ -44,6 +44,32 @@ def marginal(table: Floats, shape: tuple[int, ...], kept: tuple[int, ...]) -> Fl
         else:
             part = _summed(part.reshape(before, size, math.prod(shape[axis + 1 :])))
     return part.reshape([size if axis in kept else 1 for axis, size in enumerate(shape)])
+
+
+def cell_weights(workload: Workload, weights: Floats) -> Floats:
+    """Wᵀ times one weight for each query: a number for each cell of an explicit universe."""
+    total = np.zeros(workload.universe.shape)
+    start = 0
+    for product in workload.products:
+        end = start + product.queries
+        table = weights[start:end].reshape([family.queries for family in product.families])
+        total += apply_each([family.transposed for family in product.families], table)
+        start = end
+    return total.ravel()
+
+
+def column(workload: Workload, cell: int) -> Floats:
+    """The answers of all queries on one record in one cell."""
+    places = np.unravel_index(cell, workload.universe.shape)
+    found = []
+    for product in workload.products:
+        answer: Floats = np.ones(1)
+        for family, place in zip(product.families, places, strict=True):
+            record = np.zeros(family.size)
+            record[place] = 1
+            answer = np.outer(answer, family.apply(record)).ravel()
+        found.append(answer)
+    return np.concatenate(found)
 
 
 def _descend(
