@@ -30,8 +30,13 @@ from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.record_count import BoughtCount, RecordCount, require_size
 from discreet.queries.workload.cell_counts import Counted, marginal_counts
 from discreet.queries.workload.linear_query import PLACES, on_grid
-from discreet.queries.workload.packing import not_plain, packed, unpacked
-from discreet.queries.workload.plain_products import plain_product, recalled_product
+from discreet.queries.workload.stored_form import (
+    not_plain,
+    packed,
+    product_from_dict,
+    product_to_dict,
+    unpacked,
+)
 from discreet.queries.workload.universe import LARGEST, Universe
 from discreet.queries.workload.workload import Product, Workload, apply_each
 
@@ -39,7 +44,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class ReleasedAnswers:
     """Noisy answers of some products; answers those and nothing else."""
 
     universe: Universe
@@ -62,18 +67,20 @@ class Answers:
     def plain(self) -> Mapping[str, object]:
         """The products and their answers."""
         entries = [
-            {**plain_product(product), "values": packed(values)}
+            {**product_to_dict(product), "values": packed(values)}
             for product, values in self.released
         ]
         return {"synopsis": "answers", "products": entries}
 
     @classmethod
-    def recalled(cls, plain: Mapping[str, object], universe: Universe, event: Event) -> Answers:
+    def recalled(
+        cls, plain: Mapping[str, object], universe: Universe, event: Event
+    ) -> ReleasedAnswers:
         """The answers that ``plain`` described."""
         entries = plain.get("products")
         if not isinstance(entries, list) or not all(isinstance(e, Mapping) for e in entries):
             raise not_plain()
-        released = tuple((recalled_product(e), unpacked(e.get("values"))) for e in entries)
+        released = tuple((product_from_dict(e), unpacked(e.get("values"))) for e in entries)
         if any(values.shape != (product.queries,) for product, values in released):
             raise not_plain()
         return cls(universe, released, event)
@@ -137,7 +144,7 @@ class IndependentNoise:
         """The standard deviation of every answer, in records."""
         return float(law_of(self.noise, step=float(self._step)).std)
 
-    def release(self, counts: Counted) -> Answers:
+    def release(self, counts: Counted) -> ReleasedAnswers:
         """Answer each product from the marginal it looks at; one release of all answers."""
         universe, step = self.workload.universe, float(self._step)
         truth = [_truth(product, counts, universe) for product in self._products]
@@ -145,7 +152,7 @@ class IndependentNoise:
         noisy = np.asarray(self.noise.release(steps), dtype=np.float64) * step
         parts = np.split(noisy, np.cumsum([len(part) for part in truth])[:-1])
         released = tuple(zip(self.workload.products, parts, strict=True))
-        return Answers(universe, released, self.event)
+        return ReleasedAnswers(universe, released, self.event)
 
 
 def _truth(product: Product, counts: Counted, universe: Universe) -> Floats:

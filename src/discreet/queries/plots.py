@@ -28,7 +28,7 @@ _MOST = 500
 """Points of one line; more cannot be told apart."""
 
 
-class Measured(Protocol):
+class BenchmarkRow(Protocol):
     """The error of one mechanism on one workload: a row of a benchmark."""
 
     @property
@@ -64,7 +64,7 @@ def error_by_query(errors: Mapping[str, Sequence[float]]) -> alt.Chart:
     )
 
 
-def error_by_number(rows: Iterable[Measured]) -> alt.Chart:
+def error_by_number(rows: Iterable[BenchmarkRow]) -> alt.Chart:
     """The error against the number of queries, one line for each mechanism, on both logarithms.
 
     Where lines cross, another mechanism becomes the better one.

@@ -38,7 +38,7 @@ from discreet.queries.record_count import (
     counted,
     require_size,
 )
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.answers import cell_weights
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.families import All
@@ -111,7 +111,7 @@ class ProjectionMechanism:
     def _hull(self, total: float) -> Exactly | AtMost:
         return Exactly(total) if isinstance(self.size, PublicCount) else AtMost(total)
 
-    def release(self, counts: Counted) -> Histogram:
+    def release(self, counts: Counted) -> HistogramSynopsis:
         """Measure, project, and keep the estimated counts that give the nearest answers."""
         universe, asked = self.workload.universe, self.noisy.workload
         table = cell_counts(counts, universe)
@@ -124,7 +124,7 @@ class ProjectionMechanism:
         hull = self._hull(total)
         gap = self.gap * total * self.noisy.rmse * radius(asked, hull)
         found = nearest(asked, answers, hull, gap=gap, iterations=self.iterations)
-        return Histogram(universe, found.counts, self.event)
+        return HistogramSynopsis(universe, found.counts, self.event)
 
 
 def expected_squared_error(

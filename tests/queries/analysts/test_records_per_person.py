@@ -35,7 +35,7 @@ from discreet.queries.analysts.query_class import Conjunctions
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import SampledGame
 from discreet.queries.record_count import BoughtCount, PublicCount
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.linear_query import Weights
 from discreet.queries.workload.universe import Universe
 from tests.queries.analysts.small_games import (
@@ -65,7 +65,7 @@ FIRST, LAST, HALF = Weights([1, 0, 0, 0, 0, 0]), Weights([0, 0, 0, 0, 0, 1]), We
 QUERIES = QuerySet.of(
     SHAPE, ["ann", "bob"], {"ann": SHAPE.submit([FIRST, HALF, LAST]), "bob": SHAPE.submit([LAST])}
 )
-EVEN = Histogram(SQUARE, np.full(6, 7.5), Nothing())
+EVEN = HistogramSynopsis(SQUARE, np.full(6, 7.5), Nothing())
 PROMISE = dp.ApproxDP(epsilon=1, delta=1e-3)
 
 

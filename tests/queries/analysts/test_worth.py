@@ -8,7 +8,7 @@ import discreet as dp
 from discreet import events
 from discreet.queries.analysts import planning
 from discreet.queries.analysts.guarantee import AnalystGuarantee, OneQuery
-from discreet.queries.analysts.planning_options import Option, refused
+from discreet.queries.analysts.planning_options import RoundOption, refused
 from discreet.queries.analysts.predicted_error import PredictedError
 from discreet.queries.analysts.public_round import PublicRound
 from discreet.queries.record_count import PublicCount
@@ -26,9 +26,9 @@ FACTS = PublicRound(
 PAID = events.Approximate(epsilon=1, delta=1e-3)
 
 
-def foretold(name: str, largest: float, analysts: AnalystGuarantee) -> Option:
+def foretold(name: str, largest: float, analysts: AnalystGuarantee) -> RoundOption:
     error = PredictedError(mean=largest / 3, largest=largest)
-    return Option(name=name, mechanism=None, error=error, basis="", analysts=analysts)
+    return RoundOption(name=name, mechanism=None, error=error, basis="", analysts=analysts)
 
 
 @pytest.mark.parametrize(("largest", "chosen"), [(0.95, "free"), (0.9, "paid")])

@@ -8,8 +8,7 @@ from discreet.errors import InvalidParameter
 from discreet.noise.randomness import SYSTEM
 from discreet.queries.planning.options import Basis
 from discreet.queries.planning.plan import plan
-from discreet.queries.planning.request import rmse
-from discreet.queries.planning.surrogate import surrogate
+from discreet.queries.planning.surrogate import rmse, surrogate
 from discreet.queries.record_count import PublicCount
 from discreet.queries.workload.families import Each, Listed, Prefixes, Ranges
 from discreet.queries.workload.universe import Universe

@@ -18,7 +18,7 @@ from discreet.queries.analysts.correction import Correction
 from discreet.queries.analysts.game import Game
 from discreet.queries.analysts.profile import ProfileRelease
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.linear_query import LinearQuery
 from discreet.queries.workload.workload import Places
@@ -43,7 +43,7 @@ def corrected_game_round(game: Game, correction: Correction, counts: Counted) ->
     return play
 
 
-def correction_round(correction: Correction, counts: Counted, synopsis: Histogram) -> Round:
+def correction_round(correction: Correction, counts: Counted, synopsis: HistogramSynopsis) -> Round:
     """Each analyst's own corrections of a synopsis that everybody has."""
 
     def play(submitted: Submitted[LinearQuery]) -> Shown:

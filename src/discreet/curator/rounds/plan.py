@@ -35,7 +35,7 @@ from discreet.queries.analysts.guarantee import (
 )
 from discreet.queries.analysts.planning import plan_round
 from discreet.queries.analysts.planning_game import BETA
-from discreet.queries.analysts.planning_options import Option
+from discreet.queries.analysts.planning_options import RoundOption
 from discreet.queries.analysts.predicted_error import PredictedError
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.public_marginals import PublicMarginals
@@ -233,7 +233,7 @@ def _corrected(game: SampledGame | ExpectedGame, facts: Facts) -> Mechanism:
     return corrected_game(game, spend=facts.spend, cutoff=facts.corrections)
 
 
-def _of_kind(ranked: Sequence[Option], wanted: type) -> Option:
+def _of_kind(ranked: Sequence[RoundOption], wanted: type) -> RoundOption:
     for option in ranked:
         if isinstance(option.mechanism, wanted):
             return option

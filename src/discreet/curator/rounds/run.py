@@ -25,7 +25,7 @@ from discreet.queries.analysts.game import GameSynopsis
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import SampledGame
-from discreet.queries.synopses.synopsis import Histogram, Synopsis, recalled
+from discreet.queries.synopses.synopsis import HistogramSynopsis, Synopsis, recalled
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.linear_query import Region, Weights
 from discreet.queries.workload.universe import Universe
@@ -182,9 +182,9 @@ def _query_set(shape: RoundShape, names: Sequence[str], asked: Submitted) -> Que
     return QuerySet.of(shape, places, submitted)
 
 
-def _histogram(played: GameSynopsis, event: Event) -> Histogram:
+def _histogram(played: GameSynopsis, event: Event) -> HistogramSynopsis:
     """The cells that were drawn, as counts; their order says nothing more about the data."""
-    return Histogram(played.universe, played.counts, event)
+    return HistogramSynopsis(played.universe, played.counts, event)
 
 
 def _topic(query: Held) -> tuple[int, ...]:

@@ -25,7 +25,7 @@ from discreet.queries.analysts.query_class import Conjunctions, QueryClass, outs
 from discreet.queries.workload.conditions import query_where
 from discreet.queries.workload.families import All, Listed
 from discreet.queries.workload.linear_query import LinearQuery, Region, Weights, query_of
-from discreet.queries.workload.packing import packed, unpacked
+from discreet.queries.workload.stored_form import packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Places, Product, Workload
 

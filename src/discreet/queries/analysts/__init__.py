@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from discreet.queries.analysts.correction import Correction
     from discreet.queries.analysts.expected_game import ExpectedGame
     from discreet.queries.analysts.guarantee import AnalystGuarantee, OneAnalyst, OneQuery
-    from discreet.queries.analysts.online import online_sketch
     from discreet.queries.analysts.planning import plan_round
     from discreet.queries.analysts.profile import ProfileRelease
     from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
@@ -38,7 +37,6 @@ __all__ = [
     "QuerySet",
     "RoundShape",
     "SampledGame",
-    "online_sketch",
     "plan_round",
 ]
 
@@ -47,7 +45,6 @@ _NAMES = {
     "correction": ("Correction",),
     "expected_game": ("ExpectedGame",),
     "guarantee": ("AnalystGuarantee", "OneAnalyst", "OneQuery"),
-    "online": ("online_sketch",),
     "planning": ("plan_round",),
     "profile": ("ProfileRelease",),
     "profiled_marginals": ("ProfiledMarginals",),

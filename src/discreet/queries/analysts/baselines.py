@@ -29,7 +29,7 @@ from discreet.queries.analysts.guarantee import require_public_count
 from discreet.queries.analysts.predicted_error import PredictedError, normal_errors
 from discreet.queries.analysts.query_class import QueryClass
 from discreet.queries.record_count import MOST, PublicCount, counted
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import PLACES, LinearQuery, Region, Weights
 from discreet.queries.workload.universe import Universe
@@ -88,13 +88,13 @@ class NoisyHistogram:
         norms = asked.centred_norms(self.universe, count("queries", queries))
         return normal_errors([(each * norm, many) for norm, many in norms])
 
-    def release(self, counts: Counted) -> Histogram:
+    def release(self, counts: Counted) -> HistogramSynopsis:
         """Estimated counts, which add up to the public number of records."""
         table = cell_counts(counts, self.universe)
         total = counted(self.size, table, None)
         noisy = np.asarray(self.noise.release(table), dtype=np.float64)
         noisy += (total - noisy.sum()) / noisy.size
-        return Histogram(self.universe, noisy, self.event)
+        return HistogramSynopsis(self.universe, noisy, self.event)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from discreet.queries.analysts.guarantee import (
 from discreet.queries.analysts.projection import range_slack
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.record_count import RecordCount, counted
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -64,9 +64,9 @@ class GameSynopsis:
         return np.asarray(drawn * (self.records / len(self.points)))
 
     @property
-    def histogram(self) -> Histogram:
+    def histogram(self) -> HistogramSynopsis:
         """The counts alone, without the promise to analysts."""
-        return Histogram(self.universe, self.counts, self.event)
+        return HistogramSynopsis(self.universe, self.counts, self.event)
 
     def answers(self, workload: Workload) -> Floats:
         """Estimated counts."""

@@ -97,7 +97,7 @@ class EachAnalyst(Contribution):
 
 
 @dataclass(frozen=True)
-class Profile:
+class TopicProfile:
     """A noisy profile: the weight of each topic, in queries or analysts, and the noise's spread."""
 
     weights: Mapping[Places, float]
@@ -165,7 +165,7 @@ class ProfileRelease:
         if places not in set(self.topics):
             raise outside_class(places)
 
-    def release(self, submitted: Sequence[Topics]) -> Profile:
+    def release(self, submitted: Sequence[Topics]) -> TopicProfile:
         """The profile of all analysts' queries; every topic has an entry, asked or not."""
         rows = {places: row for row, places in enumerate(self.topics)}
         total: Wholes = np.zeros(len(rows), dtype=np.int64)
@@ -179,4 +179,4 @@ class ProfileRelease:
             total += np.array(self.each.of(counts), dtype=np.int64)
         noisy = np.asarray(self.noise.release(total), dtype=np.float64) / (1 << self.each.places)
         weights = dict(zip(self.topics, noisy.tolist(), strict=True))
-        return Profile(weights, self.spread, self.event)
+        return TopicProfile(weights, self.spread, self.event)

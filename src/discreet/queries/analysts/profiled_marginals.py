@@ -23,8 +23,8 @@ from discreet.queries.analysts.profile import (
     Contribution,
     EachAnalyst,
     EachQuery,
-    Profile,
     ProfileRelease,
+    TopicProfile,
     Topics,
 )
 from discreet.queries.analysts.public_marginals import PublicMarginals
@@ -71,7 +71,7 @@ class ProfiledMarginals:
         """What others learn about one query or analyst."""
         return AnalystGuarantee(self.protects, self.profile.event)
 
-    def marginals(self, profile: Profile) -> PublicMarginals:
+    def marginals(self, profile: TopicProfile) -> PublicMarginals:
         """The mechanism that measures what a profile asks for."""
         return PublicMarginals(
             self.universe,
@@ -107,8 +107,8 @@ class ProfiledMarginals:
         assert mechanism.event == self.event
         return mechanism.release(counts)
 
-    def _imagined(self, chosen: Sequence[Places]) -> Profile:
+    def _imagined(self, chosen: Sequence[Places]) -> TopicProfile:
         """A profile that finds these topics asked, alike, and no others."""
         asked = set(chosen)
         weights = {places: float(places in asked) for places in self.profile.topics}
-        return Profile(weights, 0.0, self.profile.event)
+        return TopicProfile(weights, 0.0, self.profile.event)

@@ -29,8 +29,8 @@ from discreet.queries.matrix.product import ProductStrategy, gaussian_strategy, 
 from discreet.queries.matrix.reconstruction import LeastSquares, Reconstruction
 from discreet.queries.matrix.union import UnionStrategy, whole
 from discreet.queries.record_count import BoughtCount, RecordCount, require_size
-from discreet.queries.synopses.partial_tables import PartialTables, Table
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.partial_tables import PartialTable, PartialTables
+from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.universe import LARGEST
 from discreet.queries.workload.workload import Product, Workload
@@ -118,7 +118,7 @@ class MatrixMechanism:
             found = np.outer(found, family.variances(factor.inverse_gram)).ravel()
         return np.sqrt(found)
 
-    def release(self, counts: Counted) -> Histogram | PartialTables:
+    def release(self, counts: Counted) -> HistogramSynopsis | PartialTables:
         """Measure exact counts by the touched attributes, and reconstruct.
 
         A histogram if all attributes are touched by one product, else tables by some of them.
@@ -134,10 +134,10 @@ class MatrixMechanism:
             end = start + exact[place].size
             values = noisy[start:end].reshape(exact[place].shape) * union.step(place)
             estimate = self.reconstruction.counts(part.on_touched, values, self.size)
-            tables.append(Table(part.touched, estimate))
+            tables.append(PartialTable(part.touched, estimate))
             start = end
         if len(tables) == 1 and len(tables[0].places) == len(universe.shape):
-            return Histogram(universe, tables[0].counts.ravel(), self.event)
+            return HistogramSynopsis(universe, tables[0].counts.ravel(), self.event)
         return PartialTables(universe, tuple(tables), self.event)
 
 

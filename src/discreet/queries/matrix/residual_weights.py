@@ -30,7 +30,7 @@ from scipy.sparse import csr_array
 from discreet.core.errors import InvalidParameter
 from discreet.queries.matrix.marginal_strategy import MarginalStrategy, MeasuredTable
 from discreet.queries.record_count import PublicCount, RecordCount
-from discreet.queries.workload.families import Each, Family
+from discreet.queries.workload.families import Each, QueryFamily
 from discreet.queries.workload.workload import Places, Workload, subsets
 
 Floats = NDArray[np.float64]
@@ -48,7 +48,7 @@ _FEW_CELLS = 1 << 16
 
 def gains(workload: Workload) -> dict[Places, float]:
     """What a unit of variance of each residual adds to the workload's weighted total error."""
-    known: dict[Family, tuple[float, float]] = {}
+    known: dict[QueryFamily, tuple[float, float]] = {}
     found: dict[Places, float] = {}
     for product in workload.products:
         if len(product.kept) > MOST_AXES:
@@ -70,7 +70,7 @@ def gains(workload: Workload) -> dict[Places, float]:
     return found
 
 
-def _parts(family: Family) -> tuple[float, float]:
+def _parts(family: QueryFamily) -> tuple[float, float]:
     """The trace of the centred Gram matrix, and the mean of its entries."""
     size = family.size
     if isinstance(family, Each):

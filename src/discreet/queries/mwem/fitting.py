@@ -107,12 +107,12 @@ class MeasuredMarginal:
         weights.tilt_along(part * steps, self.shape)
 
 
-Measured = MeasuredQuery | MeasuredMarginal
+NoisyMeasurement = MeasuredQuery | MeasuredMarginal
 
 
 def replay(
     weights: MultiplicativeWeights,
-    history: Sequence[Measured],
+    history: Sequence[NoisyMeasurement],
     stepping: Stepping,
     *,
     total: float,
@@ -126,7 +126,7 @@ def replay(
 
 def settle(
     weights: MultiplicativeWeights,
-    history: Sequence[Measured],
+    history: Sequence[NoisyMeasurement],
     stepping: Stepping,
     *,
     total: float,

@@ -33,11 +33,11 @@ from discreet.mechanisms.for_spend import (
 )
 from discreet.mechanisms.selection import Selection
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.mwem.fitting import Measured, replay, settle
+from discreet.queries.mwem.fitting import NoisyMeasurement, replay, settle
 from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
-from discreet.queries.mwem.rounds import OneMarginal, Round, exact_answers
+from discreet.queries.mwem.rounds import MarginalRound, SelectedRound, exact_answers
 from discreet.queries.record_count import RecordCount, bought_count, counted, require_size
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.answers import product_answers
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid
@@ -62,7 +62,7 @@ class Iterate(ABC):
 
 
 @dataclass(frozen=True)
-class Last(Iterate):
+class LastIterate(Iterate):
     """The last one, once all measurements have settled."""
 
     settling: int = 8
@@ -73,7 +73,7 @@ class Last(Iterate):
 
 
 @dataclass(frozen=True)
-class Average(Iterate):
+class AverageIterate(Iterate):
     """The mean of all: the one that the theorem is about."""
 
     settling: int = 0
@@ -102,9 +102,9 @@ class MWEM:
     spend: Guarantee
     size: RecordCount
     rounds: int
-    each: Round = field(default_factory=OneMarginal)
+    each: SelectedRound = field(default_factory=MarginalRound)
     selection: type[Selection] | None = None
-    iterate: Iterate = field(default_factory=Last)
+    iterate: Iterate = field(default_factory=LastIterate)
     start: ArrayLike | None = None
     passes: int = 1
     records: int = 1
@@ -172,14 +172,14 @@ class MWEM:
         """The standard deviation of one measured number, in records."""
         return float(law_of(self.noise, step=self.each.step(self.workload)).std)
 
-    def release(self, counts: Counted) -> Histogram:
+    def release(self, counts: Counted) -> HistogramSynopsis:
         """Run all rounds on exact counts over the universe."""
         universe = self.workload.universe
         table = cell_counts(counts, universe)
         total = counted(self.size, table, self._counting)
         truth = exact_answers(self.workload, table)
         weights = MultiplicativeWeights(universe.size, self.start)
-        history: list[Measured] = []
+        history: list[NoisyMeasurement] = []
         found: Floats | None = None
         for turn in range(1, self.rounds + 1):
             place = turn - 1 if self.takes_turns else self._selected(weights, truth, total)
@@ -189,7 +189,7 @@ class MWEM:
             found = self.iterate.combine(found, weights, turn)
         settle(weights, history, self.each.stepping, total=total, passes=self.iterate.settling)
         distribution = found if found is not None and found.size else weights.distribution
-        return Histogram(universe, total * distribution, self.event)
+        return HistogramSynopsis(universe, total * distribution, self.event)
 
     def _selected(self, weights: MultiplicativeWeights, truth: list[Floats], total: float) -> int:
         """The candidate that the estimate most likely gets most wrong."""
@@ -218,13 +218,3 @@ def suggested_rounds(
             wanted = 4 * math.cbrt(math.sqrt(2 * float(rho)) * share)
     many = count("most", most)
     return many if many <= max(_FEW, wanted / _WORTH_SELECTING) else max(2, round(wanted))
-
-
-def mwem_bound(*, cells: int, queries: int, records: int, rounds: int, epsilon: float) -> float:
-    """An error that no query exceeds, but with probability 2 T / |Q|, before anything is spent.
-
-    2 n sqrt(ln|X| / T) + 10 T ln|Q| / epsilon, for single queries, small steps, the exponential
-    mechanism, one pass and the average iterate under a pure spend.
-    """
-    learning = 2 * records * math.sqrt(math.log(cells) / rounds)
-    return learning + 10 * rounds * math.log(queries) / epsilon

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.mechanisms.grid import sqrt_above
 from discreet.queries.mwem.fitting import (
-    Measured,
     MeasuredMarginal,
     MeasuredQuery,
+    NoisyMeasurement,
     Scaling,
     Stepping,
 )
@@ -42,7 +42,7 @@ class Noise(Protocol):
         """Noisy whole numbers."""
 
 
-class Round(ABC):
+class SelectedRound(ABC):
     """What is selected and measured. Scores and measurements are exact functions of counts."""
 
     share: Fraction
@@ -80,12 +80,12 @@ class Round(ABC):
     @abstractmethod
     def measure(
         self, workload: Workload, place: int, truth: list[Floats], noise: Noise, spread: float
-    ) -> Measured:
+    ) -> NoisyMeasurement:
         """Measure a candidate."""
 
 
 @dataclass(frozen=True)
-class OneQuery(Round):
+class QueryRound(SelectedRound):
     """The query with the largest error: the mechanism as it is printed."""
 
     share: Fraction = Fraction(1, 2)
@@ -123,7 +123,7 @@ class OneQuery(Round):
 
     def measure(
         self, workload: Workload, place: int, truth: list[Floats], noise: Noise, spread: float
-    ) -> Measured:
+    ) -> NoisyMeasurement:
         """One number."""
         step = self.step(workload)
         steps = np.rint(np.concatenate(truth)[place : place + 1] / step).astype(np.int64)
@@ -132,7 +132,7 @@ class OneQuery(Round):
 
 
 @dataclass(frozen=True)
-class OneMarginal(Round):
+class MarginalRound(SelectedRound):
     """The marginal with the largest total error beyond what its noise would leave."""
 
     share: Fraction = Fraction(4, 5)
@@ -144,7 +144,7 @@ class OneMarginal(Round):
             raise InvalidParameter(
                 code="marginals_only",
                 expectation="a workload of marginals",
-                remedy="Use each=OneQuery() for other queries, or add the marginals they need.",
+                remedy="Use each=QueryRound() for other queries, or add the marginals they need.",
             )
 
     def candidates(self, workload: Workload) -> int:
@@ -178,7 +178,7 @@ class OneMarginal(Round):
 
     def measure(
         self, workload: Workload, place: int, truth: list[Floats], noise: Noise, spread: float
-    ) -> Measured:
+    ) -> NoisyMeasurement:
         """All cells."""
         noisy = noise.release(truth[place].astype(np.int64)).astype(np.float64)
         kept, shape = workload.products[place].kept, workload.universe.shape

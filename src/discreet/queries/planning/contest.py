@@ -31,12 +31,12 @@ from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.mechanisms.for_spend import epsilon_for, share_of
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.mwem.rounds import exact_answers
-from discreet.queries.planning.request import Build, Mechanism, Request
+from discreet.queries.planning.request import MechanismBuilder, ReleaseRequest, SynopsisMechanism
 from discreet.queries.record_count import MOST, RecordCount
 from discreet.queries.synopses.synopsis import Synopsis, recalled
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid, rounded
-from discreet.queries.workload.packing import not_plain
+from discreet.queries.workload.stored_form import not_plain
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 
@@ -80,7 +80,7 @@ class Contest:
     workload: Workload
     spend: Guarantee
     size: RecordCount
-    contenders: tuple[Build, ...]
+    contenders: tuple[MechanismBuilder, ...]
     part: Number = Fraction(1, 10)
     records: int = 1
     randomness: Source = SYSTEM
@@ -107,9 +107,9 @@ class Contest:
         return share_of(self.spend, part), share_of(self.spend, each)
 
     @cached_property
-    def mechanisms(self) -> tuple[Mechanism, ...]:
+    def mechanisms(self) -> tuple[SynopsisMechanism, ...]:
         """All contenders, each at its share."""
-        request = Request(self.workload, self._shares[1], self.size, self.records)
+        request = ReleaseRequest(self.workload, self._shares[1], self.size, self.records)
         return tuple(request.made(build, self.randomness) for build in self.contenders)
 
     @cached_property

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from discreet.core.events.event import Event
 from discreet.queries.synopses.partial_tables import answered, not_measured, placed, require_same
-from discreet.queries.workload.families import Family
-from discreet.queries.workload.packing import not_plain, packed, unpacked
+from discreet.queries.workload.families import QueryFamily
+from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Places, Product, Workload, subsets
 
@@ -115,7 +115,7 @@ def deviations(workload: Workload, variances: Mapping[Places, float]) -> Floats:
     return np.concatenate(found)
 
 
-def _squares(family: Family) -> tuple[Floats, Floats]:
+def _squares(family: QueryFamily) -> tuple[Floats, Floats]:
     """For each query: the squared length of its centred weights, and (sum / size)²."""
     sums = family.apply(np.ones(family.size))
     lengths = sums if family.whole else np.asarray((family.dense() ** 2).sum(axis=1))

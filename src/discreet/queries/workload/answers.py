@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.queries.workload.families import All, Each, Family
+from discreet.queries.workload.families import All, Each, QueryFamily
 from discreet.queries.workload.workload import Workload, apply_each
 
 Floats = NDArray[np.float64]
@@ -87,7 +87,7 @@ def _descend(
         for place in wanted:
             found[place] = table.ravel()
         return
-    groups: dict[Family, list[int]] = {}
+    groups: dict[QueryFamily, list[int]] = {}
     for place in wanted:
         groups.setdefault(workload.products[place].families[axis], []).append(place)
     cube = table.reshape(before, shape[axis], math.prod(shape[axis + 1 :]))

@@ -23,7 +23,7 @@ from discreet.core.parameters import count
 Floats = NDArray[np.float64]
 
 
-class Family(ABC):
+class QueryFamily(ABC):
     """Queries on one attribute of ``size`` values."""
 
     size: int
@@ -65,7 +65,7 @@ class Family(ABC):
 
 
 @dataclass(frozen=True)
-class _Sized(Family):
+class _Sized(QueryFamily):
     """A family that its size describes: sums over intervals of values."""
 
     size: int
@@ -231,7 +231,7 @@ class Ranges(_Sized):
 
 
 @dataclass(frozen=True, eq=False)
-class Listed(Family):
+class Listed(QueryFamily):
     """Any queries, one row of weights each; 0/1 rows are predicates."""
 
     rows: Floats

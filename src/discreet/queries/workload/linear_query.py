@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.queries.workload.families import All, Each, Family, Listed, Prefixes, Ranges
+from discreet.queries.workload.families import All, Each, Listed, Prefixes, QueryFamily, Ranges
 from discreet.queries.workload.workload import Product, Workload
 
 Floats = NDArray[np.float64]
@@ -172,7 +172,7 @@ def on_grid(workload: Workload) -> Workload:
     return Workload(workload.universe, tuple(products))
 
 
-def _bounded(family: Family) -> Family:
+def _bounded(family: QueryFamily) -> QueryFamily:
     if isinstance(family, Each | All | Prefixes | Ranges):
         return family
     rows = family.dense()

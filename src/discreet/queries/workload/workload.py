@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count, positive
-from discreet.queries.workload.families import All, Each, Family
+from discreet.queries.workload.families import All, Each, QueryFamily
 from discreet.queries.workload.universe import Universe
 
 Floats = NDArray[np.float64]
@@ -32,7 +32,7 @@ Places = tuple[int, ...]
 class Product:
     """One family per attribute; each query's squared error counts ``weight`` squared times."""
 
-    families: tuple[Family, ...]
+    families: tuple[QueryFamily, ...]
     weight: float = 1.0
 
     def __post_init__(self) -> None:
@@ -91,7 +91,9 @@ class Workload:
             )
 
     @classmethod
-    def of(cls, universe: Universe, *asked: Mapping[str, Family], weight: float = 1.0) -> Workload:
+    def of(
+        cls, universe: Universe, *asked: Mapping[str, QueryFamily], weight: float = 1.0
+    ) -> Workload:
         """Families by attribute, for each product; attributes left out are summed over."""
         _require_universe(universe)
         products = []
@@ -100,7 +102,7 @@ class Workload:
                 raise _misfit(expectation="families by attribute", received=type(each).__name__)
             for name, family in each.items():
                 size = universe.attributes[universe.place(name)].size
-                if not isinstance(family, Family):
+                if not isinstance(family, QueryFamily):
                     raise _misfit(
                         expectation=f"a family of queries on {name!r}",
                         received=_named(family),

@@ -7,10 +7,10 @@ import pytest
 
 from discreet.errors import InvalidData, InvalidParameter
 from discreet.queries.net import small_databases
+from discreet.queries.online.multiplicative_updaters import MultiplicativeUpdater
 from discreet.queries.online.updaters import (
     MedianHypothesis,
     MedianUpdater,
-    MultiplicativeUpdater,
     PerceptronHypothesis,
     PerceptronUpdater,
     Updater,

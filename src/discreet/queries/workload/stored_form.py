@@ -1,6 +1,7 @@
-"""Arrays as plain text, so that a release can be kept beside its ledger entry and read again.
+"""Arrays and products of queries as plain values, so that a release can be kept and read again.
 
-Source: contract, "Spending" (noise that outlives a call is durable; resuming re-reads).
+Source: contract, "Spending" (noise that outlives a call is durable; stored releases are read back,
+never made again).
 """
 
 from __future__ import annotations
@@ -14,7 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
+from discreet.queries.workload.families import All, Each, Listed, Prefixes, QueryFamily, Ranges
+from discreet.queries.workload.workload import Product
 
+_SIZED: dict[str, type[Each | All | Prefixes | Ranges]] = {
+    "Each": Each,
+    "All": All,
+    "Prefixes": Prefixes,
+    "Ranges": Ranges,
+}
+"""Families that their size describes, under the names that are written."""
 _KINDS = ("<f8", "<i8")
 
 
@@ -54,3 +64,35 @@ def not_plain() -> InvalidParameter:
         expectation="a synopsis as its `plain` wrote it, over the same universe",
         remedy="Pass what `synopsis.plain()` returned, unchanged, and the universe it was made of.",
     )
+
+
+def product_to_dict(product: Product) -> Mapping[str, object]:
+    """A product for JSON."""
+    return {
+        "weight": product.weight,
+        "families": [_family_to_dict(each) for each in product.families],
+    }
+
+
+def product_from_dict(plain: object) -> Product:
+    """The product that was described."""
+    match plain:
+        case {"weight": float() as weight, "families": list() as families}:
+            return Product(tuple(_family_from_dict(each) for each in families), weight)
+    raise not_plain()
+
+
+def _family_to_dict(family: QueryFamily) -> Mapping[str, object]:
+    for name, kind in _SIZED.items():
+        if type(family) is kind:
+            return {"family": name, "size": family.size}
+    return {"family": "Listed", "rows": packed(family.dense())}
+
+
+def _family_from_dict(plain: object) -> QueryFamily:
+    match plain:
+        case {"family": str() as kind, "size": int() as size} if kind in _SIZED:
+            return _SIZED[kind](size)
+        case {"family": "Listed", "rows": rows}:
+            return Listed(unpacked(rows))
+    raise not_plain()

@@ -5,16 +5,18 @@ from pkgutil import resolve_name
 
 import pytest
 
-from discreet.queries.planning.taxonomy import (
+from discreet.theory.taxonomy import (
     Agreement,
     Arrival,
     Dimension,
-    Queries,
+    QueryKind,
+    ReleasePurpose,
     Taxonomy,
-    Wanted,
 )
 
-KINDS = [Taxonomy(*axes) for axes in product(Wanted, Dimension, Queries, Arrival, Agreement)]
+KINDS = [
+    Taxonomy(*axes) for axes in product(ReleasePurpose, Dimension, QueryKind, Arrival, Agreement)
+]
 
 
 def test_there_are_five_questions() -> None:

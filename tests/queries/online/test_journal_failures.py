@@ -6,7 +6,7 @@ import pytest
 import discreet as dp
 from discreet.queries.online.construction import OnlineConstruction
 from discreet.queries.online.journal import Entry, drawn
-from discreet.queries.online.updaters import MultiplicativeUpdater
+from discreet.queries.online.multiplicative_updaters import MultiplicativeUpdater
 from discreet.queries.record_count import PublicCount
 from discreet.queries.workload.linear_query import Region
 

@@ -15,25 +15,22 @@ from discreet.mechanisms import DiscreteLaplace, Exponential, PermuteAndFlip
 from discreet.mechanisms.selection import Selection
 from discreet.noise import Noiseless, Seeded
 from discreet.queries.mwem.fitting import (
-    MeasuredMarginal,
-    MeasuredQuery,
-    Scaling,
     SmallSteps,
-    replay,
-    settle,
 )
-from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
-from discreet.queries.mwem.mwem import MWEM, Average, Last, mwem_bound, suggested_rounds
-from discreet.queries.mwem.rounds import OneMarginal, OneQuery, Round, exact_answers
+from discreet.queries.mwem.mwem import MWEM, AverageIterate, suggested_rounds
+from discreet.queries.mwem.rounds import MarginalRound, QueryRound, SelectedRound, exact_answers
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
 from discreet.queries.workload.families import Listed, Ranges
-from discreet.queries.workload.linear_query import Region, on_grid
+from discreet.queries.workload.linear_query import on_grid
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 
 SMALL = Universe.of(a=range(2), b=range(3))
+
 PAIRS = Workload.union(Workload.marginals(SMALL, 1), Workload.marginals(SMALL, 2))
+
 SPENDS = [dp.PureDP(epsilon=1), dp.ZCDP(rho=0.5), dp.ApproxDP(epsilon=1, delta=1e-6)]
+
 SIZES: list[RecordCount] = [PublicCount(4), BoughtCount()]
 
 
@@ -50,13 +47,13 @@ def neighbours(counts: np.ndarray, size: RecordCount) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("size", SIZES, ids=["replace", "add"])
-@pytest.mark.parametrize("each", [OneQuery(), OneMarginal()], ids=["query", "marginal"])
+@pytest.mark.parametrize("each", [QueryRound(), MarginalRound()], ids=["query", "marginal"])
 def test_one_record_moves_scores_and_measurements_no_further_than_declared(
-    size: RecordCount, each: Round
+    size: RecordCount, each: SelectedRound
 ) -> None:
     """By enumeration, against estimates that are no round numbers."""
     mixed = Workload.of(SMALL, {"b": Listed([[0.3, 0.7, 1.0]])})
-    workload = PAIRS if isinstance(each, OneMarginal) else Workload.union(PAIRS, mixed)
+    workload = PAIRS if isinstance(each, MarginalRound) else Workload.union(PAIRS, mixed)
     workload = on_grid(workload)
     numbers = np.random.default_rng(2)
     reached = 0.0
@@ -72,7 +69,7 @@ def test_one_record_moves_scores_and_measurements_no_further_than_declared(
             reached = max(reached, float(moved) / each.score_sensitivity(size))
             for ours, other_part in zip(truth, theirs, strict=True):
                 steps = np.abs(ours - other_part) / each.step(workload)
-                if isinstance(each, OneMarginal):
+                if isinstance(each, MarginalRound):
                     assert steps.sum() <= each.l1(workload, size)
                     assert (steps**2).sum() <= each.l2(workload, size) ** 2
                 else:
@@ -83,8 +80,8 @@ def test_one_record_moves_scores_and_measurements_no_further_than_declared(
 def test_twin_that_forgets_that_an_exchange_moves_two_cells_is_caught() -> None:
     """A marginal measured under Replace as if one cell changed: more than epsilon is lost."""
     before, after = np.array([4, 0, 0, 0, 0, 0]), np.array([3, 1, 0, 0, 0, 0])
-    honest = OneMarginal().l1(PAIRS, PublicCount(4))
-    twin = OneMarginal().l1(PAIRS, BoughtCount())
+    honest = MarginalRound().l1(PAIRS, PublicCount(4))
+    twin = MarginalRound().l1(PAIRS, BoughtCount())
     moved = max(
         np.abs(x - y).sum()
         for x, y in zip(exact_answers(PAIRS, before), exact_answers(PAIRS, after), strict=True)
@@ -109,7 +106,7 @@ def test_the_law_of_a_round_is_private_by_enumeration(kind: type[Selection]) -> 
     """Selection and measurement, every outcome, every neighbour: ratios within e**epsilon."""
     workload = Workload.of(SMALL, {"a": Ranges(2)}, {"b": Ranges(3)})
     mechanism = MWEM(
-        workload, dp.PureDP(epsilon=0.7), PublicCount(4), 1, each=OneQuery(), selection=kind
+        workload, dp.PureDP(epsilon=0.7), PublicCount(4), 1, each=QueryRound(), selection=kind
     )
     assert isinstance(mechanism.noise, DiscreteLaplace)
     rate = float(mechanism.noise.epsilon) / mechanism.noise.steps
@@ -165,46 +162,6 @@ def test_twin_that_prices_permute_and_flip_as_the_exponential_mechanism_overspen
     assert divergence > rho
 
 
-def test_the_update_of_the_catalogue() -> None:
-    """004b:A15: two cells, n = 100, q = (1, 0), m = 80: 53.74 after one update."""
-    weights, query = MultiplicativeWeights(2), Region((2,), (slice(0, 1),))
-    replay(weights, [MeasuredQuery(query, 80, 0)], SmallSteps(), total=100, passes=1)
-    assert 100 * weights.answer(query) == pytest.approx(53.74, abs=0.005)
-    replay(weights, [MeasuredQuery(query, 80, 0)], SmallSteps(), total=100, passes=200)
-    assert 100 * weights.answer(query) == pytest.approx(80, abs=0.1)
-
-
-def test_measurements_that_contradict_each_other_settle_between_them() -> None:
-    """Full steps end at whatever was replayed last; shrinking ones at the least squares fit."""
-    counts = ([70.0, 30.0], [50.0, 50.0])
-    history = [MeasuredMarginal((2,), (0,), np.array(cells), 5.0) for cells in counts]
-    weights = MultiplicativeWeights(2)
-    replay(weights, history, Scaling(), total=100, passes=20)
-    assert 100 * weights.distribution[0] < 52
-    settle(weights, history, Scaling(), total=100, passes=8)
-    assert 100 * weights.distribution[0] == pytest.approx(60, abs=5)
-
-
-def test_settling_makes_the_last_estimate_better() -> None:
-    """Ten noisy looks at six marginals, from the same seed: the same data, fitted once more."""
-    workload, counts = Workload.marginals(TABLE, 2), correlated(5000)
-    exact = workload.answers(counts)
-
-    def error(settling: int, seed: int) -> float:
-        mechanism = MWEM(
-            workload,
-            dp.PureDP(epsilon=0.2),
-            PublicCount(5000),
-            10,
-            iterate=Last(settling),
-            randomness=Seeded(seed),
-        )
-        return float(np.square(mechanism.release(counts).answers(workload) - exact).mean())
-
-    with_it, without = (sum(error(passes, seed) for seed in range(6)) for passes in (8, 0))
-    assert with_it < 0.95 * without
-
-
 def test_more_budget_for_each_cell_suggests_more_rounds_and_never_more_than_marginals() -> None:
     """Rules of thumb, in the notion of the spend."""
 
@@ -253,7 +210,7 @@ def test_taking_turns_measures_every_marginal_once() -> None:
 def test_selection_probabilities_are_those_of_the_catalogue() -> None:
     """Proportional to exp(epsilon score / 4T)."""
     mechanism = MWEM(
-        PAIRS, dp.PureDP(epsilon=2), PublicCount(4), 5, each=OneQuery(), selection=Exponential
+        PAIRS, dp.PureDP(epsilon=2), PublicCount(4), 5, each=QueryRound(), selection=Exponential
     )
     assert mechanism.selector.rate() == Fraction(2, 20)
     assert mechanism.noise.event == events.DiscreteLaplace(epsilon=Fraction(1, 5), steps=1)
@@ -275,9 +232,11 @@ def correlated(records: int) -> np.ndarray:
     return counts
 
 
-@pytest.mark.parametrize("each", [OneQuery(), OneMarginal()], ids=["query", "marginal"])
+@pytest.mark.parametrize("each", [QueryRound(), MarginalRound()], ids=["query", "marginal"])
 @pytest.mark.parametrize("size", [PublicCount(5000), BoughtCount()], ids=["replace", "add"])
-def test_many_marginals_are_answered_better_than_one_by_one(each: Round, size: RecordCount) -> None:
+def test_many_marginals_are_answered_better_than_one_by_one(
+    each: SelectedRound, size: RecordCount
+) -> None:
     workload = Workload.union(Workload.marginals(TABLE, 2), Workload.marginals(TABLE, 3))
     counts = correlated(5000)
     mechanism = MWEM(workload, dp.PureDP(epsilon=0.03), size, 6, each=each, randomness=Seeded(1))
@@ -307,8 +266,8 @@ def test_a_public_start_and_the_average_of_all_rounds() -> None:
             dp.PureDP(epsilon=0.01),
             PublicCount(5000),
             2,
-            each=OneQuery(stepping=SmallSteps()),
-            iterate=Average(),
+            each=QueryRound(stepping=SmallSteps()),
+            iterate=AverageIterate(),
             start=start,
             passes=1,
             randomness=Seeded(4),
@@ -317,26 +276,6 @@ def test_a_public_start_and_the_average_of_all_rounds() -> None:
         assert found.counts.sum() == pytest.approx(5000)
         errors.append(float(np.abs(found.answers(workload) - workload.answers(counts)).max()))
     assert errors[1] < errors[0] / 2
-
-
-def test_the_printed_bound_with_its_exponent() -> None:
-    """2 n sqrt(ln|X|/T) + 10 T ln|Q| / epsilon holds in practice, with room."""
-    workload, counts = Workload.marginals(TABLE, 2), correlated(5000)
-    bound = mwem_bound(cells=256, queries=96, records=5000, rounds=10, epsilon=1)
-    assert bound == pytest.approx(10000 * math.sqrt(math.log(256) / 10) + 100 * math.log(96))
-    mechanism = MWEM(
-        workload,
-        dp.PureDP(epsilon=1),
-        PublicCount(5000),
-        10,
-        each=OneQuery(stepping=SmallSteps()),
-        selection=Exponential,
-        iterate=Average(),
-        passes=1,
-        randomness=Seeded(4),
-    )
-    errors = mechanism.release(counts).answers(workload) - workload.answers(counts)
-    assert np.abs(errors).max() < bound
 
 
 def test_records_per_person_multiply_every_sensitivity() -> None:

@@ -9,30 +9,23 @@ import discreet as dp
 from discreet.core.events.event import Nothing
 from discreet.errors import InvalidParameter
 from discreet.queries.matrix.mechanism import MatrixMechanism
-from discreet.queries.synopses.synopsis import Histogram, Synopsis, recalled
+from discreet.queries.synopses.synopsis import HistogramSynopsis, Synopsis, recalled
 from discreet.queries.workload.families import Each
-from discreet.queries.workload.packing import packed, unpacked
+from discreet.queries.workload.stored_form import packed
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 
 UNIVERSE = Universe.of(a=range(3), b=range(4), c=range(2))
+
 COUNTS = np.random.default_rng(0).integers(0, 9, 24)
+
 PAIR = Workload.of(UNIVERSE, {"a": Each(3), "b": Each(4)})
-
-
-@pytest.mark.parametrize(
-    "array", [np.array(0.1), np.array([np.pi, -0.0, 1e-300]), np.arange(6).reshape(2, 3)]
-)
-def test_arrays_come_back_bit_for_bit(array: np.ndarray) -> None:
-    again = unpacked(json.loads(json.dumps(packed(array))))
-    assert again.shape == array.shape
-    assert again.tobytes() == array.astype(np.float64).tobytes()
 
 
 @pytest.mark.parametrize(
     "synopsis",
     [
-        Histogram(UNIVERSE, COUNTS / 7, Nothing()),
+        HistogramSynopsis(UNIVERSE, COUNTS / 7, Nothing()),
         MatrixMechanism(PAIR, dp.PureDP(epsilon=1)).release(COUNTS),
     ],
     ids=["histogram", "partial"],
@@ -45,7 +38,7 @@ def test_answers_are_the_same_after_recall(synopsis: Synopsis) -> None:
 
 
 def test_what_is_no_synopsis_is_refused() -> None:
-    good = dict(Histogram(UNIVERSE, COUNTS / 7, Nothing()).plain())
+    good = dict(HistogramSynopsis(UNIVERSE, COUNTS / 7, Nothing()).plain())
     tables = dict(MatrixMechanism(PAIR, dp.PureDP(epsilon=1)).release(COUNTS).plain())
     other = Universe.of(a=range(5))
     array = packed(COUNTS)

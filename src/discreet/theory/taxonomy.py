@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Wanted(Enum):
+class ReleasePurpose(Enum):
     """What the release is for."""
 
     ANSWERS = "answers to stated queries"
@@ -27,7 +27,7 @@ class Dimension(Enum):
     HIGH = "high"
 
 
-class Queries(Enum):
+class QueryKind(Enum):
     """What a query is."""
 
     LINEAR = "sums over records of a weight in [0, 1]"
@@ -52,9 +52,9 @@ class Agreement(Enum):
 class Taxonomy:
     """One answer to each of the five questions."""
 
-    wanted: Wanted
+    wanted: ReleasePurpose
     dimension: Dimension
-    queries: Queries
+    queries: QueryKind
     arrival: Arrival
     agreement: Agreement
 
@@ -62,20 +62,24 @@ class Taxonomy:
         """Public names of the mechanisms to compare, the usual favourite first.
 
         >>> Taxonomy(
-        ...     Wanted.ANSWERS, Dimension.LOW, Queries.LINEAR, Arrival.ONLINE, Agreement.WAIVED
+        ...     ReleasePurpose.ANSWERS,
+        ...     Dimension.LOW,
+        ...     QueryKind.LINEAR,
+        ...     Arrival.ONLINE,
+        ...     Agreement.WAIVED,
         ... ).mechanisms()
         ('queries.private_multiplicative_weights', 'queries.OnlineConstruction')
         """
         match self.queries, self.arrival, self.dimension:
-            case Queries.OTHER, Arrival.OFFLINE, _:
+            case QueryKind.OTHER, Arrival.OFFLINE, _:
                 return _ANYTHING
-            case (Queries.OTHER, _, _) | (_, Arrival.ONLINE, Dimension.HIGH):
+            case (QueryKind.OTHER, _, _) | (_, Arrival.ONLINE, Dimension.HIGH):
                 return ("mechanisms.NumericSparse",)
             case _, Arrival.ONLINE, _:
                 return ("queries.private_multiplicative_weights", "queries.OnlineConstruction")
             case _, _, Dimension.HIGH:
                 return ("queries.MarginalMechanism",)
-        if self.wanted is Wanted.RECORDS:
+        if self.wanted is ReleasePurpose.RECORDS:
             return ("queries.MWEM", "queries.small_db", "queries.PrivTree")
         alone = () if self.agreement is Agreement.REQUIRED else ("queries.IndependentNoise",)
         return (*alone, *_AGREEING)

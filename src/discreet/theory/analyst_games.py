@@ -1,13 +1,14 @@
-"""What the games cost the data, and what the expected game costs the analysts, in zCDP.
+"""What the games for many analysts cost, in closed form and summed over rounds, in zCDP.
 
 Given the hidden queries the points are free of data; a query drawn in round t has log-weights that
 a replaced record moves within a range of eta_q (t-1) / n, and costs an eighth of its square. In the
 expected game no query is drawn, and the points themselves pay: their log-weights follow the query
-player's law, whose total variation moves by tanh(range / 4) for a record and by the share 1/s for a
-query or an analyst.
+player's distribution, whose total variation moves by tanh(range / 4) for a record and by the share
+1/s for a query or an analyst.
 
-Each cost has an exact sum over rounds and a closed form that is never below it (up to the rounding
-of doubles) and suits a planner: it takes arrays. Vocabulary as in ``accuracy``; ``share`` is 1/s.
+Each cost has an exact sum over rounds and a closed form that is never below it, up to the rounding
+of doubles. Vocabulary as in :mod:`discreet.queries.analysts.accuracy`; ``share`` is 1/s. The games
+themselves are charged their exact events.
 
 Source: analysts-verified:H4. Oracle: T = 3, n = 4, one draw, step 1: .0390625. Proofs:
 ``proofs/analysts-sampled-game.md``, ``proofs/analysts-expected-game.md``.
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from discreet.core.parameters import Number, exact, rounded_up
 from discreet.queries.analysts.accuracy import Numbers
+from discreet.queries.analysts.expected_game import expected_data_ranges
 
 Floats = NDArray[np.float64]
 
@@ -52,20 +54,6 @@ def expected_data_rho(
     pulls = np.asarray(reach_x, dtype=np.float64) * np.asarray(reach_q, dtype=np.float64)
     square = (pulls / np.asarray(records, dtype=np.float64)) ** 2
     return np.asarray(np.asarray(points, dtype=np.float64) * square / 2560)
-
-
-def expected_data_ranges(
-    *, rounds: int, step_x: float, step_q: float, records: int, slack: float = 0.0
-) -> Floats:
-    """How far a replaced record moves the log-weights of A2's points, by round, rounded up.
-
-    eta_x times the sum over earlier rounds j of tanh(eta_q (j-1) / 4n) + ``slack``, where the slack
-    is what rounding the expected losses can add.
-    """
-    shifts = np.tanh(float(step_q) * np.arange(rounds) / (4 * records)) + slack
-    # Round 1 looks at no earlier round, round t at the first t-1.
-    before = np.concatenate([[0.0], np.cumsum(shifts)[:-1]])
-    return np.asarray(float(step_x) * before * _UP)
 
 
 def expected_data_sum(
