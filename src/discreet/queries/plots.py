@@ -5,7 +5,7 @@ Each function takes plain numbers and returns an Altair chart; ``styled`` and ``
 extra ``plots``) is loaded on first use.
 
 Whoever draws realised errors holds the true answers: such a picture is for public data and for
-the data owner. Foretold deviations and updates are public.
+the data owner. Predicted deviations and updates are public.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class BenchmarkRow(Protocol):
 def error_by_query(errors: Mapping[str, Sequence[float]]) -> alt.Chart:
     """The error of each query, from the best to the worst, one line for each mechanism.
 
-    ``errors`` are standard deviations that were foretold, or distances from true answers.
+    ``errors`` are standard deviations that were predicted, or distances from true answers.
     """
     points = [
         {"mechanism": name, "share": place / max(1, len(found) - 1), "error": found[place]}

@@ -26,7 +26,7 @@ FACTS = PublicRound(
 PAID = events.Approximate(epsilon=1, delta=1e-3)
 
 
-def foretold(name: str, largest: float, analysts: AnalystGuarantee) -> RoundOption:
+def predicted(name: str, largest: float, analysts: AnalystGuarantee) -> RoundOption:
     error = PredictedError(mean=largest / 3, largest=largest)
     return RoundOption(name=name, mechanism=None, error=error, basis="", analysts=analysts)
 
@@ -36,8 +36,8 @@ def test_a_release_that_costs_analysts_must_be_worth_it(
     largest: float, chosen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = {
-        "_independent": foretold("free", 1.0, AnalystGuarantee(OneQuery())),
-        "_profiled": foretold("paid", largest, AnalystGuarantee(OneQuery(), PAID)),
+        "_independent": predicted("free", 1.0, AnalystGuarantee(OneQuery())),
+        "_profiled": predicted("paid", largest, AnalystGuarantee(OneQuery(), PAID)),
     }
     nothing = refused("nothing", OneQuery(), "not here")
     for name in ("_histogram", "_marginals", "sampled_option", "expected_option"):

@@ -1,4 +1,4 @@
-"""What is only foretold by a trial must be clearly better than what is computed."""
+"""What is only predicted by a trial must be clearly better than what is computed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from discreet.queries.workload.workload import Workload
 LINE = Workload.marginals(Universe.of(x=range(4)), 1)
 
 
-class Foretold(MechanismOption):
+class Stated(MechanismOption):
     """Errs by so much, takes so long, and says where that is known from."""
 
     def __init__(self, name: str, error: float, basis: Basis, seconds: float = 1.0) -> None:
@@ -46,17 +46,17 @@ def planned(*options: MechanismOption, within: float | None = None) -> ReleasePl
 
 @pytest.mark.parametrize("basis", [Basis.COMPUTED, Basis.BOUND])
 def test_a_trial_outranks_what_is_proved_only_where_it_is_a_tenth_better(basis: Basis) -> None:
-    proved = Foretold("proved", 1.0, basis)
-    assert planned(proved, Foretold("tried", 0.95, Basis.TRIAL)).chosen.name == "proved"
-    assert planned(proved, Foretold("tried", 0.9, Basis.TRIAL)).chosen.name == "tried"
-    assert planned(proved, Foretold("other", 0.95, basis)).chosen.name == "other"
+    proved = Stated("proved", 1.0, basis)
+    assert planned(proved, Stated("tried", 0.95, Basis.TRIAL)).chosen.name == "proved"
+    assert planned(proved, Stated("tried", 0.9, Basis.TRIAL)).chosen.name == "tried"
+    assert planned(proved, Stated("other", 0.95, basis)).chosen.name == "other"
 
 
 def test_a_trial_reaches_a_wanted_error_only_with_a_tenth_to_spare() -> None:
     """Both would do; the faster comes first unless its error is too doubtful."""
-    slow = Foretold("slow", 0.5, Basis.COMPUTED, seconds=9)
-    assert planned(slow, Foretold("fast", 0.95, Basis.TRIAL), within=1).chosen.name == "slow"
-    assert planned(slow, Foretold("fast", 0.9, Basis.TRIAL), within=1).chosen.name == "fast"
+    slow = Stated("slow", 0.5, Basis.COMPUTED, seconds=9)
+    assert planned(slow, Stated("fast", 0.95, Basis.TRIAL), within=1).chosen.name == "slow"
+    assert planned(slow, Stated("fast", 0.9, Basis.TRIAL), within=1).chosen.name == "fast"
 
 
 class Drifting(_Tried):

@@ -184,7 +184,7 @@ def test_neighbours_move_the_release_by_no_more_than_its_sensitivity(
 @pytest.mark.parametrize(
     ("spend", "size"), [(SPENDS[0], SIZES[0]), (SPENDS[0], SIZES[1]), (SPENDS[1], SIZES[1])]
 )
-def test_errors_come_out_as_foretold(spend: Guarantee, size: RecordCount) -> None:
+def test_errors_come_out_as_predicted(spend: Guarantee, size: RecordCount) -> None:
     """Squared errors of 400 seeded runs have a relative deviation of about 3 %.
 
     The bound of 18 % is beyond five deviations: false alarms below one in a million.

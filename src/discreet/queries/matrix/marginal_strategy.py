@@ -143,7 +143,7 @@ class MeasuredTable:
         part = AxisContrast(fewest)
         return 2 * (self.l2_squared - self.l2_squared // part.l2_squared * part.between)
 
-    def told(self) -> Iterator[tuple[Places, float]]:
+    def residual_precisions(self) -> Iterator[tuple[Places, float]]:
         """Each residual that the table tells, and its precision at noise of variance one."""
         kappa = math.prod(each.kappa for _, each in self._contrasts())
         for residual in subsets(self.places):
@@ -207,7 +207,7 @@ class MarginalStrategy:
         """Precision of every residual at noise of variance one."""
         found: dict[Places, float] = {}
         for table in self.tables:
-            for residual, precision in table.told():
+            for residual, precision in table.residual_precisions():
                 found[residual] = found.get(residual, 0.0) + precision
         return dict(sorted(found.items(), key=lambda pair: (len(pair[0]), pair[0])))
 
@@ -242,7 +242,7 @@ class MarginalStrategy:
         for table in self.tables:
             end = start + math.prod(table.shape)
             part = values[start:end].reshape(table.shape)
-            for residual, precision in table.told():
+            for residual, precision in table.residual_precisions():
                 share = precision / self.precisions[residual]
                 said = share * table.residual(part, residual)
                 found[residual] = found[residual] + said if residual in found else said

@@ -208,7 +208,7 @@ class OnlineSession(Live):
         self._left = mechanism.cutoff
         self._journal = journal
         self._comparisons = Comparisons(mechanism.comparison)
-        self._settled = True
+        self._complete = True
         if entries := journal.entries():
             self._resume(past(entries))
         else:
@@ -256,9 +256,9 @@ class OnlineSession(Live):
             compared, left = bool(self._left), self._left
             answer = self.reply(question)
             if compared and self._left == left and self._journal is not UNKEPT:
-                self._settled = False
+                self._complete = False
                 self._journal.write(estimated([(question, answer)]))
-                self._settled = True
+                self._complete = True
             return answer
 
     def reply(self, question: LinearQuery) -> float:
@@ -266,16 +266,16 @@ class OnlineSession(Live):
         self.checked(question)
         with self._lock:
             self._check_process()
-            if not self._settled:
+            if not self._complete:
                 raise Exhausted(
                     code="conversation_interrupted",
                     expectation="a conversation of which every question was answered or refused",
                     remedy="Resume it from its journal, which says how far it came.",
                 )
-            # Whatever cuts this short, an interrupt or a journal that fails, leaves it unsettled.
-            self._settled = False
+            # Whatever cuts this short, an interrupt or a journal that fails, leaves it incomplete.
+            self._complete = False
             answer = self._answered(question)
-            self._settled = True
+            self._complete = True
             return answer
 
     def checked(self, question: LinearQuery) -> LinearQuery:

@@ -1,6 +1,6 @@
 """The mechanisms that a planner compares: when each fits, its error, and how long it takes.
 
-An error that follows from public quantities is computed. One that depends on data is foretold by
+An error that follows from public quantities is computed. One that depends on data is predicted by
 a trial on invented data of about the same size; it says so, and may be off by a factor of two.
 Times are rough: passes over the cells at a few nanoseconds each.
 
@@ -11,21 +11,21 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache, partial
 from typing import Any
 
 from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import PureDP
-from discreet.noise.randomness import SYSTEM, Seeded
+from discreet.noise.randomness import SYSTEM, Seeded, Source
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.mechanism import MatrixMechanism
 from discreet.queries.matrix.union import gaussian_union, laplace_union
 from discreet.queries.mwem.mwem import MWEM, suggested_rounds
 from discreet.queries.mwem.rounds import MarginalRound, QueryRound
-from discreet.queries.planning.request import MechanismBuilder, ReleaseRequest
+from discreet.queries.planning.request import MechanismBuilder, ReleaseRequest, SynopsisMechanism
 from discreet.queries.planning.surrogate import rmse, surrogate
 from discreet.queries.projection import ProjectionMechanism
 from discreet.queries.trees.dawa import DAWA
@@ -90,7 +90,7 @@ class _Tried(MechanismOption):
     """A mechanism whose error depends on data."""
 
     def predict(self, request: ReleaseRequest) -> Predicted:
-        """A trial: seeded, so that the same request is always foretold the same."""
+        """A trial: seeded, so that the same request is always predicted the same."""
         assert request.about is not None
         counts = surrogate(request.workload.universe, request.about)
         errors = []
@@ -289,14 +289,8 @@ class ProjectionOption(_Tried):
 
 
 OPTIONS: tuple[MechanismOption, ...] = (
-    *(
-        IndependentOption(),
-        MatrixOption(),
-        UnionOption(),
-        MarginalOption(),
-        MWEMOption(),
-        ProjectionOption(),
-    ),
+    *(IndependentOption(), MatrixOption(), UnionOption(), MarginalOption()),
+    *(MWEMOption(), ProjectionOption()),
     *(TreeOption("DAWA", DAWA), TreeOption("PrivTree", PrivTree)),
     TreeOption("quad-tree", QuadTree),
 )
@@ -307,6 +301,17 @@ OPTIONS: tuple[MechanismOption, ...] = (
 def _made(option: MechanismOption, request: ReleaseRequest) -> Any:
     """The mechanism; searches for strategies take long, and are needed twice."""
     return request.made(option.build(request), SYSTEM)
+
+
+def mechanism_of(
+    option: MechanismOption, request: ReleaseRequest, randomness: Source
+) -> SynopsisMechanism:
+    """The option's mechanism with this source of noise; what was searched for is used again."""
+    known = _made(option, request)
+    if "randomness" in getattr(known, "__dataclass_fields__", ()):
+        made: SynopsisMechanism = replace(known, randomness=randomness)
+        return made
+    return request.made(option.build(request), randomness)
 
 
 def _refusal(option: MechanismOption, request: ReleaseRequest) -> str | None:

@@ -21,6 +21,7 @@ from discreet.queries.planning.options import (
     IndependentOption,
     MechanismOption,
     Predicted,
+    mechanism_of,
 )
 from discreet.queries.planning.request import MechanismBuilder, ReleaseRequest, SynopsisMechanism
 from discreet.queries.record_count import BoughtCount, RecordCount
@@ -156,4 +157,4 @@ def best_mechanism(
     ``curator.synopsis(workload, mechanism=partial(best_mechanism, about=9_000), spend=...)``.
     """
     found = plan(workload, spend=spend, size=size, records=records, about=about, within=within)
-    return found.request.made(found.mechanism, randomness)
+    return mechanism_of(found.chosen.option, found.request, randomness)

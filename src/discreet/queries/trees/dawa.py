@@ -116,7 +116,7 @@ class DAWA:
         """The standard deviation of a bucket's count if buckets alone are measured.
 
         How many buckets there are and how unevenly records lie in them depends on data: nobody can
-        foretell the error of a query.
+        predict the error of a query.
         """
         return float(law_of(self.noise, step=1 / STEPS).std)
 

@@ -192,7 +192,7 @@ class PrivTree:
         """The standard deviation of the noise in one leaf's count.
 
         How many leaves a query meets, and how unevenly records lie in them, depends on data: nobody
-        can foretell the error of a query.
+        can predict the error of a query.
         """
         return float(law_of(self.noise, step=1.0).std)
 

@@ -149,12 +149,12 @@ class QuadTree:
         """The expected total squared error of the noise over all queries; no data is read.
 
         All of the error where leaves are single cells. Otherwise records that do not lie evenly in
-        their leaf add to it, which nobody can foretell.
+        their leaf add to it, which nobody can predict.
         """
         if self._new is None:
             raise InvalidParameter(
                 code="universe_too_large",
-                expectation=f"at most {MOST_GRAM} leaves along each attribute to foretell errors",
+                expectation=f"at most {MOST_GRAM} leaves along each attribute to predict errors",
                 received=max(self.workload.universe.shape),
                 remedy="Choose a smaller depth, or coarser bins to plan with.",
             )
