@@ -143,13 +143,16 @@ class MeasuredTable:
         part = AxisContrast(fewest)
         return 2 * (self.l2_squared - self.l2_squared // part.l2_squared * part.between)
 
-    def residual_precisions(self) -> Iterator[tuple[Places, float]]:
+    @cached_property
+    def residual_precisions(self) -> dict[Places, float]:
         """Each residual that the table tells, and its precision at noise of variance one."""
         kappa = math.prod(each.kappa for _, each in self._contrasts())
+        found = {}
         for residual in subsets(self.places):
             if self.contrasted <= set(residual):
                 spread = math.prod(size for place, size in self._axes() if place not in residual)
-                yield residual, self.weight**2 * kappa / spread
+                found[residual] = self.weight**2 * kappa / spread
+        return found
 
     def measure(self, counts: Wholes) -> Wholes:
         """The exact numbers, from counts by these axes."""
@@ -207,7 +210,7 @@ class MarginalStrategy:
         """Precision of every residual at noise of variance one."""
         found: dict[Places, float] = {}
         for table in self.tables:
-            for residual, precision in table.residual_precisions():
+            for residual, precision in table.residual_precisions.items():
                 found[residual] = found.get(residual, 0.0) + precision
         return dict(sorted(found.items(), key=lambda pair: (len(pair[0]), pair[0])))
 
@@ -242,7 +245,7 @@ class MarginalStrategy:
         for table in self.tables:
             end = start + math.prod(table.shape)
             part = values[start:end].reshape(table.shape)
-            for residual, precision in table.residual_precisions():
+            for residual, precision in table.residual_precisions.items():
                 share = precision / self.precisions[residual]
                 said = share * table.residual(part, residual)
                 found[residual] = found[residual] + said if residual in found else said

@@ -87,7 +87,7 @@ def residual_strategy(workload: Workload, size: RecordCount) -> MarginalStrategy
     for residual in _measurable(needed, shape, size):
         table = _table(residual, shape, frozenset(residual))
         tables.append(table)
-        (_, precision), *_ = table.residual_precisions()
+        precision = next(iter(table.residual_precisions.values()))
         # At unit weight: the cost is l2_squared, the variance 1 / precision.
         shares.append(math.sqrt(needed[residual] * table.l2_squared / precision))
     spent = np.array(shares)
@@ -105,7 +105,7 @@ def table_strategy(workload: Workload, size: RecordCount) -> MarginalStrategy:
     entries = [
         (row_of[residual], column, precision)
         for column, table in enumerate(tables)
-        for residual, precision in table.residual_precisions()
+        for residual, precision in table.residual_precisions.items()
         if residual in row_of
     ]
     rows, columns, values = (np.array(part) for part in zip(*entries, strict=True))
@@ -158,7 +158,7 @@ def _pruned(tables: list[MeasuredTable], weights: Floats, needed: set[Places]) -
     """Without the tables of negligible weight, unless they alone tell a residual."""
     missing, kept = set(needed), []
     for column in np.argsort(-weights):
-        told = {residual for residual, _ in tables[column].residual_precisions()}
+        told = set(tables[column].residual_precisions)
         if weights[column] > _LEAST * weights.max() or told & missing:
             kept.append(int(column))
             missing -= told

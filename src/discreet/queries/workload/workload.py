@@ -39,12 +39,12 @@ class Product:
         """Refuse a weight that is not positive."""
         object.__setattr__(self, "weight", float(positive("weight", self.weight)))
 
-    @property
+    @cached_property
     def queries(self) -> int:
         """How many queries there are."""
         return math.prod(family.queries for family in self.families)
 
-    @property
+    @cached_property
     def kept(self) -> Places:
         """The attributes that are not summed over."""
         return tuple(i for i, family in enumerate(self.families) if not isinstance(family, All))
@@ -164,7 +164,7 @@ class Workload:
             )
         return cls(workloads[0].universe, tuple(p for w in workloads for p in w.products))
 
-    @property
+    @cached_property
     def queries(self) -> int:
         """How many queries there are."""
         return sum(product.queries for product in self.products)
