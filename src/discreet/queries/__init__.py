@@ -3,8 +3,9 @@
 Importing this package loads nothing else; every public name is loaded on first use.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from discreet.core.lazy import loader
 
 if TYPE_CHECKING:
     from discreet.queries import analysts
@@ -73,7 +74,6 @@ __all__ = [
     "suggested_rounds",
 ]
 
-_MODULES = ("analysts",)
 _NAMES = {
     "boosting.boosting": ("BoostingForQueries",),
     "workload.families": ("All", "Each", "Listed", "Prefixes", "Ranges"),
@@ -99,22 +99,9 @@ _NAMES = {
     "workload.universe": ("Attribute", "Universe"),
     "workload.workload": ("Workload",),
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
-
 
 if not TYPE_CHECKING:  # so that type checkers still see a misspelt name
-
-    def __getattr__(name: str) -> object:
-        """Load a public name on first use, and keep it."""
-        if name in _MODULES:
-            value: object = import_module(f"{__name__}.{name}")
-        elif name in _HOMES:
-            value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-        else:
-            message = f"module {__name__!r} has no attribute {name!r}"
-            raise AttributeError(message)
-        globals()[name] = value
-        return value
+    __getattr__ = loader(__name__, _NAMES, modules=("analysts",))
 
 
 def __dir__() -> list[str]:

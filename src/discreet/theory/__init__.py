@@ -4,8 +4,9 @@ No mechanism here, and none is charged by these numbers: mechanisms carry tighte
 Importing this package loads nothing else; every public name is loaded on first use.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from discreet.core.lazy import loader
 
 if TYPE_CHECKING:
     from discreet.theory.analyst_games import (
@@ -131,19 +132,9 @@ _NAMES = {
         "Taxonomy",
     ),
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
-
 
 if not TYPE_CHECKING:  # so that type checkers still see a misspelt name
-
-    def __getattr__(name: str) -> object:
-        """Load a public name on first use, and keep it."""
-        if name not in _HOMES:
-            message = f"module {__name__!r} has no attribute {name!r}"
-            raise AttributeError(message)
-        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
+    __getattr__ = loader(__name__, _NAMES)
 
 
 def __dir__() -> list[str]:

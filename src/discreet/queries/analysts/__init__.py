@@ -3,8 +3,9 @@
 Importing this package loads nothing else; every public name is loaded on first use.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from discreet.core.lazy import loader
 
 if TYPE_CHECKING:
     from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
@@ -54,19 +55,9 @@ _NAMES = {
     "query_set": ("QuerySet", "RoundShape"),
     "sampled_game": ("SampledGame",),
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
-
 
 if not TYPE_CHECKING:  # so that type checkers still see a misspelt name
-
-    def __getattr__(name: str) -> object:
-        """Load a public name on first use, and keep it."""
-        if name not in _HOMES:
-            message = f"module {__name__!r} has no attribute {name!r}"
-            raise AttributeError(message)
-        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
+    __getattr__ = loader(__name__, _NAMES)
 
 
 def __dir__() -> list[str]:
