@@ -9,7 +9,7 @@ from discreet import events
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.core.parameters import Number
 from discreet.errors import InvalidParameter
-from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian
+from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 from discreet.mechanisms.for_spend import (
     additive_spend,
     epsilon_for,
@@ -37,6 +37,14 @@ def test_noise_is_that_of_the_spend_at_the_norm_of_its_noise(
     noise = noise_for(spend, l1=3, l2=2, randomness=SYSTEM)
     assert type(noise) is kind
     assert noise.sensitivity == sensitivity
+
+
+def test_steps_that_stand_for_reals_get_laplace_noise() -> None:
+    noise = noise_for(dp.PureDP(epsilon=0.5), l1=3, l2=2, randomness=SYSTEM, whole=False)
+    assert type(noise) is Laplace
+    assert noise.sensitivity == 3
+    gaussian = noise_for(dp.ZCDP(rho=0.1), l1=3, l2=2, randomness=SYSTEM, whole=False)
+    assert gaussian == noise_for(dp.ZCDP(rho=0.1), l1=3, l2=2, randomness=SYSTEM)
 
 
 def test_the_noise_costs_the_spend() -> None:

@@ -10,7 +10,7 @@ Source: contract, "Spending" (a spend permits only mechanisms of its own privacy
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Literal, TypeAlias, overload
 
 from discreet.accounting.search import greatest_above_zero
 from discreet.accounting.zcdp import zcdp_rho
@@ -22,6 +22,7 @@ from discreet.core.parameters import Number, exact
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
 from discreet.noise.randomness import Source
 
 WholeNoise: TypeAlias = DiscreteLaplace | DiscreteGaussian | Gaussian
@@ -30,10 +31,29 @@ WholeNoise: TypeAlias = DiscreteLaplace | DiscreteGaussian | Gaussian
 _CLOSE = 1e-12
 
 
-def noise_for(spend: Guarantee, *, l1: Number, l2: Number, randomness: Source) -> WholeNoise:
-    """The noise for whole numbers that move by at most ``l1`` and ``l2`` in these norms."""
+@overload
+def noise_for(
+    spend: Guarantee, *, l1: Number, l2: Number, randomness: Source, whole: Literal[True] = True
+) -> WholeNoise: ...
+
+
+@overload
+def noise_for(
+    spend: Guarantee, *, l1: Number, l2: Number, randomness: Source, whole: bool
+) -> WholeNoise | Laplace: ...
+
+
+def noise_for(
+    spend: Guarantee, *, l1: Number, l2: Number, randomness: Source, whole: bool = True
+) -> WholeNoise | Laplace:
+    """The noise for numbers that move by at most ``l1`` and ``l2`` in these norms.
+
+    ``whole`` numbers get discrete Laplace noise from a pure spend; steps of a fine grid that stand
+    for reals, Laplace noise.
+    """
     if isinstance(spend, PureDP) and spend.epsilon > 0:
-        return DiscreteLaplace(epsilon=exact(spend.epsilon), sensitivity=l1, randomness=randomness)
+        laplace = DiscreteLaplace if whole else Laplace
+        return laplace(epsilon=exact(spend.epsilon), sensitivity=l1, randomness=randomness)
     if not permits_gaussian(spend):
         raise _not_permitted(spend)
     return gaussian_for(spend, l2=l2, randomness=randomness)
