@@ -23,6 +23,7 @@ from discreet.core.parameters import Number, count, exact, positive
 from discreet.noise import SYSTEM, Source
 from discreet.noise.randomness import require_source
 from discreet.queries.analysts.accuracy import analyst_entropy, query_entropy
+from discreet.queries.analysts.capped_projection import range_slack
 from discreet.queries.analysts.equilibrium import Player, Sampler, SignedLaw, equilibrium
 from discreet.queries.analysts.guarantee import (
     AnalystGuarantee,
@@ -30,7 +31,6 @@ from discreet.queries.analysts.guarantee import (
     OneQuery,
     public_records,
 )
-from discreet.queries.analysts.projection import range_slack
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.record_count import RecordCount, counted
 from discreet.queries.synopses.synopsis import HistogramSynopsis

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import InvalidParameter
-from discreet.queries.analysts.projection import capped, group_capped, group_logs, pair_logs
+from discreet.queries.analysts.capped_projection import capped, group_capped, group_logs, pair_logs
 
 RNG = np.random.default_rng(7)
 
