@@ -17,13 +17,13 @@ from peers import ROOT
 
 import discreet as dp
 from discreet.accounting.zcdp import zcdp_rho
-from discreet.queries.analysts.gaussian_noise import normal_errors
 from discreet.queries.analysts.planning_game import (
     GameBudget,
     PerQuery,
     expected_setting,
     sampled_setting,
 )
+from discreet.queries.analysts.predicted_error import normal_errors
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.record_count import PublicCount
 from discreet.queries.workload.universe import Universe

@@ -16,12 +16,11 @@ from analysts_data import (
 from numpy.typing import NDArray
 
 import discreet as dp
+from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
 from discreet.queries.analysts.expected_game import ExpectedGame
 from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
-from discreet.queries.analysts.histogram import NoisyHistogram
-from discreet.queries.analysts.independent import IndependentNoise
-from discreet.queries.analysts.planning import Plan, plan_round
-from discreet.queries.analysts.planning_options import Option
+from discreet.queries.analysts.planning import RoundRanking, plan_round
+from discreet.queries.analysts.planning_options import RoundOption
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.public_round import PublicRound
@@ -107,11 +106,11 @@ class Trial:
             asked=Conjunctions(3),
         )
 
-    def plan(self) -> Plan:
+    def plan(self) -> RoundRanking:
         """The planner's view."""
         return plan_round(self.facts())
 
-    def run(self, option: Option) -> Errors:
+    def run(self, option: RoundOption) -> Errors:
         """Release once, and compare."""
         start = time.process_time()
         answers = self._answers(option)
@@ -139,7 +138,7 @@ class Trial:
         seconds = time.process_time() - start
         return Errors(np.abs(self.shares(released.counts) - self.truth), seconds)
 
-    def _answers(self, option: Option) -> Floats:
+    def _answers(self, option: RoundOption) -> Floats:
         match option.mechanism:
             case NoisyHistogram() as mechanism:
                 return self.shares(mechanism.release(self.counts).counts)
@@ -149,7 +148,7 @@ class Trial:
                 topics = [tuple(int(p) for p in places) for places in self.places]
                 submitted = [topics[k : k + EACH] for k in range(0, len(topics), EACH)]
                 return self._from_marginals(mechanism.release(self.counts, submitted))
-            case IndependentNoise() as mechanism:
+            case PaddedNoise() as mechanism:
                 return mechanism.release(self.counts, self._regions())
         raise ValueError(option.refusal)
 

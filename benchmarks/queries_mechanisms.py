@@ -21,8 +21,8 @@ from discreet.queries.independent import IndependentNoise
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.mechanism import MatrixMechanism
 from discreet.queries.mwem.fitting import SmallSteps
-from discreet.queries.mwem.mwem import MWEM, Last, suggested_rounds
-from discreet.queries.mwem.rounds import OneQuery
+from discreet.queries.mwem.mwem import MWEM, LastIterate, suggested_rounds
+from discreet.queries.mwem.rounds import QueryRound
 from discreet.queries.projection import ProjectionMechanism
 from discreet.queries.record_count import BoughtCount
 from discreet.queries.workload.workload import Workload
@@ -79,8 +79,10 @@ def mwem(workload: Workload, spend: Guarantee, records: int) -> MWEM:
 
 def printed(workload: Workload, epsilon: float, records: int) -> MWEM:
     """MWEM as printed: one query a round, small steps, replayed."""
-    spend, each = dp.PureDP(epsilon=epsilon), OneQuery(stepping=SmallSteps())
-    return MWEM(workload, spend, BoughtCount(), 30, each=each, passes=20, iterate=Last(settling=0))
+    spend, each = dp.PureDP(epsilon=epsilon), QueryRound(stepping=SmallSteps())
+    return MWEM(
+        workload, spend, BoughtCount(), 30, each=each, passes=20, iterate=LastIterate(settling=0)
+    )
 
 
 def _pure(epsilon: float) -> Guarantee:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         mechanisms,
         noise,
         queries,
+        theory,
     )
     from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, GaussianDP, PureDP, RenyiDP
     from discreet.core.unit import Edge, Node, Person, Replace, Row
@@ -100,6 +101,7 @@ __all__ = [
     "std",
     "sum",
     "table",
+    "theory",
     "variance",
 ]
 
@@ -113,6 +115,7 @@ _MODULES = {
     "mechanisms": "discreet.mechanisms",
     "noise": "discreet.noise",
     "queries": "discreet.queries",
+    "theory": "discreet.theory",
 }
 _NAMES = {
     "discreet.core.guarantee": (

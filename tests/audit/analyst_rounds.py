@@ -17,7 +17,7 @@ from discreet.queries.analysts.guarantee import AnalystUnit
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import Drawing, SampledGame
 from discreet.queries.record_count import PublicCount
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import Weights
 from discreet.queries.workload.universe import Universe
@@ -26,7 +26,7 @@ UNIVERSE = Universe.of(x=range(3))
 COUNTS = np.array([50, 0, 0])
 SIZE = PublicCount(50)
 """All records are in one cell: a query about it pulls to it, and always the same way."""
-EVEN = Histogram(UNIVERSE, np.full(3, 50 / 3), Nothing())
+EVEN = HistogramSynopsis(UNIVERSE, np.full(3, 50 / 3), Nothing())
 
 FIRST, SECOND, NOTHING = Weights([1, 0, 0]), Weights([0, 1, 0]), Weights([0, 0, 0])
 
@@ -126,7 +126,7 @@ class SharedCutOff(Correction):
     """One stream for all: whoever comes first takes corrections from the others."""
 
     def release(
-        self, counts: Counted, queries: QuerySet, synopsis: GameSynopsis | Histogram
+        self, counts: Counted, queries: QuerySet, synopsis: GameSynopsis | HistogramSynopsis
     ) -> tuple[Corrections, ...]:
         truth = queries.sums(cell_counts(counts, self.shape.universe))
         together = self._stream(truth, queries.means(np.asarray(synopsis.counts)))

@@ -22,7 +22,7 @@ from discreet.mechanisms.selection import Selection
 from discreet.noise import SYSTEM
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.mwem.mwem import MWEM
-from discreet.queries.mwem.rounds import OneMarginal, OneQuery
+from discreet.queries.mwem.rounds import MarginalRound, QueryRound
 from discreet.queries.projection import ProjectionMechanism
 from discreet.queries.record_count import BoughtCount, PublicCount
 from discreet.queries.trees.dawa import DAWA
@@ -174,18 +174,18 @@ def selected(kind: type[MWEM]) -> Release:
         dp.PureDP(epsilon=2),
         PublicCount(12),
         1,
-        each=OneQuery(share=Fraction(1, 10)),
+        each=QueryRound(share=Fraction(1, 10)),
     )
     return lambda counts: bool(np.isclose(*mechanism.release(counts).counts[1:]))
 
 
-def measured(kind: type[OneMarginal]) -> Release:
+def measured(kind: type[MarginalRound]) -> Release:
     """One marginal in one round: nothing is selected, all is measured."""
     mechanism = MWEM(TWO, dp.PureDP(epsilon=2), PublicCount(4), 1, each=kind())
     return lambda counts: steps(float(mechanism.release(counts).counts[0]), 0.5, 0, 8)
 
 
-class Once(OneMarginal):
+class Once(MarginalRound):
     """An exchange counted once."""
 
     def l1(self, workload: Workload, size: object) -> int:
@@ -206,7 +206,7 @@ MWEM_ATTACKS = [
     ),
     Attack(
         "MWEM, measurement",
-        measured(OneMarginal),
+        measured(MarginalRound),
         measured(Once),
         np.array([4, 0]),
         np.array([3, 1]),

@@ -16,7 +16,8 @@ from discreet.ledger import EntryKind, LedgerError
 from discreet.ledger.session_log import SessionLog
 from discreet.noise import Noiseless
 from discreet.queries.online.construction import OnlineConstruction
-from discreet.queries.online.updaters import MultiplicativeUpdater, PerceptronUpdater, Updater
+from discreet.queries.online.multiplicative_updaters import MultiplicativeUpdater
+from discreet.queries.online.updaters import PerceptronUpdater, Updater
 from discreet.queries.workload.linear_query import Region, Weights
 from discreet.queries.workload.workload import Workload
 from tests.curator.crashes import CrashError, crashing

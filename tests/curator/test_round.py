@@ -20,10 +20,9 @@ from discreet.curator.rounds.submission import Conjunction, Rule
 from discreet.errors import DiscreetError, InvalidParameter
 from discreet.noise import Noiseless
 from discreet.queries import Workload
+from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
 from discreet.queries.analysts.expected_game import ExpectedGame
 from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
-from discreet.queries.analysts.histogram import NoisyHistogram
-from discreet.queries.analysts.independent import IndependentNoise
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.query_class import Conjunctions
@@ -100,7 +99,7 @@ def truths(frame: pl.DataFrame) -> list[int]:
 @pytest.mark.parametrize(
     ("unit", "changes"),
     [
-        (EXCHANGED, {"mechanism": IndependentNoise}),
+        (EXCHANGED, {"mechanism": PaddedNoise}),
         (EXCHANGED, {"mechanism": NoisyHistogram}),
         (EXCHANGED, {"mechanism": PublicMarginals, "asked": Conjunctions(2)}),
         (EXCHANGED, {"mechanism": ProfiledMarginals, "asked": Conjunctions(2)}),
@@ -327,7 +326,7 @@ def view(ann: Ann, unit: Any = EXCHANGED, **changes: Any) -> list[object]:
 
 
 PERFECT: list[tuple[Any, dict[str, Any]]] = [
-    (EXCHANGED, {"mechanism": IndependentNoise}),
+    (EXCHANGED, {"mechanism": PaddedNoise}),
     (EXCHANGED, {"mechanism": NoisyHistogram}),
     (EXCHANGED, {"mechanism": PublicMarginals, "asked": Conjunctions(2)}),
     (dp.Row(), {}),

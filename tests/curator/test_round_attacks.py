@@ -11,7 +11,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import DiscreetError, EngineFailed, InvalidParameter
-from discreet.queries.analysts import IndependentNoise, OneAnalyst, OneQuery
+from discreet.queries.analysts import OneAnalyst, OneQuery, PaddedNoise
 
 SPEND = dp.ApproxDP(epsilon=1, delta=1e-6)
 
@@ -34,7 +34,7 @@ def opened(owner: Any, **more: Any) -> Any:
         "spend": SPEND,
         "protects": OneQuery(),
         "promise": SPEND,
-        "mechanism": IndependentNoise,
+        "mechanism": PaddedNoise,
     }
     return owner.round(owner.universe("t", "ward"), **given | more)
 

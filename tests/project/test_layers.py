@@ -10,7 +10,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "discreet"
 LAYERS = (
     *("core", "calculus", "accounting", "noise", "mechanisms", "release", "postgres", "ledger"),
     *("streams", "queries", "synthetic", "local", "learn", "deep", "federated", "markets"),
-    *("fairness", "relational", "curator", "audit", "applications", "server", "cli"),
+    *("fairness", "relational", "curator", "theory", "audit", "applications", "server", "cli"),
 )
 FACES = {"__init__", "errors", "events"}  # what users import; they may import anything
 BY_NAME = {("core/pricing.py", "discreet.accounting")}  # the one upward load

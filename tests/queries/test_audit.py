@@ -28,17 +28,17 @@ from discreet.core.guarantee import Guarantee
 from discreet.mechanisms import AboveThreshold
 from discreet.queries.boosting.base import BaseGenerator, ExponentialNet, NoisySample
 from discreet.queries.boosting.boosting import BoostingForQueries
-from discreet.queries.boosting.fits import LeastSquares
+from discreet.queries.boosting.fits import LeastSquaresFit
 from discreet.queries.boosting.reweighting import STEPS, Reweighting, in_steps
 from discreet.queries.matrix.mechanism import MatrixMechanism
-from discreet.queries.mwem.fitting import Measured
+from discreet.queries.mwem.fitting import NoisyMeasurement
 from discreet.queries.mwem.mwem import MWEM
-from discreet.queries.mwem.rounds import Noise, OneMarginal
+from discreet.queries.mwem.rounds import MarginalRound, Noise
 from discreet.queries.net import NetMechanism, small_databases
 from discreet.queries.online.comparisons import Comparisons
 from discreet.queries.online.construction import OnlineConstruction
 from discreet.queries.online.iterative_construction import IterativeConstruction
-from discreet.queries.online.updaters import MultiplicativeUpdater
+from discreet.queries.online.multiplicative_updaters import MultiplicativeUpdater
 from discreet.queries.record_count import BoughtCount, PublicCount
 from discreet.queries.workload.families import Prefixes
 from discreet.queries.workload.linear_query import Region
@@ -71,7 +71,7 @@ def audited(
 
 
 @dataclass(frozen=True)
-class Forgetful(OneMarginal):
+class Forgetful(MarginalRound):
     """A twin that measures without noise."""
 
     def measure(
@@ -81,7 +81,7 @@ class Forgetful(OneMarginal):
         truth: list[NDArray[np.float64]],
         noise: Noise,
         spread: float,
-    ) -> Measured:
+    ) -> NoisyMeasurement:
         class Silent:
             def release(self, value: NDArray[np.int64]) -> NDArray[np.int64]:
                 return value
@@ -159,7 +159,7 @@ def _second_sample(kind: type[BoostingForQueries]) -> Release:
         dp.PureDP(epsilon=1),
         PublicCount(400),
         sample=3,
-        base=NoisySample(LeastSquares()),
+        base=NoisySample(LeastSquaresFit()),
         rounds=2,
         advantage=0.45,
         within=30,
@@ -284,7 +284,7 @@ ATTACKS = [
     Attack("OnlineConstruction", _conversation, (4, 0), (3, 1), factor=12),
     Attack("SmallDB", _small_database, (4, 0), (3, 1)),
     Attack(
-        "Boosting", lambda e: _boosted(e, NoisySample(LeastSquares())), (4, 0), (3, 1), factor=12
+        "Boosting", lambda e: _boosted(e, NoisySample(LeastSquaresFit())), (4, 0), (3, 1), factor=12
     ),
     Attack(
         "Boosting, net",

@@ -14,12 +14,12 @@ from discreet.mechanisms import DiscreteLaplace
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.record_count import PublicCount
 from discreet.queries.synopses.synopsis import recalled
-from discreet.queries.workload.families import Each, Family, Listed, Prefixes, Ranges
+from discreet.queries.workload.families import Each, Listed, Prefixes, QueryFamily, Ranges
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 
 CUBE = Universe.of(a=range(4), b=range(3), c=range(2))
-ASKED: list[tuple[dict[str, Family], ...]] = [
+ASKED: list[tuple[dict[str, QueryFamily], ...]] = [
     ({"a": Each(4), "b": Each(3)}, {"c": Each(2)}),
     ({"a": Ranges(4), "c": Prefixes(2)}, {"b": Prefixes(3)}),
     ({"a": Listed([[0.5, 0.25, 1, 0], [1, 0, 0.125, 1]]), "b": Prefixes(3)},),
@@ -28,7 +28,7 @@ ASKED: list[tuple[dict[str, Family], ...]] = [
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_sensitivities_are_the_largest_columns(asked: tuple[dict[str, Family], ...]) -> None:
+def test_sensitivities_are_the_largest_columns(asked: tuple[dict[str, QueryFamily], ...]) -> None:
     workload = Workload.of(CUBE, *asked)
     matrix = workload.dense()
     pure = IndependentNoise(workload, dp.PureDP(epsilon=1))
@@ -40,7 +40,9 @@ def test_sensitivities_are_the_largest_columns(asked: tuple[dict[str, Family], .
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_exchanged_records_move_no_more_than_declared(asked: tuple[dict[str, Family], ...]) -> None:
+def test_exchanged_records_move_no_more_than_declared(
+    asked: tuple[dict[str, QueryFamily], ...],
+) -> None:
     workload = Workload.of(CUBE, *asked)
     matrix = workload.dense()
     pairs = matrix[:, :, None] - matrix[:, None, :]

@@ -23,19 +23,19 @@ from discreet import queries
 from discreet.core.guarantee import Guarantee
 from discreet.queries.boosting.base import ExponentialNet, NoisySample
 from discreet.queries.boosting.boosting import BoostingForQueries
-from discreet.queries.boosting.fits import LeastSquares
+from discreet.queries.boosting.fits import LeastSquaresFit
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.mechanism import MatrixMechanism
 from discreet.queries.matrix.product import ProductStrategy
 from discreet.queries.matrix.strategy import hierarchical
 from discreet.queries.mwem.mwem import MWEM
-from discreet.queries.mwem.rounds import OneMarginal, OneQuery
+from discreet.queries.mwem.rounds import MarginalRound, QueryRound
 from discreet.queries.net import NetMechanism, small_databases, small_db
 from discreet.queries.online.construction import OnlineConstruction
 from discreet.queries.online.iterative_construction import IterativeConstruction
+from discreet.queries.online.multiplicative_updaters import MultiplicativeUpdater
 from discreet.queries.online.pmw import private_gap_weights, private_multiplicative_weights
-from discreet.queries.online.updaters import MultiplicativeUpdater
 from discreet.queries.planning.contest import Contest
 from discreet.queries.planning.plan import best_mechanism
 from discreet.queries.projection import ProjectionMechanism
@@ -153,8 +153,8 @@ def adaptive_rows(spend: Guarantee, reached: Mapping[str, float]) -> Iterator[Ro
     yield row("DAWA", "DAWA", made(DAWA, RANGES), reached)
     yield row("PrivTree", "PrivTree", made(PrivTree, RANGES), reached)
     yield row("MWEM", "MWEM by marginals", made(MWEM, EVERY, rounds=2), chosen)
-    yield row("MWEM", "MWEM by queries", made(MWEM, ONE_WAY, rounds=3, each=OneQuery()), chosen)
-    yield row("MWEM", "MWEM in turns", made(MWEM, ONE_WAY, rounds=2, each=OneMarginal()), reached)
+    yield row("MWEM", "MWEM by queries", made(MWEM, ONE_WAY, rounds=3, each=QueryRound()), chosen)
+    yield row("MWEM", "MWEM in turns", made(MWEM, ONE_WAY, rounds=2, each=MarginalRound()), reached)
     yield row(
         "IterativeConstruction",
         "iterative construction",
@@ -178,7 +178,7 @@ def adaptive_rows(spend: Guarantee, reached: Mapping[str, float]) -> Iterator[Ro
     yield row(
         "Contest", "contest", made(Contest, ONE_WAY, contenders=rivals), {**reached, one: 0.3}
     )
-    sampled, net = NoisySample(LeastSquares()), ExponentialNet(small_databases(6, 2))
+    sampled, net = NoisySample(LeastSquaresFit()), ExponentialNet(small_databases(6, 2))
     yield row(
         "BoostingForQueries", "boosting", partial(boosting, sampled), {**reached, "draw": 0.9}
     )
@@ -236,7 +236,7 @@ def test_every_public_mechanism_has_a_row() -> None:
 
 def test_no_mechanism_hides_inside_the_package() -> None:
     """Whatever releases for an event is public and has a row, or is a part of one that has."""
-    parts = {"NoisyPartition", "Mechanism", "OnlineSession"}
+    parts = {"NoisyPartition", "SynopsisMechanism", "OnlineSession"}
     inside = hidden_mechanisms(queries, without="discreet.queries.analysts")
     assert inside - mechanisms_of(queries) <= parts
 

@@ -111,6 +111,17 @@ def greatest(
     return low
 
 
+def greatest_above_zero(holds: Callable[[float], bool], *, close: float = _CLOSE) -> float:
+    """The greatest point at which a condition holds that falls from zero on, found by doubling.
+
+    Contract: it holds near zero and fails somewhere. Zero where it holds at no point tried.
+    """
+    low, high = 0.0, 1.0
+    while holds(high):
+        low, high = high, high * 2
+    return greatest(holds, low, high, close=close)
+
+
 def most(holds: Callable[[int], bool]) -> int:
     """The greatest whole number at which a falling condition holds; -1 if it fails at zero."""
     if not holds(0):

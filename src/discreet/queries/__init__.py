@@ -3,11 +3,12 @@
 Importing this package loads nothing else; every public name is loaded on first use.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from discreet.core.lazy import loader
+
 if TYPE_CHECKING:
-    from discreet.queries import analysts, bounds
+    from discreet.queries import analysts
     from discreet.queries.boosting.boosting import BoostingForQueries
     from discreet.queries.independent import IndependentNoise
     from discreet.queries.matrix.best import best_strategy
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from discreet.queries.online.iterative_construction import IterativeConstruction
     from discreet.queries.online.pmw import private_gap_weights, private_multiplicative_weights
     from discreet.queries.planning.contest import Contest
-    from discreet.queries.planning.plan import Plan, best_mechanism, plan
+    from discreet.queries.planning.plan import ReleasePlan, best_mechanism, plan
     from discreet.queries.projection import ProjectionMechanism
     from discreet.queries.record_count import BoughtCount, PublicCount
     from discreet.queries.trees.dawa import DAWA
@@ -50,7 +51,6 @@ __all__ = [
     "NetMechanism",
     "NonNegative",
     "OnlineConstruction",
-    "Plan",
     "Points",
     "Prefixes",
     "PrivTree",
@@ -59,13 +59,13 @@ __all__ = [
     "QuadTree",
     "Ranges",
     "Region",
+    "ReleasePlan",
     "Universe",
     "Weights",
     "Workload",
     "analysts",
     "best_mechanism",
     "best_strategy",
-    "bounds",
     "plan",
     "private_gap_weights",
     "private_multiplicative_weights",
@@ -74,7 +74,6 @@ __all__ = [
     "suggested_rounds",
 ]
 
-_MODULES = ("analysts", "bounds")
 _NAMES = {
     "boosting.boosting": ("BoostingForQueries",),
     "workload.families": ("All", "Each", "Listed", "Prefixes", "Ranges"),
@@ -89,7 +88,7 @@ _NAMES = {
     "net": ("NetMechanism", "small_db"),
     "online.construction": ("OnlineConstruction",),
     "planning.contest": ("Contest",),
-    "planning.plan": ("Plan", "best_mechanism", "plan"),
+    "planning.plan": ("ReleasePlan", "best_mechanism", "plan"),
     "online.pmw": ("private_gap_weights", "private_multiplicative_weights"),
     "projection": ("ProjectionMechanism",),
     "record_count": ("BoughtCount", "PublicCount"),
@@ -100,22 +99,9 @@ _NAMES = {
     "workload.universe": ("Attribute", "Universe"),
     "workload.workload": ("Workload",),
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
-
 
 if not TYPE_CHECKING:  # so that type checkers still see a misspelt name
-
-    def __getattr__(name: str) -> object:
-        """Load a public name on first use, and keep it."""
-        if name in _MODULES:
-            value: object = import_module(f"{__name__}.{name}")
-        elif name in _HOMES:
-            value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-        else:
-            message = f"module {__name__!r} has no attribute {name!r}"
-            raise AttributeError(message)
-        globals()[name] = value
-        return value
+    __getattr__ = loader(__name__, _NAMES, modules=("analysts",))
 
 
 def __dir__() -> list[str]:

@@ -9,15 +9,13 @@ Source: 000b:B45. Errata: 004b:C12 (constant steps never converge; line search d
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from functools import reduce
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.queries.workload.transposed import cell_weights, column
+from discreet.queries.workload.answers import cell_weights, column
 from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -122,16 +120,3 @@ class _Vertices:
         cells = self._workload.universe.size
         answers = self._workload.answers(counts[:cells])
         return self.extended(cell_weights(self._workload, answers)) - pull
-
-
-def radius(workload: Workload, hull: Hull) -> float:
-    """The largest distance of a vertex from the mean column, at one record."""
-    shape, cells = workload.universe.shape, workload.universe.size
-    squares = np.zeros(shape)
-    for product in workload.products:
-        norms = [family.gram().diagonal() for family in product.families]
-        squares += reduce(np.multiply.outer, norms)
-    mean = workload.answers(np.full(cells, 1 / cells))
-    middle = float(mean @ mean)
-    far = float((squares.ravel() - 2 * cell_weights(workload, mean)).max()) + middle
-    return math.sqrt(max(far, middle * hull.with_origin, 0.0))

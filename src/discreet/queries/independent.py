@@ -24,13 +24,19 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
 from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.for_spend import WholeNoise, noise_for
+from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.additive import Additive, additive
 from discreet.queries.record_count import BoughtCount, RecordCount, require_size
 from discreet.queries.workload.cell_counts import Counted, marginal_counts
-from discreet.queries.workload.linear_query import PLACES, is_whole, on_grid
-from discreet.queries.workload.packing import not_plain, packed, unpacked
-from discreet.queries.workload.plain_products import plain_product, recalled_product
+from discreet.queries.workload.linear_query import PLACES, on_grid
+from discreet.queries.workload.stored_form import (
+    not_plain,
+    packed,
+    product_from_dict,
+    product_to_dict,
+    unpacked,
+)
 from discreet.queries.workload.universe import LARGEST, Universe
 from discreet.queries.workload.workload import Product, Workload, apply_each
 
@@ -38,7 +44,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class ReleasedAnswers:
     """Noisy answers of some products; answers those and nothing else."""
 
     universe: Universe
@@ -61,18 +67,20 @@ class Answers:
     def plain(self) -> Mapping[str, object]:
         """The products and their answers."""
         entries = [
-            {**plain_product(product), "values": packed(values)}
+            {**product_to_dict(product), "values": packed(values)}
             for product, values in self.released
         ]
         return {"synopsis": "answers", "products": entries}
 
     @classmethod
-    def recalled(cls, plain: Mapping[str, object], universe: Universe, event: Event) -> Answers:
+    def recalled(
+        cls, plain: Mapping[str, object], universe: Universe, event: Event
+    ) -> ReleasedAnswers:
         """The answers that ``plain`` described."""
         entries = plain.get("products")
         if not isinstance(entries, list) or not all(isinstance(e, Mapping) for e in entries):
             raise not_plain()
-        released = tuple((recalled_product(e), unpacked(e.get("values"))) for e in entries)
+        released = tuple((product_from_dict(e), unpacked(e.get("values"))) for e in entries)
         if any(values.shape != (product.queries,) for product, values in released):
             raise not_plain()
         return cls(universe, released, event)
@@ -111,18 +119,18 @@ class IndependentNoise:
     @cached_property
     def _step(self) -> Fraction:
         families = [family for each in self._products for family in each.families]
-        return Fraction(1) if all(map(is_whole, families)) else Fraction(1, 1 << PLACES)
+        return Fraction(1) if all(family.whole for family in families) else Fraction(1, 1 << PLACES)
 
     @cached_property
-    def noise(self) -> Additive:
+    def noise(self) -> WholeNoise:
         """What is added to every answer, in steps."""
         columns = [_columns(product, self._step) for product in self._products]
         # Triangle inequality over the moved cells: exchanged records lie in two.
         moved = self.records * self.size.moved
-        return additive(
+        return noise_for(
             self.spend,
             l1=moved * sum(l1 for l1, _ in columns),
-            l2_squared=moved**2 * sum(squared for _, squared in columns),
+            l2=sqrt_above(Fraction(moved**2 * sum(squared for _, squared in columns))),
             randomness=self.randomness,
         )
 
@@ -136,7 +144,7 @@ class IndependentNoise:
         """The standard deviation of every answer, in records."""
         return float(law_of(self.noise, step=float(self._step)).std)
 
-    def release(self, counts: Counted) -> Answers:
+    def release(self, counts: Counted) -> ReleasedAnswers:
         """Answer each product from the marginal it looks at; one release of all answers."""
         universe, step = self.workload.universe, float(self._step)
         truth = [_truth(product, counts, universe) for product in self._products]
@@ -144,7 +152,7 @@ class IndependentNoise:
         noisy = np.asarray(self.noise.release(steps), dtype=np.float64) * step
         parts = np.split(noisy, np.cumsum([len(part) for part in truth])[:-1])
         released = tuple(zip(self.workload.products, parts, strict=True))
-        return Answers(universe, released, self.event)
+        return ReleasedAnswers(universe, released, self.event)
 
 
 def _truth(product: Product, counts: Counted, universe: Universe) -> Floats:
@@ -161,7 +169,7 @@ def _columns(product: Product, step: Fraction) -> tuple[int, int]:
     """The largest L1 norm of a column and the largest squared L2 norm, in steps."""
     l1, squared, unit = 1, 1, int(1 / step)
     for family in product.families:
-        if is_whole(family):
+        if family.whole:
             # Of zeros and ones, both norms are the number of ones: the Gram matrix's diagonal.
             ones = int(family.gram().diagonal().max())
             l1, squared = l1 * ones, squared * ones

@@ -17,16 +17,15 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
-from discreet.core.parameters import Number, count
+from discreet.core.parameters import Number, count, probability
 from discreet.mechanisms import Exponential
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.bounds import sampling_rows
 from discreet.queries.mwem.rounds import exact_answers
 from discreet.queries.record_count import PublicCount, counted, require_public
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.synopsis import HistogramSynopsis
+from discreet.queries.workload.answers import shared_answers
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid, rounded
-from discreet.queries.workload.shared_answers import shared_answers
 from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -88,10 +87,12 @@ class NetMechanism:
         odds = np.exp(logs - logs.max())
         return np.asarray(odds / odds.sum())
 
-    def release(self, counts: Counted) -> Histogram:
+    def release(self, counts: Counted) -> HistogramSynopsis:
         """A database of the net, scaled to the number of records."""
         chosen = self.selector.release(self.scores(counts))
-        return Histogram(self.workload.universe, self.size.records * self.net[chosen], self.event)
+        return HistogramSynopsis(
+            self.workload.universe, self.size.records * self.net[chosen], self.event
+        )
 
 
 def check_net(net: Floats, *, cells: int) -> None:
@@ -144,3 +145,13 @@ def small_db(
     rows = sampling_rows(queries=workload.queries, error=error)
     net = small_databases(workload.universe.size, rows)
     return NetMechanism(workload, net, epsilon, size, records, randomness)
+
+
+def sampling_rows(*, queries: int, error: float) -> int:
+    """Rows of a random sample that is within ``error`` on all queries, most likely.
+
+    >>> sampling_rows(queries=1000, error=0.05)
+    2764
+    """
+    many = count("queries", queries)
+    return max(1, math.ceil(math.log(many) / float(probability("error", error)) ** 2))

@@ -5,7 +5,7 @@ Each function takes plain numbers and returns an Altair chart; ``styled`` and ``
 extra ``plots``) is loaded on first use.
 
 Whoever draws realised errors holds the true answers: such a picture is for public data and for
-the data owner. Foretold deviations and updates are public.
+the data owner. Predicted deviations and updates are public.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MOST = 500
 """Points of one line; more cannot be told apart."""
 
 
-class Measured(Protocol):
+class BenchmarkRow(Protocol):
     """The error of one mechanism on one workload: a row of a benchmark."""
 
     @property
@@ -47,7 +47,7 @@ class Measured(Protocol):
 def error_by_query(errors: Mapping[str, Sequence[float]]) -> alt.Chart:
     """The error of each query, from the best to the worst, one line for each mechanism.
 
-    ``errors`` are standard deviations that were foretold, or distances from true answers.
+    ``errors`` are standard deviations that were predicted, or distances from true answers.
     """
     points = [
         {"mechanism": name, "share": place / max(1, len(found) - 1), "error": found[place]}
@@ -64,7 +64,7 @@ def error_by_query(errors: Mapping[str, Sequence[float]]) -> alt.Chart:
     )
 
 
-def error_by_number(rows: Iterable[Measured]) -> alt.Chart:
+def error_by_number(rows: Iterable[BenchmarkRow]) -> alt.Chart:
     """The error against the number of queries, one line for each mechanism, on both logarithms.
 
     Where lines cross, another mechanism becomes the better one.

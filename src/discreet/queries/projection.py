@@ -21,13 +21,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
+
+import numpy as np
 
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.core.parameters import count, positive
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.frank_wolfe import AtMost, Exactly, nearest, radius
+from discreet.queries.frank_wolfe import AtMost, Exactly, Hull, nearest
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.record_count import (
     BoughtCount,
@@ -36,7 +38,8 @@ from discreet.queries.record_count import (
     counted,
     require_size,
 )
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.synopsis import HistogramSynopsis
+from discreet.queries.workload.answers import cell_weights
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.families import All
 from discreet.queries.workload.workload import Product, Workload
@@ -108,7 +111,7 @@ class ProjectionMechanism:
     def _hull(self, total: float) -> Exactly | AtMost:
         return Exactly(total) if isinstance(self.size, PublicCount) else AtMost(total)
 
-    def release(self, counts: Counted) -> Histogram:
+    def release(self, counts: Counted) -> HistogramSynopsis:
         """Measure, project, and keep the estimated counts that give the nearest answers."""
         universe, asked = self.workload.universe, self.noisy.workload
         table = cell_counts(counts, universe)
@@ -121,7 +124,7 @@ class ProjectionMechanism:
         hull = self._hull(total)
         gap = self.gap * total * self.noisy.rmse * radius(asked, hull)
         found = nearest(asked, answers, hull, gap=gap, iterations=self.iterations)
-        return Histogram(universe, found.counts, self.event)
+        return HistogramSynopsis(universe, found.counts, self.event)
 
 
 def expected_squared_error(
@@ -139,3 +142,16 @@ def expected_squared_error(
     logarithm = math.log(columns)
     longest = deviation * radius * math.sqrt(2 * logarithm) + scale * logarithm
     return 2 * records * longest
+
+
+def radius(workload: Workload, hull: Hull) -> float:
+    """The largest distance of a vertex from the mean column, at one record."""
+    shape, cells = workload.universe.shape, workload.universe.size
+    squares = np.zeros(shape)
+    for product in workload.products:
+        norms = [family.gram().diagonal() for family in product.families]
+        squares += reduce(np.multiply.outer, norms)
+    mean = workload.answers(np.full(cells, 1 / cells))
+    middle = float(mean @ mean)
+    far = float((squares.ravel() - 2 * cell_weights(workload, mean)).max()) + middle
+    return math.sqrt(max(far, middle * hull.with_origin, 0.0))

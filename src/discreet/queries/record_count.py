@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidData, InvalidParameter
+from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import Number, count, exact, probability
-from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace
+from discreet.mechanisms.for_spend import WholeNoise, noise_for, share_of
+from discreet.noise.randomness import Source
 
 MOST = 1 << 32
 """Below this many records, sums with weights on the grid 2**-20 are exact in doubles."""
@@ -65,10 +67,19 @@ class BoughtCount:
 
 
 RecordCount = PublicCount | BoughtCount
-Counting = DiscreteLaplace | DiscreteGaussian
 
 
-def counted(size: RecordCount, table: NDArray[np.int64], noise: Counting | None) -> float:
+def bought_count(
+    size: RecordCount, spend: Guarantee, records: int, randomness: Source
+) -> WholeNoise | None:
+    """What counts the records for its share of a spend, where their number is not public."""
+    if not size.share:
+        return None
+    paid = share_of(spend, size.share)
+    return noise_for(paid, l1=records, l2=records, randomness=randomness)
+
+
+def counted(size: RecordCount, table: NDArray[np.int64], noise: WholeNoise | None) -> float:
     """The number of records: the public one, which the data must have, or a noisy one."""
     if isinstance(size, PublicCount):
         if int(table.sum()) != size.records:
@@ -105,16 +116,3 @@ def require_public(size: RecordCount, *, method: str) -> None:
             remedy="Pass size=PublicCount(n) where neighbours exchange records; where records are "
             "added or removed, use MWEM or the matrix mechanism.",
         )
-
-
-def whole_counts(counts: NDArray[np.integer], cells: int) -> NDArray[np.int64]:
-    """Exact counts as one flat array, or a refusal that shows none of them."""
-    table = np.asarray(counts)
-    if table.size != cells or not np.issubdtype(table.dtype, np.integer):
-        raise InvalidParameter(
-            code="counts_misfit",
-            expectation=f"{cells} whole counts, one for each cell",
-            received=(table.shape, str(table.dtype)),
-            remedy="Count records by the attributes of the universe, in its order.",
-        )
-    return np.asarray(table, dtype=np.int64).ravel()

@@ -13,17 +13,17 @@ from discreet.queries.boosting import base, boosting, fits
 from discreet.queries.matrix import (
     best,
     marginal_mechanism,
+    marginal_strategy,
     mechanism,
     product,
     reconstruction,
-    residuals,
     strategy,
     union,
 )
 from discreet.queries.mwem import fitting, mwem
 from discreet.queries.mwem import rounds as mwem_rounds
 from discreet.queries.online import construction as online_construction
-from discreet.queries.online import gap_updater, iterative_construction, pmw, updaters
+from discreet.queries.online import iterative_construction, multiplicative_updaters, pmw, updaters
 from discreet.queries.planning import contest, plan
 from discreet.queries.synopses import marginals
 from discreet.queries.trees import dawa, points, privtree, quadtree
@@ -37,7 +37,7 @@ FORMS: dict[object, Form] = {
         "workload spend size sample base rounds advantage within drawing confidence records "
         "randomness",
     ),
-    fits.LeastSquares: Form("queries.boosting.fits.LeastSquares"),
+    fits.LeastSquaresFit: Form("queries.boosting.fits.LeastSquares"),
     fits.LinearProgram: Form("queries.boosting.fits.LinearProgram"),
     fits.NearestOfNet: Form("queries.boosting.fits.NearestOfNet", "net"),
     fits.WeightsFit: Form("queries.boosting.fits.WeightsFit", "passes"),
@@ -48,7 +48,7 @@ FORMS: dict[object, Form] = {
     families.Ranges: Form("queries.families.Ranges", "size"),
     fitting.Scaling: Form("queries.fitting.Scaling"),
     fitting.SmallSteps: Form("queries.fitting.SmallSteps"),
-    gap_updater.GapUpdater: Form("queries.gap_updater.GapUpdater", "cells error start"),
+    multiplicative_updaters.GapUpdater: Form("queries.gap_updater.GapUpdater", "cells error start"),
     independent.IndependentNoise: Form(
         "queries.independent.IndependentNoise", "workload spend size records randomness"
     ),
@@ -76,18 +76,18 @@ FORMS: dict[object, Form] = {
     reconstruction.NonNegative: Form(
         "queries.matrix.reconstruction.NonNegative", "iterations tolerance"
     ),
-    residuals.MarginalStrategy: Form("queries.matrix.residuals.MarginalStrategy", "tables"),
+    marginal_strategy.MarginalStrategy: Form("queries.matrix.residuals.MarginalStrategy", "tables"),
     strategy.Strategy: Form("queries.matrix.strategy.Strategy", "name steps places"),
     union.UnionStrategy: Form("queries.matrix.union.UnionStrategy", "parts weights"),
-    mwem.Average: Form("queries.mwem.Average", "settling"),
-    mwem.Last: Form("queries.mwem.Last", "settling"),
+    mwem.AverageIterate: Form("queries.mwem.Average", "settling"),
+    mwem.LastIterate: Form("queries.mwem.Last", "settling"),
     mwem.MWEM: Form(
         "queries.mwem.MWEM",
         "workload spend size rounds each selection iterate start passes records randomness",
     ),
     mwem.suggested_rounds: Form("queries.mwem.suggested_rounds", "spend records most cells"),
-    mwem_rounds.OneMarginal: Form("queries.mwem_rounds.OneMarginal", "share stepping"),
-    mwem_rounds.OneQuery: Form("queries.mwem_rounds.OneQuery", "share stepping"),
+    mwem_rounds.MarginalRound: Form("queries.mwem_rounds.OneMarginal", "share stepping"),
+    mwem_rounds.QueryRound: Form("queries.mwem_rounds.OneQuery", "share stepping"),
     net.NetMechanism: Form(
         "queries.net.NetMechanism", "workload net epsilon size records randomness"
     ),
@@ -99,7 +99,7 @@ FORMS: dict[object, Form] = {
     contest.Contest: Form(
         "queries.planning.contest.Contest", "workload spend size contenders part records randomness"
     ),
-    plan.Plan: Form("queries.planning.plan.Plan", "request ranked unfit within"),
+    plan.ReleasePlan: Form("queries.planning.plan.Plan", "request ranked unfit within"),
     plan.best_mechanism: Form(
         "queries.planning.plan.best_mechanism",
         "workload spend size records randomness about within",
@@ -134,7 +134,7 @@ FORMS: dict[object, Form] = {
     universe.Attribute: Form("queries.universe.Attribute", "name values"),
     universe.Universe: Form("queries.universe.Universe", "attributes"),
     updaters.MedianUpdater: Form("queries.updaters.MedianUpdater", "net error"),
-    updaters.MultiplicativeUpdater: Form(
+    multiplicative_updaters.MultiplicativeUpdater: Form(
         "queries.updaters.MultiplicativeUpdater", "cells error start"
     ),
     updaters.PerceptronUpdater: Form(

@@ -25,10 +25,10 @@ from discreet.audit.analysts import (
 )
 from discreet.audit.analysts.views import joint_view
 from discreet.core.errors import InvalidParameter, Mismatch
+from discreet.queries.analysts.capped_projection import capped
 from discreet.queries.analysts.correction import Correction
 from discreet.queries.analysts.game import Tilts
 from discreet.queries.analysts.guarantee import AnalystGuarantee, OneAnalyst, OneQuery
-from discreet.queries.analysts.projection import capped
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import SampledGame
 from tests.audit.analyst_rounds import (

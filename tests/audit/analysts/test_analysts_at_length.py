@@ -35,6 +35,7 @@ from discreet.audit.analysts import (
     query_changed,
 )
 from discreet.noise import SYSTEM
+from discreet.queries.analysts.baselines import PaddedNoise
 from discreet.queries.analysts.correction import Correction
 from discreet.queries.analysts.game import Game
 from discreet.queries.analysts.guarantee import (
@@ -43,7 +44,6 @@ from discreet.queries.analysts.guarantee import (
     OneAnalyst,
     OneQuery,
 )
-from discreet.queries.analysts.independent import IndependentNoise
 from discreet.queries.analysts.profile import EachAnalyst, ProfileRelease
 from discreet.queries.analysts.query_class import Conjunctions
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
@@ -178,11 +178,11 @@ def _corrected() -> list[Case]:
 
 
 def _independent() -> Case:
-    noise = IndependentNoise(UNIVERSE, 4, dp.ApproxDP(epsilon=5, delta=0.01), SIZE)
+    noise = PaddedNoise(UNIVERSE, 4, dp.ApproxDP(epsilon=5, delta=0.01), SIZE)
     worlds = analyst_replaced([[FIRST, FIRST], [FIRST], [SECOND]], analyst=0, queries=[])
     play = independent_round(noise, COUNTS)
     perfect = AnalystGuarantee(OneAnalyst())
-    return Case("IndependentNoise, colluders", play, worlds, perfect, 0, answers_within(0.3))
+    return Case("PaddedNoise, colluders", play, worlds, perfect, 0, answers_within(0.3))
 
 
 BITS = Universe.of(a=range(2), b=range(2), c=range(2))

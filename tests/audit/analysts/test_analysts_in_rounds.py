@@ -23,8 +23,8 @@ from discreet.audit.analysts import (
 from discreet.curator.rounds import AnalystResults
 from discreet.curator.rounds import open as opening
 from discreet.curator.rounds.plan import Facts, Mechanism, RoundPlan, plan
+from discreet.queries.analysts.baselines import PaddedNoise
 from discreet.queries.analysts.guarantee import AnalystGuarantee, OneAnalyst
-from discreet.queries.analysts.independent import IndependentNoise
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.query_class import AnyQuery, Conjunctions, QueryClass
 
@@ -88,7 +88,7 @@ def _sharper(view: JointView) -> Hashable:
 @pytest.mark.parametrize(
     ("kind", "asked", "watch", "trials"),
     [
-        (IndependentNoise, AnyQuery(), _answers, 500),
+        (PaddedNoise, AnyQuery(), _answers, 500),
         (ProfiledMarginals, Conjunctions(1), _sharper, 250),
     ],
 )
@@ -108,7 +108,7 @@ def test_a_round_tells_others_no_more_than_was_promised(
 
     monkeypatch.setattr(opening, "plan", once)
     play, promise = _round(kind, asked)
-    assert promise.perfect == (kind is IndependentNoise)
+    assert promise.perfect == (kind is PaddedNoise)
     found = audit_analysts(
         play,
         WORLDS,

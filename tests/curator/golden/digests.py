@@ -43,10 +43,10 @@ from discreet.queries.matrix.reconstruction import LeastSquares, NonNegative
 from discreet.queries.mwem import mwem
 from discreet.queries.mwem import rounds as mwem_rounds
 from discreet.queries.online import updaters
-from discreet.queries.online.gap_updater import GapUpdater
-from discreet.queries.online.stored_construction import plain_construction
+from discreet.queries.online.multiplicative_updaters import GapUpdater, MultiplicativeUpdater
+from discreet.queries.online.stored_construction import construction_to_dict
 from discreet.queries.workload import families
-from discreet.queries.workload.plain_products import plain_product
+from discreet.queries.workload.stored_form import product_to_dict
 from discreet.queries.workload.workload import Product
 from discreet.relational.identity.former import described as divided
 from discreet.relational.identity.former import former_identity
@@ -130,13 +130,13 @@ def found() -> dict[str, dict[str, Any]]:
         "mechanisms": {name: requested(make, given=GIVEN) for name, make in _makes().items()},
         "parts": {name: described(part) for name, part in _parts().items()},
         "public": {
-            name: described(getattr(dp.queries, name))
+            EARLIER.get(name, name): described(getattr(dp.queries, name))
             for name in dp.queries.__all__
             if callable(getattr(dp.queries, name))
         },
         "watches": {name: plain_mechanism(each) for name, each in _watches().items()},
         "conversations": {name: _online(each) for name, each in _updaters().items()},
-        "products": {"all": plain_product(_product())},
+        "products": {"all": product_to_dict(_product())},
         "rounds": {"query": plain_unit(OneQuery()), "analyst": plain_unit(OneAnalyst())},
         "laws": {
             name: law_from_plain({"law": name, **given, "step": 1.0}).plain()
@@ -192,11 +192,17 @@ def _terms(budget: Any) -> list[Any]:
     return [terms.unit, terms.budget, terms.filter]
 
 
+EARLIER = {"ReleasePlan": "Plan"}
+"""Public names that were others when the digests were taken."""
+
+
 def _makes() -> dict[str, Any]:
     q = dp.queries
     return {
         **{name: make for name, (_, make, _) in hospital.made().items()},
-        "rounds": partial(q.MWEM, rounds=3, each=mwem_rounds.OneQuery(), iterate=mwem.Average()),
+        "rounds": partial(
+            q.MWEM, rounds=3, each=mwem_rounds.QueryRound(), iterate=mwem.AverageIterate()
+        ),
         "selected": partial(q.MWEM, rounds=3, selection=dp.mechanisms.PermuteAndFlip, passes=2),
         "started": partial(q.MWEM, rounds=3, start=np.ones(4)),
         "planned": partial(q.best_mechanism, about=900, within=0.5),
@@ -220,8 +226,8 @@ def _parts() -> dict[str, Any]:
         "union": union.UnionStrategy((both, both), (1, 2)),
         "sizes": (q.BoughtCount(), q.PublicCount(7)),
         "reconstructions": (LeastSquares(), NonNegative()),
-        "iterates": (mwem.Last(), mwem.Average()),
-        "rounds": (mwem_rounds.OneQuery(), mwem_rounds.OneMarginal()),
+        "iterates": (mwem.LastIterate(), mwem.AverageIterate()),
+        "rounds": (mwem_rounds.QueryRound(), mwem_rounds.MarginalRound()),
         "updaters": tuple(_updaters().values()),
         "scores": tuple(Scores),
         "queries": (q.Weights(np.ones(3)),),
@@ -248,8 +254,8 @@ def _watches() -> dict[str, Any]:
 
 def _updaters() -> dict[str, Any]:
     return {
-        "multiplicative": updaters.MultiplicativeUpdater(4, 0.1),
-        "started": updaters.MultiplicativeUpdater(4, 0.1, np.full(4, 0.25)),
+        "multiplicative": MultiplicativeUpdater(4, 0.1),
+        "started": MultiplicativeUpdater(4, 0.1, np.full(4, 0.25)),
         "gap": GapUpdater(4, 0.1),
         "median": updaters.MedianUpdater(np.full((2, 4), 0.25), 0.1),
         "perceptron": updaters.PerceptronUpdater(4, 0.1, 100, 400.0),
@@ -265,7 +271,7 @@ def _online(updater: Any) -> list[Any]:
         cutoff=4,
         records=1,
     )
-    return [plain_construction(made), dict(made.terms)]
+    return [construction_to_dict(made), dict(made.terms)]
 
 
 if __name__ == "__main__":

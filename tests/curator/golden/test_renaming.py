@@ -199,7 +199,7 @@ FORMS_OF = (
     "relational/identity/former.py",
     "relational/planning/stored_allocation.py",
     "relational/types/expression.py",
-    "queries/workload/plain_products.py",
+    "queries/workload/stored_form.py",
     "queries/online/stored_construction.py",
     "queries/online/journal.py",
     "queries/synopses/synopsis.py",

@@ -15,7 +15,7 @@ from discreet.queries.analysts.game import GameSynopsis, Tilts
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import Drawing, SampledGame
 from discreet.queries.record_count import PublicCount
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.universe import Universe
 from tests.queries.analysts.small_games import sampled
@@ -87,7 +87,7 @@ class SharedCutOff(Correction):
     """One stream for all: whoever comes first takes corrections from the others."""
 
     def release(
-        self, counts: Counted, queries: QuerySet, synopsis: GameSynopsis | Histogram
+        self, counts: Counted, queries: QuerySet, synopsis: GameSynopsis | HistogramSynopsis
     ) -> tuple[Corrections, ...]:
         assert isinstance(counts, np.ndarray)
         truth = queries.sums(counts)
@@ -106,7 +106,7 @@ class SharedCutOff(Correction):
 
 def test_own_streams_tell_nothing_and_a_shared_cut_off_tells_what_others_asked() -> None:
     shape = RoundShape(UNIVERSE, 2, 1)
-    synopsis = Histogram(UNIVERSE, np.array([25.0, 25.0]), Nothing())
+    synopsis = HistogramSynopsis(UNIVERSE, np.array([25.0, 25.0]), Nothing())
     given = {"shape": shape, "size": PublicCount(50), "epsilon": 20, "cutoff": 1, "threshold": 0.2}
     loud = asking(shape, [255, 0], [255, 0])
     silent = asking(shape, [0, 0], [255, 0])

@@ -11,11 +11,10 @@ from scipy.sparse import csr_array
 import discreet as dp
 from discreet.errors import InvalidData, InvalidParameter
 from discreet.noise import Noiseless
+from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
 from discreet.queries.analysts.exchange_strategy import ExchangeStrategy, exchange_strategy
-from discreet.queries.analysts.gaussian_noise import normal_errors
-from discreet.queries.analysts.histogram import NoisyHistogram
-from discreet.queries.analysts.independent import IndependentNoise
 from discreet.queries.analysts.precisions import best_precisions
+from discreet.queries.analysts.predicted_error import normal_errors
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.query_class import AnyQuery, Conjunctions
 from discreet.queries.matrix.residual_weights import gains, residual_strategy
@@ -32,7 +31,7 @@ N = 100_000
 
 def test_prices_are_those_of_the_catalogue() -> None:
     """4.225 √|Q| / n; 5.97 per cell, 2.99 √|X| for any query; 27 / n for three-way cells."""
-    independent = IndependentNoise(BITS, 100_000, SPEND, PublicCount(N))
+    independent = PaddedNoise(BITS, 100_000, SPEND, PublicCount(N))
     assert independent.deviation == pytest.approx(4.2247 * math.sqrt(100_000) / N, rel=1e-3)
     histogram = NoisyHistogram(BITS, SPEND, PublicCount(N))
     assert histogram.spread == pytest.approx(5.975, rel=2e-3)
@@ -161,7 +160,7 @@ def test_without_noise_every_release_is_exact() -> None:
     assert marginals.release(counts).answers(workload) == pytest.approx(workload.answers(counts))
     histogram = NoisyHistogram(SMALL, SPEND, size, randomness=Noiseless())
     assert histogram.release(counts).counts == pytest.approx(counts.ravel())
-    independent = IndependentNoise(SMALL, 3, SPEND, size, randomness=Noiseless())
+    independent = PaddedNoise(SMALL, 3, SPEND, size, randomness=Noiseless())
     query = Weights(np.linspace(0, 1, 24))
     assert independent.release(counts, [query])[0] == pytest.approx(
         query.answer(counts.ravel().astype(float)) / size.records
@@ -201,7 +200,7 @@ def test_bad_input_is_refused_before_or_without_showing_data() -> None:
     with pytest.raises(InvalidData, match="records_differ"):
         NoisyHistogram(SMALL, SPEND, PublicCount(7)).release(np.ones(24, dtype=int))
     with pytest.raises(InvalidParameter, match="queries_beyond_padding"):
-        IndependentNoise(SMALL, 1, SPEND, PublicCount(24)).release(
+        PaddedNoise(SMALL, 1, SPEND, PublicCount(24)).release(
             np.ones(24, dtype=int), [Weights(np.ones(24))] * 2
         )
     with pytest.raises(InvalidParameter, match="importance_misfit"):
@@ -220,7 +219,7 @@ def test_independent_noise_takes_no_query_that_could_weigh_more_than_it_says() -
             return 100 * super().answer(table)
 
     line = Universe.of(a=range(4))
-    asked = IndependentNoise(line, 2, dp.ZCDP(rho=1), PublicCount(10))
+    asked = PaddedNoise(line, 2, dp.ZCDP(rho=1), PublicCount(10))
     for query in (Heavy([1, 0, 0, 0]), Weights([1, 0, 0])):
         with pytest.raises(InvalidParameter, match="query_misfit"):
             asked.release(np.array([4, 3, 2, 1]), [query])

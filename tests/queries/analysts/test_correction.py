@@ -11,13 +11,13 @@ from discreet.noise import Noiseless
 from discreet.queries.analysts.correction import Correction
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.record_count import BoughtCount, PublicCount
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.universe import Universe
 
 UNIVERSE = Universe.of(x=range(4))
 SHAPE = RoundShape(UNIVERSE, 2, 3)
 COUNTS = np.array([400, 300, 200, 100])
-EVEN = Histogram(UNIVERSE, np.full(4, 250.0), Nothing())
+EVEN = HistogramSynopsis(UNIVERSE, np.full(4, 250.0), Nothing())
 FIRST, SECOND, ALL = [255, 0, 0, 0], [0, 255, 0, 0], [255] * 4
 QUERIES = QuerySet(SHAPE, np.array([FIRST, SECOND, ALL, ALL, FIRST, FIRST], dtype=np.uint8))
 

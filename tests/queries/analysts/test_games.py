@@ -11,11 +11,6 @@ from scipy import stats
 import discreet as dp
 from discreet.core.errors import InvalidParameter, NotPrivate
 from discreet.noise import SYSTEM, Seeded
-from discreet.queries.analysts.cost import (
-    expected_analyst_sum,
-    expected_data_sum,
-    sampled_data_sum,
-)
 from discreet.queries.analysts.equilibrium import SignedLaw
 from discreet.queries.analysts.expected_game import ExpectedGame
 from discreet.queries.analysts.game import Tilts
@@ -26,6 +21,7 @@ from discreet.queries.record_count import BoughtCount, PublicCount
 from discreet.queries.synopses.synopsis import recalled
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
+from discreet.theory.analyst_games import expected_analyst_sum, expected_data_sum, sampled_data_sum
 from tests.queries.analysts.small_games import (
     conjunctions,
     correlated,

@@ -5,9 +5,9 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
+from discreet.queries.analysts.capped_projection import range_slack
 from discreet.queries.analysts.equilibrium import SignedLaw
 from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
-from discreet.queries.analysts.projection import range_slack
 from discreet.queries.analysts.query_set import QuerySet
 from tests.queries.analysts.small_games import (
     random_queries,

@@ -7,20 +7,19 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidParameter
+from discreet.queries.analysts.baselines import NoisyHistogram
 from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
-from discreet.queries.analysts.histogram import NoisyHistogram
-from discreet.queries.analysts.online import online_sketch
-from discreet.queries.analysts.planning import Plan, plan_round
+from discreet.queries.analysts.planning import RoundRanking, plan_round
 from discreet.queries.analysts.planning_game import (
     GAME_PART,
-    Asked,
     GameBudget,
+    HiddenUnit,
     PerAnalyst,
     PerQuery,
     expected_setting,
     sampled_setting,
 )
-from discreet.queries.analysts.planning_options import Option
+from discreet.queries.analysts.planning_options import RoundOption
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.public_round import PublicRound
@@ -28,6 +27,7 @@ from discreet.queries.analysts.query_class import AnyQuery, Conjunctions
 from discreet.queries.analysts.sampled_game import SampledGame
 from discreet.queries.record_count import PublicCount
 from discreet.queries.workload.universe import Universe
+from discreet.theory.online_sketch import online_sketch
 
 SPEND = dp.ApproxDP(epsilon=1, delta=1e-6)
 RHO = 0.024356
@@ -47,7 +47,7 @@ def slope(errors: list[float]) -> float:
 @pytest.mark.parametrize(
     ("asked", "expected"), [(PerQuery(10**15), -0.51), (PerAnalyst(10**9, 100), -0.34)]
 )
-def test_slopes_of_the_bound(asked: Asked, expected: float) -> None:
+def test_slopes_of_the_bound(asked: HiddenUnit, expected: float) -> None:
     """From a million to ten billion records, within .03."""
     errors = [sampled_setting(asked, budget(10**k)).error for k in range(6, 11)]
     assert slope(errors) == pytest.approx(expected, abs=0.03)
@@ -98,18 +98,18 @@ def round_of(records: int, **changes: object) -> PublicRound:
     return PublicRound(**(facts | changes))  # type: ignore[arg-type]
 
 
-def option(plan: Plan, name: str) -> Option:
+def option(plan: RoundRanking, name: str) -> RoundOption:
     """One of the ranked."""
     return next(each for each in plan.ranked if each.name == name)
 
 
 @pytest.fixture(scope="module")
-def usual() -> Plan:
+def usual() -> RoundRanking:
     """The round of the catalogue's figures."""
     return plan_round(round_of(100_000))
 
 
-def test_every_option_is_ranked_and_the_best_is_chosen(usual: Plan) -> None:
+def test_every_option_is_ranked_and_the_best_is_chosen(usual: RoundRanking) -> None:
     """Six options; the chosen one costs analysts nothing and promises less than .006."""
     assert {each.name for each in usual.ranked} == {
         "independent noise",
@@ -129,7 +129,7 @@ def test_every_option_is_ranked_and_the_best_is_chosen(usual: Plan) -> None:
     assert option(usual, "noisy histogram").largest < option(usual, "independent noise").largest
 
 
-def test_games_of_the_plan_keep_both_budgets(usual: Plan) -> None:
+def test_games_of_the_plan_keep_both_budgets(usual: RoundRanking) -> None:
     """Seven tenths of the data budget, the promise to analysts, and an honest bound."""
     for name in ("sampled game", "expected game"):
         game = option(usual, name).mechanism
@@ -142,7 +142,7 @@ def test_games_of_the_plan_keep_both_budgets(usual: Plan) -> None:
     assert sampled.delta(1) <= 1e-6
 
 
-def test_a_plan_explains_itself(usual: Plan) -> None:
+def test_a_plan_explains_itself(usual: RoundRanking) -> None:
     """What was chosen and why, what each costs, and only public facts."""
     text = usual.explain()
     assert "Chosen: public marginals" in text

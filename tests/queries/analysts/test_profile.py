@@ -16,8 +16,8 @@ from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
 from discreet.queries.analysts.profile import (
     EachAnalyst,
     EachQuery,
-    Profile,
     ProfileRelease,
+    TopicProfile,
     Topics,
 )
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
@@ -100,7 +100,7 @@ def test_the_profile_has_every_topic_and_nothing_else() -> None:
 def test_importance_forgets_what_noise_explains_and_keeps_everything_usable() -> None:
     """Entries within two deviations count nothing; all topics keep an even part."""
     weights = dict.fromkeys(attribute_sets(SMALL, 1), 0.0) | {(0,): 50.0, (1,): 11.0}
-    found = Profile(weights, 6.0, dp.events.Nothing()).importance(SMALL)
+    found = TopicProfile(weights, 6.0, dp.events.Nothing()).importance(SMALL)
     assert min(found.values()) > 0
     assert found[0,] > 0.75
     assert found[1,] == pytest.approx(0.25 * 3 / 9)

@@ -21,12 +21,11 @@ from discreet.core.guarantee import Guarantee
 from discreet.errors import InvalidParameter
 from discreet.noise import SYSTEM
 from discreet.queries import analysts
+from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
 from discreet.queries.analysts.correction import Correction
 from discreet.queries.analysts.expected_game import ExpectedGame
 from discreet.queries.analysts.game import Game
 from discreet.queries.analysts.guarantee import OneQuery
-from discreet.queries.analysts.histogram import NoisyHistogram
-from discreet.queries.analysts.independent import IndependentNoise
 from discreet.queries.analysts.planning import plan_round
 from discreet.queries.analysts.planning_rounds import budget_of
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
@@ -36,7 +35,7 @@ from discreet.queries.analysts.query_class import Conjunctions
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import SampledGame
 from discreet.queries.record_count import BoughtCount, PublicCount
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.linear_query import Weights
 from discreet.queries.workload.universe import Universe
 from tests.queries.analysts.small_games import (
@@ -66,7 +65,7 @@ FIRST, LAST, HALF = Weights([1, 0, 0, 0, 0, 0]), Weights([0, 0, 0, 0, 0, 1]), We
 QUERIES = QuerySet.of(
     SHAPE, ["ann", "bob"], {"ann": SHAPE.submit([FIRST, HALF, LAST]), "bob": SHAPE.submit([LAST])}
 )
-EVEN = Histogram(SQUARE, np.full(6, 7.5), Nothing())
+EVEN = HistogramSynopsis(SQUARE, np.full(6, 7.5), Nothing())
 PROMISE = dp.ApproxDP(epsilon=1, delta=1e-3)
 
 
@@ -101,8 +100,8 @@ def rows() -> Iterator[Row]:
             return Row(name, title, build, reached, spend, relations=(EXCHANGED,), **others)
 
         yield row(
-            "IndependentNoise",
-            lambda spend, size, records: IndependentNoise(SQUARE, 3, spend, size, records),
+            "PaddedNoise",
+            lambda spend, size, records: PaddedNoise(SQUARE, 3, spend, size, records),
             play=lambda mechanism, counts: mechanism.release(counts, [FIRST] * 3),
         )
         yield row(

@@ -7,9 +7,9 @@ import pytest
 import discreet as dp
 from discreet import events
 from discreet.queries.analysts import planning
-from discreet.queries.analysts.gaussian_noise import PredictedError
 from discreet.queries.analysts.guarantee import AnalystGuarantee, OneQuery
-from discreet.queries.analysts.planning_options import Option, refused
+from discreet.queries.analysts.planning_options import RoundOption, refused
+from discreet.queries.analysts.predicted_error import PredictedError
 from discreet.queries.analysts.public_round import PublicRound
 from discreet.queries.record_count import PublicCount
 from discreet.queries.workload.universe import Universe
@@ -26,9 +26,9 @@ FACTS = PublicRound(
 PAID = events.Approximate(epsilon=1, delta=1e-3)
 
 
-def foretold(name: str, largest: float, analysts: AnalystGuarantee) -> Option:
+def predicted(name: str, largest: float, analysts: AnalystGuarantee) -> RoundOption:
     error = PredictedError(mean=largest / 3, largest=largest)
-    return Option(name=name, mechanism=None, error=error, basis="", analysts=analysts)
+    return RoundOption(name=name, mechanism=None, error=error, basis="", analysts=analysts)
 
 
 @pytest.mark.parametrize(("largest", "chosen"), [(0.95, "free"), (0.9, "paid")])
@@ -36,8 +36,8 @@ def test_a_release_that_costs_analysts_must_be_worth_it(
     largest: float, chosen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = {
-        "_independent": foretold("free", 1.0, AnalystGuarantee(OneQuery())),
-        "_profiled": foretold("paid", largest, AnalystGuarantee(OneQuery(), PAID)),
+        "_independent": predicted("free", 1.0, AnalystGuarantee(OneQuery())),
+        "_profiled": predicted("paid", largest, AnalystGuarantee(OneQuery(), PAID)),
     }
     nothing = refused("nothing", OneQuery(), "not here")
     for name in ("_histogram", "_marginals", "sampled_option", "expected_option"):

@@ -15,14 +15,13 @@ from discreet.noise import Noiseless, Seeded
 from discreet.queries.boosting.base import (
     BaseGenerator,
     ExponentialNet,
+    GeneratorTerms,
     NoisySample,
-    Terms,
     sampled_reach,
 )
-from discreet.queries.boosting.bounds import generalising_sample
 from discreet.queries.boosting.fits import (
     Fit,
-    LeastSquares,
+    LeastSquaresFit,
     LinearProgram,
     NearestOfNet,
     Sample,
@@ -34,6 +33,7 @@ from discreet.queries.workload.families import Each, Listed, Prefixes, Ranges
 from discreet.queries.workload.linear_query import query_of
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
+from discreet.theory.boosting import generalising_sample
 
 Floats = NDArray[np.float64]
 
@@ -56,8 +56,8 @@ def terms(
     size: RecordCount | None = None,
     records: int = 1,
     randomness: Noiseless | Seeded | None = None,
-) -> Terms:
-    return Terms(
+) -> GeneratorTerms:
+    return GeneratorTerms(
         workload,
         sample,
         spend or dp.PureDP(epsilon=1),
@@ -122,7 +122,7 @@ def test_an_exponential_choice_uses_its_whole_concentrated_spend() -> None:
 FITS: dict[str, Fit] = {
     "weights": WeightsFit(200),
     "program": LinearProgram(),
-    "squares": LeastSquares(),
+    "squares": LeastSquaresFit(),
     "net": NearestOfNet(small_databases(4, 10)),
 }
 
@@ -177,7 +177,7 @@ def test_without_noise_the_generator_returns_what_fits_exactly() -> None:
     given = terms(WORKLOADS["cells"], sample=4, randomness=Noiseless())
     queries = tuple(query_of(WORKLOADS["cells"], place) for place in range(4))
     truth = np.array([40.0, 30.0, 20.0, 10.0])
-    found = NoisySample(LeastSquares()).table(given, Sample(queries, 4, 100.0), truth)
+    found = NoisySample(LeastSquaresFit()).table(given, Sample(queries, 4, 100.0), truth)
     np.testing.assert_allclose(found, truth)
 
 

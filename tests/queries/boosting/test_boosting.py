@@ -16,10 +16,9 @@ from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.noise import Seeded
 from discreet.queries.boosting.base import ExponentialNet, NoisySample
-from discreet.queries.boosting.boosting import BoostingForQueries
+from discreet.queries.boosting.boosting import BoostingForQueries, MedianSynopsis
 from discreet.queries.boosting.bounds import draws_rho, rounds_needed
-from discreet.queries.boosting.fits import LeastSquares, Sample
-from discreet.queries.boosting.median import MedianSynopsis
+from discreet.queries.boosting.fits import LeastSquaresFit, Sample
 from discreet.queries.boosting.reweighting import STEPS, Reweighting, in_steps
 from discreet.queries.net import small_databases
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
@@ -235,7 +234,7 @@ class TestAccuracy:
             dp.ZCDP(rho=0.5),
             BoughtCount(),
             sample=40,
-            base=NoisySample(LeastSquares()),
+            base=NoisySample(LeastSquaresFit()),
             records=2,
             randomness=Seeded(3),
         )

@@ -52,7 +52,7 @@ class Rows:
 
 @pytest.mark.parametrize("spend", SPENDS, ids=lambda spend: type(spend).__name__)
 @pytest.mark.parametrize("size", [BoughtCount(), PublicCount(N)], ids=["bought", "public"])
-def test_the_error_is_the_one_that_was_foretold(spend: Guarantee, size: RecordCount) -> None:
+def test_the_error_is_the_one_that_was_predicted(spend: Guarantee, size: RecordCount) -> None:
     """250 releases; in total within 5 sigma, each query's variance within 7: 1e-6 false alarms."""
     mechanism = MarginalMechanism(WORKLOAD, spend, size=size)
     exact = WORKLOAD.answers(COUNTS)

@@ -42,7 +42,7 @@ def test_products_answer_as_their_matrix_does() -> None:
 
 
 @pytest.mark.parametrize("spend", SPENDS, ids=lambda spend: type(spend).__name__)
-def test_the_error_is_the_one_that_was_foretold(spend: Guarantee) -> None:
+def test_the_error_is_the_one_that_was_predicted(spend: Guarantee) -> None:
     """400 releases; the mean of the total squared error is within 5 sigma, 1e-6 false alarms."""
     factors = (hierarchical(16), identity(2), identity(3))
     mechanism = MatrixMechanism(WORKLOAD, spend, ProductStrategy.of(*factors))

@@ -11,7 +11,7 @@ from discreet.errors import InvalidParameter
 from discreet.queries.matrix.gaussian_optimum import gaussian_optimum
 from discreet.queries.matrix.p_identity import p_identity
 from discreet.queries.matrix.strategy import Strategy, hierarchical, identity, wavelet
-from discreet.queries.workload.families import All, Each, Family, Listed, Prefixes, Ranges
+from discreet.queries.workload.families import All, Each, Listed, Prefixes, QueryFamily, Ranges
 
 RANGES = {
     # modern-data:M1: identity, H2, Haar under Laplace noise at epsilon 1
@@ -31,7 +31,7 @@ GAUSSIAN = {  # modern-data:M2: identity, H2, Haar, optimum
 
 
 @pytest.mark.parametrize("family", [Each(5), All(5), Prefixes(5), Ranges(5), Listed(np.eye(5)[:2])])
-def test_families_know_their_matrix_and_its_gram(family: Family) -> None:
+def test_families_know_their_matrix_and_its_gram(family: QueryFamily) -> None:
     dense = family.dense()
     assert dense.shape == (family.queries, family.size)
     assert family.gram() == pytest.approx(dense.T @ dense)
@@ -89,7 +89,7 @@ def test_prefix_sums_reach_the_optimum_under_gaussian_noise(n: int, rmse: float)
     ],
 )
 def test_p_identity_reaches_the_best_known_error(
-    family: Family, p: int | None, error: float
+    family: QueryFamily, p: int | None, error: float
 ) -> None:
     strategy = p_identity(family.gram(), p)
     found = strategy.laplace_error(family.gram())
@@ -101,7 +101,7 @@ def test_p_identity_reaches_the_best_known_error(
 @pytest.mark.slow
 @pytest.mark.parametrize(("family", "error"), [(Ranges(1024), 6.6669e7), (Prefixes(1024), 98099.8)])
 def test_p_identity_reaches_the_best_known_error_on_many_values(
-    family: Family, error: float
+    family: QueryFamily, error: float
 ) -> None:
     """About five seconds of one core each."""
     assert p_identity(family.gram()).laplace_error(family.gram()) <= error * 1.02
@@ -116,7 +116,7 @@ def test_p_identity_reaches_the_best_known_error_on_many_values(
         pytest.param(Prefixes(1024), 1024 * 2.9555**2, marks=pytest.mark.slow),
     ],
 )
-def test_the_gaussian_optimum_is_reached_on_many_values(family: Family, error: float) -> None:
+def test_the_gaussian_optimum_is_reached_on_many_values(family: QueryFamily, error: float) -> None:
     best = gaussian_optimum(family.gram())
     assert best.error <= error * 1.001
     assert best.error <= best.bound * 1.0002

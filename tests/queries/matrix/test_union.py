@@ -30,7 +30,7 @@ PURE, ZERO = dp.PureDP(epsilon=1), dp.ZCDP(rho=0.5)
 
 
 @pytest.mark.parametrize(("spend", "find"), [(PURE, laplace_union), (ZERO, gaussian_union)])
-def test_the_error_is_the_one_that_was_foretold(spend: Guarantee, find: object) -> None:
+def test_the_error_is_the_one_that_was_predicted(spend: Guarantee, find: object) -> None:
     """400 releases within 5 sigma: 1e-6 false alarms."""
     assert callable(find)
     mechanism = MatrixMechanism(WORKLOAD, spend, find(WORKLOAD))

@@ -15,7 +15,7 @@ from discreet.queries.independent import IndependentNoise
 from discreet.queries.mwem.mwem import MWEM
 from discreet.queries.planning.contest import Contest, Won, _score
 from discreet.queries.record_count import BoughtCount, PublicCount
-from discreet.queries.synopses.synopsis import Histogram, recalled
+from discreet.queries.synopses.synopsis import HistogramSynopsis, recalled
 from discreet.queries.workload.families import Prefixes
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -71,11 +71,11 @@ def test_the_better_mechanism_mostly_wins() -> None:
         def __init__(self, **_: object) -> None:
             pass
 
-        def release(self, counts: object) -> Histogram:
-            return Histogram(SQUARE, np.zeros(16), self.event)
+        def release(self, counts: object) -> HistogramSynopsis:
+            return HistogramSynopsis(SQUARE, np.zeros(16), self.event)
 
     asked = Contest(BOTH, dp.PureDP(epsilon=10), BoughtCount(), (Zeros, IndependentNoise))
-    wins = [isinstance(asked.release(COUNTS).winner, Histogram) for _ in range(100)]
+    wins = [isinstance(asked.release(COUNTS).winner, HistogramSynopsis) for _ in range(100)]
     assert sum(wins) == 0
 
 

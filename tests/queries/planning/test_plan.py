@@ -1,15 +1,18 @@
-"""Plans come from public quantities, foretell errors, and say why."""
+"""Plans come from public quantities, predict errors, and say why."""
 
 import numpy as np
 import pytest
 
 import discreet as dp
 from discreet.errors import InvalidParameter
-from discreet.noise.randomness import SYSTEM
+from discreet.noise.randomness import SYSTEM, Seeded
+from discreet.queries.matrix import product
+from discreet.queries.matrix.mechanism import MatrixMechanism
+from discreet.queries.matrix.p_identity import p_identity
+from discreet.queries.matrix.strategy import Strategy
 from discreet.queries.planning.options import Basis
-from discreet.queries.planning.plan import plan
-from discreet.queries.planning.request import rmse
-from discreet.queries.planning.surrogate import surrogate
+from discreet.queries.planning.plan import best_mechanism, plan
+from discreet.queries.planning.surrogate import rmse, surrogate
 from discreet.queries.record_count import PublicCount
 from discreet.queries.workload.families import Each, Listed, Prefixes, Ranges
 from discreet.queries.workload.universe import Universe
@@ -132,3 +135,22 @@ def test_different_kinds_of_questions_go_to_a_union_of_strategies() -> None:
     mixed = Workload.of(table, {"age": Ranges(32)}, {"ward": Each(5), "sex": Each(2)})
     found = plan(mixed, spend=dp.PureDP(epsilon=1))
     assert found.chosen.name == "union of strategies"
+
+
+def test_the_best_mechanism_is_the_planned_one_without_a_second_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    searches = []
+    searched = p_identity
+
+    def counted(gram: np.ndarray) -> Strategy:
+        searches.append(len(gram))
+        return searched(gram)
+
+    monkeypatch.setattr(product, "p_identity", counted)
+    line = Workload.of(Universe.of(x=range(23)), {"x": Prefixes(23)})
+    source = Seeded(3)
+    made = best_mechanism(line, dp.PureDP(epsilon=1), randomness=source)
+    assert isinstance(made, MatrixMechanism)
+    assert made.randomness is source
+    assert searches == [23]

@@ -29,7 +29,7 @@ from discreet.queries.trees.levels import Levels, new_traces, total_error
 from discreet.queries.trees.overlap import shares, spread_gram
 from discreet.queries.trees.points import Points
 from discreet.queries.trees.quadtree import QuadTree
-from discreet.queries.workload.families import All, Each, Family, Listed, Prefixes, Ranges
+from discreet.queries.workload.families import All, Each, Listed, Prefixes, QueryFamily, Ranges
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 
@@ -123,7 +123,7 @@ def test_cube_roots_are_best_without_inference() -> None:
 @pytest.mark.parametrize("norm", [L1, L2])
 @pytest.mark.parametrize("families", [(Ranges(64),), (Prefixes(32),), (Ranges(16), Ranges(16))])
 def test_repeated_cube_roots_reach_what_direct_minimisation_reaches(
-    norm: Norm, families: tuple[Family, ...]
+    norm: Norm, families: tuple[QueryFamily, ...]
 ) -> None:
     widths = tuple((family.size - 1).bit_length() for family in families)
     levels = Levels(widths, max(widths))
@@ -184,7 +184,7 @@ def test_neighbours_move_the_release_by_no_more_than_its_sensitivity(
 @pytest.mark.parametrize(
     ("spend", "size"), [(SPENDS[0], SIZES[0]), (SPENDS[0], SIZES[1]), (SPENDS[1], SIZES[1])]
 )
-def test_errors_come_out_as_foretold(spend: Guarantee, size: RecordCount) -> None:
+def test_errors_come_out_as_predicted(spend: Guarantee, size: RecordCount) -> None:
     """Squared errors of 400 seeded runs have a relative deviation of about 3 %.
 
     The bound of 18 % is beyond five deviations: false alarms below one in a million.
@@ -232,7 +232,7 @@ def test_leaves_of_many_cells_are_spread_evenly() -> None:
 @pytest.mark.parametrize(
     "family", [Each(13), Prefixes(13), Ranges(13), All(13), Listed(np.arange(26.0).reshape(2, 13))]
 )
-def test_gram_matrices_of_spread_queries_are_those_of_their_shares(family: Family) -> None:
+def test_gram_matrices_of_spread_queries_are_those_of_their_shares(family: QueryFamily) -> None:
     matrix = family.dense()
     for lows, highs in (([0, 1, 4, 5, 9], [1, 4, 5, 9, 13]), ([0, 0, 8, 8], [8, 4, 13, 12])):
         low, high = np.array(lows), np.array(highs)

@@ -12,15 +12,15 @@ import numpy as np
 
 from discreet.audit.analysts.neighbours import Submitted
 from discreet.audit.analysts.views import Shown
+from discreet.queries.analysts.baselines import PaddedNoise
 from discreet.queries.analysts.correction import Correction
 from discreet.queries.analysts.game import Game
-from discreet.queries.analysts.independent import IndependentNoise
 from discreet.queries.analysts.profile import ProfileRelease
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
-from discreet.queries.synopses.marginal_synopsis import Places
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.linear_query import LinearQuery
+from discreet.queries.workload.workload import Places
 
 Round: TypeAlias = Callable[[Submitted[LinearQuery]], Shown]
 
@@ -41,7 +41,7 @@ def corrected_game_round(game: Game, correction: Correction, counts: Counted) ->
     return play
 
 
-def correction_round(correction: Correction, counts: Counted, synopsis: Histogram) -> Round:
+def correction_round(correction: Correction, counts: Counted, synopsis: HistogramSynopsis) -> Round:
     """Each analyst's own corrections of a synopsis that everybody has."""
 
     def play(submitted: Submitted[LinearQuery]) -> Shown:
@@ -51,7 +51,7 @@ def correction_round(correction: Correction, counts: Counted, synopsis: Histogra
     return play
 
 
-def independent_round(mechanism: IndependentNoise, counts: Counted) -> Round:
+def independent_round(mechanism: PaddedNoise, counts: Counted) -> Round:
     """Independent noise: each analyst sees the answers to their own queries."""
 
     def play(submitted: Submitted[LinearQuery]) -> Shown:

@@ -25,7 +25,7 @@ from discreet.curator.payment import OWNER
 from discreet.curator.synopsis.release import SynopsisRelease
 from discreet.queries.online.construction import OnlineSession
 from discreet.queries.online.journal import Entry, Journal, answered, estimated
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.conditions import query_where
 from discreet.queries.workload.linear_query import LinearQuery, query_of
 from discreet.queries.workload.universe import Universe
@@ -234,7 +234,7 @@ class Conversation:
         with self._lock:
             self._require_settled()
             means = self._session.hypothesis.answers(cells)
-            estimate = Histogram(universe, means * self._session.total, self.event)
+            estimate = HistogramSynopsis(universe, means * self._session.total, self.event)
         return SynopsisRelease(
             id=self._name,
             question=f"estimate of a conversation about {' x '.join(universe.names)}",

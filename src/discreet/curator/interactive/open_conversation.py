@@ -32,7 +32,7 @@ from discreet.ledger.session_log import SessionLog
 from discreet.noise.randomness import random_id
 from discreet.queries.online.construction import OnlineConstruction
 from discreet.queries.online.journal import Entry, answered
-from discreet.queries.online.stored_construction import construction_from_plain, plain_construction
+from discreet.queries.online.stored_construction import construction_from_dict, construction_to_dict
 from discreet.queries.record_count import MOST
 from discreet.queries.workload.cell_counts import cell_counts
 from discreet.queries.workload.universe import Universe
@@ -80,7 +80,7 @@ def begin_conversation(
     session._payment.require_unchanged()
     kept = {
         "universe": list(universe.questions),
-        "mechanism": plain_construction(mechanism),
+        "mechanism": construction_to_dict(mechanism),
         "spend": guarantee_to_dict(spend),
         "snapshot": session._snapshot(source.question),
         "question": identity(
@@ -129,7 +129,7 @@ def resume_conversation(session: Session, name: str, *, asker: str) -> Conversat
             "dp.table(..., snapshot=...).",
         )
     session._payment.require_unchanged()
-    mechanism = construction_from_plain(
+    mechanism = construction_from_dict(
         kept["mechanism"],
         spend=guarantee_from_dict(kept["spend"]),
         randomness=session._holdings.randomness,

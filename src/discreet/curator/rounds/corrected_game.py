@@ -19,10 +19,10 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, Guarantee
 from discreet.core.parameters import count
+from discreet.mechanisms.for_spend import require_gaussian
 from discreet.noise.randomness import Source
 from discreet.queries.analysts.correction import Correction
 from discreet.queries.analysts.expected_game import ExpectedGame
-from discreet.queries.analysts.gaussian_noise import require_gaussian
 from discreet.queries.analysts.planning_game import GAME_PART
 from discreet.queries.analysts.sampled_game import SampledGame
 

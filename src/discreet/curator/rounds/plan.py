@@ -24,20 +24,19 @@ from discreet.core.unit import PrivacyUnit
 from discreet.curator.rounds.analyst_spending import cost_from, plain_cost, plain_unit, unit_from
 from discreet.curator.rounds.corrected_game import CorrectedGame, corrected_game
 from discreet.noise.randomness import SYSTEM, Source
+from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
 from discreet.queries.analysts.expected_game import ExpectedGame
 from discreet.queries.analysts.game import Game
-from discreet.queries.analysts.gaussian_noise import PredictedError
 from discreet.queries.analysts.guarantee import (
     AnalystGuarantee,
     AnalystUnit,
     OneQuery,
     require_one_row_replaced,
 )
-from discreet.queries.analysts.histogram import NoisyHistogram
-from discreet.queries.analysts.independent import IndependentNoise
 from discreet.queries.analysts.planning import plan_round
 from discreet.queries.analysts.planning_game import BETA
-from discreet.queries.analysts.planning_options import Option
+from discreet.queries.analysts.planning_options import RoundOption
+from discreet.queries.analysts.predicted_error import PredictedError
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.public_round import PublicRound
@@ -56,7 +55,7 @@ Mechanism: TypeAlias = (
     | PublicMarginals
     | MarginalMechanism
     | MatrixMechanism
-    | IndependentNoise
+    | PaddedNoise
     | ProfiledMarginals
     | SampledGame
     | ExpectedGame
@@ -188,7 +187,7 @@ def plan(facts: Facts, wanted: type | None) -> tuple[RoundPlan, Mechanism]:
         mechanism = _corrected(mechanism, facts)
     elif facts.corrections:
         text += "\nNo corrections: they are for games."
-    if isinstance(mechanism, IndependentNoise) and mechanism.queries > _MOST_ANSWERS:
+    if isinstance(mechanism, PaddedNoise) and mechanism.queries > _MOST_ANSWERS:
         raise InvalidParameter(
             code="round_too_large",
             expectation=f"at most {_MOST_ANSWERS} places for queries with independent noise",
@@ -233,7 +232,7 @@ def _corrected(game: SampledGame | ExpectedGame, facts: Facts) -> Mechanism:
     return corrected_game(game, spend=facts.spend, cutoff=facts.corrections)
 
 
-def _of_kind(ranked: Sequence[Option], wanted: type) -> Option:
+def _of_kind(ranked: Sequence[RoundOption], wanted: type) -> RoundOption:
     for option in ranked:
         if isinstance(option.mechanism, wanted):
             return option

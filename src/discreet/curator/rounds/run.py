@@ -19,13 +19,13 @@ from discreet.core.events.event import Event
 from discreet.curator.rounds.corrected_game import CorrectedGame
 from discreet.curator.rounds.plan import Mechanism
 from discreet.curator.rounds.submission import Conjunction, Held
+from discreet.queries.analysts.baselines import PaddedNoise
 from discreet.queries.analysts.expected_game import ExpectedGame
 from discreet.queries.analysts.game import GameSynopsis
-from discreet.queries.analysts.independent import IndependentNoise
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import SampledGame
-from discreet.queries.synopses.synopsis import Histogram, Synopsis, recalled
+from discreet.queries.synopses.synopsis import HistogramSynopsis, Synopsis, recalled
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.linear_query import Region, Weights
 from discreet.queries.workload.universe import Universe
@@ -100,7 +100,7 @@ class Outcome:
 def run(mechanism: Mechanism, counts: Counted, names: Sequence[str], asked: Submitted) -> Outcome:
     """Release once. ``names`` are all analysts in an order that is fixed when the round opens."""
     match mechanism:
-        case IndependentNoise():
+        case PaddedNoise():
             return _independent(mechanism, counts, names, asked)
         case ProfiledMarginals():
             topics = [[_topic(query) for query in asked.get(name, ())] for name in names]
@@ -142,7 +142,7 @@ def weighed(query: Held) -> Weights | Region:
 
 
 def _independent(
-    mechanism: IndependentNoise, counts: Counted, names: Sequence[str], asked: Submitted
+    mechanism: PaddedNoise, counts: Counted, names: Sequence[str], asked: Submitted
 ) -> Outcome:
     everything = [weighed(query) for name in names for query in asked.get(name, ())]
     shares = mechanism.release(counts, everything) * mechanism.size.records
@@ -182,9 +182,9 @@ def _query_set(shape: RoundShape, names: Sequence[str], asked: Submitted) -> Que
     return QuerySet.of(shape, places, submitted)
 
 
-def _histogram(played: GameSynopsis, event: Event) -> Histogram:
+def _histogram(played: GameSynopsis, event: Event) -> HistogramSynopsis:
     """The cells that were drawn, as counts; their order says nothing more about the data."""
-    return Histogram(played.universe, played.counts, event)
+    return HistogramSynopsis(played.universe, played.counts, event)
 
 
 def _topic(query: Held) -> tuple[int, ...]:

@@ -22,13 +22,12 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.parameters import count
 from discreet.queries.analysts.query_class import Conjunctions, QueryClass, outside_class
-from discreet.queries.synopses.marginal_synopsis import Places
 from discreet.queries.workload.conditions import query_where
 from discreet.queries.workload.families import All, Listed
 from discreet.queries.workload.linear_query import LinearQuery, Region, Weights, query_of
-from discreet.queries.workload.packing import packed, unpacked
+from discreet.queries.workload.stored_form import packed, unpacked
 from discreet.queries.workload.universe import Universe
-from discreet.queries.workload.workload import Product, Workload
+from discreet.queries.workload.workload import Places, Product, Workload
 
 Floats = NDArray[np.float64]
 Query = LinearQuery | Mapping[str, object] | ArrayLike

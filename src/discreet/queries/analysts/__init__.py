@@ -3,16 +3,15 @@
 Importing this package loads nothing else; every public name is loaded on first use.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from discreet.core.lazy import loader
+
 if TYPE_CHECKING:
+    from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
     from discreet.queries.analysts.correction import Correction
     from discreet.queries.analysts.expected_game import ExpectedGame
     from discreet.queries.analysts.guarantee import AnalystGuarantee, OneAnalyst, OneQuery
-    from discreet.queries.analysts.histogram import NoisyHistogram
-    from discreet.queries.analysts.independent import IndependentNoise
-    from discreet.queries.analysts.online import online_sketch
     from discreet.queries.analysts.planning import plan_round
     from discreet.queries.analysts.profile import ProfileRelease
     from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
@@ -28,10 +27,10 @@ __all__ = [
     "Conjunctions",
     "Correction",
     "ExpectedGame",
-    "IndependentNoise",
     "NoisyHistogram",
     "OneAnalyst",
     "OneQuery",
+    "PaddedNoise",
     "ProfileRelease",
     "ProfiledMarginals",
     "PublicMarginals",
@@ -39,17 +38,14 @@ __all__ = [
     "QuerySet",
     "RoundShape",
     "SampledGame",
-    "online_sketch",
     "plan_round",
 ]
 
 _NAMES = {
+    "baselines": ("NoisyHistogram", "PaddedNoise"),
     "correction": ("Correction",),
     "expected_game": ("ExpectedGame",),
     "guarantee": ("AnalystGuarantee", "OneAnalyst", "OneQuery"),
-    "histogram": ("NoisyHistogram",),
-    "independent": ("IndependentNoise",),
-    "online": ("online_sketch",),
     "planning": ("plan_round",),
     "profile": ("ProfileRelease",),
     "profiled_marginals": ("ProfiledMarginals",),
@@ -59,19 +55,9 @@ _NAMES = {
     "query_set": ("QuerySet", "RoundShape"),
     "sampled_game": ("SampledGame",),
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
-
 
 if not TYPE_CHECKING:  # so that type checkers still see a misspelt name
-
-    def __getattr__(name: str) -> object:
-        """Load a public name on first use, and keep it."""
-        if name not in _HOMES:
-            message = f"module {__name__!r} has no attribute {name!r}"
-            raise AttributeError(message)
-        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
+    __getattr__ = loader(__name__, _NAMES)
 
 
 def __dir__() -> list[str]:

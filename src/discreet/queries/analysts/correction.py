@@ -30,7 +30,7 @@ from discreet.queries.analysts.game import GameSynopsis
 from discreet.queries.analysts.guarantee import public_records
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.record_count import RecordCount, counted
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 
 Floats = NDArray[np.float64]
@@ -82,7 +82,7 @@ class Correction:
         return one * self.shape.analysts
 
     def release(
-        self, counts: Counted, queries: QuerySet, synopsis: GameSynopsis | Histogram
+        self, counts: Counted, queries: QuerySet, synopsis: GameSynopsis | HistogramSynopsis
     ) -> tuple[Corrections, ...]:
         """Every analyst's own corrections, in the public order of analysts."""
         if queries.shape != self.shape or synopsis.universe != self.shape.universe:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.noise import Source, bernoulli, bernoulli_exp, uniform_integers, winner
-from discreet.queries.analysts.projection import Capped, capped, group_logs, pair_logs
+from discreet.queries.analysts.capped_projection import Capped, capped, group_logs, pair_logs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from discreet.queries.analysts.precisions import best_precisions
-from discreet.queries.matrix.measured_table import Contrast, MeasuredTable
-from discreet.queries.matrix.residuals import MarginalStrategy
+from discreet.queries.matrix.marginal_strategy import AxisContrast, MarginalStrategy, MeasuredTable
 from discreet.queries.record_count import PublicCount, RecordCount
-from discreet.queries.synopses.marginal_synopsis import Places
+from discreet.queries.workload.workload import Places
 
 Floats = NDArray[np.float64]
 
@@ -103,7 +102,7 @@ def exchange_strategy(
 
 
 def _kappa(table: MeasuredTable) -> float:
-    return float(math.prod(Contrast(size).kappa for size in table.sizes))
+    return float(math.prod(AxisContrast(size).kappa for size in table.sizes))
 
 
 def _exchanged(table: MeasuredTable, axes: list[int]) -> Floats:
@@ -113,7 +112,7 @@ def _exchanged(table: MeasuredTable, axes: list[int]) -> Floats:
     for place, size in zip(table.places, table.sizes, strict=True):
         differs = (patterns >> axes.index(place)) & 1 == 1
         if place in table.contrasted:
-            part = Contrast(size)
+            part = AxisContrast(size)
             within *= np.where(differs, float(part.between), float(part.l2_squared))
         else:
             within *= ~differs

@@ -21,7 +21,6 @@ from discreet.core.events.mechanisms import Exponential
 from discreet.core.parameters import exact
 from discreet.mechanisms.additive import marked
 from discreet.queries.analysts.accuracy import expected_alpha
-from discreet.queries.analysts.cost import expected_data_ranges
 from discreet.queries.analysts.game import Game, Tilts
 from discreet.queries.analysts.guarantee import AnalystGuarantee
 
@@ -33,6 +32,9 @@ PLACES = 36
 
 ROUNDING = 2.0**-34
 """What rounding two worlds' expected losses, and summing them in doubles, can part them by."""
+
+_UP = 1 + 2.0**-40
+"""More than the rounding of the sum over rounds loses."""
 
 
 @dataclass
@@ -101,3 +103,17 @@ class ExpectedGame(Game):
 
     def query_player(self, tilts: Tilts) -> Expecting:
         return Expecting(tilts)
+
+
+def expected_data_ranges(
+    *, rounds: int, step_x: float, step_q: float, records: int, slack: float = 0.0
+) -> Floats:
+    """How far a replaced record moves the log-weights of A2's points, by round, rounded up.
+
+    eta_x times the sum over earlier rounds j of tanh(eta_q (j-1) / 4n) + ``slack``, where the slack
+    is what rounding the expected losses can add.
+    """
+    shifts = np.tanh(float(step_q) * np.arange(rounds) / (4 * records)) + slack
+    # Round 1 looks at no earlier round, round t at the first t-1.
+    before = np.concatenate([[0.0], np.cumsum(shifts)[:-1]])
+    return np.asarray(float(step_x) * before * _UP)

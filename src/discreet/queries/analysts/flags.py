@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number, count, nonnegative, positive, probability
+from discreet.core.search import greatest_above_zero
 
 Floats = NDArray[np.float64]
 
@@ -78,13 +79,7 @@ def most_pull(
     def paid(pull: float) -> bool:
         return curve(flags=flags, pull=pull, epsilon=epsilon) <= wanted
 
-    low, high = 0.0, 1.0
-    while paid(high):
-        low, high = high, 2 * high
-    while high - low > 1e-6 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if paid(middle) else (low, middle)
-    return low
+    return greatest_above_zero(paid, close=1e-6)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ from discreet.core.parameters import Number, count, exact, positive
 from discreet.noise import SYSTEM, Source
 from discreet.noise.randomness import require_source
 from discreet.queries.analysts.accuracy import analyst_entropy, query_entropy
+from discreet.queries.analysts.capped_projection import range_slack
 from discreet.queries.analysts.equilibrium import Player, Sampler, SignedLaw, equilibrium
 from discreet.queries.analysts.guarantee import (
     AnalystGuarantee,
@@ -30,10 +31,9 @@ from discreet.queries.analysts.guarantee import (
     OneQuery,
     public_records,
 )
-from discreet.queries.analysts.projection import range_slack
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.record_count import RecordCount, counted
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -64,9 +64,9 @@ class GameSynopsis:
         return np.asarray(drawn * (self.records / len(self.points)))
 
     @property
-    def histogram(self) -> Histogram:
+    def histogram(self) -> HistogramSynopsis:
         """The counts alone, without the promise to analysts."""
-        return Histogram(self.universe, self.counts, self.event)
+        return HistogramSynopsis(self.universe, self.counts, self.event)
 
     def answers(self, workload: Workload) -> Floats:
         return self.histogram.answers(workload)

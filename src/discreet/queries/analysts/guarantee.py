@@ -106,6 +106,18 @@ def public_records(size: RecordCount) -> int:
     return size.records
 
 
+def require_public_count(size: object) -> PublicCount:
+    """Refuse neighbours that come and go: these prices are for records that are exchanged."""
+    if not isinstance(size, PublicCount):
+        raise InvalidParameter(
+            code="records_not_public",
+            expectation="a public number of records, of which neighbours exchange one",
+            received=type(size).__name__,
+            remedy="Write size=PublicCount(n); add and remove are not priced here.",
+        )
+    return size
+
+
 def require_one_row_replaced(unit: PrivacyUnit) -> None:
     """Refuse units for which the games have no proof: only ``Replace``, one row for a person."""
     inner = unit.unit if isinstance(unit, Replace) else None

@@ -14,9 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from discreet.core.errors import InvalidParameter
-from discreet.queries.analysts.histogram import NoisyHistogram
-from discreet.queries.analysts.independent import IndependentNoise
-from discreet.queries.analysts.planning_options import Option, plan_text, refused
+from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
+from discreet.queries.analysts.planning_options import RoundOption, plan_text, refused
 from discreet.queries.analysts.planning_rounds import expected_option, sampled_option
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.public_marginals import PublicMarginals
@@ -29,14 +28,14 @@ NOT_A_CLASS = "queries may be over any attributes; declare asked=Conjunctions(wa
 
 
 @dataclass(frozen=True)
-class Plan:
+class RoundRanking:
     """All options, best first; those that were refused come last."""
 
     round: PublicRound
-    ranked: tuple[Option, ...]
+    ranked: tuple[RoundOption, ...]
 
     @property
-    def chosen(self) -> Option:
+    def chosen(self) -> RoundOption:
         """The least predicted largest error; what costs analysts must be a tenth better."""
         best = self.ranked[0]
         if best.refusal:
@@ -75,9 +74,9 @@ class Plan:
         )
 
 
-def plan_round(facts: PublicRound) -> Plan:
+def plan_round(facts: PublicRound) -> RoundRanking:
     """Rank all options for a round."""
-    makers: tuple[tuple[str, Callable[[PublicRound], Option]], ...] = (
+    makers: tuple[tuple[str, Callable[[PublicRound], RoundOption]], ...] = (
         ("independent noise", _independent),
         ("noisy histogram", _histogram),
         ("public marginals", _marginals),
@@ -92,18 +91,18 @@ def plan_round(facts: PublicRound) -> Plan:
         except InvalidParameter as reason:
             options.append(refused(name, facts.protects, f"{reason.code}: {reason.expectation}"))
     ranked = sorted(options, key=lambda each: (bool(each.refusal), _rank(each)))
-    return Plan(facts, tuple(ranked))
+    return RoundRanking(facts, tuple(ranked))
 
 
-def _rank(option: Option) -> float:
+def _rank(option: RoundOption) -> float:
     return option.largest * (1 if option.analysts.perfect else WORTH)
 
 
-def _independent(facts: PublicRound) -> Option:
-    mechanism = IndependentNoise(
+def _independent(facts: PublicRound) -> RoundOption:
+    mechanism = PaddedNoise(
         facts.universe, facts.queries, facts.spend, facts.size, facts.records, facts.randomness
     )
-    return Option.perfect(
+    return RoundOption.perfect(
         "independent noise",
         mechanism,
         mechanism.predicted(),
@@ -112,11 +111,11 @@ def _independent(facts: PublicRound) -> Option:
     )
 
 
-def _histogram(facts: PublicRound) -> Option:
+def _histogram(facts: PublicRound) -> RoundOption:
     mechanism = NoisyHistogram(
         facts.universe, facts.spend, facts.size, facts.records, facts.randomness
     )
-    return Option.perfect(
+    return RoundOption.perfect(
         "noisy histogram",
         mechanism,
         mechanism.predicted(facts.asked, facts.queries),
@@ -125,7 +124,7 @@ def _histogram(facts: PublicRound) -> Option:
     )
 
 
-def _marginals(facts: PublicRound) -> Option:
+def _marginals(facts: PublicRound) -> RoundOption:
     if not isinstance(facts.asked, Conjunctions):
         return refused("public marginals", facts.protects, NOT_A_CLASS)
     mechanism = PublicMarginals(
@@ -137,7 +136,7 @@ def _marginals(facts: PublicRound) -> Option:
         randomness=facts.randomness,
     )
     cells = mechanism.mechanism.workload.queries
-    return Option.perfect(
+    return RoundOption.perfect(
         "public marginals",
         mechanism,
         mechanism.predicted(facts.queries),
@@ -146,7 +145,7 @@ def _marginals(facts: PublicRound) -> Option:
     )
 
 
-def _profiled(facts: PublicRound) -> Option:
+def _profiled(facts: PublicRound) -> RoundOption:
     if not isinstance(facts.asked, Conjunctions):
         return refused("profiled marginals", facts.protects, NOT_A_CLASS)
     mechanism = ProfiledMarginals(
@@ -161,7 +160,7 @@ def _profiled(facts: PublicRound) -> Option:
     )
     every = len(mechanism.profile.topics)
     topics = every if facts.topics is None else facts.topics
-    return Option(
+    return RoundOption(
         name="profiled marginals",
         mechanism=mechanism,
         error=mechanism.predicted(facts.queries, topics),

@@ -42,7 +42,7 @@ _FLAGS = (0.05, 0.3, 2.0, 8.0, 32.0)
 _FINE = 160
 
 
-class Asked(ABC):
+class HiddenUnit(ABC):
     """Who is hidden: public counts, what a comparator costs, and what correcting costs."""
 
     @property
@@ -60,7 +60,7 @@ class Asked(ABC):
 
 
 @dataclass(frozen=True)
-class PerQuery(Asked):
+class PerQuery(HiddenUnit):
     """One query is hidden, of ``queries`` in all."""
 
     queries: int
@@ -80,7 +80,7 @@ class PerQuery(Asked):
 
 
 @dataclass(frozen=True)
-class PerAnalyst(Asked):
+class PerAnalyst(HiddenUnit):
     """One analyst is hidden, of ``analysts``, who have at most ``most`` queries each."""
 
     analysts: int
@@ -140,7 +140,7 @@ class GameBudget:
     wrong: float = 1.0
 
 
-def sampled_setting(asked: Asked, budget: GameBudget) -> GameSetting:
+def sampled_setting(asked: HiddenUnit, budget: GameBudget) -> GameSetting:
     """A1's best setting; alpha above one promises nothing."""
     s, points = _grid(asked, budget.wrong)
     rho = GAME_PART * budget.data_rho
@@ -171,7 +171,7 @@ def sampled_setting(asked: Asked, budget: GameBudget) -> GameSetting:
     return min(found, key=lambda each: each.error)
 
 
-def expected_setting(asked: Asked, budget: GameBudget) -> GameSetting:
+def expected_setting(asked: HiddenUnit, budget: GameBudget) -> GameSetting:
     """A2's best setting."""
     s, points = _grid(asked, budget.wrong)
     rho = GAME_PART * budget.data_rho
@@ -201,7 +201,7 @@ def _pulls(epsilon: float, delta: float) -> tuple[float, ...]:
     return tuple(most_pull(flags=flags, epsilon=epsilon, delta=delta) for flags in _FLAGS)
 
 
-def _grid(asked: Asked, wrong: float) -> tuple[Floats, Floats]:
+def _grid(asked: HiddenUnit, wrong: float) -> tuple[Floats, Floats]:
     """Numbers of wrong groups (rows) and of points (columns)."""
     s = np.exp(np.linspace(math.log(2), math.log(max(asked.groups * wrong, 2)), _FINE))[:, None]
     return s, np.geomspace(2, 1e14, _FINE)[None, :]
@@ -212,7 +212,7 @@ def _useful(reach: Floats, entropy: Floats | float, rounds: Floats) -> Floats:
     return np.asarray(np.minimum(reach, np.sqrt(8 * rounds * entropy)))
 
 
-def _least(table: tuple[Floats, ...], asked: Asked, budget: GameBudget) -> GameSetting:
+def _least(table: tuple[Floats, ...], asked: HiddenUnit, budget: GameBudget) -> GameSetting:
     s, alpha = table[-2], table[-1]
     rho = (1 - GAME_PART) * budget.data_rho
     added = asked.correction(s, cells=budget.cells, records=budget.records, rho=rho)

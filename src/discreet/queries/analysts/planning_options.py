@@ -12,23 +12,22 @@ from typing import TypeAlias
 
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ApproxDP
+from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
 from discreet.queries.analysts.expected_game import ExpectedGame
-from discreet.queries.analysts.gaussian_noise import PredictedError
 from discreet.queries.analysts.guarantee import AnalystGuarantee, AnalystUnit
-from discreet.queries.analysts.histogram import NoisyHistogram
-from discreet.queries.analysts.independent import IndependentNoise
+from discreet.queries.analysts.predicted_error import PredictedError
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.sampled_game import SampledGame
 
-Perfect: TypeAlias = IndependentNoise | NoisyHistogram | PublicMarginals
-Release: TypeAlias = Perfect | ProfiledMarginals | SampledGame | ExpectedGame
+PerfectRelease: TypeAlias = PaddedNoise | NoisyHistogram | PublicMarginals
+RoundRelease: TypeAlias = PerfectRelease | ProfiledMarginals | SampledGame | ExpectedGame
 
 _HEADINGS = ("option", "largest error", "mean error", "known from", "analysts pay", "seconds", "")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Option:
+class RoundOption:
     """A release, or why there is none.
 
     ``error`` is in shares of the records. ``basis`` says where it is known from: the law of the
@@ -36,7 +35,7 @@ class Option:
     """
 
     name: str
-    mechanism: Release | None
+    mechanism: RoundRelease | None
     error: PredictedError | None
     basis: str
     analysts: AnalystGuarantee
@@ -47,12 +46,12 @@ class Option:
     def perfect(
         cls,
         name: str,
-        mechanism: Perfect,
+        mechanism: PerfectRelease,
         error: PredictedError,
         *,
         unit: AnalystUnit,
         seconds: float,
-    ) -> Option:
+    ) -> RoundOption:
         """A release that no query influences."""
         return cls(
             name=name,
@@ -90,10 +89,10 @@ class Option:
 
 def refused(
     name: str, unit: AnalystUnit, reason: str, error: PredictedError | None = None
-) -> Option:
+) -> RoundOption:
     """An option that cannot help, and why."""
     basis = "promise" if error else "-"
-    return Option(
+    return RoundOption(
         name=name,
         mechanism=None,
         error=error,
@@ -103,7 +102,7 @@ def refused(
     )
 
 
-def plan_text(head: str, options: Sequence[Option], foot: str, *, promise: ApproxDP) -> str:
+def plan_text(head: str, options: Sequence[RoundOption], foot: str, *, promise: ApproxDP) -> str:
     """A head, aligned rows, and a foot."""
     rows = [_HEADINGS, *(option.row(promise) for option in options)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]

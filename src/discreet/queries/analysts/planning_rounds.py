@@ -10,23 +10,24 @@ from dataclasses import replace
 
 from discreet.accounting.zcdp import zcdp_rho
 from discreet.core.guarantee import ZCDP
+from discreet.mechanisms.for_spend import require_gaussian
 from discreet.noise.randomness import SYSTEM
 from discreet.queries.analysts.expected_game import ExpectedGame
 from discreet.queries.analysts.flags import expected_flags, most_pull
-from discreet.queries.analysts.gaussian_noise import PredictedError, require_gaussian
 from discreet.queries.analysts.guarantee import OneQuery
 from discreet.queries.analysts.planning_game import (
     BETA,
     GAME_PART,
-    Asked,
     GameBudget,
     GameSetting,
+    HiddenUnit,
     PerAnalyst,
     PerQuery,
     expected_setting,
     sampled_setting,
 )
-from discreet.queries.analysts.planning_options import Option, refused
+from discreet.queries.analysts.planning_options import RoundOption, refused
+from discreet.queries.analysts.predicted_error import PredictedError
 from discreet.queries.analysts.public_round import PublicRound
 from discreet.queries.analysts.query_set import RoundShape
 from discreet.queries.analysts.sampled_game import SampledGame
@@ -41,7 +42,7 @@ _SECONDS, _EACH, _FEWEST = 60.0, 5e-10, 50
 _SAMPLED, _EXPECTED = "sampled game", "expected game"
 
 
-def sampled_option(facts: PublicRound) -> Option:
+def sampled_option(facts: PublicRound) -> RoundOption:
     """A1, or why not."""
     setting = sampled_setting(asked_of(facts), budget_of(facts))
     reason = unhelpful(facts, setting)
@@ -53,7 +54,7 @@ def sampled_option(facts: PublicRound) -> Option:
     return _option(_SAMPLED, game, setting, 2e-9 * game.rounds * work)
 
 
-def expected_option(facts: PublicRound) -> Option:
+def expected_option(facts: PublicRound) -> RoundOption:
     """A2, or why not."""
     work = facts.universe.size * facts.queries
     # Each round reads every query at every cell: as many rounds as a minute has room for.
@@ -67,7 +68,7 @@ def expected_option(facts: PublicRound) -> Option:
     return _option(_EXPECTED, game, setting, _EACH * game.rounds * work)
 
 
-def asked_of(facts: PublicRound) -> Asked:
+def asked_of(facts: PublicRound) -> HiddenUnit:
     """Who is hidden, in public numbers."""
     if isinstance(facts.protects, OneQuery):
         return PerQuery(facts.queries)
@@ -105,7 +106,7 @@ def unhelpful(facts: PublicRound, setting: GameSetting) -> str:
     return ""
 
 
-def _unlimited(asked: Asked) -> Asked:
+def _unlimited(asked: HiddenUnit) -> HiddenUnit:
     """The same with as many groups as anybody could wish for."""
     if isinstance(asked, PerAnalyst):
         return replace(asked, analysts=_PLENTY)
@@ -180,9 +181,9 @@ def _promised(setting: GameSetting) -> PredictedError:
 
 def _option(
     name: str, game: SampledGame | ExpectedGame, setting: GameSetting, seconds: float
-) -> Option:
+) -> RoundOption:
     error = game.alpha(beta=BETA) + setting.correction
-    return Option(
+    return RoundOption(
         name=name,
         mechanism=game,
         error=PredictedError(mean=math.nan, largest=error),

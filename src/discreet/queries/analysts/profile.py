@@ -29,13 +29,14 @@ from numpy.typing import NDArray
 
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
+from discreet.mechanisms import DiscreteGaussian, Gaussian
 from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.for_spend import gaussian_for
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.analysts.gaussian_noise import Noise, gaussian_noise
 from discreet.queries.analysts.query_class import Conjunctions, attribute_sets, outside_class
-from discreet.queries.synopses.marginal_synopsis import Places
 from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Places
 
 Wholes = NDArray[np.int64]
 Topics = Sequence[Places]
@@ -94,7 +95,7 @@ class EachAnalyst(Contribution):
 
 
 @dataclass(frozen=True)
-class Profile:
+class TopicProfile:
     """A noisy profile: the weight of each topic, in queries or analysts, and the noise's spread."""
 
     weights: Mapping[Places, float]
@@ -143,9 +144,9 @@ class ProfileRelease:
         return attribute_sets(self.universe, self.asked.ways)
 
     @cached_property
-    def noise(self) -> Noise:
+    def noise(self) -> Gaussian | DiscreteGaussian:
         """Gaussian noise on whole steps."""
-        return gaussian_noise(self.spend, self.each.moved, self.randomness)
+        return gaussian_for(self.spend, l2=self.each.moved, randomness=self.randomness)
 
     @property
     def event(self) -> Event:
@@ -162,7 +163,7 @@ class ProfileRelease:
         if places not in set(self.topics):
             raise outside_class(places)
 
-    def release(self, submitted: Sequence[Topics]) -> Profile:
+    def release(self, submitted: Sequence[Topics]) -> TopicProfile:
         """The profile of all analysts' queries; every topic has an entry, asked or not."""
         rows = {places: row for row, places in enumerate(self.topics)}
         total: Wholes = np.zeros(len(rows), dtype=np.int64)
@@ -176,4 +177,4 @@ class ProfileRelease:
             total += np.array(self.each.of(counts), dtype=np.int64)
         noisy = np.asarray(self.noise.release(total), dtype=np.float64) / (1 << self.each.places)
         weights = dict(zip(self.topics, noisy.tolist(), strict=True))
-        return Profile(weights, self.spread, self.event)
+        return TopicProfile(weights, self.spread, self.event)

@@ -17,22 +17,23 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.analysts.gaussian_noise import PredictedError, normal_errors
 from discreet.queries.analysts.guarantee import AnalystGuarantee, AnalystUnit, OneQuery
+from discreet.queries.analysts.predicted_error import PredictedError, normal_errors
 from discreet.queries.analysts.profile import (
     Contribution,
     EachAnalyst,
     EachQuery,
-    Profile,
     ProfileRelease,
+    TopicProfile,
     Topics,
 )
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.query_class import Conjunctions
 from discreet.queries.record_count import PublicCount
-from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis, Places
+from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Places
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class ProfiledMarginals:
         """What others learn about one query or analyst."""
         return AnalystGuarantee(self.protects, self.profile.event)
 
-    def marginals(self, profile: Profile) -> PublicMarginals:
+    def marginals(self, profile: TopicProfile) -> PublicMarginals:
         """The mechanism that measures what a profile asks for."""
         return PublicMarginals(
             self.universe,
@@ -106,8 +107,8 @@ class ProfiledMarginals:
         assert mechanism.event == self.event
         return mechanism.release(counts)
 
-    def _imagined(self, chosen: Sequence[Places]) -> Profile:
+    def _imagined(self, chosen: Sequence[Places]) -> TopicProfile:
         """A profile that finds these topics asked, alike, and no others."""
         asked = set(chosen)
         weights = {places: float(places in asked) for places in self.profile.topics}
-        return Profile(weights, 0.0, self.profile.event)
+        return TopicProfile(weights, 0.0, self.profile.event)

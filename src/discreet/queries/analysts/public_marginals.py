@@ -22,23 +22,20 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
+from discreet.mechanisms.for_spend import require_gaussian
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.analysts.exchange_strategy import exchange_strategy
-from discreet.queries.analysts.gaussian_noise import (
-    PredictedError,
-    normal_errors,
-    require_gaussian,
-    require_public_count,
-)
+from discreet.queries.analysts.guarantee import require_public_count
+from discreet.queries.analysts.predicted_error import PredictedError, normal_errors
 from discreet.queries.analysts.query_class import Conjunctions, attribute_sets
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.residual_weights import gains
 from discreet.queries.record_count import PublicCount
-from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis, Places
+from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.families import All, Each
 from discreet.queries.workload.universe import Universe
-from discreet.queries.workload.workload import Product, Workload
+from discreet.queries.workload.workload import Places, Product, Workload
 
 MOST_SETS = 1 << 13
 

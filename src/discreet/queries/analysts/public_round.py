@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from discreet.core.guarantee import ApproxDP, Guarantee
 from discreet.core.parameters import count
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.analysts.gaussian_noise import require_public_count
-from discreet.queries.analysts.guarantee import AnalystUnit
+from discreet.queries.analysts.guarantee import AnalystUnit, require_public_count
 from discreet.queries.analysts.query_class import AnyQuery, QueryClass
 from discreet.queries.record_count import PublicCount
 from discreet.queries.workload.universe import Universe

@@ -14,8 +14,8 @@ from itertools import combinations
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
-from discreet.queries.synopses.marginal_synopsis import Places
 from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Places
 
 
 class QueryClass(ABC):

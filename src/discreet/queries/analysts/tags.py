@@ -9,12 +9,10 @@ from dataclasses import is_dataclass
 
 from discreet.core.written import Form
 from discreet.queries.analysts import (
+    baselines,
     correction,
     expected_game,
     guarantee,
-    histogram,
-    independent,
-    online,
     planning,
     profile,
     profiled_marginals,
@@ -37,15 +35,12 @@ FORMS: dict[object, Form] = {
     guarantee.AnalystGuarantee: Form("queries.analysts.guarantee.AnalystGuarantee", "unit event"),
     guarantee.OneAnalyst: Form("queries.analysts.guarantee.OneAnalyst"),
     guarantee.OneQuery: Form("queries.analysts.guarantee.OneQuery"),
-    histogram.NoisyHistogram: Form(
+    baselines.NoisyHistogram: Form(
         "queries.analysts.histogram.NoisyHistogram", "universe spend size records randomness"
     ),
-    independent.IndependentNoise: Form(
+    baselines.PaddedNoise: Form(
         "queries.analysts.independent.IndependentNoise",
         "universe queries spend size records randomness",
-    ),
-    online.online_sketch: Form(
-        "queries.analysts.online.online_sketch", "cells questions records data_rho analyst_rho"
     ),
     planning.plan_round: Form("queries.analysts.planning.plan_round", "facts"),
     profile.ProfileRelease: Form(

@@ -18,25 +18,25 @@ from numpy.typing import NDArray
 
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, PureDP
-from discreet.core.parameters import Number, exact
-from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential
+from discreet.core.parameters import Number
+from discreet.mechanisms import Exponential
 from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.for_spend import WholeNoise, epsilon_for, noise_for
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import Source
 from discreet.queries.boosting.fits import Fit, LinearProgram, Sample
-from discreet.queries.mwem.rounds import OneQuery
+from discreet.queries.mwem.rounds import QueryRound
 from discreet.queries.net import check_net
 from discreet.queries.record_count import MOST, RecordCount
-from discreet.queries.spends import largest
-from discreet.queries.workload.families import Family
-from discreet.queries.workload.linear_query import is_whole, rounded
+from discreet.queries.workload.families import QueryFamily
+from discreet.queries.workload.linear_query import rounded
 from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Terms:
+class GeneratorTerms:
     """What one call of a generator may spend, and on what: all of it public."""
 
     workload: Workload
@@ -56,19 +56,19 @@ class BaseGenerator(ABC):
     """Makes a table from a sample of queries and their exact answers."""
 
     @abstractmethod
-    def check(self, terms: Terms) -> None:
+    def check(self, terms: GeneratorTerms) -> None:
         """Refuse what cannot be run, before any data is seen."""
 
     @abstractmethod
-    def event(self, terms: Terms) -> Event:
+    def event(self, terms: GeneratorTerms) -> Event:
         """What one call costs, whatever was sampled."""
 
     @abstractmethod
-    def within(self, terms: Terms, *, failure: float) -> float:
+    def within(self, terms: GeneratorTerms, *, failure: float) -> float:
         """The error on the sample that noise leaves, in records, but with chance ``failure``."""
 
     @abstractmethod
-    def table(self, terms: Terms, sample: Sample, truth: Floats) -> Floats:
+    def table(self, terms: GeneratorTerms, sample: Sample, truth: Floats) -> Floats:
         """Estimated counts of all cells."""
 
 
@@ -78,35 +78,29 @@ class NoisySample(BaseGenerator):
 
     fit: Fit = field(default_factory=LinearProgram)
 
-    def check(self, terms: Terms) -> None:
+    def check(self, terms: GeneratorTerms) -> None:
         """The fit must have room."""
         self.fit.check(cells=terms.cells, sample=terms.sample)
 
-    def noise(self, terms: Terms) -> DiscreteLaplace | DiscreteGaussian:
+    def noise(self, terms: GeneratorTerms) -> WholeNoise:
         """What measures, in steps."""
         reach = sampled_reach(terms.workload, terms.sample, terms.size)
-        one = terms.records * OneQuery().l1(terms.workload, terms.size)
-        match terms.spend:
-            case PureDP(epsilon=epsilon):
-                return DiscreteLaplace(
-                    epsilon=epsilon, sensitivity=one * reach, randomness=terms.randomness
-                )
-            case ZCDP(rho=rho):
-                far = one * (Fraction(1) if reach == 1 else sqrt_above(Fraction(reach)))
-                return DiscreteGaussian(rho=rho, sensitivity=far, randomness=terms.randomness)
+        one = terms.records * QueryRound().l1(terms.workload, terms.size)
+        far = one * (Fraction(1) if reach == 1 else sqrt_above(Fraction(reach)))
+        return noise_for(terms.spend, l1=one * reach, l2=far, randomness=terms.randomness)
 
-    def event(self, terms: Terms) -> Event:
+    def event(self, terms: GeneratorTerms) -> Event:
         """That of the noise."""
         return self.noise(terms).event
 
-    def within(self, terms: Terms, *, failure: float) -> float:
+    def within(self, terms: GeneratorTerms, *, failure: float) -> float:
         """Twice the largest noise: the truth is that near to the answers, and so is the fit."""
-        step = OneQuery().step(terms.workload)
+        step = QueryRound().step(terms.workload)
         noise = self.noise(terms).error(confidence=1 - failure, size=terms.sample, kind=int)
         return 2 * step * noise
 
-    def table(self, terms: Terms, sample: Sample, truth: Floats) -> Floats:
-        step, noise = OneQuery().step(terms.workload), self.noise(terms)
+    def table(self, terms: GeneratorTerms, sample: Sample, truth: Floats) -> Floats:
+        step, noise = QueryRound().step(terms.workload), self.noise(terms)
         noisy = step * noise.release(np.rint(truth / step).astype(np.int64)).astype(np.float64)
         spread = float(law_of(noise, step=step).std)
         return self.fit.table(sample, noisy, spread=spread, error=4 * spread)
@@ -121,11 +115,11 @@ class ExponentialNet(BaseGenerator):
 
     net: Floats
 
-    def check(self, terms: Terms) -> None:
+    def check(self, terms: GeneratorTerms) -> None:
         """The net must fit the universe."""
         check_net(self.net, cells=terms.cells)
 
-    def selector(self, terms: Terms) -> Exponential:
+    def selector(self, terms: GeneratorTerms) -> Exponential:
         """What chooses: a largest error moves as one answer does."""
 
         def at(epsilon: Number) -> Exponential:
@@ -133,17 +127,13 @@ class ExponentialNet(BaseGenerator):
                 epsilon=epsilon, sensitivity=terms.records, randomness=terms.randomness
             )
 
-        match terms.spend:
-            case PureDP(epsilon=epsilon):
-                return at(exact(epsilon))
-            case ZCDP() as rho:
-                return at(largest(lambda epsilon: at(epsilon).event, rho))
+        return at(epsilon_for(terms.spend, lambda epsilon: at(epsilon).event))
 
-    def event(self, terms: Terms) -> Event:
+    def event(self, terms: GeneratorTerms) -> Event:
         """That of one choice."""
         return self.selector(terms).event
 
-    def within(self, terms: Terms, *, failure: float) -> float:
+    def within(self, terms: GeneratorTerms, *, failure: float) -> float:
         """What the choice loses; the net's own coarseness comes on top."""
         candidates = len(self.net)
         return self.selector(terms).error(confidence=1 - failure, candidates=candidates)
@@ -153,7 +143,7 @@ class ExponentialNet(BaseGenerator):
         answers = np.minimum(sample.total * (self.net @ sample.matrix().T), MOST)
         return np.asarray(-np.abs(rounded(answers) - truth).max(axis=1))
 
-    def table(self, terms: Terms, sample: Sample, truth: Floats) -> Floats:
+    def table(self, terms: GeneratorTerms, sample: Sample, truth: Floats) -> Floats:
         """Choose a database, and scale it."""
         chosen = self.selector(terms).release(self.scores(sample, truth))
         return np.asarray(sample.total * self.net[chosen])
@@ -172,8 +162,8 @@ def sampled_reach(workload: Workload, sample: int, size: RecordCount) -> int:
     return min(sample, math.ceil(size.moved * overlap))
 
 
-def _most_weight(family: Family) -> Fraction:
+def _most_weight(family: QueryFamily) -> Fraction:
     """The largest sum of the weights that a value has in all queries of a family."""
-    if is_whole(family):
+    if family.whole:
         return Fraction(float(family.gram().diagonal().max()))
     return Fraction(float(family.dense().sum(axis=0).max()))

@@ -16,6 +16,7 @@ last round's range there, here each its own. Proof: ``proofs/boosting.md``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -27,19 +28,19 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact, probability
-from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace
+from discreet.mechanisms.for_spend import WholeNoise, share_of
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.boosting.base import BaseGenerator, NoisySample, Terms
+from discreet.queries.boosting.base import BaseGenerator, GeneratorTerms, NoisySample
 from discreet.queries.boosting.bounds import rounds_needed, slack_at, slack_at_pure
 from discreet.queries.boosting.fits import Sample
-from discreet.queries.boosting.median import MedianSynopsis
 from discreet.queries.boosting.reweighting import Reweighting, in_steps
 from discreet.queries.mwem.rounds import exact_answers
-from discreet.queries.record_count import RecordCount, counted, require_size
-from discreet.queries.spends import adding
+from discreet.queries.record_count import RecordCount, bought_count, counted, require_size
+from discreet.queries.workload.answers import shared_answers
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid, query_of
-from discreet.queries.workload.shared_answers import shared_answers
+from discreet.queries.workload.stored_form import not_plain, packed, unpacked
+from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -47,6 +48,33 @@ Floats = NDArray[np.float64]
 MOST_ROUNDS = 1024
 """Sums of so many excesses stay below 2**62 steps."""
 MOST_NUMBERS = 1 << 27
+
+
+@dataclass(frozen=True, eq=False)
+class MedianSynopsis:
+    """Estimated counts of all cells, a row for each round; answers are medians over rounds."""
+
+    universe: Universe
+    tables: Floats
+    event: Event
+
+    def answers(self, workload: Workload) -> Floats:
+        """The median over rounds, of each query by itself."""
+        return np.median([shared_answers(workload, table) for table in self.tables], axis=0)
+
+    def plain(self) -> Mapping[str, object]:
+        """All tables."""
+        return {"synopsis": "medians", "tables": packed(self.tables)}
+
+    @classmethod
+    def recalled(
+        cls, plain: Mapping[str, object], universe: Universe, event: Event
+    ) -> MedianSynopsis:
+        """The synopsis that ``plain`` described."""
+        tables = unpacked(plain.get("tables"))
+        if tables.ndim != 2 or len(tables) == 0 or tables.shape[1] != universe.size:
+            raise not_plain()
+        return cls(universe, tables, event)
 
 
 @dataclass(frozen=True)
@@ -107,26 +135,20 @@ class BoostingForQueries:
         return left * exact(self.drawing), left * (1 - exact(self.drawing)) / self.rounds
 
     @cached_property
-    def terms(self) -> Terms:
+    def terms(self) -> GeneratorTerms:
         """What one call of the generator may spend."""
-        share = self._shares[1]
-        match adding(self.spend):
-            case PureDP(epsilon=epsilon):
-                paid: PureDP | ZCDP = PureDP(epsilon=exact(epsilon) * share)
-            case ZCDP(rho=rho):
-                paid = ZCDP(rho=exact(rho) * share)
-        return Terms(
+        paid = share_of(self.spend, self._shares[1])
+        return GeneratorTerms(
             self.workload, self.sample, paid, self.size, self.records, randomness=self.randomness
         )
 
     @cached_property
     def slack(self) -> Fraction:
         """Mu: the least width, in records, at which all draws stay within their part."""
-        share = self._shares[0]
-        match adding(self.spend):
+        match share_of(self.spend, self._shares[0]):
             case PureDP(epsilon=epsilon):
                 return slack_at_pure(
-                    epsilon=exact(epsilon) * share,
+                    epsilon=epsilon,
                     sample=self.sample,
                     rounds=self.rounds,
                     advantage=self.advantage,
@@ -134,7 +156,7 @@ class BoostingForQueries:
                 )
             case ZCDP(rho=rho):
                 return slack_at(
-                    rho=exact(rho) * share,
+                    rho=rho,
                     sample=self.sample,
                     rounds=self.rounds,
                     advantage=self.advantage,
@@ -156,18 +178,8 @@ class BoostingForQueries:
         return float(exact(self.reweighting.within) + exact(self.reweighting.slack))
 
     @cached_property
-    def _counting(self) -> DiscreteLaplace | DiscreteGaussian | None:
-        share, moved, source = self.size.share, self.records, self.randomness
-        if not share:
-            return None
-        match adding(self.spend):
-            case PureDP(epsilon=epsilon):
-                paid = exact(epsilon) * share
-                return DiscreteLaplace(epsilon=paid, sensitivity=moved, randomness=source)
-            case ZCDP(rho=rho):
-                return DiscreteGaussian(
-                    rho=exact(rho) * share, sensitivity=moved, randomness=source
-                )
+    def _counting(self) -> WholeNoise | None:
+        return bought_count(self.size, self.spend, self.records, self.randomness)
 
     @cached_property
     def event(self) -> Event:

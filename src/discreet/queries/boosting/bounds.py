@@ -12,7 +12,7 @@ import math
 from fractions import Fraction
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.parameters import Number, count, exact, positive, probability
+from discreet.core.parameters import Number, count, exact, positive
 from discreet.mechanisms.grid import sqrt_above
 
 
@@ -94,61 +94,3 @@ def slack_at_pure(
     """The least slack under a pure spend: epsilons 4 alpha t rho / mu add up over all draws."""
     ranges = 4 * exact(step_size(advantage)) * sensitivity
     return ranges * sample * (rounds * (rounds - 1) // 2) / exact(positive("epsilon", epsilon))
-
-
-def printed_slack(
-    *,
-    epsilon: float,
-    delta: float,
-    sample: int,
-    rounds: int,
-    advantage: Number,
-    sensitivity: int = 1,
-) -> float:
-    """The slack of the text: k T draws at the last round's range, by advanced composition.
-
-    >>> given = dict(sample=600, rounds=63, advantage=Fraction(1, 3))
-    >>> round(printed_slack(epsilon=1, delta=1e-6, **given))
-    214498
-    """
-    draws, wanted = sample * rounds, float(positive("epsilon", epsilon))
-    root = math.sqrt(2 * draws * -math.log(probability("delta", delta)))
-    low, high = 0.0, 1.0
-    for _ in range(200):
-        each = (low + high) / 2
-        paid = root * each + draws * each * math.expm1(each)
-        low, high = (each, high) if paid <= wanted else (low, each)
-    return 4 * step_size(advantage) * rounds * sensitivity / low
-
-
-def generalising_sample(*, bits: float, failure: float, advantage: Number) -> int:
-    """Queries to draw so that what fits them fits 1/2 + eta of the weight, for synopses of m bits.
-
-    2 (ln(1/gamma) + m) / (1 - 2 eta). With all databases of n records, m is n log2|X|.
-
-    >>> generalising_sample(bits=100, failure=0.05, advantage=Fraction(1, 3))
-    618
-    """
-    step_size(advantage)
-    unlikely = -math.log(probability("failure", failure))
-    return math.ceil(2 * (unlikely + float(bits)) / (1 - 2 * float(advantage)))
-
-
-def brute_force_scale(
-    *, sample: int, epsilon: float, delta: float, sensitivity: float = 1
-) -> float:
-    """The scale of Laplace noise on k answers: 2 sqrt(2 k ln(1/delta)) rho / epsilon."""
-    unlikely = -math.log(probability("delta", delta))
-    return 2 * math.sqrt(2 * sample * unlikely) * sensitivity / float(positive("epsilon", epsilon))
-
-
-def brute_force_error(*, scale: float, sample: int, failure: float) -> float:
-    """The error that some database has on all k answers: 2 b (ln k + ln(2/beta))."""
-    union = math.log(count("sample", sample)) + math.log(2 / probability("failure", failure))
-    return 2 * scale * union
-
-
-def subsample_rows(*, sample: int, error: float, failure: float) -> int:
-    """Rows of synthetic data that keep k answers within an error: ln(2k/beta) / (2 alpha**2)."""
-    union = math.log(2 * count("sample", sample) / probability("failure", failure))
-    return math.ceil(union / (2 * float(probability("error", error)) ** 2))

@@ -98,7 +98,7 @@ class LinearProgram(Fit):
 
 
 @dataclass(frozen=True)
-class LeastSquares(Fit):
+class LeastSquaresFit(Fit):
     """The table nearest to the uniform one that is right on the sample; of any sign."""
 
     def table(self, sample: Sample, noisy: Floats, *, spread: float, error: float) -> Floats:

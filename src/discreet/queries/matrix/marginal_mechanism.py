@@ -22,16 +22,16 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.core.parameters import count
 from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.for_spend import WholeNoise
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.additive import Additive
+from discreet.queries.matrix.marginal_strategy import MarginalStrategy
 from discreet.queries.matrix.measuring import counts_by, measuring
 from discreet.queries.matrix.residual_weights import gains, residual_strategy, table_strategy
-from discreet.queries.matrix.residuals import MarginalStrategy
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount, require_size
-from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis, Places
+from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.universe import LARGEST
-from discreet.queries.workload.workload import Workload
+from discreet.queries.workload.workload import Places, Workload
 
 Floats = NDArray[np.float64]
 
@@ -94,7 +94,7 @@ class MarginalMechanism:
         return self.strategy
 
     @cached_property
-    def noise(self) -> Additive:
+    def noise(self) -> WholeNoise:
         """The mechanism that measures."""
         return measuring(self._strategy, self.spend, self.size, self.records, self.randomness)
 

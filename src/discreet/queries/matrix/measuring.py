@@ -1,10 +1,11 @@
-"""What all strategies share: counts by some attributes, and one release of whole numbers.
+"""What all strategies share: exact counts by some attributes, released with noise at once.
 
 Source: 004b:A4; contract, "Numbers".
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
@@ -12,14 +13,17 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidData
 from discreet.core.guarantee import Guarantee
+from discreet.mechanisms.for_spend import WholeNoise, noise_for
+from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import Source
-from discreet.queries.additive import Additive, additive
 from discreet.queries.record_count import PublicCount, RecordCount
 from discreet.queries.workload.cell_counts import Counted, marginal_counts
 from discreet.queries.workload.universe import Universe
 
+_MOST = 2.0**61
 
-class Measured(Protocol):
+
+class Measurements(Protocol):
     """Whole numbers to be released together, and what one record moves them by at most."""
 
     def moved_l1(self, size: RecordCount) -> int:
@@ -30,13 +34,13 @@ class Measured(Protocol):
 
 
 def measuring(
-    measured: Measured, spend: Guarantee, size: RecordCount, records: int, randomness: Source
-) -> Additive:
+    measured: Measurements, spend: Guarantee, size: RecordCount, records: int, randomness: Source
+) -> WholeNoise:
     """The mechanism that releases all of them at once, for ``records`` records of a person."""
-    return additive(
+    return noise_for(
         spend,
         l1=records * measured.moved_l1(size),
-        l2_squared=records**2 * measured.moved_l2_squared(size),
+        l2=sqrt_above(Fraction(records**2 * measured.moved_l2_squared(size))),
         randomness=randomness,
     )
 
@@ -55,3 +59,15 @@ def counts_by(
             remedy="Count all records, or leave their number out with size=BoughtCount().",
         )
     return table if places else np.asarray(table.sum())
+
+
+def exact_integers(counts: NDArray[np.int64], *, moved: int) -> NDArray[np.int64]:
+    """Counts in whole numbers that hold their measurements: 64 bits where these suffice.
+
+    A record moves no measurement by more than ``moved``, so none exceeds that times their number.
+    Python's integers take over beyond; the mechanisms saturate those at 2**61 steps, which moves
+    no two values further apart.
+    """
+    if float(np.abs(counts).sum(dtype=np.float64)) * moved > _MOST:
+        return np.asarray(counts, dtype=object)
+    return np.asarray(counts, dtype=np.int64)

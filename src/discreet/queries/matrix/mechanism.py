@@ -22,16 +22,15 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.core.parameters import count
 from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.for_spend import WholeNoise
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.additive import Additive
 from discreet.queries.matrix.measuring import counts_by, measuring
 from discreet.queries.matrix.product import ProductStrategy, gaussian_strategy, laplace_strategy
-from discreet.queries.matrix.query_variance import variances
 from discreet.queries.matrix.reconstruction import LeastSquares, Reconstruction
 from discreet.queries.matrix.union import UnionStrategy, whole
 from discreet.queries.record_count import BoughtCount, RecordCount, require_size
-from discreet.queries.synopses.partial_tables import PartialTables, Table
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.synopses.partial_tables import PartialTable, PartialTables
+from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.universe import LARGEST
 from discreet.queries.workload.workload import Product, Workload
@@ -79,7 +78,7 @@ class MatrixMechanism:
         return self.strategy if isinstance(self.strategy, UnionStrategy) else whole(self.strategy)
 
     @cached_property
-    def noise(self) -> Additive:
+    def noise(self) -> WholeNoise:
         """The mechanism that measures, on whole steps."""
         return measuring(self._union, self.spend, self.size, self.records, self.randomness)
 
@@ -116,10 +115,10 @@ class MatrixMechanism:
         part.trace_of(product)
         found: Floats = np.full(1, self._variance * self._union.step(place) ** 2)
         for factor, family in zip(part.factors, product.families, strict=True):
-            found = np.outer(found, variances(family, factor.inverse_gram)).ravel()
+            found = np.outer(found, family.variances(factor.inverse_gram)).ravel()
         return np.sqrt(found)
 
-    def release(self, counts: Counted) -> Histogram | PartialTables:
+    def release(self, counts: Counted) -> HistogramSynopsis | PartialTables:
         """Measure exact counts by the touched attributes, and reconstruct.
 
         A histogram if all attributes are touched by one product, else tables by some of them.
@@ -135,10 +134,10 @@ class MatrixMechanism:
             end = start + exact[place].size
             values = noisy[start:end].reshape(exact[place].shape) * union.step(place)
             estimate = self.reconstruction.counts(part.on_touched, values, self.size)
-            tables.append(Table(part.touched, estimate))
+            tables.append(PartialTable(part.touched, estimate))
             start = end
         if len(tables) == 1 and len(tables[0].places) == len(universe.shape):
-            return Histogram(universe, tables[0].counts.ravel(), self.event)
+            return HistogramSynopsis(universe, tables[0].counts.ravel(), self.event)
         return PartialTables(universe, tuple(tables), self.event)
 
 

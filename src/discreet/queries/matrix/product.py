@@ -19,8 +19,8 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.queries.matrix.exact import roomy
 from discreet.queries.matrix.gaussian_optimum import gaussian_optimum
+from discreet.queries.matrix.measuring import exact_integers
 from discreet.queries.matrix.p_identity import p_identity
 from discreet.queries.matrix.strategy import Strategy, identity, total
 from discreet.queries.record_count import PublicCount, RecordCount
@@ -115,7 +115,7 @@ class ProductStrategy:
 
     def measure(self, counts: NDArray[np.int64], weight: int = 1) -> NDArray[np.int64]:
         """The exact measurements in steps, times a weight."""
-        table = weight * roomy(counts, moved=weight * self.l1)
+        table = weight * exact_integers(counts, moved=weight * self.l1)
         for factor in self.factors:
             table = np.moveaxis(np.tensordot(factor.steps, table, 1), 0, -1)
         return table

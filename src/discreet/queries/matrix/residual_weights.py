@@ -28,12 +28,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from discreet.core.errors import InvalidParameter
-from discreet.queries.matrix.measured_table import MeasuredTable
-from discreet.queries.matrix.residuals import MarginalStrategy
+from discreet.queries.matrix.marginal_strategy import MarginalStrategy, MeasuredTable
 from discreet.queries.record_count import PublicCount, RecordCount
-from discreet.queries.synopses.marginal_synopsis import Places, subsets
-from discreet.queries.workload.families import Each, Family
-from discreet.queries.workload.workload import Workload
+from discreet.queries.workload.families import Each, QueryFamily
+from discreet.queries.workload.workload import Places, Workload, subsets
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +48,7 @@ _FEW_CELLS = 1 << 16
 
 def gains(workload: Workload) -> dict[Places, float]:
     """What a unit of variance of each residual adds to the workload's weighted total error."""
-    known: dict[Family, tuple[float, float]] = {}
+    known: dict[QueryFamily, tuple[float, float]] = {}
     found: dict[Places, float] = {}
     for product in workload.products:
         if len(product.kept) > MOST_AXES:
@@ -72,7 +70,7 @@ def gains(workload: Workload) -> dict[Places, float]:
     return found
 
 
-def _parts(family: Family) -> tuple[float, float]:
+def _parts(family: QueryFamily) -> tuple[float, float]:
     """The trace of the centred Gram matrix, and the mean of its entries."""
     size = family.size
     if isinstance(family, Each):
@@ -89,7 +87,7 @@ def residual_strategy(workload: Workload, size: RecordCount) -> MarginalStrategy
     for residual in _measurable(needed, shape, size):
         table = _table(residual, shape, frozenset(residual))
         tables.append(table)
-        (_, precision), *_ = table.told()
+        precision = next(iter(table.residual_precisions.values()))
         # At unit weight: the cost is l2_squared, the variance 1 / precision.
         shares.append(math.sqrt(needed[residual] * table.l2_squared / precision))
     spent = np.array(shares)
@@ -107,7 +105,7 @@ def table_strategy(workload: Workload, size: RecordCount) -> MarginalStrategy:
     entries = [
         (row_of[residual], column, precision)
         for column, table in enumerate(tables)
-        for residual, precision in table.told()
+        for residual, precision in table.residual_precisions.items()
         if residual in row_of
     ]
     rows, columns, values = (np.array(part) for part in zip(*entries, strict=True))
@@ -147,8 +145,8 @@ def _descended(telling: csr_array, wanted: Floats, start: Floats) -> tuple[float
         precision = telling @ weights**2
         error = float((wanted / precision).sum())
         if error < best[0]:
-            settled, best = error > best[0] * (1 - 1e-9), (error, weights)
-            if settled:
+            converged, best = error > best[0] * (1 - 1e-9), (error, weights)
+            if converged:
                 break
         slope = weights * (telling.T @ (wanted / precision**2))
         weights = weights * np.cbrt(slope / slope.max())
@@ -160,7 +158,7 @@ def _pruned(tables: list[MeasuredTable], weights: Floats, needed: set[Places]) -
     """Without the tables of negligible weight, unless they alone tell a residual."""
     missing, kept = set(needed), []
     for column in np.argsort(-weights):
-        told = {residual for residual, _ in tables[column].told()}
+        told = set(tables[column].residual_precisions)
         if weights[column] > _LEAST * weights.max() or told & missing:
             kept.append(int(column))
             missing -= told

@@ -110,18 +110,18 @@ class Strategy:
         return np.asarray(self.inverse_gram @ self.rows.T)
 
     @cached_property
-    def _untold(self) -> Floats:
-        """The projection onto what the measurements do not tell."""
+    def _undetermined(self) -> Floats:
+        """The projection onto what the measurements do not determine."""
         return np.asarray(np.eye(self.size) - self.pseudoinverse @ self.rows)
 
-    def tells(self, gram: Floats) -> bool:
+    def determines(self, gram: Floats) -> bool:
         """Whether every query of a workload follows from the measurements."""
-        missed = float(np.einsum("ij,ij->", self._untold, gram))
+        missed = float(np.einsum("ij,ij->", self._undetermined, gram))
         return missed <= 1e-6 * float(np.trace(gram))
 
     def trace(self, gram: Floats) -> float:
         """tr((AᵀA)⁻¹ WᵀW): total squared error at noise of variance one."""
-        if not self.tells(gram):
+        if not self.determines(gram):
             raise InvalidParameter(
                 code="strategy_rank",
                 expectation="a strategy from which every query of the workload follows",

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
+from discreet.queries.workload.answers import marginal
 from discreet.queries.workload.linear_query import LinearQuery
-from discreet.queries.workload.shared_answers import marginal
 
 Floats = NDArray[np.float64]
 
@@ -107,12 +107,12 @@ class MeasuredMarginal:
         weights.tilt_along(part * steps, self.shape)
 
 
-Measured = MeasuredQuery | MeasuredMarginal
+NoisyMeasurement = MeasuredQuery | MeasuredMarginal
 
 
 def replay(
     weights: MultiplicativeWeights,
-    history: Sequence[Measured],
+    history: Sequence[NoisyMeasurement],
     stepping: Stepping,
     *,
     total: float,
@@ -126,7 +126,7 @@ def replay(
 
 def settle(
     weights: MultiplicativeWeights,
-    history: Sequence[Measured],
+    history: Sequence[NoisyMeasurement],
     stepping: Stepping,
     *,
     total: float,

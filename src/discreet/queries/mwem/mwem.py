@@ -21,20 +21,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
-from discreet.core.parameters import count, exact, positive
-from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, PermuteAndFlip
+from discreet.core.parameters import Number, count, positive
+from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.for_spend import (
+    WholeNoise,
+    additive_spend,
+    epsilon_for,
+    noise_for,
+    share_of,
+)
 from discreet.mechanisms.selection import Selection
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.mwem.fitting import Measured, replay, settle
+from discreet.queries.mwem.fitting import NoisyMeasurement, replay, settle
 from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
-from discreet.queries.mwem.rounds import OneMarginal, Round, exact_answers
-from discreet.queries.record_count import RecordCount, counted, require_size
-from discreet.queries.spends import adding, largest
-from discreet.queries.synopses.synopsis import Histogram
+from discreet.queries.mwem.rounds import MarginalRound, SelectedRound, exact_answers
+from discreet.queries.record_count import RecordCount, bought_count, counted, require_size
+from discreet.queries.synopses.synopsis import HistogramSynopsis
+from discreet.queries.workload.answers import product_answers
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid
-from discreet.queries.workload.shared_answers import product_answers
 from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -56,7 +62,7 @@ class Iterate(ABC):
 
 
 @dataclass(frozen=True)
-class Last(Iterate):
+class LastIterate(Iterate):
     """The last one, once all measurements have settled."""
 
     settling: int = 8
@@ -67,7 +73,7 @@ class Last(Iterate):
 
 
 @dataclass(frozen=True)
-class Average(Iterate):
+class AverageIterate(Iterate):
     """The mean of all: the one that the theorem is about."""
 
     settling: int = 0
@@ -95,9 +101,9 @@ class MWEM:
     spend: Guarantee
     size: RecordCount
     rounds: int
-    each: Round = field(default_factory=OneMarginal)
+    each: SelectedRound = field(default_factory=MarginalRound)
     selection: type[Selection] | None = None
-    iterate: Iterate = field(default_factory=Last)
+    iterate: Iterate = field(default_factory=LastIterate)
     start: ArrayLike | None = None
     passes: int = 1
     records: int = 1
@@ -115,7 +121,7 @@ class MWEM:
             pure = isinstance(self.spend, PureDP)
             object.__setattr__(self, "selection", PermuteAndFlip if pure else Exponential)
         MultiplicativeWeights(self.workload.universe.size, self.start)
-        adding(self.spend)
+        additive_spend(self.spend)
 
     @property
     def takes_turns(self) -> bool:
@@ -135,38 +141,22 @@ class MWEM:
         assert kind is not None
         moved = self.records * self.each.score_sensitivity(self.size)
 
-        def at(epsilon: float | Fraction) -> Selection:
+        def at(epsilon: Number) -> Selection:
             return kind(epsilon=epsilon, sensitivity=moved, randomness=self.randomness)
 
-        match adding(self.spend):
-            case PureDP(epsilon=epsilon):
-                return at(exact(epsilon) * share)
-            case ZCDP(rho=rho):
-                return at(largest(lambda e: at(e).event, ZCDP(rho=exact(rho) * share)))
+        return at(epsilon_for(share_of(self.spend, share), lambda e: at(e).event))
 
     @cached_property
-    def noise(self) -> DiscreteLaplace | DiscreteGaussian:
+    def noise(self) -> WholeNoise:
         """What measures in each round, in steps."""
         share = (1 - self.size.share) * self._measuring / self.rounds
         l1 = self.records * self.each.l1(self.workload, self.size)
         l2 = self.records * self.each.l2(self.workload, self.size)
-        return self._additive(share, l1, l2)
+        return noise_for(share_of(self.spend, share), l1=l1, l2=l2, randomness=self.randomness)
 
     @cached_property
-    def _counting(self) -> DiscreteLaplace | DiscreteGaussian | None:
-        share = self.size.share
-        return self._additive(share, self.records, Fraction(self.records)) if share else None
-
-    def _additive(
-        self, share: Fraction, l1: int, l2: Fraction
-    ) -> DiscreteLaplace | DiscreteGaussian:
-        match adding(self.spend):
-            case PureDP(epsilon=epsilon):
-                paid = exact(epsilon) * share
-                return DiscreteLaplace(epsilon=paid, sensitivity=l1, randomness=self.randomness)
-            case ZCDP(rho=rho):
-                paid = exact(rho) * share
-                return DiscreteGaussian(rho=paid, sensitivity=l2, randomness=self.randomness)
+    def _counting(self) -> WholeNoise | None:
+        return bought_count(self.size, self.spend, self.records, self.randomness)
 
     @property
     def event(self) -> Event:
@@ -181,14 +171,14 @@ class MWEM:
         """The standard deviation of one measured number, in records."""
         return float(law_of(self.noise, step=self.each.step(self.workload)).std)
 
-    def release(self, counts: Counted) -> Histogram:
+    def release(self, counts: Counted) -> HistogramSynopsis:
         """Run all rounds on exact counts over the universe."""
         universe = self.workload.universe
         table = cell_counts(counts, universe)
         total = counted(self.size, table, self._counting)
         truth = exact_answers(self.workload, table)
         weights = MultiplicativeWeights(universe.size, self.start)
-        history: list[Measured] = []
+        history: list[NoisyMeasurement] = []
         found: Floats | None = None
         for turn in range(1, self.rounds + 1):
             place = turn - 1 if self.takes_turns else self._selected(weights, truth, total)
@@ -198,7 +188,7 @@ class MWEM:
             found = self.iterate.combine(found, weights, turn)
         settle(weights, history, self.each.stepping, total=total, passes=self.iterate.settling)
         distribution = found if found is not None and found.size else weights.distribution
-        return Histogram(universe, total * distribution, self.event)
+        return HistogramSynopsis(universe, total * distribution, self.event)
 
     def _selected(self, weights: MultiplicativeWeights, truth: list[Floats], total: float) -> int:
         """The candidate that the estimate most likely gets most wrong."""
@@ -220,20 +210,10 @@ def suggested_rounds(
     12
     """
     share = records / float(positive("cells", cells))
-    match adding(spend):
+    match additive_spend(spend):
         case PureDP(epsilon=epsilon):
             wanted = 1.3 * math.pow(float(epsilon) * share, 0.4)
         case ZCDP(rho=rho):
             wanted = 4 * math.cbrt(math.sqrt(2 * float(rho)) * share)
     many = count("most", most)
     return many if many <= max(_FEW, wanted / _WORTH_SELECTING) else max(2, round(wanted))
-
-
-def mwem_bound(*, cells: int, queries: int, records: int, rounds: int, epsilon: float) -> float:
-    """An error that no query exceeds, but with probability 2 T / |Q|, before anything is spent.
-
-    2 n sqrt(ln|X| / T) + 10 T ln|Q| / epsilon, for single queries, small steps, the exponential
-    mechanism, one pass and the average iterate under a pure spend.
-    """
-    learning = 2 * records * math.sqrt(math.log(cells) / rounds)
-    return learning + 10 * rounds * math.log(queries) / epsilon

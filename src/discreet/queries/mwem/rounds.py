@@ -20,16 +20,16 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.mechanisms.grid import sqrt_above
 from discreet.queries.mwem.fitting import (
-    Measured,
     MeasuredMarginal,
     MeasuredQuery,
+    NoisyMeasurement,
     Scaling,
     Stepping,
 )
 from discreet.queries.record_count import MOST, RecordCount
+from discreet.queries.workload.answers import product_answers
 from discreet.queries.workload.families import All, Each
-from discreet.queries.workload.linear_query import PLACES, is_whole, query_of, rounded
-from discreet.queries.workload.shared_answers import product_answers
+from discreet.queries.workload.linear_query import PLACES, query_of, rounded
 from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -42,7 +42,7 @@ class Noise(Protocol):
         """Noisy whole numbers."""
 
 
-class Round(ABC):
+class SelectedRound(ABC):
     """What is selected and measured. Scores and measurements are exact functions of counts."""
 
     share: Fraction
@@ -80,12 +80,12 @@ class Round(ABC):
     @abstractmethod
     def measure(
         self, workload: Workload, place: int, truth: list[Floats], noise: Noise, spread: float
-    ) -> Measured:
+    ) -> NoisyMeasurement:
         """Measure a candidate."""
 
 
 @dataclass(frozen=True)
-class OneQuery(Round):
+class QueryRound(SelectedRound):
     """The query with the largest error: the mechanism as it is printed."""
 
     share: Fraction = Fraction(1, 2)
@@ -109,7 +109,7 @@ class OneQuery(Round):
 
     def step(self, workload: Workload) -> float:
         """Whole records where all weights are 0 or 1."""
-        whole = all(is_whole(family) for each in workload.products for family in each.families)
+        whole = all(family.whole for each in workload.products for family in each.families)
         return 1.0 if whole else 2.0**-PLACES
 
     def scores(self, estimate: list[Floats], truth: list[Floats], spread: float) -> Floats:
@@ -120,7 +120,7 @@ class OneQuery(Round):
 
     def measure(
         self, workload: Workload, place: int, truth: list[Floats], noise: Noise, spread: float
-    ) -> Measured:
+    ) -> NoisyMeasurement:
         step = self.step(workload)
         steps = np.rint(np.concatenate(truth)[place : place + 1] / step).astype(np.int64)
         noisy = float(noise.release(steps)[0]) * step
@@ -128,7 +128,7 @@ class OneQuery(Round):
 
 
 @dataclass(frozen=True)
-class OneMarginal(Round):
+class MarginalRound(SelectedRound):
     """The marginal with the largest total error beyond what its noise would leave."""
 
     share: Fraction = Fraction(4, 5)
@@ -139,7 +139,7 @@ class OneMarginal(Round):
             raise InvalidParameter(
                 code="marginals_only",
                 expectation="a workload of marginals",
-                remedy="Use each=OneQuery() for other queries, or add the marginals they need.",
+                remedy="Use each=QueryRound() for other queries, or add the marginals they need.",
             )
 
     def candidates(self, workload: Workload) -> int:
@@ -172,7 +172,7 @@ class OneMarginal(Round):
 
     def measure(
         self, workload: Workload, place: int, truth: list[Floats], noise: Noise, spread: float
-    ) -> Measured:
+    ) -> NoisyMeasurement:
         noisy = noise.release(truth[place].astype(np.int64)).astype(np.float64)
         kept, shape = workload.products[place].kept, workload.universe.shape
         axes = [size if axis in kept else 1 for axis, size in enumerate(shape)]

@@ -29,11 +29,11 @@ from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact, positive, probability
 from discreet.mechanisms import AboveThreshold, DiscreteLaplace, Laplace, Sparse
 from discreet.mechanisms.additive import marked
+from discreet.mechanisms.for_spend import additive_spend, epsilon_for, largest_epsilon, share_of
 from discreet.mechanisms.sparse_vector.above_threshold import Live
 from discreet.mechanisms.sparse_vector.numeric_sparse import numeric_error
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.online.comparisons import Comparisons
-from discreet.queries.online.gap_updater import GapUpdater
 from discreet.queries.online.journal import (
     Entry,
     Journal,
@@ -45,15 +45,15 @@ from discreet.queries.online.journal import (
     past,
     updated,
 )
+from discreet.queries.online.multiplicative_updaters import GapUpdater, MultiplicativeUpdater
 from discreet.queries.online.updaters import (
     Hypothesis,
     MedianUpdater,
-    MultiplicativeUpdater,
     PerceptronUpdater,
     Updater,
 )
-from discreet.queries.record_count import MOST, RecordCount, counted, require_size, whole_counts
-from discreet.queries.spends import adding, largest
+from discreet.queries.record_count import MOST, RecordCount, counted, require_size
+from discreet.queries.workload.cell_counts import whole_counts
 from discreet.queries.workload.linear_query import PLACES, LinearQuery, Region, Weights
 
 UNKEPT = Unkept()
@@ -89,31 +89,24 @@ class OnlineConstruction:
         object.__setattr__(self, "records", count("records", self.records))
         if count("cutoff", self.cutoff, least=0) == 0:
             object.__setattr__(self, "cutoff", self.updater.most_updates)
-        adding(self.spend)
+        additive_spend(self.spend)
 
     @cached_property
     def epsilon_each(self) -> Number:
         """What one update costs: its comparisons and its released answer."""
-        match adding(self.spend):
+        match share_of(self.spend, 1 - self.size.share):
             case PureDP(epsilon=epsilon):
-                return exact(epsilon) * (1 - self.size.share) / self.cutoff
-            case ZCDP(rho=rho):
-                rounds = ZCDP(rho=exact(rho) * (1 - self.size.share))
-                return largest(self._rounds, rounds)
+                return exact(epsilon) / self.cutoff
+            case ZCDP() as rounds:
+                return largest_epsilon(self._rounds, rounds)
 
     @cached_property
     def counting(self) -> DiscreteLaplace | None:
         """What buys the number of records, where it is bought."""
         if not self.size.share:
             return None
-        match adding(self.spend):
-            case PureDP(epsilon=epsilon):
-                paid: Number = exact(epsilon) * self.size.share
-            case ZCDP(rho=rho):
-                paid = largest(
-                    lambda e: self._counted(e).event, ZCDP(rho=exact(rho) * self.size.share)
-                )
-        return self._counted(paid)
+        paid = share_of(self.spend, self.size.share)
+        return self._counted(epsilon_for(paid, lambda e: self._counted(e).event))
 
     def _counted(self, epsilon: Number) -> DiscreteLaplace:
         return DiscreteLaplace(
@@ -234,7 +227,7 @@ class OnlineSession(Live):
         self._left = mechanism.cutoff
         self._journal = journal
         self._comparisons = Comparisons(mechanism.comparison)
-        self._settled = True
+        self._complete = True
         if entries := journal.entries():
             self._resume(past(entries))
         else:
@@ -282,9 +275,9 @@ class OnlineSession(Live):
             compared, left = bool(self._left), self._left
             answer = self.reply(question)
             if compared and self._left == left and self._journal is not UNKEPT:
-                self._settled = False
+                self._complete = False
                 self._journal.write(estimated([(question, answer)]))
-                self._settled = True
+                self._complete = True
             return answer
 
     def reply(self, question: LinearQuery) -> float:
@@ -292,16 +285,16 @@ class OnlineSession(Live):
         self.checked(question)
         with self._lock:
             self._check_process()
-            if not self._settled:
+            if not self._complete:
                 raise Exhausted(
                     code="conversation_interrupted",
                     expectation="a conversation of which every question was answered or refused",
                     remedy="Resume it from its journal, which says how far it came.",
                 )
-            # Whatever cuts this short, an interrupt or a journal that fails, leaves it unsettled.
-            self._settled = False
+            # Whatever cuts this short, an interrupt or a journal that fails, leaves it incomplete.
+            self._complete = False
             answer = self._answered(question)
-            self._settled = True
+            self._complete = True
             return answer
 
     def checked(self, question: LinearQuery) -> LinearQuery:

@@ -9,7 +9,6 @@ text prints 8 T and 16. Proof: ``proofs/mwem.md``.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,15 +18,15 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
-from discreet.core.parameters import Number, count, exact, positive, probability
+from discreet.core.parameters import Number, count, exact
 from discreet.mechanisms import DiscreteLaplace, Exponential
 from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.for_spend import additive_spend, largest_epsilon
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.mwem.fitting import MeasuredQuery
-from discreet.queries.mwem.rounds import OneQuery, exact_answers
+from discreet.queries.mwem.rounds import QueryRound, exact_answers
 from discreet.queries.online.updaters import Hypothesis, Updater
 from discreet.queries.record_count import PublicCount, counted, require_public
-from discreet.queries.spends import adding, largest
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid
 from discreet.queries.workload.universe import Universe
@@ -70,7 +69,7 @@ class IterativeConstruction:
         self.workload.universe.require_explicit(method="iterative construction")
         require_public(self.size, method="iterative construction")
         object.__setattr__(self, "records", count("records", self.records))
-        adding(self.spend)
+        additive_spend(self.spend)
         object.__setattr__(self, "workload", on_grid(self.workload))
         if self.updater.universe_size != self.workload.universe.size:
             raise InvalidParameter(
@@ -83,11 +82,11 @@ class IterativeConstruction:
     @cached_property
     def epsilon_each(self) -> Number:
         """What one selection costs, and one measurement."""
-        match adding(self.spend):
+        match additive_spend(self.spend):
             case PureDP(epsilon=epsilon):
                 return exact(epsilon) / (2 * self.updater.most_updates)
             case ZCDP() as rho:
-                return largest(self._event, rho)
+                return largest_epsilon(self._event, rho)
 
     @property
     def event(self) -> Event:
@@ -102,7 +101,7 @@ class IterativeConstruction:
         return Exponential(epsilon=each, sensitivity=self.records, randomness=self.randomness)
 
     def _noise(self, each: Number) -> DiscreteLaplace:
-        moved = self.records * OneQuery().l1(self.workload, self.size)
+        moved = self.records * QueryRound().l1(self.workload, self.size)
         return DiscreteLaplace(epsilon=each, sensitivity=moved, randomness=self.randomness)
 
     def release(self, counts: Counted) -> Constructed:
@@ -111,7 +110,7 @@ class IterativeConstruction:
         table = cell_counts(counts, workload.universe)
         counted(self.size, table, None)
         truth = exact_answers(workload, table)
-        each, one = self.epsilon_each, OneQuery()
+        each, one = self.epsilon_each, QueryRound()
         selector, noise = self._distinguisher(each), self._noise(each)
         spread = law_of(noise, step=one.step(workload)).std
         hypothesis, updates = self.updater.begin(), 0
@@ -128,42 +127,3 @@ class IterativeConstruction:
             hypothesis.update(measured.query, value)
             updates += 1
         return Constructed(workload.universe, hypothesis, total, updates, self.event)
-
-
-def construction_error(
-    *,
-    updates: int,
-    queries: int,
-    records: int,
-    epsilon: float,
-    confidence: float,
-    delta: float = 0.0,
-) -> float:
-    """The error alpha that noise allows, at ``confidence``, with updates bounded at alpha/2.
-
-    The larger of 8 ln(2T/beta) / (e n) and 16 ln(2T|Q|/beta) / (e n), with e = epsilon / 2T, or
-    epsilon / (4 sqrt(T ln(1/delta))): 32 T and 64 sqrt(T ln(1/delta)) times ln(|Q|/gamma)/(n
-    epsilon).
-    """
-    rounds, many, n = (
-        count("updates", updates),
-        count("queries", queries),
-        count("records", records),
-    )
-    beta = 1 - float(probability("confidence", confidence))
-    each = step_epsilon(updates=rounds, epsilon=epsilon, delta=delta)
-    measured = 8 * math.log(2 * rounds / beta) / (each * n)
-    selected = 16 * math.log(2 * rounds * many / beta) / (each * n)
-    return max(measured, selected)
-
-
-def step_epsilon(*, updates: int, epsilon: float, delta: float) -> float:
-    """What each of 2T steps may cost in the text's closed form.
-
-    >>> round(step_epsilon(updates=100, epsilon=1, delta=1e-6), 6)
-    0.006726
-    """
-    total = float(positive("epsilon", epsilon))
-    if delta == 0:
-        return total / (2 * updates)
-    return total / (4 * math.sqrt(updates * math.log(1 / delta)))

@@ -77,12 +77,12 @@ def drawn(hidden: HiddenThreshold) -> Entry:
 
 def updated(query: LinearQuery, answer: float) -> Entry:
     """An answer from the data, which ends a round."""
-    return {"did": "update", "query": _described(query), "answer": answer}
+    return {"did": "update", "query": _query_to_dict(query), "answer": answer}
 
 
 def estimated(answers: Sequence[tuple[LinearQuery, float]]) -> Entry:
     """Answers from the hypothesis, for those who write down all that was said."""
-    said = [{"query": _described(query), "answer": answer} for query, answer in answers]
+    said = [{"query": _query_to_dict(query), "answer": answer} for query, answer in answers]
     return {"did": "estimate", "said": said}
 
 
@@ -106,7 +106,7 @@ def past(entries: Sequence[Entry]) -> Past:
             case "threshold" if place > 0 and hidden is None:
                 hidden = HiddenThreshold(int(entry["steps"]))
             case "update" if hidden is not None:
-                updates.append((_recalled(entry["query"]), float(entry["answer"])))
+                updates.append((_query_from_dict(entry["query"]), float(entry["answer"])))
                 hidden = None
             case "estimate" if place > 0:
                 pass
@@ -119,7 +119,7 @@ def past(entries: Sequence[Entry]) -> Past:
     return Past(terms, total, tuple(updates), hidden)
 
 
-def _described(query: LinearQuery) -> Entry:
+def _query_to_dict(query: LinearQuery) -> Entry:
     if isinstance(query, Region):
         box = [[part.start, part.stop, part.step] for part in query.box]
         return {"shape": list(query.shape), "box": box}
@@ -127,7 +127,7 @@ def _described(query: LinearQuery) -> Entry:
     return {"steps": base64.b64encode(zlib.compress(steps.tobytes())).decode()}
 
 
-def _recalled(entry: Entry) -> LinearQuery:
+def _query_from_dict(entry: Entry) -> LinearQuery:
     if "box" in entry:
         return Region(tuple(entry["shape"]), tuple(slice(*part) for part in entry["box"]))
     steps = np.frombuffer(zlib.decompress(base64.b64decode(entry["steps"])), dtype="<i4")

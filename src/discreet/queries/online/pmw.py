@@ -6,18 +6,16 @@ delta > 0 covers c ln(2/delta) alone; all noise is divided by n. Proof: ``proofs
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 from numpy.typing import ArrayLike
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
-from discreet.core.parameters import count, positive, probability
+from discreet.core.parameters import count
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.online.construction import OnlineConstruction
-from discreet.queries.online.gap_updater import GapUpdater
-from discreet.queries.online.updaters import MultiplicativeUpdater
+from discreet.queries.online.multiplicative_updaters import GapUpdater, MultiplicativeUpdater
 from discreet.queries.record_count import PublicCount, RecordCount
 
 
@@ -48,7 +46,7 @@ def private_multiplicative_weights(
         )
         return plan, plan.noise_error(confidence=confidence, questions=questions) / known
 
-    alpha = _least(lambda alpha: planned(alpha)[1])
+    alpha = least_error(lambda alpha: planned(alpha)[1])
     return planned(alpha)[0]
 
 
@@ -83,7 +81,7 @@ def private_gap_weights(
         noise = plan.noise_error(confidence=confidence, questions=questions)
         return plan, updater.exactness * noise / known
 
-    error = _least(lambda error: planned(error)[1])
+    error = least_error(lambda error: planned(error)[1])
     return planned(error)[0]
 
 
@@ -100,37 +98,7 @@ def _about(size: RecordCount, about: int | None) -> int:
     return about
 
 
-def pmw_error(
-    *,
-    cells: int,
-    queries: int,
-    records: int,
-    epsilon: float,
-    confidence: float,
-    delta: float = 0.0,
-) -> float:
-    """The alpha of the theorem: the book's mechanism is 3 alpha accurate on all queries.
-
-    >>> given = dict(cells=1024, queries=1000, records=10**6, epsilon=1, confidence=0.95)
-    >>> round(pmw_error(**given), 5), round(pmw_error(**given, delta=1e-6), 5)
-    (0.16763, 0.09727)
-    """
-    size, many, n = count("cells", cells), count("queries", queries), count("records", records)
-    beta = 1 - float(probability("confidence", confidence))
-    loss = float(positive("epsilon", epsilon))
-    logs = math.log(size)
-
-    def noise(alpha: float) -> float:
-        union = math.log(many) + math.log(32 * logs / (alpha**2 * beta))
-        if delta == 0:
-            return 36 * logs * union / (loss * alpha**2 * n)
-        root = math.sqrt(logs * math.log(2 / delta))
-        return (2 + 32 * math.sqrt(2)) * root * union / (alpha * loss * n)
-
-    return _least(noise)
-
-
-def _least(noise: Callable[[float], float]) -> float:
+def least_error(noise: Callable[[float], float]) -> float:
     """The least alpha below one at which the noise is at most alpha; the noise falls in alpha."""
     low, high = 0.0, 1 - 2.0**-20
     if noise(high) > high:

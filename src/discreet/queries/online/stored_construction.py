@@ -17,36 +17,31 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import exact
 from discreet.noise.randomness import Source
 from discreet.queries.online.construction import OnlineConstruction
-from discreet.queries.online.gap_updater import GapUpdater
-from discreet.queries.online.updaters import (
-    MedianUpdater,
-    MultiplicativeUpdater,
-    PerceptronUpdater,
-    Updater,
-)
+from discreet.queries.online.multiplicative_updaters import GapUpdater, MultiplicativeUpdater
+from discreet.queries.online.updaters import MedianUpdater, PerceptronUpdater, Updater
 from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
-from discreet.queries.workload.packing import packed, unpacked
+from discreet.queries.workload.stored_form import packed, unpacked
 
 
-def plain_construction(mechanism: OnlineConstruction) -> dict[str, Any]:
+def construction_to_dict(mechanism: OnlineConstruction) -> dict[str, Any]:
     """Everything but spend and randomness, for JSON."""
     return {
-        "updater": _plain_updater(mechanism.updater),
-        "size": _plain_size(mechanism.size),
+        "updater": _updater_to_dict(mechanism.updater),
+        "size": _size_to_dict(mechanism.size),
         "threshold": str(exact(mechanism.threshold)),
         "cutoff": mechanism.cutoff,
         "records": mechanism.records,
     }
 
 
-def construction_from_plain(
+def construction_from_dict(
     plain: Mapping[str, Any], *, spend: Guarantee, randomness: Source
 ) -> OnlineConstruction:
-    """The mechanism that :func:`plain_construction` described."""
+    """The mechanism that :func:`construction_to_dict` described."""
     return OnlineConstruction(
-        updater=_updater(plain["updater"]),
+        updater=_updater_from_dict(plain["updater"]),
         spend=spend,
-        size=_size(plain["size"]),
+        size=_size_from_dict(plain["size"]),
         threshold=Fraction(plain["threshold"]),
         cutoff=int(plain["cutoff"]),
         records=int(plain["records"]),
@@ -54,7 +49,7 @@ def construction_from_plain(
     )
 
 
-def _plain_updater(updater: Updater) -> dict[str, Any]:
+def _updater_to_dict(updater: Updater) -> dict[str, Any]:
     if type(updater) in (MultiplicativeUpdater, GapUpdater):
         assert isinstance(updater, MultiplicativeUpdater)
         start = None if updater.start is None else packed(np.asarray(updater.start))
@@ -82,7 +77,7 @@ def _plain_updater(updater: Updater) -> dict[str, Any]:
     )
 
 
-def _updater(plain: Mapping[str, Any]) -> Updater:
+def _updater_from_dict(plain: Mapping[str, Any]) -> Updater:
     match plain["kind"]:
         case "multiplicative" | "gap" as kind:
             start = None if plain["start"] is None else unpacked(plain["start"])
@@ -100,13 +95,13 @@ def _updater(plain: Mapping[str, Any]) -> Updater:
     )
 
 
-def _plain_size(size: RecordCount) -> dict[str, Any]:
+def _size_to_dict(size: RecordCount) -> dict[str, Any]:
     if isinstance(size, PublicCount):
         return {"public": size.records}
     return {"bought": str(exact(size.part))}
 
 
-def _size(plain: Mapping[str, Any]) -> RecordCount:
+def _size_from_dict(plain: Mapping[str, Any]) -> RecordCount:
     if "public" in plain:
         return PublicCount(int(plain["public"]))
     return BoughtCount(Fraction(plain["bought"]))

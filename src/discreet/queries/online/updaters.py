@@ -17,13 +17,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.parameters import count, positive, probability
-from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
+from discreet.queries.workload.answers import shared_answers
 from discreet.queries.workload.linear_query import LinearQuery, Region
-from discreet.queries.workload.shared_answers import shared_answers
 from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -63,70 +62,6 @@ class Updater(ABC):
     @abstractmethod
     def most_updates(self) -> int:
         """No sequence of updates is longer."""
-
-
-@dataclass(frozen=True)
-class MultiplicativeUpdater(Updater):
-    """Multiplicative weights with step alpha/2: at most 4 ln|X| / alpha**2 updates.
-
-    >>> MultiplicativeUpdater(1024, 0.1).most_updates
-    2772
-    """
-
-    cells: int
-    error: float
-    start: ArrayLike | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse errors outside (0, 1)."""
-        object.__setattr__(self, "cells", count("cells", self.cells))
-        probability("error", self.error)
-
-    @property
-    def universe_size(self) -> int:
-        """The number of cells."""
-        return self.cells
-
-    def begin(self) -> MultiplicativeHypothesis:
-        """The uniform distribution, or the public guess."""
-        weights = MultiplicativeWeights(self.cells, self.start)
-        return MultiplicativeHypothesis(weights, self.error / 2)
-
-    @property
-    def most_updates(self) -> int:
-        """The relative entropy at the start over what each update takes from it."""
-        return max(1, math.floor(4 * self.entropy / self.error**2))
-
-    @property
-    def entropy(self) -> float:
-        """The most relative entropy that data can have at the start.
-
-        That is ln|X| from the uniform distribution, and minus the logarithm of the least
-        probability from a guess.
-        """
-        if self.start is None:
-            return math.log(self.cells)
-        guess = np.asarray(self.start, dtype=np.float64)
-        return -math.log(float(guess.min() / guess.sum()))
-
-
-@dataclass(frozen=True, eq=False)
-class MultiplicativeHypothesis(Hypothesis):
-    """A distribution, and the step of its updates."""
-
-    weights: MultiplicativeWeights
-    step: float
-
-    def answer(self, query: LinearQuery) -> float:
-        return self.weights.answer(query)
-
-    def answers(self, workload: Workload) -> Floats:
-        return shared_answers(workload, self.weights.weights) / self.weights.mass
-
-    def update(self, query: LinearQuery, value: float) -> None:
-        """Down along f if the hypothesis is too high; otherwise down along 1 - f, that is up."""
-        down = value < self.answer(query)
-        self.weights.update(query, -self.step if down else self.step)
 
 
 @dataclass(frozen=True, eq=False)

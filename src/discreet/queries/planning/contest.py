@@ -28,15 +28,15 @@ from discreet.core.events.event import Event, compose, from_json
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact, probability
 from discreet.mechanisms import Exponential, PermuteAndFlip
+from discreet.mechanisms.for_spend import epsilon_for, share_of
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.mwem.rounds import exact_answers
-from discreet.queries.planning.request import Build, Mechanism, Request
+from discreet.queries.planning.request import MechanismBuilder, ReleaseRequest, SynopsisMechanism
 from discreet.queries.record_count import MOST, RecordCount
-from discreet.queries.spends import adding, largest
 from discreet.queries.synopses.synopsis import Synopsis, recalled
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid, rounded
-from discreet.queries.workload.packing import not_plain
+from discreet.queries.workload.stored_form import not_plain
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 
@@ -79,7 +79,7 @@ class Contest:
     workload: Workload
     spend: Guarantee
     size: RecordCount
-    contenders: tuple[Build, ...]
+    contenders: tuple[MechanismBuilder, ...]
     part: Number = Fraction(1, 10)
     records: int = 1
     randomness: Source = SYSTEM
@@ -103,35 +103,25 @@ class Contest:
         """What pays for the selection, and for each contender."""
         part = exact(self.part)
         each = (1 - part) / len(self.contenders)
-        match adding(self.spend):
-            case PureDP(epsilon=epsilon):
-                return PureDP(epsilon=exact(epsilon) * part), PureDP(epsilon=exact(epsilon) * each)
-            case ZCDP(rho=rho):
-                return ZCDP(rho=exact(rho) * part), ZCDP(rho=exact(rho) * each)
+        return share_of(self.spend, part), share_of(self.spend, each)
 
     @cached_property
-    def mechanisms(self) -> tuple[Mechanism, ...]:
+    def mechanisms(self) -> tuple[SynopsisMechanism, ...]:
         """All contenders, each at its share."""
-        request = Request(self.workload, self._shares[1], self.size, self.records)
+        request = ReleaseRequest(self.workload, self._shares[1], self.size, self.records)
         return tuple(request.made(build, self.randomness) for build in self.contenders)
 
     @cached_property
     def selector(self) -> PermuteAndFlip | Exponential:
         """What chooses the winner by its score, in steps."""
         moved = self.workload.queries * (self.records * _STEPS + 1)
-        match self._shares[0]:
-            case PureDP(epsilon=epsilon):
-                return PermuteAndFlip(
-                    epsilon=epsilon, sensitivity=moved, randomness=self.randomness
-                )
-            case ZCDP() as share:
+        share = self._shares[0]
+        kind = PermuteAndFlip if isinstance(share, PureDP) else Exponential
 
-                def at(epsilon: float) -> Exponential:
-                    return Exponential(
-                        epsilon=epsilon, sensitivity=moved, randomness=self.randomness
-                    )
+        def at(epsilon: Number) -> PermuteAndFlip | Exponential:
+            return kind(epsilon=epsilon, sensitivity=moved, randomness=self.randomness)
 
-                return at(largest(lambda epsilon: at(epsilon).event, share))
+        return at(epsilon_for(share, lambda epsilon: at(epsilon).event))
 
     @property
     def event(self) -> Event:

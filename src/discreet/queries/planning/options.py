@@ -1,6 +1,6 @@
 """The mechanisms that a planner compares: when each fits, its error, and how long it takes.
 
-An error that follows from public quantities is computed. One that depends on data is foretold by
+An error that follows from public quantities is computed. One that depends on data is predicted by
 a trial on invented data of about the same size; it says so, and may be off by a factor of two.
 Times are rough: passes over the cells at a few nanoseconds each.
 
@@ -11,22 +11,22 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache, partial
 from typing import Any
 
 from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import PureDP
-from discreet.noise.randomness import SYSTEM, Seeded
+from discreet.noise.randomness import SYSTEM, Seeded, Source
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.mechanism import MatrixMechanism
 from discreet.queries.matrix.union import gaussian_union, laplace_union
 from discreet.queries.mwem.mwem import MWEM, suggested_rounds
-from discreet.queries.mwem.rounds import OneMarginal, OneQuery
-from discreet.queries.planning.request import Build, Request, rmse
-from discreet.queries.planning.surrogate import surrogate
+from discreet.queries.mwem.rounds import MarginalRound, QueryRound
+from discreet.queries.planning.request import MechanismBuilder, ReleaseRequest, SynopsisMechanism
+from discreet.queries.planning.surrogate import rmse, surrogate
 from discreet.queries.projection import ProjectionMechanism
 from discreet.queries.trees.dawa import DAWA
 from discreet.queries.trees.privtree import PrivTree
@@ -62,35 +62,35 @@ class Predicted:
     basis: Basis
 
 
-class Option(ABC):
+class MechanismOption(ABC):
     """One mechanism among those compared."""
 
     name: str
 
     @abstractmethod
-    def unfit(self, request: Request) -> str | None:
+    def unfit(self, request: ReleaseRequest) -> str | None:
         """Why it cannot serve, or nothing."""
 
     @abstractmethod
-    def build(self, request: Request) -> Build:
+    def build(self, request: ReleaseRequest) -> MechanismBuilder:
         """The mechanism, with its own parameters chosen."""
 
     @abstractmethod
-    def seconds(self, request: Request) -> float:
+    def seconds(self, request: ReleaseRequest) -> float:
         """About how long a release takes."""
 
-    def predict(self, request: Request) -> Predicted:
+    def predict(self, request: ReleaseRequest) -> Predicted:
         """What it will get wrong: computed where the mechanism can tell."""
         return Predicted(
             float(_made(self, request).rmse), _START + self.seconds(request), Basis.COMPUTED
         )
 
 
-class _Tried(Option):
+class _Tried(MechanismOption):
     """A mechanism whose error depends on data."""
 
-    def predict(self, request: Request) -> Predicted:
-        """A trial: seeded, so that the same request is always foretold the same."""
+    def predict(self, request: ReleaseRequest) -> Predicted:
+        """A trial: seeded, so that the same request is always predicted the same."""
         assert request.about is not None
         counts = surrogate(request.workload.universe, request.about)
         errors = []
@@ -99,7 +99,7 @@ class _Tried(Option):
             errors.append(rmse(mechanism.release(counts), request.workload, counts))
         return Predicted(sorted(errors)[_TRIALS // 2], _START + self.seconds(request), Basis.TRIAL)
 
-    def unfit(self, request: Request) -> str | None:
+    def unfit(self, request: ReleaseRequest) -> str | None:
         """A number for each cell, and a guess of the number of records."""
         if request.workload.universe.size > LARGEST:
             return f"needs a number for each of {request.workload.universe.size} cells"
@@ -110,48 +110,48 @@ class _Tried(Option):
         return None
 
 
-class Independent(Option):
+class IndependentOption(MechanismOption):
     """Noise on every answer."""
 
     name = "independent noise"
 
-    def unfit(self, request: Request) -> str | None:
+    def unfit(self, request: ReleaseRequest) -> str | None:
         """Weights in [0, 1]."""
         return _refusal(self, request)
 
-    def build(self, request: Request) -> Build:
+    def build(self, request: ReleaseRequest) -> MechanismBuilder:
         return IndependentNoise
 
-    def seconds(self, request: Request) -> float:
+    def seconds(self, request: ReleaseRequest) -> float:
         """One pass for each product, and the noise."""
         cells = min(request.workload.universe.size, LARGEST)
         return _PASS * (cells * len(request.workload.products) + 10 * request.workload.queries)
 
 
-class Matrix(Option):
+class MatrixOption(MechanismOption):
     """The matrix mechanism with an optimised product strategy."""
 
     name = "matrix mechanism"
 
-    def unfit(self, request: Request) -> str | None:
+    def unfit(self, request: ReleaseRequest) -> str | None:
         """A number for each cell it looks at."""
         return _refusal(self, request)
 
-    def build(self, request: Request) -> Build:
+    def build(self, request: ReleaseRequest) -> MechanismBuilder:
         return MatrixMechanism
 
-    def seconds(self, request: Request) -> float:
+    def seconds(self, request: ReleaseRequest) -> float:
         """Two products with each attribute's strategy."""
         shape = request.workload.universe.shape
         return _PASS * min(request.workload.universe.size, LARGEST) * (4 + sum(shape) / 8)
 
 
-class Union(Option):
+class UnionOption(MechanismOption):
     """The matrix mechanism with a strategy for each set of attributes."""
 
     name = "union of strategies"
 
-    def unfit(self, request: Request) -> str | None:
+    def unfit(self, request: ReleaseRequest) -> str | None:
         """Several sets of attributes, and not too many."""
         sets = len({product.kept for product in request.workload.products})
         if sets == 1:
@@ -160,31 +160,31 @@ class Union(Option):
             return f"for at most {_MOST_SETS} sets of attributes"
         return _refusal(self, request)
 
-    def build(self, request: Request) -> Build:
+    def build(self, request: ReleaseRequest) -> MechanismBuilder:
         """A strategy for each, and a share of the spend in closed form."""
         search = laplace_union if isinstance(request.spend, PureDP) else gaussian_union
         return partial(MatrixMechanism, strategy=search(request.workload))
 
-    def seconds(self, request: Request) -> float:
+    def seconds(self, request: ReleaseRequest) -> float:
         """A count and two products for each set."""
         shape = request.workload.universe.shape
         cells = min(request.workload.universe.size, LARGEST) * len(request.workload.products)
         return _PASS * cells * (1 + max(shape) / 8)
 
 
-class Marginals(Option):
+class MarginalOption(MechanismOption):
     """The marginal mechanism: residuals of all marginals, measured together."""
 
     name = "marginal mechanism"
 
-    def unfit(self, request: Request) -> str | None:
+    def unfit(self, request: ReleaseRequest) -> str | None:
         """Marginals that fit into memory."""
         return _refusal(self, request)
 
-    def build(self, request: Request) -> Build:
+    def build(self, request: ReleaseRequest) -> MechanismBuilder:
         return MarginalMechanism
 
-    def seconds(self, request: Request) -> float:
+    def seconds(self, request: ReleaseRequest) -> float:
         """A count, noise and a few passes for each cell of each marginal and of its parts."""
         shape = request.workload.universe.shape
         cells = sum(
@@ -195,29 +195,29 @@ class Marginals(Option):
         return _PASS * (20 * cells + counted)
 
 
-class Learnt(_Tried):
+class MWEMOption(_Tried):
     """MWEM: by marginals where the workload is one of marginals, else by single queries."""
 
     name = "MWEM"
 
-    def build(self, request: Request) -> Build:
+    def build(self, request: ReleaseRequest) -> MechanismBuilder:
         """With the suggested number of rounds."""
         families = [f for p in request.workload.products for f in p.families]
         marginals = all(isinstance(family, Each | All) for family in families)
         return partial(
             MWEM,
             rounds=self._rounds(request),
-            each=OneMarginal() if marginals else OneQuery(),
+            each=MarginalRound() if marginals else QueryRound(),
         )
 
-    def seconds(self, request: Request) -> float:
+    def seconds(self, request: ReleaseRequest) -> float:
         """Each round answers all queries and replays its history."""
         rounds, workload = self._rounds(request), request.workload
         cells = workload.universe.size
         answers = cells * len(workload.universe.shape) + workload.queries
         return _PASS * rounds * (answers + rounds * cells)
 
-    def _rounds(self, request: Request) -> int:
+    def _rounds(self, request: ReleaseRequest) -> int:
         assert request.about is not None
         many = len(request.workload.products)
         if many == 1:
@@ -227,29 +227,29 @@ class Learnt(_Tried):
         cells = request.workload.queries / many
         return suggested_rounds(request.spend, records=request.about, most=many, cells=cells)
 
-    def unfit(self, request: Request) -> str | None:
+    def unfit(self, request: ReleaseRequest) -> str | None:
         """As all that is tried; and weights in [0, 1]."""
         if request.about is None:
             return super().unfit(request)
         return _refusal(self, request) or super().unfit(request)
 
 
-class Partitioned(_Tried):
+class TreeOption(_Tried):
     """A tree or a partition of ordered attributes, for ranges and prefixes on few of them."""
 
-    def __init__(self, name: str, kind: Build) -> None:
+    def __init__(self, name: str, kind: MechanismBuilder) -> None:
         """One of the mechanisms in ``queries.trees``."""
         self.name = name
         self._kind = kind
 
-    def build(self, request: Request) -> Build:
+    def build(self, request: ReleaseRequest) -> MechanismBuilder:
         return self._kind
 
-    def seconds(self, request: Request) -> float:
+    def seconds(self, request: ReleaseRequest) -> float:
         """A few dozen passes over the cells, and the answers."""
         return _PASS * (100 * request.workload.universe.size + 30 * request.workload.queries)
 
-    def unfit(self, request: Request) -> str | None:
+    def unfit(self, request: ReleaseRequest) -> str | None:
         """Ordered queries on up to three attributes."""
         families = [family for each in request.workload.products for family in each.families]
         if not any(isinstance(family, Prefixes | Ranges) for family in families):
@@ -259,45 +259,57 @@ class Partitioned(_Tried):
         return super().unfit(request) or _refusal(self, request)
 
 
-class Projected(_Tried):
+class ProjectionOption(_Tried):
     """The projection mechanism: noise on all answers, then the nearest table."""
 
     name = "projection mechanism"
 
-    def build(self, request: Request) -> Build:
+    def build(self, request: ReleaseRequest) -> MechanismBuilder:
         return ProjectionMechanism
 
-    def seconds(self, request: Request) -> float:
+    def seconds(self, request: ReleaseRequest) -> float:
         """An answer and its transpose in each of a few hundred steps."""
         cells, many = request.workload.universe.size, len(request.workload.products)
         return _PASS * 600 * (cells * min(many, 8) + request.workload.queries)
 
-    def predict(self, request: Request) -> Predicted:
+    def predict(self, request: ReleaseRequest) -> Predicted:
         """A bound: a trial would take as long as the release."""
         assert request.about is not None
         error = float(_made(self, request).error_bound(request.about))
         return Predicted(error, _START + self.seconds(request), Basis.BOUND)
 
-    def unfit(self, request: Request) -> str | None:
+    def unfit(self, request: ReleaseRequest) -> str | None:
         """Weights in [0, 1]; tables that fit into memory."""
         return super().unfit(request) or _refusal(self, request)
 
 
-OPTIONS: tuple[Option, ...] = (
-    *(Independent(), Matrix(), Union(), Marginals(), Learnt(), Projected()),
-    *(Partitioned("DAWA", DAWA), Partitioned("PrivTree", PrivTree)),
-    Partitioned("quad-tree", QuadTree),
+OPTIONS: tuple[MechanismOption, ...] = (
+    *(IndependentOption(), MatrixOption(), UnionOption(), MarginalOption()),
+    *(MWEMOption(), ProjectionOption()),
+    *(TreeOption("DAWA", DAWA), TreeOption("PrivTree", PrivTree)),
+    TreeOption("quad-tree", QuadTree),
 )
 """All that a planner compares."""
 
 
 @lru_cache(maxsize=64)
-def _made(option: Option, request: Request) -> Any:
+def _made(option: MechanismOption, request: ReleaseRequest) -> Any:
     """The mechanism; searches for strategies take long, and are needed twice."""
     return request.made(option.build(request), SYSTEM)
 
 
-def _refusal(option: Option, request: Request) -> str | None:
+def mechanism_of(
+    option: MechanismOption, request: ReleaseRequest, randomness: Source
+) -> SynopsisMechanism:
+    """The option's mechanism with this source of noise; what was searched for is used again."""
+    known = _made(option, request)
+    if "randomness" in getattr(known, "__dataclass_fields__", ()):
+        made: SynopsisMechanism = replace(known, randomness=randomness)
+        return made
+    return request.made(option.build(request), randomness)
+
+
+def _refusal(option: MechanismOption, request: ReleaseRequest) -> str | None:
     """What the mechanism itself says against the request; no data is read."""
     try:
         _made(option, request)

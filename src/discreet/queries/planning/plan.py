@@ -15,8 +15,15 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import positive
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.planning.options import OPTIONS, Basis, Independent, Option, Predicted
-from discreet.queries.planning.request import Build, Mechanism, Request
+from discreet.queries.planning.options import (
+    OPTIONS,
+    Basis,
+    IndependentOption,
+    MechanismOption,
+    Predicted,
+    mechanism_of,
+)
+from discreet.queries.planning.request import MechanismBuilder, ReleaseRequest, SynopsisMechanism
 from discreet.queries.record_count import BoughtCount, RecordCount
 from discreet.queries.workload.workload import Workload
 
@@ -25,10 +32,10 @@ _CLEARLY = 1.1
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedOption:
     """One mechanism in a plan."""
 
-    option: Option
+    option: MechanismOption
     predicted: Predicted
 
     @property
@@ -38,21 +45,21 @@ class Ranked:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReleasePlan:
     """Mechanisms, the best first, and those that cannot serve with the reason."""
 
-    request: Request
-    ranked: tuple[Ranked, ...]
+    request: ReleaseRequest
+    ranked: tuple[RankedOption, ...]
     unfit: tuple[tuple[str, str], ...]
     within: float | None
 
     @property
-    def chosen(self) -> Ranked:
+    def chosen(self) -> RankedOption:
         """The mechanism that is ranked best."""
         return self.ranked[0]
 
     @property
-    def mechanism(self) -> Build:
+    def mechanism(self) -> MechanismBuilder:
         """The chosen mechanism, for ``curator.synopsis(workload, mechanism=plan.mechanism)``."""
         return self.chosen.option.build(self.request)
 
@@ -96,21 +103,21 @@ def plan(
     records: int = 1,
     about: int | None = None,
     within: float | None = None,
-    options: Sequence[Option] = OPTIONS,
-) -> Plan:
+    options: Sequence[MechanismOption] = OPTIONS,
+) -> ReleasePlan:
     """Rank mechanisms for a workload; no data is read and nothing is spent.
 
     ``about`` is a public guess of the number of records. ``within`` is the error that is wanted, a
     root mean square in records: among mechanisms that reach it, the fastest comes first.
     """
-    request = Request(workload, spend, size or BoughtCount(), records, about)
+    request = ReleaseRequest(workload, spend, size or BoughtCount(), records, about)
     wanted = None if within is None else float(positive("within", within))
-    found: list[Ranked] = []
+    found: list[RankedOption] = []
     unfit: list[tuple[str, str]] = []
     for option in options:
         reason = option.unfit(request)
         if reason is None:
-            found.append(Ranked(option, option.predict(request)))
+            found.append(RankedOption(option, option.predict(request)))
         else:
             unfit.append((option.name, reason))
     if not found:
@@ -121,12 +128,12 @@ def plan(
             remedy="Ask for smaller marginals, or take fewer attributes.",
         )
     ranked = tuple(sorted(found, key=lambda each: _rank(each, wanted)))
-    return Plan(request, ranked, tuple(unfit), wanted)
+    return ReleasePlan(request, ranked, tuple(unfit), wanted)
 
 
-def _rank(each: Ranked, wanted: float | None) -> tuple[int, float, float]:
+def _rank(each: RankedOption, wanted: float | None) -> tuple[int, float, float]:
     predicted = each.predicted
-    doubtful = predicted.basis is Basis.TRIAL or isinstance(each.option, Independent)
+    doubtful = predicted.basis is Basis.TRIAL or isinstance(each.option, IndependentOption)
     cautious = predicted.error * (_CLEARLY if doubtful else 1.0)
     if wanted is not None and cautious <= wanted:
         # Times are rough: what differs by less than a tenth of a second takes equally long.
@@ -143,11 +150,11 @@ def best_mechanism(
     *,
     about: int | None = None,
     within: float | None = None,
-) -> Mechanism:
+) -> SynopsisMechanism:
     """The mechanism that :func:`plan` puts first, ready to release.
 
     For the curator, which knows ``size`` and ``records``:
     ``curator.synopsis(workload, mechanism=partial(best_mechanism, about=9_000), spend=...)``.
     """
     found = plan(workload, spend=spend, size=size, records=records, about=about, within=within)
-    return found.request.made(found.mechanism, randomness)
+    return mechanism_of(found.chosen.option, found.request, randomness)

@@ -8,9 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
@@ -22,7 +19,7 @@ from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.workload import Workload
 
 
-class Mechanism(Protocol):
+class SynopsisMechanism(Protocol):
     """Releases a synopsis of counts at the price of one event."""
 
     @property
@@ -33,7 +30,7 @@ class Mechanism(Protocol):
         """Make the synopsis."""
 
 
-class Build(Protocol):
+class MechanismBuilder(Protocol):
     """A class of mechanisms, or one with some of its parameters given (``functools.partial``)."""
 
     def __call__(
@@ -44,12 +41,12 @@ class Build(Protocol):
         size: RecordCount,
         records: int,
         randomness: Source,
-    ) -> Mechanism:
+    ) -> SynopsisMechanism:
         """The mechanism."""
 
 
 @dataclass(frozen=True)
-class Request:
+class ReleaseRequest:
     """A workload to be answered. Everything here is public.
 
     ``about`` is a public guess of the number of records, for errors that depend on it; where
@@ -78,7 +75,7 @@ class Request:
         elif isinstance(self.size, PublicCount):
             object.__setattr__(self, "about", self.size.records)
 
-    def made(self, build: Build, randomness: Source) -> Mechanism:
+    def made(self, build: MechanismBuilder, randomness: Source) -> SynopsisMechanism:
         """The mechanism for this request; refused if it is for other people than these."""
         made = build(
             workload=self.workload,
@@ -96,9 +93,3 @@ class Request:
                 remedy="Pass the class itself, or functools.partial of it.",
             )
         return made
-
-
-def rmse(synopsis: Synopsis, workload: Workload, counts: NDArray[np.int64]) -> float:
-    """The root mean squared error on counts that are public."""
-    errors = synopsis.answers(workload) - workload.answers(counts)
-    return float(np.sqrt(np.mean(errors**2)))

@@ -11,22 +11,20 @@ Source: 004b:A4, A7; 004d:F23. Proof: ``proofs/marginals.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.events.event import Event
 from discreet.queries.synopses.partial_tables import answered, not_measured, placed, require_same
-from discreet.queries.workload.families import All, Each, Family, Prefixes, Ranges
-from discreet.queries.workload.packing import not_plain, packed, unpacked
+from discreet.queries.workload.families import QueryFamily
+from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import Universe
-from discreet.queries.workload.workload import Product, Workload
+from discreet.queries.workload.workload import Places, Product, Workload, subsets
 
 Floats = NDArray[np.float64]
-Places = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,17 +115,8 @@ def deviations(workload: Workload, variances: Mapping[Places, float]) -> Floats:
     return np.concatenate(found)
 
 
-def _squares(family: Family) -> tuple[Floats, Floats]:
+def _squares(family: QueryFamily) -> tuple[Floats, Floats]:
     """For each query: the squared length of its centred weights, and (sum / size)²."""
     sums = family.apply(np.ones(family.size))
-    if isinstance(family, Each | All | Prefixes | Ranges):
-        lengths = sums
-    else:
-        lengths = np.asarray((family.dense() ** 2).sum(axis=1))
+    lengths = sums if family.whole else np.asarray((family.dense() ** 2).sum(axis=1))
     return np.maximum(lengths - sums**2 / family.size, 0), (sums / family.size) ** 2
-
-
-def subsets(places: Places) -> Iterator[Places]:
-    """All subsets, smallest first, each in order."""
-    for size in range(len(places) + 1):
-        yield from combinations(places, size)

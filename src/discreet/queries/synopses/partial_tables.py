@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
-from discreet.queries.workload.packing import not_plain, packed, unpacked
+from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Product, Workload, apply_each
 
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class PartialTable:
     """Estimated counts by the attributes at some places of the universe, an axis for each."""
 
     places: tuple[int, ...]
@@ -39,7 +39,7 @@ class PartialTables:
     """Tables by some attributes each; a query is answered from the smallest that holds it."""
 
     universe: Universe
-    tables: tuple[Table, ...]
+    tables: tuple[PartialTable, ...]
     event: Event
 
     def answers(self, workload: Workload) -> Floats:
@@ -47,7 +47,7 @@ class PartialTables:
         require_same(workload, self.universe)
         return np.concatenate([self._holding(p).answers(p) for p in workload.products])
 
-    def _holding(self, product: Product) -> Table:
+    def _holding(self, product: Product) -> PartialTable:
         fit = [table for table in self.tables if set(product.kept) <= set(table.places)]
         if not fit:
             raise not_measured(self.universe, product)
@@ -69,14 +69,14 @@ class PartialTables:
         return cls(universe, tuple(_read(entry, universe) for entry in entries), event)
 
 
-def _read(entry: object, universe: Universe) -> Table:
+def _read(entry: object, universe: Universe) -> PartialTable:
     if not isinstance(entry, Mapping):
         raise not_plain()
     places, shape = placed(entry.get("places"), universe)
     counts = unpacked(entry.get("counts"))
     if counts.shape != shape:
         raise not_plain()
-    return Table(places, counts)
+    return PartialTable(places, counts)
 
 
 def placed(stored: object, universe: Universe) -> tuple[tuple[int, ...], tuple[int, ...]]:

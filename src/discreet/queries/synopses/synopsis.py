@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.events.event import Event
-from discreet.queries.workload.packing import not_plain, packed, unpacked
+from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 
@@ -40,7 +40,7 @@ class Synopsis(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Histogram:
+class HistogramSynopsis:
     """Estimated counts of all cells of an explicit universe."""
 
     universe: Universe
@@ -66,7 +66,7 @@ def recalled(plain: Mapping[str, object], universe: Universe, event: Event) -> S
         counts = unpacked(plain.get("counts"))
         if counts.shape != (universe.size,):
             raise not_plain()
-        return Histogram(universe, counts, event)
+        return HistogramSynopsis(universe, counts, event)
     if kind not in _KINDS:
         raise not_plain()
     found: Synopsis = resolve_name(f"discreet.queries.{_KINDS[kind]}").recalled(
@@ -76,11 +76,11 @@ def recalled(plain: Mapping[str, object], universe: Universe, event: Event) -> S
 
 
 _KINDS: dict[object, str] = {
-    "answers": "independent.Answers",
+    "answers": "independent.ReleasedAnswers",
     "boxes": "trees.box_counts.BoxCounts",
     "grid": "trees.grid_counts.GridCounts",
     "marginals": "synopses.marginal_synopsis.MarginalSynopsis",
-    "medians": "boosting.median.MedianSynopsis",
+    "medians": "boosting.boosting.MedianSynopsis",
     "partial tables": "synopses.partial_tables.PartialTables",
     "won": "planning.contest.Won",
 }

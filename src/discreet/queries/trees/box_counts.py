@@ -16,7 +16,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.queries.synopses.partial_tables import require_same
 from discreet.queries.trees.overlap import shares
-from discreet.queries.workload.packing import not_plain, packed, unpacked
+from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import LARGEST, Universe
 from discreet.queries.workload.workload import Product, Workload
 

@@ -24,10 +24,9 @@ from discreet.core.events.mechanisms import Pure
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact, nonnegative, probability
 from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.for_spend import WholeNoise, additive_spend, epsilon_for, share_of
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.additive import Additive
 from discreet.queries.record_count import MOST, PublicCount, RecordCount, counted, require_size
-from discreet.queries.spends import adding, largest
 from discreet.queries.trees.box_counts import BoxCounts
 from discreet.queries.trees.level_weights import (
     STEPS,
@@ -76,7 +75,7 @@ class DAWA:
         self.workload.universe.require_explicit(method="DAWA")
         probability("part", self.part)
         object.__setattr__(self, "records", count("records", self.records))
-        adding(self.spend)
+        additive_spend(self.spend)
         usual = 3 * self.partition.moved / self.partition.epsilon
         chosen = max(usual, exact(self.bucket_spread)) if self.price is None else self.price
         price = exact(nonnegative("price", chosen))
@@ -94,27 +93,16 @@ class DAWA:
     @cached_property
     def partition(self) -> NoisyPartition:
         """What chooses the buckets."""
-        share = exact(self.part)
-        match adding(self.spend):
-            case PureDP(epsilon=epsilon):
-                paid = exact(epsilon) * share
-            case ZCDP(rho=rho):
-                priced = ZCDP(rho=exact(rho) * share)
-                paid = exact(largest(lambda e: Pure(epsilon=e), priced))
-        return NoisyPartition(paid, self.size.moved * self.records, self.randomness)
+        paid = epsilon_for(share_of(self.spend, self.part), lambda e: Pure(epsilon=e))
+        return NoisyPartition(exact(paid), self.size.moved * self.records, self.randomness)
 
     @cached_property
     def _left(self) -> PureDP | ZCDP:
         """What is left of the spend for measuring."""
-        rest = 1 - exact(self.part)
-        match adding(self.spend):
-            case PureDP(epsilon=epsilon):
-                return PureDP(epsilon=exact(epsilon) * rest)
-            case ZCDP(rho=rho):
-                return ZCDP(rho=exact(rho) * rest)
+        return share_of(self.spend, 1 - exact(self.part))
 
     @cached_property
-    def noise(self) -> Additive:
+    def noise(self) -> WholeNoise:
         """What measures the tree over the buckets, in steps."""
         return level_noise(self._left, self.size, self.records, self.randomness)
 
@@ -128,7 +116,7 @@ class DAWA:
         """The standard deviation of a bucket's count if buckets alone are measured.
 
         How many buckets there are and how unevenly records lie in them depends on data: nobody can
-        foretell the error of a query.
+        predict the error of a query.
         """
         return float(law_of(self.noise, step=1 / STEPS).std)
 

@@ -17,7 +17,7 @@ from discreet.queries.synopses.partial_tables import require_same
 from discreet.queries.trees.box_counts import whole_boxes
 from discreet.queries.trees.levels import Levels
 from discreet.queries.trees.overlap import shares
-from discreet.queries.workload.packing import not_plain, packed, unpacked
+from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Product, Workload, apply_each
 

@@ -32,7 +32,7 @@ STEPS = 1 << 16
 """The norm of the weights of all levels."""
 _LEAST = 1e-6
 _NEGLIGIBLE = 1e-4
-_SETTLED = 1e-8
+_CONVERGED = 1e-8
 _MOST_STEPS = 2000
 _MOST_STRIDE = 5
 
@@ -98,7 +98,7 @@ def _descended(
         told = shares**norm.power * leaves_under
         whole = np.cumsum(told[::-1])[::-1]
         error = float((new / whole).sum())
-        if error > before * (1 - _SETTLED):
+        if error > before * (1 - _CONVERGED):
             break
         before = error
         # The error is at most the sum over levels of nodes_l / precision_l, with equality here.

@@ -24,16 +24,21 @@ from numpy.typing import NDArray
 
 from discreet.core.events.event import Event, compose
 from discreet.core.events.mechanisms import Pure
-from discreet.core.guarantee import ZCDP, Guarantee, PureDP
+from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import Number, count, exact, probability
 from discreet.mechanisms import Laplace
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.distributions.distribution import law_of
-from discreet.mechanisms.grid import floor_log2
+from discreet.mechanisms.for_spend import (
+    WholeNoise,
+    additive_spend,
+    epsilon_for,
+    noise_for,
+    share_of,
+)
+from discreet.mechanisms.grid import floor_log2, sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.additive import Additive, additive
 from discreet.queries.record_count import MOST, PublicCount, RecordCount, require_size
-from discreet.queries.spends import adding, largest
 from discreet.queries.trees.box_counts import BoxCounts
 from discreet.queries.trees.points import Along, Located, along
 from discreet.queries.trees.space_filling import Interleaving
@@ -140,7 +145,7 @@ class PrivTree:
         if self.depth is not None:
             deepest = min(count("depth", self.depth, least=0), deepest)
         object.__setattr__(self, "depth", deepest)
-        adding(self.spend)
+        additive_spend(self.spend)
 
     @cached_property
     def order(self) -> Interleaving:
@@ -150,13 +155,8 @@ class PrivTree:
     @cached_property
     def _growing(self) -> Fraction:
         """The epsilon of the shape."""
-        share = exact(self.part)
-        match adding(self.spend):
-            case PureDP(epsilon=epsilon):
-                return exact(epsilon) * share
-            case ZCDP(rho=rho):
-                priced = ZCDP(rho=exact(rho) * share)
-                return exact(largest(lambda e: Pure(epsilon=e), priced))
+        growing = share_of(self.spend, self.part)
+        return exact(epsilon_for(growing, lambda e: Pure(epsilon=e)))
 
     @cached_property
     def splitting(self) -> Splitting:
@@ -171,18 +171,13 @@ class PrivTree:
         )
 
     @cached_property
-    def noise(self) -> Additive:
+    def noise(self) -> WholeNoise:
         """What measures the leaves: each record lies in one of them."""
-        rest, moved = 1 - exact(self.part), self.size.moved
-        match adding(self.spend):
-            case PureDP(epsilon=epsilon):
-                left: PureDP | ZCDP = PureDP(epsilon=exact(epsilon) * rest)
-            case ZCDP(rho=rho):
-                left = ZCDP(rho=exact(rho) * rest)
-        return additive(
-            left,
+        moved = self.size.moved
+        return noise_for(
+            share_of(self.spend, 1 - exact(self.part)),
             l1=moved * self.records,
-            l2_squared=moved * self.records**2,
+            l2=sqrt_above(Fraction(moved * self.records**2)),
             randomness=self.randomness,
         )
 
@@ -197,7 +192,7 @@ class PrivTree:
         """The standard deviation of the noise in one leaf's count.
 
         How many leaves a query meets, and how unevenly records lie in them, depends on data: nobody
-        can foretell the error of a query.
+        can predict the error of a query.
         """
         return float(law_of(self.noise, step=1.0).std)
 

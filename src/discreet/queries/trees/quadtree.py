@@ -10,6 +10,7 @@ Source: 004b:A5, A17. Errata: 004b:A5 (range error k² log³ k). Proof: ``proofs
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -20,10 +21,10 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.core.parameters import count
 from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.for_spend import WholeNoise, additive_spend, noise_for
+from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.additive import Additive, additive
 from discreet.queries.record_count import PublicCount, RecordCount, counted, require_size
-from discreet.queries.spends import adding
 from discreet.queries.trees.grid_counts import GridCounts, leaf_sides
 from discreet.queries.trees.level_weights import (
     L1,
@@ -86,7 +87,7 @@ class QuadTree:
                 remedy="Choose a smaller depth, or grow a tree with PrivTree.",
             )
         object.__setattr__(self, "depth", depth)
-        adding(self.spend)
+        additive_spend(self.spend)
 
     @cached_property
     def levels(self) -> Levels:
@@ -96,7 +97,7 @@ class QuadTree:
         return Levels(widths, self.depth)
 
     @cached_property
-    def noise(self) -> Additive:
+    def noise(self) -> WholeNoise:
         """What measures all levels at once, in steps of 1/``STEPS`` of a weight."""
         return level_noise(self.spend, self.size, self.records, self.randomness)
 
@@ -148,12 +149,12 @@ class QuadTree:
         """The expected total squared error of the noise over all queries; no data is read.
 
         All of the error where leaves are single cells. Otherwise records that do not lie evenly in
-        their leaf add to it, which nobody can foretell.
+        their leaf add to it, which nobody can predict.
         """
         if self._new is None:
             raise InvalidParameter(
                 code="universe_too_large",
-                expectation=f"at most {MOST_GRAM} leaves along each attribute to foretell errors",
+                expectation=f"at most {MOST_GRAM} leaves along each attribute to predict errors",
                 received=max(self.workload.universe.shape),
                 remedy="Choose a smaller depth, or coarser bins to plan with.",
             )
@@ -200,18 +201,20 @@ def norm_of(spend: Guarantee) -> Norm:
     return L1 if isinstance(spend, PureDP) else L2
 
 
-def level_noise(spend: Guarantee, size: RecordCount, records: int, randomness: Source) -> Additive:
+def level_noise(
+    spend: Guarantee, size: RecordCount, records: int, randomness: Source
+) -> WholeNoise:
     """Noise for weighted levels, of which one record moves one node each."""
-    return additive(
+    return noise_for(
         spend,
         l1=STEPS * size.moved * records,
-        l2_squared=STEPS**2 * size.moved * records**2,
+        l2=sqrt_above(Fraction(STEPS**2 * size.moved * records**2)),
         randomness=randomness,
     )
 
 
 def measured_levels(
-    levels: Levels, leaves: Wholes, weights: Wholes, noise: Additive, total: float | None
+    levels: Levels, leaves: Wholes, weights: Wholes, noise: WholeNoise, total: float | None
 ) -> Floats:
     """Noisy counts of the weighted levels in one release, and the leaves by least squares."""
     chosen = [level for level in range(levels.depth + 1) if weights[level]]

@@ -60,6 +60,11 @@ def marginal_counts(data: Counted, universe: Universe, names: Sequence[str]) -> 
     return _checked(np.asarray(data.counts(list(names))), shape)
 
 
+def whole_counts(counts: NDArray[np.integer], cells: int) -> NDArray[np.int64]:
+    """Exact counts as one flat array, or a refusal that shows none of them."""
+    return _checked(np.asarray(counts), (cells,))
+
+
 def _checked(table: NDArray[np.generic], shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Whole counts of a shape, or a refusal that shows none of them."""
     cells = math.prod(shape)

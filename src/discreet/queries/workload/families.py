@@ -1,10 +1,11 @@
 """Families of linear queries on one attribute: what each asks, and their Gram matrix.
 
 A family is a matrix with one row per query and one column per value. The families here know
-their products and Gram matrices in closed form, so that all ranges of a thousand values, half a
-million queries, are never written down unless somebody asks for the matrix itself.
+their products, Gram matrices and variances in closed form, so that all ranges of a thousand values,
+half a million queries, are never written down unless somebody asks for the matrix itself. A family
+of one's own needs ``queries``, ``gram`` and ``apply``; the rest follows from its matrix.
 
-Source: 004b:A1; 000a:A12.
+Source: 004b:A1, A6; 000a:A12.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from discreet.core.parameters import count
 Floats = NDArray[np.float64]
 
 
-class Family(ABC):
+class QueryFamily(ABC):
     """Queries on one attribute of ``size`` values."""
 
     size: int
@@ -44,12 +45,39 @@ class Family(ABC):
         """The matrix itself."""
         return self.apply(np.eye(self.size))
 
+    @property
+    def whole(self) -> bool:
+        """Whether all weights are known to be 0 or 1."""
+        return False
+
+    def row(self, place: int) -> slice | Floats:
+        """The weights of one query, or the values that it sums."""
+        return np.asarray(self.dense()[place])
+
+    def transposed(self, table: Floats) -> Floats:
+        """From one weight for each query, on the first axis, to one for each value."""
+        return np.asarray(np.tensordot(self.dense().T, table, 1))
+
+    def variances(self, covariance: Floats) -> Floats:
+        """The variance of each query, from the covariance of estimated counts."""
+        rows = self.dense()
+        return np.asarray(np.maximum(np.einsum("ij,ij->i", rows @ covariance, rows), 0))
+
 
 @dataclass(frozen=True)
-class _Sized(Family):
-    """A family that its size describes."""
+class _Sized(QueryFamily):
+    """A family that its size describes: sums over intervals of values."""
 
     size: int
+
+    @property
+    def whole(self) -> bool:
+        """Sums have no other weights."""
+        return True
+
+    @abstractmethod
+    def row(self, place: int) -> slice:
+        """The interval that a query sums."""
 
     def __post_init__(self) -> None:
         """Refuse no values."""
@@ -70,6 +98,18 @@ class Each(_Sized):
     def apply(self, table: Floats) -> Floats:
         return table
 
+    def row(self, place: int) -> slice:
+        """One value."""
+        return slice(place, place + 1)
+
+    def transposed(self, table: Floats) -> Floats:
+        """The table itself."""
+        return table
+
+    def variances(self, covariance: Floats) -> Floats:
+        """The diagonal."""
+        return np.asarray(np.maximum(np.diagonal(covariance), 0))
+
 
 @dataclass(frozen=True)
 class All(_Sized):
@@ -84,6 +124,18 @@ class All(_Sized):
 
     def apply(self, table: Floats) -> Floats:
         return np.asarray(table.sum(axis=0, keepdims=True))
+
+    def row(self, place: int) -> slice:
+        """All values."""
+        return slice(0, self.size)
+
+    def transposed(self, table: Floats) -> Floats:
+        """The same weight for every value."""
+        return np.repeat(table, self.size, axis=0)
+
+    def variances(self, covariance: Floats) -> Floats:
+        """The sum of all entries."""
+        return np.asarray(np.maximum(covariance.sum(keepdims=True).ravel(), 0))
 
 
 @dataclass(frozen=True)
@@ -101,6 +153,18 @@ class Prefixes(_Sized):
 
     def apply(self, table: Floats) -> Floats:
         return np.asarray(np.cumsum(table, axis=0))
+
+    def row(self, place: int) -> slice:
+        """The first values."""
+        return slice(0, place + 1)
+
+    def transposed(self, table: Floats) -> Floats:
+        """Running sums from the end."""
+        return np.asarray(np.cumsum(table[::-1], axis=0)[::-1])
+
+    def variances(self, covariance: Floats) -> Floats:
+        """The diagonal of running sums both ways."""
+        return np.asarray(np.maximum(np.diagonal(covariance.cumsum(axis=0).cumsum(axis=1)), 0))
 
 
 @dataclass(frozen=True)
@@ -128,9 +192,38 @@ class Ranges(_Sized):
         first, last = np.triu_indices(self.size)
         return np.asarray(running[last + 1] - running[first])
 
+    def row(self, place: int) -> slice:
+        """One interval."""
+        # First values 0 … f-1 have n + (n-1) + … ranges before those that start at f.
+        first, before = 0, 0
+        while before + self.size - first <= place:
+            before += self.size - first
+            first += 1
+        return slice(first, first + place - before + 1)
+
+    def transposed(self, table: Floats) -> Floats:
+        """Running sums of what begins at a value less what ended before it."""
+        first, last = np.triu_indices(self.size)
+        edges = np.zeros((self.size + 1, *table.shape[1:]))
+        np.add.at(edges, first, table)
+        np.subtract.at(edges, last + 1, table)
+        return np.asarray(np.cumsum(edges[:-1], axis=0))
+
+    def variances(self, covariance: Floats) -> Floats:
+        """Those of differences of running sums, without the matrix of all ranges.
+
+        >>> Ranges(3).variances(np.eye(3)).tolist()
+        [1.0, 2.0, 3.0, 1.0, 2.0, 1.0]
+        """
+        sums = np.zeros((self.size + 1, self.size + 1))
+        sums[1:, 1:] = covariance.cumsum(axis=0).cumsum(axis=1)
+        first, last = np.triu_indices(self.size)
+        ends = np.diagonal(sums)
+        return np.maximum(ends[last + 1] + ends[first] - 2 * sums[first, last + 1], 0)
+
 
 @dataclass(frozen=True, eq=False)
-class Listed(Family):
+class Listed(QueryFamily):
     """Any queries, one row of weights each; 0/1 rows are predicates."""
 
     rows: Floats
@@ -182,6 +275,11 @@ class Listed(Family):
 
     def dense(self) -> Floats:
         return self.rows
+
+    @cached_property
+    def whole(self) -> bool:
+        """Looked at once."""
+        return bool(np.isin(self.rows, (0.0, 1.0)).all())
 
 
 def _misshapen(received: object) -> InvalidParameter:

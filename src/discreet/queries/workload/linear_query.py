@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.queries.workload.families import All, Each, Family, Listed, Prefixes, Ranges
+from discreet.queries.workload.families import All, Each, Listed, Prefixes, QueryFamily, Ranges
 from discreet.queries.workload.workload import Product, Workload
 
 Floats = NDArray[np.float64]
@@ -132,9 +132,7 @@ def query_of(workload: Workload, index: int) -> LinearQuery:
 
 def _of_product(product: Product, shape: tuple[int, ...], index: int) -> LinearQuery:
     places = np.unravel_index(index, [family.queries for family in product.families])
-    rows = [
-        _row(family, int(place)) for family, place in zip(product.families, places, strict=True)
-    ]
+    rows = [family.row(int(place)) for family, place in zip(product.families, places, strict=True)]
     box = tuple(row for row in rows if isinstance(row, slice))
     if len(box) == len(rows):
         return Region(shape, box)
@@ -147,25 +145,6 @@ def _of_product(product: Product, shape: tuple[int, ...], index: int) -> LinearQ
             factor = row
         weights = np.multiply.outer(weights, factor).ravel()
     return Weights(weights)
-
-
-def _row(family: Family, place: int) -> slice | Floats:
-    match family:
-        case Each():
-            return slice(place, place + 1)
-        case All():
-            return slice(0, family.size)
-        case Prefixes():
-            return slice(0, place + 1)
-        case Ranges():
-            # First values 0 … f-1 have n + (n-1) + … ranges before those that start at f.
-            first, before = 0, 0
-            while before + family.size - first <= place:
-                before += family.size - first
-                first += 1
-            return slice(first, first + place - before + 1)
-        case _:
-            return np.asarray(family.dense()[place])
 
 
 def rounded(values: Floats) -> Floats:
@@ -181,7 +160,7 @@ def on_grid(workload: Workload) -> Workload:
     products = []
     for product in workload.products:
         families = tuple(_bounded(family) for family in product.families)
-        if sum(not is_whole(family) for family in families) > 1:
+        if sum(not family.whole for family in families) > 1:
             raise InvalidParameter(
                 code="queries_fractional",
                 expectation="at most one attribute with weights other than 0 and 1 in a product",
@@ -191,14 +170,7 @@ def on_grid(workload: Workload) -> Workload:
     return Workload(workload.universe, tuple(products))
 
 
-def is_whole(family: Family) -> bool:
-    """Whether all weights are 0 or 1."""
-    if not isinstance(family, Listed):
-        return isinstance(family, Each | All | Prefixes | Ranges)
-    return bool(np.isin(family.rows, (0.0, 1.0)).all())
-
-
-def _bounded(family: Family) -> Family:
+def _bounded(family: QueryFamily) -> QueryFamily:
     if isinstance(family, Each | All | Prefixes | Ranges):
         return family
     rows = family.dense()

@@ -10,7 +10,7 @@ Source: 004b:A1; 000a:A12; 004d:F23.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -20,30 +20,32 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count, positive
-from discreet.queries.workload.families import All, Each, Family
+from discreet.queries.workload.families import All, Each, QueryFamily
 from discreet.queries.workload.universe import Universe
 
 Floats = NDArray[np.float64]
+Places = tuple[int, ...]
+"""Positions of some attributes of a universe, in order."""
 
 
 @dataclass(frozen=True)
 class Product:
     """One family per attribute; each query's squared error counts ``weight`` squared times."""
 
-    families: tuple[Family, ...]
+    families: tuple[QueryFamily, ...]
     weight: float = 1.0
 
     def __post_init__(self) -> None:
         """Refuse a weight that is not positive."""
         object.__setattr__(self, "weight", float(positive("weight", self.weight)))
 
-    @property
+    @cached_property
     def queries(self) -> int:
         """How many queries there are."""
         return math.prod(family.queries for family in self.families)
 
-    @property
-    def kept(self) -> tuple[int, ...]:
+    @cached_property
+    def kept(self) -> Places:
         """The attributes that are not summed over."""
         return tuple(i for i, family in enumerate(self.families) if not isinstance(family, All))
 
@@ -89,7 +91,9 @@ class Workload:
             )
 
     @classmethod
-    def of(cls, universe: Universe, *asked: Mapping[str, Family], weight: float = 1.0) -> Workload:
+    def of(
+        cls, universe: Universe, *asked: Mapping[str, QueryFamily], weight: float = 1.0
+    ) -> Workload:
         """Families by attribute, for each product; attributes left out are summed over."""
         _require_universe(universe)
         products = []
@@ -98,7 +102,7 @@ class Workload:
                 raise _misfit(expectation="families by attribute", received=type(each).__name__)
             for name, family in each.items():
                 size = universe.attributes[universe.place(name)].size
-                if not isinstance(family, Family):
+                if not isinstance(family, QueryFamily):
                     raise _misfit(
                         expectation=f"a family of queries on {name!r}",
                         received=_named(family),
@@ -160,7 +164,7 @@ class Workload:
             )
         return cls(workloads[0].universe, tuple(p for w in workloads for p in w.products))
 
-    @property
+    @cached_property
     def queries(self) -> int:
         """How many queries there are."""
         return sum(product.queries for product in self.products)
@@ -197,6 +201,12 @@ class Workload:
     def dense(self) -> Floats:
         """The matrix, unweighted; for small ones."""
         return np.vstack([product.dense() for product in self.products])
+
+
+def subsets(places: Places) -> Iterator[Places]:
+    """All subsets, smallest first, each in order."""
+    for size in range(len(places) + 1):
+        yield from combinations(places, size)
 
 
 def apply_each(operators: Sequence[Callable[[Floats], Floats]], table: Floats) -> Floats:

@@ -1,0 +1,178 @@
+"""Releases that no analyst's query influences: a noisy histogram, and noise on every query.
+
+Every other release for a round is measured against these two.
+
+Source: analysts-verified:H4 ("Planner", baselines: 5.97 per cell at (1, 1e-6)). Proof:
+``proofs/analysts-baselines.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.events.event import Event
+from discreet.core.guarantee import Guarantee
+from discreet.core.parameters import count
+from discreet.mechanisms import DiscreteGaussian, Gaussian
+from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.for_spend import gaussian_for
+from discreet.mechanisms.grid import sqrt_above
+from discreet.noise.randomness import SYSTEM, Source
+from discreet.queries.analysts.guarantee import require_public_count
+from discreet.queries.analysts.predicted_error import PredictedError, normal_errors
+from discreet.queries.analysts.query_class import QueryClass
+from discreet.queries.record_count import MOST, PublicCount, counted
+from discreet.queries.synopses.synopsis import HistogramSynopsis
+from discreet.queries.workload.cell_counts import Counted, cell_counts
+from discreet.queries.workload.linear_query import PLACES, LinearQuery, Region, Weights
+from discreet.queries.workload.universe import Universe
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NoisyHistogram:
+    """Noise on each cell of an explicit universe: one synopsis for every analyst and every query.
+
+    A record that is exchanged moves two cells by one each, √2 in the L2 norm. Since the total is
+    public, the mean of all noise is known too, and is taken out: a query's error is then the noise
+    along its weights less their mean.
+
+    Guarantee: the event of one Gaussian release of all cells. Analysts: perfect; no query is read.
+    """
+
+    universe: Universe
+    spend: Guarantee
+    size: PublicCount
+    records: int = 1
+    randomness: Source = SYSTEM
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be priced, before any data is seen."""
+        self.universe.require_explicit(method="a noisy histogram")
+        require_public_count(self.size)
+        object.__setattr__(self, "records", count("records", self.records))
+        _ = self.noise
+
+    @cached_property
+    def noise(self) -> Gaussian | DiscreteGaussian:
+        """Gaussian noise on whole counts."""
+        moved = self.records * sqrt_above(Fraction(2))
+        return gaussian_for(self.spend, l2=moved, randomness=self.randomness)
+
+    @property
+    def event(self) -> Event:
+        """What one release costs."""
+        return self.noise.event
+
+    @cached_property
+    def spread(self) -> float:
+        """The standard deviation of the noise of a cell, in records."""
+        return float(law_of(self.noise, step=1).std)
+
+    def deviation(self, weights: Floats) -> float:
+        """The standard deviation of one query's answer, in records: spread ‖q - mean q‖."""
+        held = np.asarray(weights, dtype=np.float64).ravel()
+        return self.spread * float(np.linalg.norm(held - held.mean()))
+
+    def predicted(self, asked: QueryClass, queries: int) -> PredictedError:
+        """Errors as shares of the records, before anything is spent."""
+        each = self.spread / self.size.records
+        norms = asked.centred_norms(self.universe, count("queries", queries))
+        return normal_errors([(each * norm, many) for norm, many in norms])
+
+    def release(self, counts: Counted) -> HistogramSynopsis:
+        """Estimated counts, which add up to the public number of records."""
+        table = cell_counts(counts, self.universe)
+        total = counted(self.size, table, None)
+        noisy = np.asarray(self.noise.release(table), dtype=np.float64)
+        noisy += (total - noisy.sum()) / noisy.size
+        return HistogramSynopsis(self.universe, noisy, self.event)
+
+
+@dataclass(frozen=True)
+class PaddedNoise:
+    """Independent noise on every query, with room for ``queries`` of them, however many are asked.
+
+    Answers are shares of the records. No answer depends on another analyst's query.
+
+    Guarantee: the event of one Gaussian release of as many numbers as the public padding allows,
+    each of which one exchanged record moves by at most one. Analysts: perfect; an answer is a
+    function of the data, of its own query and of fresh noise whose size is public.
+    """
+
+    universe: Universe
+    queries: int
+    spend: Guarantee
+    size: PublicCount
+    records: int = 1
+    randomness: Source = SYSTEM
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be priced, before any data is seen."""
+        self.universe.require_explicit(method="independent noise")
+        require_public_count(self.size)
+        for name in ("queries", "records"):
+            object.__setattr__(self, name, count(name, getattr(self, name)))
+        if self.size.records >= MOST:
+            raise InvalidParameter(
+                code="records_too_many",
+                expectation=f"fewer than {MOST} records",
+                received=self.size.records,
+                remedy="Sums are exact up to there; use the noisy histogram.",
+            )
+        _ = self.noise
+
+    @cached_property
+    def noise(self) -> Gaussian | DiscreteGaussian:
+        """Gaussian noise on steps of 2**-20 records."""
+        moved = sqrt_above(Fraction(self.queries)) * self.records * (1 << PLACES)
+        return gaussian_for(self.spend, l2=moved, randomness=self.randomness)
+
+    @property
+    def event(self) -> Event:
+        """What one release of all answers costs."""
+        return self.noise.event
+
+    @cached_property
+    def deviation(self) -> float:
+        """The standard deviation of an answer, as a share of the records."""
+        return float(law_of(self.noise, step=2.0**-PLACES).std) / self.size.records
+
+    def predicted(self) -> PredictedError:
+        """Errors before anything is spent."""
+        return normal_errors([(self.deviation, float(self.queries))])
+
+    def release(self, counts: Counted, queries: Sequence[LinearQuery]) -> Floats:
+        """An answer to each query; all of them at once, and only once for the event."""
+        if len(queries) > self.queries:
+            raise InvalidParameter(
+                code="queries_beyond_padding",
+                expectation=f"at most the public number of queries, {self.queries}",
+                received=len(queries),
+                remedy="Leave some out, or plan for more.",
+            )
+        for query in queries:
+            # Only these two keep their promise that weights lie in [0, 1] on the grid.
+            if type(query) not in (Weights, Region) or query.cells != self.universe.size:
+                raise InvalidParameter(
+                    code="query_misfit",
+                    expectation=f"queries, Weights or Region, over {self.universe.size} cells",
+                    received=type(query).__name__,
+                    remedy="Write Weights(values), or query_of(workload, place).",
+                )
+        table = cell_counts(counts, self.universe)
+        counted(self.size, table, None)
+        held = table.astype(np.float64)
+        # Weights on the grid 2**-20 and fewer than 2**32 records: sums are exact in doubles.
+        steps = [round(query.answer(held) * (1 << PLACES)) for query in queries]
+        padded = np.array(steps + [0] * (self.queries - len(steps)), dtype=np.int64)
+        noisy = np.asarray(self.noise.release(padded), dtype=np.float64)
+        return np.asarray(noisy[: len(queries)] / (float(1 << PLACES) * self.size.records))

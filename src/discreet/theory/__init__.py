@@ -1,0 +1,142 @@
+"""What theorems promise and forbid: calculators for planning and teaching. No data is read.
+
+No mechanism here, and none is charged by these numbers: mechanisms carry tighter ones of their own.
+Importing this package loads nothing else; every public name is loaded on first use.
+"""
+
+from typing import TYPE_CHECKING
+
+from discreet.core.lazy import loader
+
+if TYPE_CHECKING:
+    from discreet.theory.analyst_games import (
+        expected_analyst_rho,
+        expected_analyst_sum,
+        expected_data_rho,
+        expected_data_sum,
+        sampled_data_rho,
+        sampled_data_sum,
+    )
+    from discreet.theory.boosting import (
+        brute_force_error,
+        brute_force_scale,
+        generalising_sample,
+        printed_slack,
+        subsample_rows,
+    )
+    from discreet.theory.halving import Halving
+    from discreet.theory.lower_bounds import (
+        hardt_talwar,
+        laplace_workload_error,
+        vc_dimension,
+        vc_floor,
+    )
+    from discreet.theory.online_sketch import OnlineSketch, online_sketch
+    from discreet.theory.query_release import (
+        construction_error,
+        mwem_bound,
+        net_error,
+        pmw_error,
+        sampling_failure,
+        small_db_error,
+        small_db_records,
+        step_epsilon,
+    )
+    from discreet.theory.taxonomy import (
+        Agreement,
+        Arrival,
+        Dimension,
+        QueryKind,
+        ReleasePurpose,
+        Taxonomy,
+    )
+
+__all__ = [
+    "Agreement",
+    "Arrival",
+    "Dimension",
+    "Halving",
+    "OnlineSketch",
+    "QueryKind",
+    "ReleasePurpose",
+    "Taxonomy",
+    "brute_force_error",
+    "brute_force_scale",
+    "construction_error",
+    "expected_analyst_rho",
+    "expected_analyst_sum",
+    "expected_data_rho",
+    "expected_data_sum",
+    "generalising_sample",
+    "hardt_talwar",
+    "laplace_workload_error",
+    "mwem_bound",
+    "net_error",
+    "online_sketch",
+    "pmw_error",
+    "printed_slack",
+    "sampled_data_rho",
+    "sampled_data_sum",
+    "sampling_failure",
+    "small_db_error",
+    "small_db_records",
+    "step_epsilon",
+    "subsample_rows",
+    "vc_dimension",
+    "vc_floor",
+]
+
+_NAMES = {
+    "analyst_games": (
+        "expected_analyst_rho",
+        "expected_analyst_sum",
+        "expected_data_rho",
+        "expected_data_sum",
+        "sampled_data_rho",
+        "sampled_data_sum",
+    ),
+    "boosting": (
+        "brute_force_error",
+        "brute_force_scale",
+        "generalising_sample",
+        "printed_slack",
+        "subsample_rows",
+    ),
+    "halving": ("Halving",),
+    "lower_bounds": (
+        "hardt_talwar",
+        "laplace_workload_error",
+        "vc_dimension",
+        "vc_floor",
+    ),
+    "online_sketch": (
+        "OnlineSketch",
+        "online_sketch",
+    ),
+    "query_release": (
+        "construction_error",
+        "mwem_bound",
+        "net_error",
+        "pmw_error",
+        "sampling_failure",
+        "small_db_error",
+        "small_db_records",
+        "step_epsilon",
+    ),
+    "taxonomy": (
+        "Agreement",
+        "Arrival",
+        "Dimension",
+        "QueryKind",
+        "ReleasePurpose",
+        "Taxonomy",
+    ),
+}
+
+if not TYPE_CHECKING:  # so that type checkers still see a misspelt name
+    __getattr__ = loader(__name__, _NAMES)
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted({*globals(), *__all__})
