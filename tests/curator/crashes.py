@@ -1,4 +1,4 @@
-"""Notebooks that end their process at a chosen entry."""
+"""Session logs that end their process at a chosen entry."""
 
 from collections.abc import Callable
 
