@@ -15,8 +15,8 @@ import pytest
 import discreet as dp
 from discreet.core.guarantee import ApproxZCDP, Guarantee, RenyiDP
 from discreet.core.unit import Edge, Node
-from discreet.relational.aggregates import aggregate as aggregates
 from discreet.relational.aggregates import measures
+from discreet.relational.aggregates import registry as aggregates
 from discreet.relational.aggregates.measures import Total
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import canonical_text, identity

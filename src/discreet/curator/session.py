@@ -23,7 +23,6 @@ from discreet.curator.accuracy import Within, cheapest
 from discreet.curator.batch import Batch
 from discreet.curator.bounds import Bounds, estimate_bounds
 from discreet.curator.budget import as_written
-from discreet.curator.columns import Columns
 from discreet.curator.explain import Explanation, explain
 from discreet.curator.holdings import tables_read
 from discreet.curator.preview import Preview, preview
@@ -32,6 +31,7 @@ from discreet.curator.statement import statement
 from discreet.curator.stored_answer import Known
 from discreet.curator.warnings import warnings_of
 from discreet.noise.randomness import SYSTEM, integer
+from discreet.relational.answers.columns import Columns
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.frontends.frame.frame import Frame
 from discreet.relational.identity.former import former_identity

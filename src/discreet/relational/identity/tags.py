@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, GaussianDP, PureDP, RenyiDP
 from discreet.core.unit import Edge, Node, Person, Replace, Row
-from discreet.relational.aggregates import aggregate as aggregates
 from discreet.relational.aggregates import measures
+from discreet.relational.aggregates import registry as aggregates
 from discreet.relational.limits import rows_before_joins as limited
 from discreet.relational.plan import features
 from discreet.relational.plan import key_truncation as truncation

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,9 @@ from discreet.core.space import Space
 from discreet.core.unit import Person, add_remove
 from discreet.mechanisms import quantiles
 from discreet.noise.randomness import SYSTEM, Source, integer
-from discreet.relational.aggregates.aggregate import Aggregate, Maximum, Minimum, Quantile
+from discreet.relational.aggregates.aggregate import Aggregate, RankSelection
 from discreet.relational.aggregates.measures import CountPeople, CountValues, Linear, Ranks, Total
+from discreet.relational.aggregates.ranked import ChosenByRank, rounds, selection
 from discreet.relational.bounding.contributions import (
     Reach,
     reach_of_person,
@@ -41,10 +42,6 @@ from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import Question
 from discreet.relational.planning.allocation import Allocation, Choice, Noised, Part, allocate
 from discreet.relational.types.data_type import LARGEST_WHOLE, Kind
-
-Selection: TypeAlias = (
-    quantiles.Quantile | quantiles.Minimum | quantiles.Maximum | quantiles.Several
-)
 
 _LARGEST_TOTAL = 1 << 124
 _SMALL = 1 << 61
@@ -156,21 +153,19 @@ class Inquiry:
         return tuple(Part(m, self.reach(m), weight) for m, weight in weights.items())
 
     @cached_property
-    def choosing(self) -> tuple[tuple[Quantile, ...], ...]:
+    def choosing(self) -> tuple[tuple[ChosenByRank, ...], ...]:
         """The aggregates chosen by rank; several levels of one column are chosen together."""
-        together: dict[object, list[Quantile]] = {}
+        together: dict[object, list[ChosenByRank]] = {}
         for aggregate in self.question.aggregates:
-            if isinstance(aggregate, Minimum | Maximum):
-                together[aggregate] = [aggregate]
-            elif isinstance(aggregate, Quantile):
-                together.setdefault(aggregate.ranks, []).append(aggregate)
+            if isinstance(aggregate, ChosenByRank):
+                together.setdefault(aggregate.together, []).append(aggregate)
         return tuple(tuple(sorted(group, key=lambda a: a.q)) for group in together.values())
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
         """What each of them needs to know for the split."""
         return tuple(
-            Choice(self.reach(group[0].ranks), float(len(group)), _rounds(group))
+            Choice(self.reach(group[0].ranks), float(len(group)), rounds(group))
             for group in self.choosing
         )
 
@@ -201,24 +196,21 @@ class Inquiry:
                 return reach_of_values(self.person, cells, measure.most, question.unit)
         return reach_of_person(self.person, cells, question.unit)
 
-    def selection(self, number: int) -> Selection:
+    def selection(self, number: int) -> RankSelection:
         """The mechanism that chooses in each cell."""
-        group, reach = self.choosing[number], self.choices[number].reach
-        common: dict[str, Any] = {
-            "candidates": group[0].ranks.candidates,
-            "rank_sensitivity": reach.most,
-            "epsilon": self.allocation.choices[number],
-            "by": quantiles.EXPONENTIAL if self._concentrated else quantiles.PERMUTE_AND_FLIP,
-            "randomness": self.randomness,
-        }
-        levels = [Fraction(str(aggregate.q)) for aggregate in group]
-        if len(group) > 1:
-            return quantiles.plan_quantiles(levels=levels, **common)
-        if isinstance(group[0], Minimum):
-            return quantiles.Minimum(**common)
-        if isinstance(group[0], Maximum):
-            return quantiles.Maximum(**common)
-        return quantiles.Quantile(q=levels[0], **common)
+        group = self.choosing[number]
+        return selection(
+            group,
+            candidates=group[0].ranks.candidates,
+            rank_sensitivity=self.choices[number].reach.most,
+            epsilon=self.allocation.choices[number],
+            by=quantiles.EXPONENTIAL if self._concentrated else quantiles.PERMUTE_AND_FLIP,
+            randomness=self.randomness,
+        )
+
+    def selection_of(self, aggregate: Aggregate) -> RankSelection:
+        """The mechanism that chooses an aggregate, perhaps with others."""
+        return self.selection(self.place(aggregate)[0])
 
     def choice_event(self, number: int) -> Event:
         """What one selection costs over all cells that a unit can be in.
@@ -265,6 +257,10 @@ class Inquiry:
         """Place and noise of a measure."""
         place = [part.measure for part in self.parts].index(measure)
         return place, self.allocation.noised[place]
+
+    def noise(self, measure: Linear) -> Noised:
+        """The noise of a measure."""
+        return self.noised(measure)[1]
 
     def place(self, aggregate: Aggregate) -> tuple[int, int]:
         """Which of the choices a quantile belongs to, and its column there."""
@@ -355,17 +351,6 @@ class Inquiry:
                 remedy="Ask for the event of one unit; `Guarantee.group` speaks of several.",
             )
         return self.event
-
-
-def _rounds(group: tuple[Quantile, ...]) -> int:
-    """Into how many parts several levels of one column divide their epsilon."""
-    if len(group) == 1:
-        return 1
-    levels = [Fraction(str(aggregate.q)) for aggregate in group]
-    candidates = group[0].ranks.candidates
-    return quantiles.plan_quantiles(
-        levels=levels, candidates=candidates, rank_sensitivity=1, epsilon=1
-    ).rounds
 
 
 def _chosen_array(values: list[list[float]]) -> NDArray[Any]:

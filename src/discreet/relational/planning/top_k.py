@@ -26,8 +26,7 @@ from discreet.mechanisms import GENERAL, MONOTONE, Exponential, PermuteAndFlip
 from discreet.mechanisms.grid import sqrt_above
 from discreet.mechanisms.selection import Selection
 from discreet.noise.randomness import SYSTEM, integer
-from discreet.relational.aggregates.aggregate import Count
-from discreet.relational.aggregates.measures import CountPeople, CountRows, Linear
+from discreet.relational.aggregates.measures import CountPeople, Linear
 from discreet.relational.bounding.contributions import swaps
 from discreet.relational.database import Database
 from discreet.relational.execute.exact_aggregation import statements, tally
@@ -58,8 +57,8 @@ class Ranking(Inquiry):
     def measure(self) -> Linear:
         """What keys are ranked by."""
         (aggregate,) = self.question.aggregates
-        assert isinstance(aggregate, Count)
-        return aggregate.measure
+        assert aggregate.additive is not None
+        return aggregate.additive
 
     @cached_property
     def counted(self) -> Person | None:
@@ -193,9 +192,6 @@ def _ranks(question: Question) -> bool:
     ):
         return False
     (aggregate,), (order,) = question.aggregates, question.order
-    by_count = isinstance(aggregate, Count) and isinstance(
-        aggregate.measure, CountPeople | CountRows
-    )
     falling = isinstance(order.expression, Column) and order.expression.name == "agg0"
     named = all(isinstance(output, KeyOutput) for output in question.outputs)
-    return by_count and falling and order.sign < 0 and named
+    return aggregate.is_size and falling and order.sign < 0 and named

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
 from discreet.relational.frontends.frame.term import Term, named, node_of
+from discreet.relational.sql.aggregate_calls import marked
 
 Columnlike: TypeAlias = str | Term
 
@@ -25,7 +26,7 @@ def expr(text: str) -> Term:
     """An expression in SQL, for everything that has no operator: ``dp.expr("month(day)")``."""
     try:
         made: Any = sqlglot.parse_one(text, read="duckdb")
-        return Term(made)
+        return Term(marked(made))
     except sqlglot.errors.SqlglotError:
         pass
     raise InvalidParameter(
