@@ -53,7 +53,7 @@ def call_of(node: exp.Expression) -> AggregateCall:
         raise unsupported(construct=construct, remedy=remedy)
     if len(arguments) != len(function.arguments):
         raise not_understood(node)
-    return AggregateCall(function, _title(node), arguments)
+    return AggregateCall(function, title(node), arguments)
 
 
 def _within_group(node: exp.WithinGroup) -> AggregateCall:
@@ -64,7 +64,7 @@ def _within_group(node: exp.WithinGroup) -> AggregateCall:
         raise not_understood(node)
     (term,) = order
     return AggregateCall(
-        function, _title(node), (term.this, *level), descending=bool(term.args.get("desc"))
+        function, title(node), (term.this, *level), descending=bool(term.args.get("desc"))
     )
 
 
@@ -87,7 +87,8 @@ def _arguments(node: exp.Expression) -> tuple[exp.Expression, ...]:
     return given or ((exp.Star(),) if isinstance(node, exp.Count) else ())
 
 
-def _title(node: exp.Expression) -> str:
+def title(node: exp.Expression) -> str:
+    """The name of a function, in refusals."""
     return (node.name if isinstance(node, exp.AnonymousAggFunc) else node.key).upper()
 
 
