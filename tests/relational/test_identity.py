@@ -37,6 +37,7 @@ ASKED = (
     "SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM visits WHERE age > 40 GROUP BY ward",
     "SELECT COUNT(DISTINCT patient) AS p, COUNT(DISTINCT ward) AS w, AVG(age) AS a FROM visits",
     "SELECT STDDEV(cost) AS d, VARIANCE(age) AS v, COVAR_SAMP(cost, age) AS c FROM visits",
+    "SELECT GEOMEAN(greatest(cost, 1)) AS g FROM visits",
     "SELECT CORR(cost, age) AS r, MEDIAN(age) AS m, MIN(cost) AS lo, MAX(cost) AS hi FROM visits",
     "SELECT site, COUNT(*) AS n FROM visits JOIN wards ON visits.ward = wards.ward GROUP BY site",
     "SELECT COUNT(*) AS n FROM visits AS a LEFT JOIN visits AS b ON a.patient = b.patient",

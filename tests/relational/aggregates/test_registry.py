@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,7 +47,7 @@ def call(function: AggregateFunction, name: str) -> str:
     return f"{name}({', '.join(WRITTEN[kind] for kind in function.arguments)})"
 
 
-def classes(kind: type = Aggregate) -> list[type]:
+def classes(kind: type[Any] = Aggregate) -> list[type[Any]]:
     found = [kind] if not getattr(kind, "__abstractmethods__", None) else []
     return found + [each for below in kind.__subclasses__() for each in classes(below)]
 
@@ -71,9 +72,9 @@ def test_every_aggregate_has_a_tag_and_is_exported() -> None:
 def test_the_parser_leads_every_name_to_its_function(name: str) -> None:
     function = NAMES[name]
     for spelled in (name, name.lower()):
-        (item,) = parse(f"SELECT {call(function, spelled)} FROM visits").expressions
+        item: Any = parse(f"SELECT {call(function, spelled)} FROM visits").expressions[0]
         assert isinstance(item, exp.AggFunc)
-        found = call_of(item).function
+        found = call_of(item).function  # type: ignore[arg-type]
         assert (found.make, found.arguments) == (function.make, function.arguments)
 
 
@@ -109,5 +110,5 @@ def test_an_argument_too_many_is_refused_and_never_ignored(text: str, database: 
 
 
 def test_only_names_of_the_registry_are_marked() -> None:
-    tree = exp.func("no_such_function", exp.column("x"))
+    tree: Any = exp.func("no_such_function", exp.column("x"))
     assert marked(tree) is tree

@@ -8,6 +8,7 @@ from discreet.relational.aggregates import (
     count,
     covariance,
     extremes,
+    geometric_mean,
     mean,
     quantile,
     sum,
@@ -17,6 +18,7 @@ from discreet.relational.aggregates.count import Count
 from discreet.relational.aggregates.covariance import Correlation, Covariance
 from discreet.relational.aggregates.extremes import Maximum, Minimum
 from discreet.relational.aggregates.function import AggregateFunction
+from discreet.relational.aggregates.geometric_mean import GeometricMean
 from discreet.relational.aggregates.mean import Average
 from discreet.relational.aggregates.quantile import Quantile
 from discreet.relational.aggregates.sum import Sum
@@ -30,6 +32,7 @@ __all__ = [
     "Count",
     "Covariance",
     "Deviation",
+    "GeometricMean",
     "Maximum",
     "Minimum",
     "Quantile",
@@ -41,6 +44,7 @@ FUNCTIONS: tuple[AggregateFunction, ...] = (
     *count.FUNCTIONS,
     *sum.FUNCTIONS,
     *mean.FUNCTIONS,
+    *geometric_mean.FUNCTIONS,
     *variance.FUNCTIONS,
     *quantile.FUNCTIONS,
     *extremes.FUNCTIONS,

@@ -85,6 +85,7 @@ TAGS: dict[type, str] = {
     aggregates.Count: "count/1",
     aggregates.Sum: "sum/1",
     aggregates.Average: "average/1",
+    aggregates.GeometricMean: "geometric-mean/1",
     aggregates.Spread: "variance/1",
     aggregates.Deviation: "deviation/1",
     aggregates.Covariance: "covariance/1",
