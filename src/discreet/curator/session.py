@@ -39,10 +39,10 @@ from discreet.relational.identity.identity import identity
 from discreet.relational.plan.keyed_universe import KeyedUniverse
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import Question
-from discreet.relational.planning.batch import Batch as Questions
 from discreet.relational.planning.batch import Drawn
+from discreet.relational.planning.batch import PlannedBatch as Questions
 from discreet.relational.planning.discovered_keys import inquiry_for
-from discreet.relational.planning.planned_query import Inquiry, Measured
+from discreet.relational.planning.planned_query import Inquiry, MeasuredValues
 from discreet.relational.planning.stored_allocation import allocated, allocated_together
 from discreet.relational.sql.catalog import require_table
 from discreet.relational.sql.privacy_clause import agreed, opened
@@ -89,7 +89,7 @@ class Session(Access):
         inquiry.rehearse(self._database)
         number = f"{integer(SYSTEM, 96):024x}"
 
-        def answer() -> tuple[Release, Measured]:
+        def answer() -> tuple[Release, MeasuredValues]:
             measured = inquiry.measurement(self._database).release(self._database)
             return self._made(inquiry, measured, number, text, level), measured
 
@@ -398,7 +398,7 @@ class Session(Access):
         return Known(same, former, allocation)
 
     def _made(
-        self, inquiry: Inquiry, measured: Measured, number: str, text: str, level: float
+        self, inquiry: Inquiry, measured: MeasuredValues, number: str, text: str, level: float
     ) -> Release:
         """The release of noisy values: post-processing only."""
         inquiry = inquiry.answered(measured)
@@ -423,5 +423,5 @@ class Session(Access):
         release = Release.from_json(str(stored["release"]))
         if release.confidence == level:
             return release
-        measured = Measured.from_plain(stored["measured"])
+        measured = MeasuredValues.from_plain(stored["measured"])
         return self._made(inquiry, measured, release.id, text, level)

@@ -24,7 +24,7 @@ from discreet.relational.plan.key_truncation import cut_by
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import AggregateOutput, DerivedOutput, KeyOutput
 from discreet.relational.planning.discovered_keys import Discovering
-from discreet.relational.planning.planned_query import Inquiry, Measured, in_units
+from discreet.relational.planning.planned_query import Inquiry, MeasuredValues, in_units
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
 from discreet.relational.types.expression import (
@@ -47,7 +47,7 @@ class Shown:
     """The noisy values of a planned query in some of its cells, for the column of an aggregate."""
 
     inquiry: Inquiry
-    measured: Measured
+    measured: MeasuredValues
     release: str
     cells: Sequence[int]
 
@@ -79,7 +79,7 @@ class Columns:
     """The columns of one answer, over the cells that HAVING, ORDER BY and LIMIT leave."""
 
     inquiry: Inquiry
-    measured: Measured
+    measured: MeasuredValues
     release: str
     confidence: float
 

@@ -25,7 +25,7 @@ from discreet.core.unit import Person, add_remove
 from discreet.mechanisms import quantiles
 from discreet.noise.randomness import SYSTEM, Source, integer
 from discreet.relational.aggregates.aggregate import Aggregate, RankSelection
-from discreet.relational.aggregates.measures import CountPeople, CountValues, Linear, Ranks, Total
+from discreet.relational.aggregates.measures import CountPeople, CountValues, Linear, Ranks
 from discreet.relational.aggregates.ranked import ChosenByRank, rounds, selection
 from discreet.relational.bounding.contributions import (
     Reach,
@@ -40,8 +40,14 @@ from discreet.relational.execute.exact_aggregation import Tally, statements, tal
 from discreet.relational.limits.resources import require_numbers, require_size
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import Question
-from discreet.relational.planning.allocation import Allocation, Choice, Noised, Part, allocate
-from discreet.relational.types.data_type import LARGEST_WHOLE, Kind
+from discreet.relational.planning.allocation import (
+    Allocation,
+    Noised,
+    RankChoice,
+    WeightedMeasure,
+    allocate,
+)
+from discreet.relational.types.data_type import LARGEST_WHOLE
 
 _LARGEST_TOTAL = 1 << 124
 _SMALL = 1 << 61
@@ -49,7 +55,7 @@ _MOST_LEVELS = 1 << 12
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredValues:
     """Noisy values by cell, in steps of each measure's grid, and chosen quantiles.
 
     ``keys`` holds the combinations of keys that were discovered; None where they were listed.
@@ -68,7 +74,7 @@ class Measured:
         }
 
     @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Measured:
+    def from_plain(cls, plain: Mapping[str, Any]) -> MeasuredValues:
         """What :meth:`plain` wrote."""
         return cls(
             tuple(whole_array(values) for values in plain["linear"]),
@@ -141,7 +147,7 @@ class Inquiry:
         return self.question.keys.cells
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[WeightedMeasure, ...]:
         """The different linear measures, each with all the weight the columns give it."""
         weights: dict[Linear, float] = {}
         for aggregate in self.question.aggregates:
@@ -150,7 +156,7 @@ class Inquiry:
                     weights[measure] = weights.get(measure, 0.0) + weight
         if self.emphasis is not None:
             weights = dict(zip(weights, self.emphasis, strict=True))
-        return tuple(Part(m, self.reach(m), weight) for m, weight in weights.items())
+        return tuple(WeightedMeasure(m, self.reach(m), weight) for m, weight in weights.items())
 
     @cached_property
     def choosing(self) -> tuple[tuple[ChosenByRank, ...], ...]:
@@ -162,10 +168,10 @@ class Inquiry:
         return tuple(tuple(sorted(group, key=lambda a: a.q)) for group in together.values())
 
     @cached_property
-    def choices(self) -> tuple[Choice, ...]:
+    def choices(self) -> tuple[RankChoice, ...]:
         """What each of them needs to know for the split."""
         return tuple(
-            Choice(self.reach(group[0].ranks), float(len(group)), rounds(group))
+            RankChoice(self.reach(group[0].ranks), float(len(group)), rounds(group))
             for group in self.choosing
         )
 
@@ -249,7 +255,7 @@ class Inquiry:
         """Parts of the spend, and the events that each of them pays for."""
         return ((self.spend, self.events),)
 
-    def answered(self, measured: Measured) -> Inquiry:
+    def answered(self, measured: MeasuredValues) -> Inquiry:
         """The question with every key known, as it stands after the release."""
         return self
 
@@ -273,14 +279,14 @@ class Inquiry:
         """The name of a measure's noise within its release."""
         return f"m{place}" if self.settled is None else self.settled.names[place]
 
-    def release(self, database: Database) -> Measured:
+    def release(self, database: Database) -> MeasuredValues:
         """Run it: exact numbers from the engine, then noise. The only thing that reads data."""
         exact = self.exact(database)
         linear = tuple(
             self.noisy(values, item)
             for values, item in zip(exact.linear, self.allocation.noised, strict=True)
         )
-        return Measured(linear, self.chosen(exact))
+        return MeasuredValues(linear, self.chosen(exact))
 
     def exact(self, database: Database) -> Tally:
         """What the engine counts and adds up. Private: only noise may follow."""
@@ -319,9 +325,8 @@ class Inquiry:
 
     def _most(self, measure: Linear) -> int:
         """The largest total there can be, in steps."""
-        bound = measure.steps() if isinstance(measure, Total) else 1
         each = self.person.max_rows if self.person is not None else self.question.rows.changed
-        return bound * self.rows_at_most * max(each or 1, 1)
+        return measure.steps() * self.rows_at_most * max(each or 1, 1)
 
     def rehearse(self, database: Database) -> None:
         """Draw noise for nothing and write the text, so that what cannot be done is known now."""
@@ -337,7 +342,7 @@ class Inquiry:
         ranks = [group[0].ranks for group in self.choosing]
         return statements(self.question, [*measures, *ranks], self.person, database.engine)
 
-    def measurement(self, database: Database) -> Measurement[Database, Measured]:
+    def measurement(self, database: Database) -> Measurement[Database, MeasuredValues]:
         """The same as a measurement on databases at a distance of one unit."""
         space = Space(Databases(tuple(database.names())), Units(self.question.unit))
         return Measurement(space, self.release, self._event_at)
@@ -364,13 +369,8 @@ def whole_array(values: list[int]) -> NDArray[Any]:
     return np.array(values, dtype=np.int64 if fits else object)
 
 
-def whole(measure: Linear) -> bool:
-    """Whether a measure is released as whole numbers."""
-    return not isinstance(measure, Total) or measure.argument.facts.kind is Kind.WHOLE
-
-
 def in_units(values: NDArray[Any], noised: Noised) -> NDArray[Any]:
     """Noisy steps as numbers in the caller's units: whole numbers stay whole."""
-    if whole(noised.measure):
+    if noised.measure.whole:
         return values
     return values.astype(np.float64) * noised.step

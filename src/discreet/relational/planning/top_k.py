@@ -33,7 +33,7 @@ from discreet.relational.execute.exact_aggregation import statements, tally
 from discreet.relational.plan.keys import Block, KeySet
 from discreet.relational.plan.query import KeyOutput, Question
 from discreet.relational.planning.allocation import Allocation
-from discreet.relational.planning.planned_query import Inquiry, Measured
+from discreet.relational.planning.planned_query import Inquiry, MeasuredValues
 from discreet.relational.types.expression import Column
 
 
@@ -119,7 +119,7 @@ class Ranking(Inquiry):
         """One choice for each key that is named."""
         return (self.choice.event * self.picks,)
 
-    def release(self, database: Database) -> Measured:
+    def release(self, database: Database) -> MeasuredValues:
         """Choose, take out, choose again. The only thing that reads data."""
         exactly = tally(
             self.question,
@@ -129,7 +129,7 @@ class Ranking(Inquiry):
             database.engine,
             salt=integer(SYSTEM, 62),
         )
-        return Measured((), (), self._named(np.asarray(exactly.linear[0], dtype=np.int64)))
+        return MeasuredValues((), (), self._named(np.asarray(exactly.linear[0], dtype=np.int64)))
 
     def _named(self, counts: Any) -> tuple[tuple[object, ...], ...]:
         left, first = np.arange(len(counts)), []
@@ -140,7 +140,7 @@ class Ranking(Inquiry):
         columns = [self.keys.column(block, place) for block, place in self.question.key_places]
         return tuple(tuple(column[cell] for column in columns) for cell in first)
 
-    def answered(self, measured: Measured) -> Inquiry:
+    def answered(self, measured: MeasuredValues) -> Inquiry:
         """The named keys, in their order; the counts behind them stay secret."""
         assert measured.keys is not None
         expressions = tuple(
