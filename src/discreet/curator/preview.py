@@ -11,7 +11,7 @@ from discreet.core.guarantee import ApproxDP, Guarantee
 from discreet.core.parameters import exact, probability
 from discreet.curator.budget import Purse
 from discreet.curator.key_statement import keys_forecast
-from discreet.relational.aggregates.expected import Expected
+from discreet.relational.aggregates.aggregate import Expected
 from discreet.relational.plan.query import AggregateOutput, DerivedOutput
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import Inquiry

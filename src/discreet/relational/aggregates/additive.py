@@ -12,10 +12,11 @@ import numpy as np
 from discreet.relational.aggregates.aggregate import (
     Aggregate,
     Estimates,
+    Expected,
     NoisyValues,
     PlannedNoise,
+    estimate_note,
 )
-from discreet.relational.aggregates.expected import Expected
 from discreet.relational.aggregates.measures import Linear
 from discreet.release import Answer
 from discreet.release.column import Ends
@@ -77,11 +78,3 @@ class Additive(Aggregate):
     ) -> float:
         """That of the noise, whatever the group."""
         return planned.noise(self.additive).law.half_width(confidence)
-
-
-def estimate_note(confidence: float) -> str:
-    """What is said of columns that agree with related ones of a batch."""
-    return (
-        "least-squares estimate from all related questions of the batch, without bias from that; "
-        f"{confidence:.0%} intervals cover noise only, not sampling or clamping"
-    )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -19,7 +20,6 @@ from numpy.typing import NDArray
 
 from discreet.mechanisms import quantiles
 from discreet.mechanisms.distributions.distribution import Law
-from discreet.relational.aggregates.expected import Expected
 from discreet.relational.aggregates.measures import Linear, Measure
 from discreet.release import Answer
 from discreet.release.formula import Measure as NoisyMeasure
@@ -36,6 +36,23 @@ PRESENCE = 0.375
 
 At this weight a mean at its very bound is at most 4 % worse than with equal shares, and one in
 the middle a seventh better."""
+
+
+SIZES = (10, 100, 1_000, 10_000, 100_000)
+"""Group sizes at which errors that depend on them are shown."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The error of one column before anything is spent, from public quantities alone.
+
+    A half-width, the same in every group; or one for each group size; or words.
+    """
+
+    name: str
+    half_width: float | None
+    by_size: tuple[tuple[int, float], ...]
+    note: str
 
 
 class Noise(Protocol):
@@ -136,3 +153,11 @@ class Aggregate(ABC):
     ) -> float:
         """The half-width of every cell, or of groups with at least so many values."""
         raise LookupError(type(self).__name__)
+
+
+def estimate_note(confidence: float) -> str:
+    """What is said of columns that agree with related ones of a batch."""
+    return (
+        "least-squares estimate from all related questions of the batch, without bias from that; "
+        f"{confidence:.0%} intervals cover noise only, not sampling or clamping"
+    )

@@ -11,16 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.parameters import count
-from discreet.relational.aggregates.additive import estimate_note
 from discreet.relational.aggregates.aggregate import (
     PRESENCE,
+    SIZES,
     Aggregate,
     Estimates,
+    Expected,
     NoisyValues,
     PlannedNoise,
+    estimate_note,
 )
 from discreet.relational.aggregates.arguments import centred
-from discreet.relational.aggregates.expected import SIZES, Expected
 from discreet.relational.aggregates.function import AggregateFunction, Argument
 from discreet.relational.aggregates.measures import CountRows, Measure, Total
 from discreet.release import Answer

@@ -16,11 +16,11 @@ from typing import Any
 from discreet.mechanisms import quantiles
 from discreet.relational.aggregates.aggregate import (
     Aggregate,
+    Expected,
     NoisyValues,
     PlannedNoise,
     RankSelection,
 )
-from discreet.relational.aggregates.expected import Expected
 from discreet.relational.aggregates.measures import Measure, Ranks
 from discreet.release import Answer
 

@@ -10,6 +10,7 @@ Source: contract, "What may be seen" (nothing is ignored, nothing is passed thro
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from sqlglot import exp
 
@@ -38,6 +39,13 @@ def marked(tree: exp.Expression) -> exp.Expression:
             return made
         node.replace(made)
     return tree
+
+
+def called(name: str, *arguments: exp.Expression) -> exp.Expression:
+    """The call of a function of the registry, as the parser would have read it."""
+    assert name in NAMES
+    made: Any = exp.func(name, *arguments, dialect="duckdb")
+    return marked(made)
 
 
 def call_of(node: exp.Expression) -> AggregateCall:
