@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
+from discreet.relational.aggregates.registry import NAMES
 from tests.fuzz.grammar import KINDS, Grammar
 
 _TOKEN = re.compile(
@@ -72,6 +73,7 @@ WORDS = (
     *("CAST", "INTERVAL", "DAY", "NOT", "IN", "IS", "NULL", "BETWEEN", "LIKE", "ESCAPE", "FILTER"),
     *("WITH", "OVER", "EXTRACT", "COUNT", "SUM", "AVG", "MEDIAN", "QUANTILE", "CORR", "EXISTS"),
     *("STDDEV", "MIN", "MAX", "FIRST", "LAST", "COUNT_IF", "NULLS", "DESC", "QUALIFY", "WINDOW"),
+    *NAMES,
     *("LATERAL", "VALUES", "TABLESAMPLE", "CROSS", "NATURAL", "FULL", "EXCEPT", "ARRAY", "*", "1"),
 )
 _LEAVES = {

@@ -10,6 +10,8 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from discreet.relational.aggregates.function import Argument
+from discreet.relational.aggregates.registry import FUNCTIONS
 from tests.fuzz.grammar import DAY, KINDS, NUMBER, TEXT, TRUTH, WHOLE, Grammar
 
 _T: Mapping[str, Sequence[str]] = {
@@ -335,17 +337,19 @@ class Questions:
             return f"SUM({self.draw.choice(over.of(WHOLE))})"
         names = [*over.of(TEXT), *over.of(TRUTH), *over.of(WHOLE)] or ["1"]
         condition = self.grown(over, TRUTH, 1)
-        made = [
-            *("COUNT(*)", f"COUNT({value})", f"SUM({value})", f"SUM({value})", f"AVG({value})"),
-            *(f"VARIANCE({value})", f"STDDEV_POP({value})", f"MEDIAN({value})", f"MAX({value})"),
-            *(
-                f"MIN({value})",
-                f"QUANTILE({value}, 0.9)",
-                f"COUNT(DISTINCT {self.draw.choice(names)})",
-            ),
-            *(f"CORR({value}, {self.number(over)})", f"COVAR_POP({value}, {self.number(over)})"),
-            *(f"SUM({value}) FILTER (WHERE {condition})", f"COUNT_IF({condition})"),
-        ]
+        positive = f"greatest({value}, 1)" if self._chance(0.5) else value
+        written = {
+            Argument.COUNTED: (value,),
+            Argument.CONDITION: (condition,),
+            Argument.NUMBER: (positive, self.number(over)),
+            Argument.CANDIDATES: (value,),
+            Argument.LEVEL: ("", "0.9"),
+        }
+        made = ["COUNT(*)", f"SUM({value})", f"SUM({value}) FILTER (WHERE {condition})"]
+        made += [f"COUNT(DISTINCT {self.draw.choice(names)})"]
+        for function in FUNCTIONS:
+            arguments = [written[kind][place] for place, kind in enumerate(function.arguments)]
+            made.append(f"{function.names[0]}({', '.join(arguments)})")
         if over.person:
             made += [f"COUNT(DISTINCT {over.person})"] * 2
         text = self.draw.choice(made)

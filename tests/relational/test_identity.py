@@ -15,8 +15,8 @@ import pytest
 import discreet as dp
 from discreet.core.guarantee import ApproxZCDP, Guarantee, RenyiDP
 from discreet.core.unit import Edge, Node
-from discreet.relational.aggregates import aggregate as aggregates
 from discreet.relational.aggregates import measures
+from discreet.relational.aggregates import registry as aggregates
 from discreet.relational.aggregates.measures import Total
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.former_tags import FORMER
@@ -51,6 +51,8 @@ ASKED = (
     "SELECT ward, SUM(cost) / COUNT(*) AS m, COUNT(*) AS n FROM visits GROUP BY ward "
     "HAVING COUNT(*) > 3 ORDER BY n DESC LIMIT 2 OFFSET 1",
 )
+SINCE = ("SELECT GEOMEAN(greatest(cost, 1)) AS g FROM visits",)
+"""Asked since the golden digests were taken."""
 LATER: dict[type, Callable[[Any], Any]] = {
     str: lambda value: value + "x",
     int: lambda value: value + 1,
@@ -73,7 +75,7 @@ def questions() -> list[Question]:
     for keeping in (SomeParts(2, 77), FirstParts(2), EveryPart()):
         division = Division("visits", scan.prefix, ward, ("A", "B", "C"), keeping)
         found.append(Scope().part(division, "A").question(ASKED[0], made._database))
-    return [*found, _routed()]
+    return [*found, _routed(), *(made._question(text) for text in SINCE)]
 
 
 def _routed() -> Question:
@@ -162,7 +164,7 @@ def kinds(value: Any) -> Iterator[type]:
             yield from kinds(item)
 
 
-@pytest.mark.parametrize("number", range(len(ASKED) + 4))
+@pytest.mark.parametrize("number", range(len(ASKED) + 4 + len(SINCE)))
 def test_any_one_field_of_a_question_changes_its_identity(
     questions: list[Question], number: int
 ) -> None:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.core.parameters import exact as exact_number
-from discreet.relational.aggregates.aggregate import Sum
 from discreet.relational.aggregates.measures import Total
+from discreet.relational.aggregates.sum import Sum
 from discreet.relational.bounding.hashing import Hashed, Hashing
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.planning import discovered_keys as discovering

@@ -15,11 +15,10 @@ from dataclasses import dataclass, replace
 from discreet.accounting.adaptive.currency import RenyiAt, Rhos, RhosAndDeltas
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP, RenyiDP
-from discreet.core.parameters import count, probability
+from discreet.core.parameters import probability
 from discreet.curator.budget import Purse
-from discreet.curator.foresight import fixed_width, mean_width
 from discreet.mechanisms.grid import ordinary
-from discreet.relational.aggregates.aggregate import Aggregate, Average, Count, Sum
+from discreet.relational.aggregates.aggregate import Aggregate
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import AggregateOutput, Question
 from discreet.relational.planning.planned_query import Inquiry
@@ -69,19 +68,19 @@ def cheapest(
 
     def kept(inquiry: Inquiry, only: str | None = None) -> bool:
         return all(
-            _error(inquiry, aggregate, goal.confidence, rows_at_least) <= goal.error
+            aggregate.half_width(inquiry, goal.confidence, rows_at_least) <= goal.error
             for name, (aggregate, goal) in wanted.items()
             if only is None or name == only
         )
 
     concentrated = isinstance(purse.currency, Rhos | RhosAndDeltas | RenyiAt)
     base = asked(question, spend(1.0))
-    if all(isinstance(aggregate, Count | Sum) for aggregate, _ in wanted.values()):
+    if all(aggregate.additive is not None for aggregate, _ in wanted.values()):
         needs: dict[object, float] = {}
         for name, (aggregate, _) in wanted.items():
             alone = replace(question, aggregates=(aggregate,))
             need = _least(lambda x, n=name, q=alone: kept(asked(q, spend(x)), n))  # type: ignore[misc]
-            measure = aggregate.measures[0]
+            measure = aggregate.additive
             needs[measure] = max(need, needs.get(measure, 0.0))
         total = sum(needs.values())
         power = 2 if concentrated else 3
@@ -116,15 +115,6 @@ def _least(enough: Callable[[float], bool]) -> float:
     return high
 
 
-def _error(inquiry: Inquiry, aggregate: Aggregate, confidence: float, rows: int | None) -> float:
-    if isinstance(aggregate, Average):
-        assert rows is not None
-        return mean_width(inquiry, aggregate, count("rows_at_least", rows), confidence)
-    width = fixed_width(inquiry, aggregate, confidence)
-    assert width is not None
-    return width
-
-
 def _wanted(
     question: Question, accuracy: Mapping[str, Within] | Within
 ) -> dict[str, tuple[Aggregate, Within]]:
@@ -157,7 +147,7 @@ def _wanted(
 
 
 def _require_foreseeable(name: str, aggregate: Aggregate, rows: int | None) -> None:
-    if isinstance(aggregate, Count | Sum) or (isinstance(aggregate, Average) and rows is not None):
+    if aggregate.is_foreseeable(rows):
         return
     raise InvalidParameter(
         code="accuracy_depends_on_data",

@@ -14,12 +14,12 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import positive
 from discreet.curator.budget import Purse
-from discreet.curator.columns import Columns
-from discreet.curator.consistency import Agreed, AgreedColumns
 from discreet.curator.statement import statement
 from discreet.curator.warnings import warnings_of
-from discreet.relational.planning.batch import Batch as Questions
+from discreet.relational.answers.agreed_columns import Agreed, AgreedColumns
+from discreet.relational.answers.columns import Columns
 from discreet.relational.planning.batch import Drawn
+from discreet.relational.planning.batch import PlannedBatch as Questions
 from discreet.release import Release
 
 _MOST_APART = 1e9

@@ -15,7 +15,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.core.written import written
 from discreet.relational.planning.magnitudes import Magnitudes, bounds_question, quoted
-from discreet.relational.planning.planned_query import Inquiry, Measured
+from discreet.relational.planning.planned_query import Inquiry, MeasuredValues
 from discreet.relational.schema.declarations import Number
 from discreet.release.guarantee import guarantee_text, protection_text
 
@@ -80,7 +80,7 @@ def estimate_bounds(
     known = session._known("bounds", question, inquiry)
     stored = known.stored(session._account, session.ledger, asker=asker)
     if stored is not None:
-        measured = Measured.from_plain(stored["measured"])
+        measured = MeasuredValues.from_plain(stored["measured"])
     else:
         inquiry.rehearse(session._database)
         measured = session._payment.paid(
@@ -97,7 +97,7 @@ def estimate_bounds(
 
 
 def bounds_of(
-    column: str, inquiry: Inquiry, bins: Magnitudes, measured: Measured, guarantee: Guarantee
+    column: str, inquiry: Inquiry, bins: Magnitudes, measured: MeasuredValues, guarantee: Guarantee
 ) -> Bounds:
     """Read the bounds off noisy counts: post-processing only."""
     law = inquiry.allocation.noised[0].law

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
-from discreet.curator.statement import named
 from discreet.curator.tags import name_of
-from discreet.relational.aggregates.measures import Total
+from discreet.relational.aggregates.measures import Linear, Total
 from discreet.relational.database import Database
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import Rows
@@ -141,7 +140,7 @@ def _bounding(inquiry: Inquiry) -> str | None:
     return f"at most {', '.join(parts)} of each {person.id}, by salted content hash"
 
 
-def _with_bounds(measure: object) -> str:
+def _with_bounds(measure: Linear) -> str:
     if isinstance(measure, Total):
-        return f"{named(measure)} of values in [{measure.low:g}, {measure.high:g}]"
-    return named(measure)  # type: ignore[arg-type]
+        return f"{measure.words} of values in [{measure.low:g}, {measure.high:g}]"
+    return measure.words

@@ -18,9 +18,6 @@ from discreet.relational.planning.planned_query import Inquiry
 from discreet.relational.planning.top_k import Ranking
 from discreet.release.guarantee import guarantee_text
 
-LEANING = "; keys were found by these very counts, so those of keys near the threshold lean upward"
-"""What is noted beside counts that decided which keys are named."""
-
 
 def keys_statement(inquiry: Inquiry) -> dict[str, Any]:
     """The facts behind keys that were chosen privately, as plain JSON; empty for listed ones."""

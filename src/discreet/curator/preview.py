@@ -10,24 +10,12 @@ from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import ApproxDP, Guarantee
 from discreet.core.parameters import exact, probability
 from discreet.curator.budget import Purse
-from discreet.curator.foresight import SIZES, fixed_width, mean_width, rank_statement
 from discreet.curator.key_statement import keys_forecast
-from discreet.curator.tags import name_of
-from discreet.relational.aggregates.aggregate import Average, Count, Quantile, Sum
+from discreet.relational.aggregates.aggregate import Expected
 from discreet.relational.plan.query import AggregateOutput, DerivedOutput
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import Inquiry
 from discreet.release.guarantee import guarantee_text
-
-
-@dataclass(frozen=True)
-class Expected:
-    """The error of one column: a half-width, one for each group size, or words."""
-
-    name: str
-    half_width: float | None
-    by_size: tuple[tuple[int, float], ...]
-    note: str
 
 
 @dataclass(frozen=True)
@@ -82,7 +70,8 @@ def preview(
     columns = []
     for output in inquiry.question.outputs:
         if isinstance(output, AggregateOutput):
-            columns.append(_expected(output.name, inquiry, output.number, level))
+            aggregate = inquiry.question.aggregates[output.number]
+            columns.append(aggregate.expected(output.name, inquiry, level))
         elif isinstance(output, DerivedOutput):
             columns.append(Expected(output.name, None, (), "computed from the released columns"))
     return Preview(
@@ -96,22 +85,6 @@ def preview(
         ),
         affordable_by_zcdp=_by_zcdp(inquiry, purse),
     )
-
-
-def _expected(name: str, inquiry: Inquiry, number: int, confidence: float) -> Expected:
-    aggregate = inquiry.question.aggregates[number]
-    match aggregate:
-        case Count() | Sum():
-            _, noised = inquiry.noised(aggregate.measures[0])  # type: ignore[arg-type]
-            width = fixed_width(inquiry, aggregate, confidence)
-            kind = name_of(noised.mechanism)
-            return Expected(name, width, (), f"{kind}, standard deviation {noised.law.std:.4g}")
-        case Average():
-            sizes = tuple((n, mean_width(inquiry, aggregate, n, confidence)) for n in SIZES)
-            return Expected(name, None, sizes, "depends on how many values a group has")
-        case Quantile():
-            return Expected(name, None, (), rank_statement(inquiry, aggregate, confidence))
-    return Expected(name, None, (), "depends on the data; the answer states its interval")
 
 
 def _by_zcdp(inquiry: Inquiry, purse: Purse) -> int | None:

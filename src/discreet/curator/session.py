@@ -24,7 +24,6 @@ from discreet.curator.accuracy import Within, cheapest
 from discreet.curator.batch import Batch
 from discreet.curator.bounds import Bounds, estimate_bounds
 from discreet.curator.budget import as_written
-from discreet.curator.columns import Columns
 from discreet.curator.explain import Explanation, explain
 from discreet.curator.holdings import tables_read
 from discreet.curator.preview import Preview, preview
@@ -33,6 +32,7 @@ from discreet.curator.statement import statement
 from discreet.curator.stored_answer import Known
 from discreet.curator.warnings import warnings_of
 from discreet.noise.randomness import random_id
+from discreet.relational.answers.columns import Columns
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.frontends.frame.frame import Frame
 from discreet.relational.identity.former import former_identity
@@ -40,10 +40,10 @@ from discreet.relational.identity.identity import identity
 from discreet.relational.plan.keyed_universe import KeyedUniverse
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import Question
-from discreet.relational.planning.batch import Batch as Questions
 from discreet.relational.planning.batch import Drawn
+from discreet.relational.planning.batch import PlannedBatch as Questions
 from discreet.relational.planning.discovered_keys import inquiry_for
-from discreet.relational.planning.planned_query import Inquiry, Measured
+from discreet.relational.planning.planned_query import Inquiry, MeasuredValues
 from discreet.relational.planning.stored_allocation import allocated, allocated_together
 from discreet.relational.sql.catalog import require_table
 from discreet.relational.sql.privacy_clause import agreed, opened
@@ -90,7 +90,7 @@ class Session(Access):
         inquiry.rehearse(self._database)
         number = random_id(96)
 
-        def answer() -> tuple[Release, Measured]:
+        def answer() -> tuple[Release, MeasuredValues]:
             measured = inquiry.measurement(self._database).release(self._database)
             return self._made(inquiry, measured, number, text, level), measured
 
@@ -399,7 +399,7 @@ class Session(Access):
         return Known(same, former, allocation)
 
     def _made(
-        self, inquiry: Inquiry, measured: Measured, number: str, text: str, level: float
+        self, inquiry: Inquiry, measured: MeasuredValues, number: str, text: str, level: float
     ) -> Release:
         """The release of noisy values: post-processing only."""
         inquiry = inquiry.answered(measured)
@@ -424,5 +424,5 @@ class Session(Access):
         release = Release.from_json(str(stored["release"]))
         if release.confidence == level:
             return release
-        measured = Measured.from_plain(stored["measured"])
+        measured = MeasuredValues.from_plain(stored["measured"])
         return self._made(inquiry, measured, release.id, text, level)

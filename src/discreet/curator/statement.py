@@ -13,7 +13,7 @@ from typing import Any
 from discreet.curator.budget import Purse
 from discreet.curator.key_statement import keys_statement
 from discreet.curator.tags import name_of
-from discreet.relational.aggregates.measures import CountPeople, CountRows, Linear, Measure, Total
+from discreet.relational.aggregates.measures import Measure, Total
 from discreet.relational.plan.nodes import scans
 from discreet.relational.plan.query import AggregateOutput
 from discreet.relational.planning.planned_query import Inquiry
@@ -53,7 +53,7 @@ def _noises(inquiry: Inquiry) -> list[dict[str, Any]]:
     found = []
     for part, noised in zip(inquiry.parts, inquiry.allocation.noised, strict=True):
         entry: dict[str, Any] = {
-            "measure": named(part.measure),
+            "measure": part.measure.words,
             "columns": _columns(inquiry, part.measure),
             "mechanism": name_of(noised.mechanism),
             "noise": noised.law.plain(),
@@ -102,17 +102,3 @@ def _tables(inquiry: Inquiry) -> dict[str, Any]:
         "public_tables": [name for name, scan in read.items() if not scan.private],
         "reached_through": [name for name, scan in read.items() if scan.route is not None],
     }
-
-
-def named(measure: Linear) -> str:
-    """What a measure is, in words."""
-    match measure:
-        case CountRows(None):
-            return "number of rows"
-        case CountRows():
-            return "number of values"
-        case CountPeople():
-            return "number of people"
-        case Total():
-            return "centred sum" if measure.centre else "sum"
-    return "number of different values"

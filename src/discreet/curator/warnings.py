@@ -9,8 +9,6 @@ import math
 from collections.abc import Sequence
 
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
-from discreet.relational.aggregates.aggregate import Count
-from discreet.relational.aggregates.measures import CountValues
 from discreet.relational.plan.nodes import Rows, Scan
 from discreet.relational.plan.partition_filter import Kept
 from discreet.relational.plan.query import AggregateOutput
@@ -56,8 +54,7 @@ def _about_counts(inquiry: Inquiry, answers: Sequence[ReleasedColumn]) -> list[s
     for output in inquiry.question.outputs:
         if not isinstance(output, AggregateOutput) or output.name not in named:
             continue
-        aggregate = inquiry.question.aggregates[output.number]
-        if not isinstance(aggregate, Count) or isinstance(aggregate.measure, CountValues):
+        if not inquiry.question.aggregates[output.number].is_size:
             continue
         answer = named[output.name]
         values = [value for value in answer.values if value is not None]

@@ -22,6 +22,13 @@ AGGREGATES = (
     *("SUM(x) FILTER (WHERE f)", "COUNT(*) FILTER (WHERE note IS NULL)"),
     *("COUNT(told)", "SUM(told)"),
 )
+GEOMETRIC = (
+    "SELECT GEOMEAN(greatest(y, 0.25)) AS a FROM t",
+    "SELECT w, GEOMEAN(r + 0.5) AS a FROM t GROUP BY w",
+    "SELECT f, GEOMEAN(x + 4) FILTER (WHERE x > 0) AS a FROM t GROUP BY f",
+    "SELECT c, GEOMETRIC_MEAN(greatest(price, 0.01)) AS a FROM t GROUP BY c",
+)
+"""Sums of logarithms, which engines round in ways of their own."""
 NUMBERS = (
     *("x + i", "x - i", "x * i", "x / 4", "i // 7", "i % 7", "i // -3", "-x", "abs(i)", "sign(i)"),
     *("y + r", "y * y", "y * r", "y / (r + 1)", "y % 0.4", "r % 3", "x * x", "abs(y) - r"),

@@ -20,7 +20,7 @@ from tests.relational.conformance.engines import Maker
 from tests.relational.conformance.questions import CASES, UNCUT
 from tests.relational.conformance.rows import people
 from tests.relational.conformance.spark_home import INTERPRETED, SparkHome, missing
-from tests.relational.conformance.test_conformance import differences
+from tests.relational.conformance.test_conformance import differences, farther_apart
 from tests.relational.conformance.test_expressions import differences as expression_differences
 from tests.relational.conformance.test_hashing import spelled_alike
 from tests.relational.conformance.test_neighbours import found
@@ -52,6 +52,10 @@ _QUIET = settings(suppress_health_check=list(HealthCheck), deadline=None)
 def test_exact_numbers_are_equal(name: str) -> None:
     """With the portable hash, which keeps the same rows wherever bounding cuts."""
     assert list(differences(*CASES[name], QUICK, PORTABLE)) == []
+
+
+def test_geometric_means_are_equal_but_for_the_last_place_of_logarithms() -> None:
+    assert list(farther_apart(QUICK)) == []
 
 
 def test_the_fast_cases_hold_enough_questions() -> None:

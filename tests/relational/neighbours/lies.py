@@ -28,7 +28,8 @@ OVERFLOW = (
 
 _AGGREGATES = (
     "SUM(v) AS a, AVG(v) AS b, VARIANCE(v) AS c, CORR(v, x) AS d, COUNT(DISTINCT v) AS e, "
-    "MEDIAN(v) AS f, MAX(v) AS g, SUM(v * 2) AS h, SUM(v + 0.5) AS i"
+    "MEDIAN(v) AS f, MAX(v) AS g, SUM(v * 2) AS h, SUM(v + 0.5) AS i, "
+    "GEOMEAN(greatest(v, 0.5)) AS j"
 )
 _REALS = "SELECT MEDIAN(abs(y)) AS a, MIN(abs(y) + 0.5) AS b, SUM(abs(y)) AS c FROM t"
 _PLACES = (

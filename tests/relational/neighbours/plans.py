@@ -275,6 +275,7 @@ def _aggregates(origin: Origin, *, people: bool) -> st.SearchStrategy[str]:
         number.map("COUNT({})".format),
         number.map("SUM({})".format),
         number.map("AVG({})".format),
+        number.map("GEOMEAN(greatest({}, 0.5))".format),
         number.map("VARIANCE({})".format),
         number.map("MEDIAN({})".format),
         number.map("MAX({})".format),

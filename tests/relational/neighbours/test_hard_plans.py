@@ -51,7 +51,8 @@ BOUNDS: list[dict[str, Any]] = [
 ]
 ALL_AGGREGATES = (
     "COUNT(*) AS n, COUNT(y) AS p, COUNT(DISTINCT x) AS d, COUNT(DISTINCT w) AS e, SUM(x) AS s, "
-    "SUM(y) AS r, AVG(y) AS a, VARIANCE(x) AS v, MEDIAN(x) AS m, CORR(x, y) AS k"
+    "SUM(y) AS r, AVG(y) AS a, VARIANCE(x) AS v, MEDIAN(x) AS m, CORR(x, y) AS k, "
+    "GEOMEAN(greatest(y, 0.5)) AS g, GEOMETRIC_MEAN(x + 4) FILTER (WHERE f) AS h"
 )
 
 

@@ -88,6 +88,8 @@ QUESTIONS = [
     "SELECT COUNT(DISTINCT x) AS n, COUNT(DISTINCT w) AS m FROM t",
     "SELECT SUM(x) AS s, SUM(y) AS r FROM t",
     "SELECT AVG(x) AS a, AVG(y) AS b FROM t",
+    "SELECT GEOMEAN(x + 1) AS g, GEOMETRIC_MEAN(y + 0.5) AS h FROM t",
+    "SELECT w, GEOMEAN(x + 0.25) AS g FROM t WHERE f GROUP BY w ORDER BY w",
     "SELECT VARIANCE(x) AS v, VAR_POP(y) AS p, STDDEV(x) AS s, STDDEV_POP(y) AS q FROM t",
     "SELECT CORR(x, y) AS k, COVAR_SAMP(x, y) AS c, COVAR_POP(x, y) AS p FROM t",
     "SELECT w, COUNT(*) AS n FROM t GROUP BY w ORDER BY w",

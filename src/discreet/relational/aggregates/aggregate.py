@@ -1,184 +1,165 @@
-"""The aggregates of SQL, as measures with noise and a formula applied to them afterwards.
+"""What an aggregate is: measures with noise, and a formula applied to them afterwards.
 
 Each aggregate names its measures and how much its error depends on each of them, relative to
 that measure's own bound; the split of the spend follows from these weights, which are public.
+Its column and the interval of it are functions of noisy values; its expected error follows from
+the plan. Nothing here reads data.
 
-Source: modern-data:C2, Q2; contract, "Columns" (AVG), "Numbers".
+Source: modern-data:C1, C2, Q2; 004d:F25; contract, "Columns" (AVG), "Numbers", "Spending".
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, Protocol, TypeAlias
 
-from discreet.relational.aggregates.measures import (
-    CountPeople,
-    CountRows,
-    CountValues,
-    Measure,
-    Ranks,
-    Total,
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.mechanisms import quantiles
+from discreet.mechanisms.distributions.distribution import Law
+from discreet.relational.aggregates.measures import Linear, Measure
+from discreet.release import ReleasedColumn
+from discreet.release.formula import NoisyMeasure
+
+Floats: TypeAlias = NDArray[np.float64]
+
+RankSelection: TypeAlias = (
+    quantiles.Quantile | quantiles.Minimum | quantiles.Maximum | quantiles.Several
 )
+"""The mechanisms that choose a value by its rank."""
 
-_PRESENCE = 0.375
+PRESENCE = 0.375
 """Weight of a count that only divides: as if the mean lay well off the midpoint.
 
 At this weight a mean at its very bound is at most 4 % worse than with equal shares, and one in
 the middle a seventh better."""
 
 
-@dataclass(frozen=True)
-class Count:
-    """COUNT(*), COUNT(x), COUNT(DISTINCT person), COUNT(DISTINCT x)."""
-
-    measure: CountRows | CountPeople | CountValues
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The count itself."""
-        return (self.measure,)
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """The whole budget for its one measure."""
-        return (1.0,)
+SIZES = (10, 100, 1_000, 10_000, 100_000)
+"""Group sizes at which errors that depend on them are shown."""
 
 
 @dataclass(frozen=True)
-class Sum:
-    """SUM(x), clamped to derived bounds."""
+class Expected:
+    """The error of one column before anything is spent, from public quantities alone.
 
-    total: Total
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The total itself."""
-        return (self.total,)
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """The whole budget for its one measure."""
-        return (1.0,)
-
-
-@dataclass(frozen=True)
-class Average:
-    """AVG(x): the midpoint plus the centred total over the number of values."""
-
-    present: CountRows
-    total: Total
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """Number of values, centred total."""
-        return (self.present, self.total)
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """The total matters most."""
-        return (_PRESENCE, 1.0)
-
-
-@dataclass(frozen=True)
-class Spread:
-    """VARIANCE and STDDEV: from the number of values, their centred total and squares.
-
-    ``freedom`` is 1 for the sample version and 0 for that of the population.
+    A half-width, the same in every group; or one for each group size; or words.
     """
 
-    present: CountRows
-    total: Total
-    squares: Total
-    freedom: int
+    name: str
+    half_width: float | None
+    by_size: tuple[tuple[int, float], ...]
+    note: str
+
+
+class Noise(Protocol):
+    """The noise of one measure: the mechanism, and its law in the caller's units."""
 
     @property
+    def mechanism(self) -> Any:
+        """What adds it."""
+
+    @property
+    def law(self) -> Law:
+        """Its law in one cell."""
+
+
+class PlannedNoise(Protocol):
+    """Which noise a planned query gives to what it measures: public, known before any spending."""
+
+    def noise(self, measure: Linear) -> Noise:
+        """The noise of a measure."""
+
+    def selection_of(self, aggregate: Aggregate) -> RankSelection:
+        """The mechanism that chooses an aggregate by its rank."""
+
+
+class NoisyValues(Protocol):
+    """What was released of a query, in the cells that a column shows."""
+
+    def measure(self, measure: Linear) -> NoisyMeasure:
+        """The noisy values of a measure, with their law."""
+
+    def chosen(self, aggregate: Aggregate) -> Sequence[float]:
+        """The values that were chosen by rank."""
+
+    def selection_of(self, aggregate: Aggregate) -> RankSelection:
+        """The mechanism that chose them."""
+
+
+class Estimates(Protocol):
+    """The same for one query of a batch, of which some measures were estimated from all."""
+
+    def has(self, measure: Linear) -> bool:
+        """Whether there is an estimate of this measure."""
+
+    def values(self, measure: Linear, confidence: float) -> tuple[Floats, float]:
+        """Values and half-width of a measure, estimated or as it was released."""
+
+
+class Aggregate(ABC):
+    """One aggregate of a query; frozen, equal where the same thing is asked.
+
+    Contract: ``answer`` and ``estimated`` are functions of released values and public quantities.
+    The others are functions of the plan.
+    """
+
+    @property
+    @abstractmethod
     def measures(self) -> tuple[Measure, ...]:
-        """Number of values, centred total, centred squares."""
-        return (self.present, self.total, self.squares)
+        """What is measured, in the order of ``weights``."""
 
     @property
+    @abstractmethod
     def weights(self) -> tuple[float, ...]:
-        """Squares matter most."""
-        return (_PRESENCE, 0.5, 1.0)
-
-
-@dataclass(frozen=True)
-class Deviation(Spread):
-    """STDDEV: the root of the variance."""
-
-
-@dataclass(frozen=True)
-class Covariance:
-    """COVAR_SAMP and COVAR_POP over rows in which both are present."""
-
-    present: CountRows
-    first: Total
-    second: Total
-    products: Total
-    freedom: int
+        """How much the error of the column depends on each measure, relative to its bound."""
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
-        """Number of pairs, centred totals, products of the centred values."""
-        return (self.present, self.first, self.second, self.products)
+    def whole(self) -> bool:
+        """Whether the column holds whole numbers."""
+        return False
 
     @property
-    def weights(self) -> tuple[float, ...]:
-        """Products matter most."""
-        return (_PRESENCE, 0.25, 0.25, 1.0)
-
-
-@dataclass(frozen=True)
-class Correlation:
-    """CORR over rows in which both are present."""
-
-    present: CountRows
-    first: Total
-    second: Total
-    products: Total
-    first_squares: Total
-    second_squares: Total
+    def additive(self) -> Linear | None:
+        """The measure whose noisy values are the column itself; None where a formula is between."""
+        return None
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
-        """Number of pairs, centred totals, products, squares."""
-        return (
-            *(self.present, self.first, self.second, self.products),
-            *(self.first_squares, self.second_squares),
-        )
+    def is_size(self) -> bool:
+        """Whether the column says how many rows or people a group has."""
+        return False
 
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """Products matter most."""
-        return (_PRESENCE, 0.25, 0.25, 1.0, 0.25, 0.25)
+    @abstractmethod
+    def answer(self, name: str, noisy: NoisyValues, confidence: float) -> ReleasedColumn:
+        """The released column, with intervals that hold for noise at ``confidence``."""
 
+    def estimated(
+        self, name: str, estimates: Estimates, confidence: float
+    ) -> ReleasedColumn | None:
+        """The column from estimates that agree within a batch; None: it stays as released."""
+        return None
 
-@dataclass(frozen=True)
-class Quantile:
-    """MEDIAN and QUANTILE(x, q): a candidate chosen by its rank."""
+    def expected(self, name: str, planned: PlannedNoise, confidence: float) -> Expected:
+        """How wrong the column will be."""
+        return Expected(name, None, (), "depends on the data; the answer states its interval")
 
-    ranks: Ranks
-    q: float
+    def is_foreseeable(self, rows_at_least: int | None) -> bool:
+        """Whether :meth:`half_width` is known before data are read: what accuracy may buy."""
+        return False
 
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The histogram of ranks."""
-        return (self.ranks,)
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """The whole budget for its one measure."""
-        return (1.0,)
+    def half_width(
+        self, planned: PlannedNoise, confidence: float, rows_at_least: int | None
+    ) -> float:
+        """The half-width of every cell, or of groups with at least so many values."""
+        raise LookupError(type(self).__name__)
 
 
-@dataclass(frozen=True)
-class Minimum(Quantile):
-    """MIN(x): a low candidate with few values below it."""
-
-
-@dataclass(frozen=True)
-class Maximum(Quantile):
-    """MAX(x): a high candidate with few values above it."""
-
-
-Aggregate: TypeAlias = Count | Sum | Average | Spread | Covariance | Correlation | Quantile
+def estimate_note(confidence: float) -> str:
+    """What is said of columns that agree with related ones of a batch."""
+    return (
+        "least-squares estimate from all related questions of the batch, without bias from that; "
+        f"{confidence:.0%} intervals cover noise only, not sampling or clamping"
+    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import exact
@@ -20,23 +20,51 @@ from discreet.relational.types.data_type import Kind
 from discreet.relational.types.expression import Expression
 
 
+class Counting:
+    """What measures that count have in common: whole numbers, to which a row adds one at most."""
+
+    whole = True
+    exponent = 0
+
+    def bound(self) -> Fraction:
+        """The largest contribution of one row."""
+        return Fraction(1)
+
+    def steps(self) -> int:
+        """The same in steps, which are whole numbers."""
+        return 1
+
+    def on_grid(self, scale: Fraction) -> Self:
+        """The measure itself, whatever the scale of its noise."""
+        return self
+
+
 @dataclass(frozen=True)
-class CountRows:
+class CountRows(Counting):
     """The number of rows, or of those in which ``argument`` is not NULL."""
 
     argument: Expression | None = None
 
+    @property
+    def words(self) -> str:
+        """What it is."""
+        return "number of rows" if self.argument is None else "number of values"
+
 
 @dataclass(frozen=True)
-class CountPeople:
+class CountPeople(Counting):
     """The number of different people."""
 
+    words = "number of people"
+
 
 @dataclass(frozen=True)
-class CountValues:
+class CountValues(Counting):
     """The number of different values of ``argument``, cut at ``most`` where they have a list."""
 
     argument: Expression
+
+    words = "number of different values"
 
     @property
     def most(self) -> int | None:
@@ -69,6 +97,11 @@ class Total:
                 received=(self.low, self.high),
                 remedy="Bound the argument: SUM(least(greatest(x, 0), 100)).",
             )
+
+    @property
+    def words(self) -> str:
+        """What it is."""
+        return "centred sum" if self.centre else "sum"
 
     @property
     def whole(self) -> bool:

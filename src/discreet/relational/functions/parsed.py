@@ -67,7 +67,7 @@ def parts(node: exp.Expression, key: str) -> list[exp.Expression]:
 
 
 def _name(node: exp.Expression) -> str:
-    if isinstance(node, exp.Anonymous):
+    if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):
         return str(node.this).lower()
     return node.sql_name().lower() if isinstance(node, exp.Func) else type(node).__name__.lower()
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from discreet.core.unit import Edge, Node, Person, Replace, Row
 from discreet.core.written import Form
-from discreet.relational.aggregates import aggregate as aggregates
 from discreet.relational.aggregates import measures
+from discreet.relational.aggregates import registry as aggregates
 from discreet.relational.limits import rows_before_joins as limited
 from discreet.relational.plan import features
 from discreet.relational.plan import key_truncation as truncation

@@ -21,8 +21,8 @@ from discreet.core.guarantee import (
 )
 from discreet.core.unit import Edge, Node, Person, Replace, Row
 from discreet.core.written import Form
-from discreet.relational.aggregates import aggregate as aggregates
 from discreet.relational.aggregates import measures
+from discreet.relational.aggregates import registry as aggregates
 from discreet.relational.limits import rows_before_joins as limited
 from discreet.relational.plan import features
 from discreet.relational.plan import key_truncation as truncation
@@ -96,6 +96,7 @@ FORMS: dict[type, Form] = {
     aggregates.Count: Form("count/1", "measure"),
     aggregates.Sum: Form("sum/1", "total"),
     aggregates.Average: Form("average/1", "present total"),
+    aggregates.GeometricMean: Form("geometric-mean/1", "present total"),
     aggregates.Spread: Form("variance/1", "present total squares freedom"),
     aggregates.Deviation: Form("deviation/1", "present total squares freedom"),
     aggregates.Covariance: Form("covariance/1", "present first second products freedom"),

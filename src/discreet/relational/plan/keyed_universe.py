@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from discreet.core.errors import InvalidParameter
 from discreet.queries.workload.universe import Attribute, Universe
-from discreet.relational.aggregates.aggregate import Count
+from discreet.relational.aggregates.count import Count
 from discreet.relational.aggregates.measures import CountRows
 from discreet.relational.plan.keys import Block, KeySet, not_finite
 from discreet.relational.plan.query import AggregateOutput, KeyOutput, Question

@@ -23,12 +23,12 @@ from typing import Protocol, TypeAlias
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
-from discreet.core.parameters import exact
+from discreet.core.parameters import exact, positive
 from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from discreet.mechanisms.distributions.distribution import Law, law_of
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.relational.aggregates.measures import Linear, Total
+from discreet.relational.aggregates.measures import Linear
 from discreet.relational.bounding.contributions import Reach
 
 Additive: TypeAlias = DiscreteGaussian | DiscreteLaplace | Gaussian | Laplace
@@ -38,7 +38,7 @@ _PARTS = 10**6
 
 
 @dataclass(frozen=True)
-class Part:
+class WeightedMeasure:
     """A measure that wants noise: how far one unit moves it, and how much it matters."""
 
     measure: Linear
@@ -47,11 +47,11 @@ class Part:
 
     def bound(self) -> Fraction:
         """The largest contribution of one row in the caller's units."""
-        return self.measure.bound() if isinstance(self.measure, Total) else Fraction(1)
+        return self.measure.bound()
 
 
 @dataclass(frozen=True)
-class Choice:
+class RankChoice:
     """Quantiles to be chosen by rank: how far one unit moves ranks, and how much they matter.
 
     Several levels of one column share their epsilon over ``rounds`` equal parts.
@@ -72,7 +72,7 @@ class Noised:
     @property
     def step(self) -> float:
         """One step of the grid in the caller's units."""
-        return 2.0**self.measure.exponent if isinstance(self.measure, Total) else 1.0
+        return 2.0**self.measure.exponent
 
     @property
     def law(self) -> Law:
@@ -98,11 +98,11 @@ class Split(Protocol):
     def rhos(self, weights: Sequence[float]) -> list[Fraction]:
         """Shares of rho, where noise goes with one over the root of the share."""
 
-    def error(self, parts: Sequence[Part], noised: Sequence[Noised]) -> float:
+    def error(self, parts: Sequence[WeightedMeasure], noised: Sequence[Noised]) -> float:
         """What the shares minimise, to choose between kinds of noise."""
 
 
-class Apart:
+class SeparateSplit:
     """Every part stands for itself: the least sum of weighted variances."""
 
     def epsilons(self, weights: Sequence[float]) -> list[Fraction]:
@@ -113,7 +113,7 @@ class Apart:
         """With the square root of the weights."""
         return shares(weights, 1 / 2)
 
-    def error(self, parts: Sequence[Part], noised: Sequence[Noised]) -> float:
+    def error(self, parts: Sequence[WeightedMeasure], noised: Sequence[Noised]) -> float:
         """Weighted variances in units of each part's bound."""
         return math.fsum(
             part.weight * relative_variance(part, item)
@@ -121,7 +121,7 @@ class Apart:
         )
 
 
-def relative_variance(part: Part, noised: Noised) -> float:
+def relative_variance(part: WeightedMeasure, noised: Noised) -> float:
     """The variance of one cell in units of the largest contribution of a row."""
     bound = float(part.bound())
     if not bound:
@@ -133,26 +133,28 @@ def relative_variance(part: Part, noised: Noised) -> float:
     return (noised.law.std / bound) ** 2
 
 
-APART = Apart()
+SEPARATE = SeparateSplit()
 
 
 def allocate(
-    parts: Sequence[Part],
-    choices: Sequence[Choice],
+    parts: Sequence[WeightedMeasure],
+    choices: Sequence[RankChoice],
     spend: Guarantee,
     randomness: Source = SYSTEM,
-    split: Split = APART,
+    split: Split = SEPARATE,
 ) -> Allocation:
     """Divide ``spend`` over parts and choices."""
     match spend:
         case PureDP():
-            return _pure(parts, choices, exact(spend.epsilon), randomness, split)
+            epsilon = _positive("epsilon", spend.epsilon)
+            return _pure(parts, choices, epsilon, randomness, split)
         case ApproxDP():
             return _approximate(parts, choices, spend, randomness, split)
         case ZCDP() | ApproxZCDP():
-            return _concentrated(parts, choices, exact(spend.rho), randomness, split)
+            rho = _positive("rho", spend.rho)
+            return _concentrated(parts, choices, rho, randomness, split)
         case RenyiDP():
-            rho = exact(spend.epsilon) / exact(spend.alpha)
+            rho = _positive("epsilon", spend.epsilon) / exact(spend.alpha)
             return _concentrated(parts, choices, rho, randomness, split)
     raise InvalidParameter(
         code="spend_notion",
@@ -162,7 +164,11 @@ def allocate(
     )
 
 
-def _weights(parts: Sequence[Part], choices: Sequence[Choice]) -> list[float]:
+def _positive(name: str, value: object) -> Fraction:
+    return exact(positive(name, exact(value)))  # type: ignore[arg-type]
+
+
+def _weights(parts: Sequence[WeightedMeasure], choices: Sequence[RankChoice]) -> list[float]:
     return [*(part.weight for part in parts), *(choice.weight for choice in choices)]
 
 
@@ -173,8 +179,8 @@ def shares(weights: Sequence[float], power: float) -> list[Fraction]:
 
 
 def _pure(
-    parts: Sequence[Part],
-    choices: Sequence[Choice],
+    parts: Sequence[WeightedMeasure],
+    choices: Sequence[RankChoice],
     epsilon: Fraction,
     randomness: Source,
     split: Split,
@@ -191,26 +197,21 @@ def _pure(
     return Allocation(noised, chosen, compose(tuple(item.mechanism.event for item in noised)))
 
 
-def _laplace(part: Part, epsilon: Fraction, randomness: Source) -> Noised:
-    measure = part.measure
-    if isinstance(measure, Total) and not measure.whole:
-        fine = measure.on_grid(part.reach.l1(1) * part.bound() / epsilon)
-        steps = part.reach.l1(fine.steps())
-        return Noised(fine, Laplace(epsilon=epsilon, sensitivity=steps, randomness=randomness))
-    steps = part.reach.l1(_whole_bound(measure))
-    return Noised(
-        measure, DiscreteLaplace(epsilon=epsilon, sensitivity=steps, randomness=randomness)
-    )
+def _laplace(part: WeightedMeasure, epsilon: Fraction, randomness: Source) -> Noised:
+    measure = part.measure.on_grid(part.reach.l1(1) * part.bound() / epsilon)
+    kind = DiscreteLaplace if measure.whole else Laplace
+    sensitivity = part.reach.l1(measure.steps())
+    return Noised(measure, kind(epsilon=epsilon, sensitivity=sensitivity, randomness=randomness))
 
 
 def _approximate(
-    parts: Sequence[Part],
-    choices: Sequence[Choice],
+    parts: Sequence[WeightedMeasure],
+    choices: Sequence[RankChoice],
     spend: ApproxDP,
     randomness: Source,
     split: Split,
 ) -> Allocation:
-    epsilon = exact(spend.epsilon)
+    epsilon = _positive("epsilon", spend.epsilon)
     laplace = _pure(parts, choices, epsilon, randomness, split)
     if spend.delta == 0 or not parts:
         return laplace
@@ -223,7 +224,11 @@ def _approximate(
 
 
 def _joint(
-    parts: Sequence[Part], epsilon: Fraction, delta: float, randomness: Source, split: Split
+    parts: Sequence[WeightedMeasure],
+    epsilon: Fraction,
+    delta: float,
+    randomness: Source,
+    split: Split,
 ) -> tuple[Noised, ...]:
     """One Gaussian release of all parts together.
 
@@ -234,14 +239,8 @@ def _joint(
     first: Gaussian | None = None
     for part, share in zip(parts, split.rhos(_weights(parts, ())), strict=True):
         spread = sqrt_above(1 / share)
-        measure = part.measure
-        if isinstance(measure, Total) and not measure.whole:
-            width = part.reach.l2(1) * part.bound() * spread
-            measure = measure.on_grid(width / epsilon)
-            bound = measure.steps()
-        else:
-            bound = _whole_bound(measure)
-        sensitivity = part.reach.l2(bound) * spread
+        measure = part.measure.on_grid(part.reach.l2(1) * part.bound() * spread / epsilon)
+        sensitivity = part.reach.l2(measure.steps()) * spread
         first = Gaussian(
             epsilon=epsilon, delta=delta, sensitivity=sensitivity, randomness=randomness
         )
@@ -250,8 +249,8 @@ def _joint(
 
 
 def _concentrated(
-    parts: Sequence[Part],
-    choices: Sequence[Choice],
+    parts: Sequence[WeightedMeasure],
+    choices: Sequence[RankChoice],
     rho: Fraction,
     randomness: Source,
     split: Split,
@@ -259,19 +258,13 @@ def _concentrated(
     divided = split.rhos(_weights(parts, choices))
     noised = []
     for part, share in zip(parts, divided, strict=False):
-        measure = part.measure
-        if isinstance(measure, Total) and not measure.whole:
-            width = part.reach.l2(1) * part.bound() * sqrt_above(1 / (2 * rho * share))
-            measure = measure.on_grid(width)
-            bound = measure.steps()
-        else:
-            bound = _whole_bound(measure)
+        width = part.reach.l2(1) * part.bound() * sqrt_above(1 / (2 * rho * share))
+        measure = part.measure.on_grid(width)
+        sensitivity = part.reach.l2(measure.steps())
         noised.append(
             Noised(
                 measure,
-                DiscreteGaussian(
-                    rho=rho * share, sensitivity=part.reach.l2(bound), randomness=randomness
-                ),
+                DiscreteGaussian(rho=rho * share, sensitivity=sensitivity, randomness=randomness),
             )
         )
     chosen = tuple(
@@ -281,13 +274,13 @@ def _concentrated(
     return Allocation(tuple(noised), chosen, compose(tuple(n.mechanism.event for n in noised)))
 
 
-def _pure_choice(choice: Choice, epsilon: Fraction) -> Fraction:
+def _pure_choice(choice: RankChoice, epsilon: Fraction) -> Fraction:
     """Epsilon in one group: a unit with r rows in it loses r/most of that, ``rows`` in all."""
     reach = choice.reach
     return epsilon * Fraction(reach.most, reach.rows * reach.swaps)
 
 
-def _concentrated_choice(choice: Choice, rho: Fraction) -> Fraction:
+def _concentrated_choice(choice: RankChoice, rho: Fraction) -> Fraction:
     """Epsilon in one group, rounded down, at the cheaper of two prices that hold.
 
     Either one exponential mechanism with all of a unit's rows in one group's share, or one for
@@ -298,7 +291,3 @@ def _concentrated_choice(choice: Choice, rho: Fraction) -> Fraction:
     price = min(Fraction(reach.rows, reach.most) ** 2, Fraction(reach.groups))
     squared = 8 * rho * choice.rounds / (reach.swaps**2 * price)
     return 1 / sqrt_above(1 / squared)
-
-
-def _whole_bound(measure: Linear) -> int:
-    return measure.steps() if isinstance(measure, Total) else 1

@@ -28,16 +28,16 @@ from discreet.relational.database import Database, Databases, Units
 from discreet.relational.identity.identity import canonical_text
 from discreet.relational.plan.query import Question
 from discreet.relational.planning.allocation import (
-    APART,
+    SEPARATE,
     Allocation,
-    Choice,
-    Part,
+    RankChoice,
+    WeightedMeasure,
     allocate,
     relative_variance,
 )
 from discreet.relational.planning.joint_allocation import (
-    Family,
-    Together,
+    JointSplit,
+    RelatedMeasures,
     axes_of,
     cells_among,
     families,
@@ -46,7 +46,7 @@ from discreet.relational.planning.joint_allocation import (
 )
 from discreet.relational.planning.planned_query import (
     Inquiry,
-    Measured,
+    MeasuredValues,
     Settled,
     in_units,
     whole_array,
@@ -83,7 +83,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Batch:
+class PlannedBatch:
     """Questions with one spend. ``importance`` weighs the squared errors of each one's cells."""
 
     questions: tuple[Question, ...]
@@ -127,7 +127,7 @@ class Batch:
         return tuple(found[slot] for slot in range(len(found)))
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[WeightedMeasure, ...]:
         """The different measures.
 
         A cell's squared error counts in units of what it would be if its question were asked
@@ -145,7 +145,7 @@ class Batch:
         )
 
     @cached_property
-    def families(self) -> tuple[Family, ...]:
+    def families(self) -> tuple[RelatedMeasures, ...]:
         """The parts that can be made to agree."""
         return families(
             [
@@ -158,13 +158,13 @@ class Batch:
             ]
         )
 
-    def _counted(self, power: int) -> tuple[list[float], list[tuple[Choice, ...]]]:
+    def _counted(self, power: int) -> tuple[list[float], list[tuple[RankChoice, ...]]]:
         """Parts and choices by what their error counts: cells, and shares if asked alone."""
         counted, chosen = [0.0] * len(self._first), []
         for inquiry, slots, factor in zip(self._alone, self.slots, self.importance, strict=True):
             weights = [part.weight for part in inquiry.parts]
             weights += [choice.weight for choice in inquiry.choices]
-            alone = (APART.rhos if power == 1 else APART.epsilons)(weights)
+            alone = (SEPARATE.rhos if power == 1 else SEPARATE.epsilons)(weights)
             cells = factor * public_keys(inquiry.question).cells
             counts = [cells * float(share) ** power for share in alone]
             for slot, each in zip(slots, counts, strict=False):
@@ -174,7 +174,7 @@ class Batch:
         return counted, chosen
 
     @cached_property
-    def _choices(self) -> list[tuple[Choice, ...]]:
+    def _choices(self) -> list[tuple[RankChoice, ...]]:
         """What is chosen by rank, question by question."""
         concentrated = isinstance(self.spend, ZCDP | ApproxZCDP | RenyiDP)
         return self._counted(1 if concentrated else 2)[1]
@@ -183,7 +183,7 @@ class Batch:
     def allocation(self) -> Allocation:
         """The split of the spend over everything."""
         by_epsilon, by_rho = (tuple(self._counted(power)[0]) for power in (2, 1))
-        split = Together(self.families, by_epsilon, by_rho)
+        split = JointSplit(self.families, by_epsilon, by_rho)
         choices = [choice for each in self._choices for choice in each]
         return allocate(self.parts, choices, self.spend, self.randomness, split)
 
@@ -251,10 +251,10 @@ class Batch:
             chosen.append(inquiry.chosen(replace(exact, ranks=ranks)))
         return Drawn(tuple(linear[slot] for slot in range(len(linear))), tuple(chosen))
 
-    def unprocessed(self, drawn: Drawn) -> tuple[Measured, ...]:
+    def unprocessed(self, drawn: Drawn) -> tuple[MeasuredValues, ...]:
         """The noisy values of each question, cell by cell as it was asked."""
         return tuple(
-            Measured(
+            MeasuredValues(
                 tuple(drawn.linear[slot][self.asked(self._first[slot][0])] for slot in slots),
                 drawn.chosen[number],
             )
@@ -293,7 +293,7 @@ class Batch:
             for wanted, slot in enumerate(family.members)
         }
 
-    def _variances(self, family: Family) -> list[float]:
+    def _variances(self, family: RelatedMeasures) -> list[float]:
         noised = [self.allocation.noised[slot] for slot in family.members]
         return [max(item.law.std**2, _NOISELESS) for item in noised]
 

@@ -38,8 +38,8 @@ from discreet.relational.execute.candidate_keys import candidates, candidates_te
 from discreet.relational.execute.exact_aggregation import statements, tally
 from discreet.relational.plan.keys import DiscoveredKeys, KeySet
 from discreet.relational.plan.query import Question
-from discreet.relational.planning.allocation import Allocation, Part, allocate, shares
-from discreet.relational.planning.planned_query import Inquiry, Measured
+from discreet.relational.planning.allocation import Allocation, WeightedMeasure, allocate, shares
+from discreet.relational.planning.planned_query import Inquiry, MeasuredValues
 from discreet.relational.planning.top_k import ranking
 
 _MANY = 1 << 40
@@ -47,7 +47,7 @@ _MANY = 1 << 40
 
 
 @dataclass(frozen=True)
-class Counted:
+class PublishedCounts:
     """The number of people of each named key, with the noise of the rule that named it."""
 
     measure: Linear
@@ -68,7 +68,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Discovering(Inquiry):
-    """A question whose keys are discovered. ``sought`` says which; named ones are in Measured."""
+    """A question whose keys are discovered. ``sought`` says which; named ones are measured."""
 
     sought: DiscoveredKeys | None = None
 
@@ -111,7 +111,7 @@ class Discovering(Inquiry):
         return wanted if asked else None
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[WeightedMeasure, ...]:
         """The measures that the other part of the spend pays for."""
         return tuple(part for part in super().parts if part.measure != self.counted)
 
@@ -186,10 +186,10 @@ class Discovering(Inquiry):
     def noised(self, measure: Linear) -> tuple[int, Any]:
         """Place and noise of a measure; people of named keys come last."""
         if measure == self.counted:
-            return len(self.parts), Counted(measure, self.rule)
+            return len(self.parts), PublishedCounts(measure, self.rule)
         return super().noised(measure)
 
-    def release(self, database: Database) -> Measured:
+    def release(self, database: Database) -> MeasuredValues:
         """Name keys, then ask about those. The only thing that reads data."""
         assert self.sought is not None
         groups = None if self.person is None else self.presence.groups
@@ -202,7 +202,7 @@ class Discovering(Inquiry):
         if self.counted is not None:
             assert kept.counts is not None
             linear = (*linear, kept.counts[order])
-        return Measured(linear, chosen, entries)
+        return MeasuredValues(linear, chosen, entries)
 
     def _rest(
         self, entries: tuple[tuple[object, ...], ...], database: Database
@@ -229,7 +229,7 @@ class Discovering(Inquiry):
         )
         return linear, self.chosen(exactly)
 
-    def answered(self, measured: Measured) -> Discovering:
+    def answered(self, measured: MeasuredValues) -> Discovering:
         """The same question about the keys that were named, which are public now."""
         assert measured.keys is not None
         return replace(self, question=self._about(measured.keys))
@@ -276,7 +276,7 @@ def _coarse(share: Fraction) -> Fraction:
     return Fraction(min(max(round(share * 1000), 1), 999), 1000)
 
 
-def _is_pure(allocation: Allocation, parts: tuple[Part, ...], spend: ApproxDP) -> bool:
+def _is_pure(allocation: Allocation, parts: tuple[WeightedMeasure, ...], spend: ApproxDP) -> bool:
     """Whether the noise that is best at (epsilon, delta) is the one without a delta."""
     pure = allocate(parts, (), PureDP(epsilon=spend.epsilon), SYSTEM) if parts else allocation
     kinds = [type(item.mechanism) for item in allocation.noised]

@@ -29,7 +29,12 @@ from discreet.relational.plan.keys import MOST_CELLS, Block, KeySet
 from discreet.relational.plan.nodes import Distinct, Filtered, JoinedPublic, Rows, Scan, Union
 from discreet.relational.plan.partition_filter import Kept
 from discreet.relational.plan.query import Question
-from discreet.relational.planning.allocation import Noised, Part, relative_variance, shares
+from discreet.relational.planning.allocation import (
+    Noised,
+    WeightedMeasure,
+    relative_variance,
+    shares,
+)
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +44,7 @@ _UNPROCESSED = 0.05
 
 
 @dataclass(frozen=True)
-class Family:
+class RelatedMeasures:
     """Related measures: their numbers among all parts of a batch, and their marginals."""
 
     members: tuple[int, ...]
@@ -83,7 +88,7 @@ def cells_among(asked: KeySet, whole: KeySet) -> NDArray[np.int64]:
     return np.asarray(np.ravel_multi_index(places, outer), dtype=np.int64)
 
 
-def families(parts: Sequence[tuple[Question, Linear, bool]]) -> tuple[Family, ...]:
+def families(parts: Sequence[tuple[Question, Linear, bool]]) -> tuple[RelatedMeasures, ...]:
     """Groups of related parts, of at least two. The flag says that rows are bounded by person."""
     found: dict[tuple[str, str, frozenset[str]], list[int]] = {}
     for number, (question, measure, bounded) in enumerate(parts):
@@ -98,7 +103,9 @@ def families(parts: Sequence[tuple[Question, Linear, bool]]) -> tuple[Family, ..
         rows, what = canonical_text(question.rows), canonical_text(measure)
         found.setdefault((rows, what, fixed), []).append(number)
     return tuple(
-        Family(tuple(members), _marginals([public_keys(parts[number][0]) for number in members]))
+        RelatedMeasures(
+            tuple(members), _marginals([public_keys(parts[number][0]) for number in members])
+        )
         for members in found.values()
         if len(members) > 1
     )
@@ -133,7 +140,7 @@ def _marginals(keys: Sequence[KeySet]) -> Marginals:
 
 
 @dataclass(frozen=True)
-class Together:
+class JointSplit:
     """The split that minimises the error of all cells after they are made to agree.
 
     With the precision p_i of each part, the error is Σ_a g_a / (D p)_a: one row of D for each
@@ -145,7 +152,7 @@ class Together:
     in place of its weight. What is chosen by rank follows the parts and keeps its weight.
     """
 
-    families: tuple[Family, ...]
+    families: tuple[RelatedMeasures, ...]
     by_epsilon: tuple[float, ...]
     by_rho: tuple[float, ...]
 
@@ -162,7 +169,7 @@ class Together:
         """Shares of rho."""
         return self._shares(self.by_rho, weights, 1)
 
-    def error(self, parts: Sequence[Part], noised: Sequence[Noised]) -> float:
+    def error(self, parts: Sequence[WeightedMeasure], noised: Sequence[Noised]) -> float:
         """The weighted variances of all parts after they are made to agree."""
         gains, telling = self._error([part.weight for part in parts])
         variances = [

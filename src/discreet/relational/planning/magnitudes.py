@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from discreet.core.errors import InvalidParameter
 from discreet.mechanisms.distributions.distribution import Law
-from discreet.relational.aggregates.aggregate import Count
+from discreet.relational.aggregates.count import Count
 from discreet.relational.aggregates.measures import CountRows
 from discreet.relational.functions.comparison import GREATER, GREATER_EQUAL, LESS
 from discreet.relational.plan.keys import Block, KeySet

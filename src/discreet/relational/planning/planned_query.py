@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,9 @@ from discreet.core.space import Space
 from discreet.core.unit import Person, add_remove
 from discreet.mechanisms import quantiles
 from discreet.noise.randomness import SYSTEM, Source, integer
-from discreet.relational.aggregates.aggregate import Aggregate, Maximum, Minimum, Quantile
-from discreet.relational.aggregates.measures import CountPeople, CountValues, Linear, Ranks, Total
+from discreet.relational.aggregates.aggregate import Aggregate, RankSelection
+from discreet.relational.aggregates.measures import CountPeople, CountValues, Linear, Ranks
+from discreet.relational.aggregates.ranked import ChosenByRank, rounds, selection
 from discreet.relational.bounding.contributions import (
     Reach,
     reach_of_person,
@@ -39,12 +40,14 @@ from discreet.relational.execute.exact_aggregation import Tally, statements, tal
 from discreet.relational.limits.resources import require_numbers, require_size
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import Question
-from discreet.relational.planning.allocation import Allocation, Choice, Noised, Part, allocate
-from discreet.relational.types.data_type import LARGEST_WHOLE, Kind
-
-Selection: TypeAlias = (
-    quantiles.Quantile | quantiles.Minimum | quantiles.Maximum | quantiles.Several
+from discreet.relational.planning.allocation import (
+    Allocation,
+    Noised,
+    RankChoice,
+    WeightedMeasure,
+    allocate,
 )
+from discreet.relational.types.data_type import LARGEST_WHOLE
 
 _LARGEST_TOTAL = 1 << 124
 _SMALL = 1 << 61
@@ -52,7 +55,7 @@ _MOST_LEVELS = 1 << 12
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredValues:
     """Noisy values by cell, in steps of each measure's grid, and chosen quantiles.
 
     ``keys`` holds the combinations of keys that were discovered; None where they were listed.
@@ -71,7 +74,7 @@ class Measured:
         }
 
     @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Measured:
+    def from_plain(cls, plain: Mapping[str, Any]) -> MeasuredValues:
         """What :meth:`plain` wrote."""
         return cls(
             tuple(whole_array(values) for values in plain["linear"]),
@@ -144,7 +147,7 @@ class Inquiry:
         return self.question.keys.cells
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[WeightedMeasure, ...]:
         """The different linear measures, each with all the weight the columns give it."""
         weights: dict[Linear, float] = {}
         for aggregate in self.question.aggregates:
@@ -153,24 +156,22 @@ class Inquiry:
                     weights[measure] = weights.get(measure, 0.0) + weight
         if self.emphasis is not None:
             weights = dict(zip(weights, self.emphasis, strict=True))
-        return tuple(Part(m, self.reach(m), weight) for m, weight in weights.items())
+        return tuple(WeightedMeasure(m, self.reach(m), weight) for m, weight in weights.items())
 
     @cached_property
-    def choosing(self) -> tuple[tuple[Quantile, ...], ...]:
+    def choosing(self) -> tuple[tuple[ChosenByRank, ...], ...]:
         """The aggregates chosen by rank; several levels of one column are chosen together."""
-        together: dict[object, list[Quantile]] = {}
+        together: dict[object, list[ChosenByRank]] = {}
         for aggregate in self.question.aggregates:
-            if isinstance(aggregate, Minimum | Maximum):
-                together[aggregate] = [aggregate]
-            elif isinstance(aggregate, Quantile):
-                together.setdefault(aggregate.ranks, []).append(aggregate)
+            if isinstance(aggregate, ChosenByRank):
+                together.setdefault(aggregate.together, []).append(aggregate)
         return tuple(tuple(sorted(group, key=lambda a: a.q)) for group in together.values())
 
     @cached_property
-    def choices(self) -> tuple[Choice, ...]:
+    def choices(self) -> tuple[RankChoice, ...]:
         """What each of them needs to know for the split."""
         return tuple(
-            Choice(self.reach(group[0].ranks), float(len(group)), _rounds(group))
+            RankChoice(self.reach(group[0].ranks), float(len(group)), rounds(group))
             for group in self.choosing
         )
 
@@ -201,24 +202,21 @@ class Inquiry:
                 return reach_of_values(self.person, cells, measure.most, question.unit)
         return reach_of_person(self.person, cells, question.unit)
 
-    def selection(self, number: int) -> Selection:
+    def selection(self, number: int) -> RankSelection:
         """The mechanism that chooses in each cell."""
-        group, reach = self.choosing[number], self.choices[number].reach
-        common: dict[str, Any] = {
-            "candidates": group[0].ranks.candidates,
-            "rank_sensitivity": reach.most,
-            "epsilon": self.allocation.choices[number],
-            "by": quantiles.EXPONENTIAL if self._concentrated else quantiles.PERMUTE_AND_FLIP,
-            "randomness": self.randomness,
-        }
-        levels = [Fraction(str(aggregate.q)) for aggregate in group]
-        if len(group) > 1:
-            return quantiles.plan_quantiles(levels=levels, **common)
-        if isinstance(group[0], Minimum):
-            return quantiles.Minimum(**common)
-        if isinstance(group[0], Maximum):
-            return quantiles.Maximum(**common)
-        return quantiles.Quantile(q=levels[0], **common)
+        group = self.choosing[number]
+        return selection(
+            group,
+            candidates=group[0].ranks.candidates,
+            rank_sensitivity=self.choices[number].reach.most,
+            epsilon=self.allocation.choices[number],
+            by=quantiles.EXPONENTIAL if self._concentrated else quantiles.PERMUTE_AND_FLIP,
+            randomness=self.randomness,
+        )
+
+    def selection_of(self, aggregate: Aggregate) -> RankSelection:
+        """The mechanism that chooses an aggregate, perhaps with others."""
+        return self.selection(self.place(aggregate)[0])
 
     def choice_event(self, number: int) -> Event:
         """What one selection costs over all cells that a unit can be in.
@@ -257,7 +255,7 @@ class Inquiry:
         """Parts of the spend, and the events that each of them pays for."""
         return ((self.spend, self.events),)
 
-    def answered(self, measured: Measured) -> Inquiry:
+    def answered(self, measured: MeasuredValues) -> Inquiry:
         """The question with every key known, as it stands after the release."""
         return self
 
@@ -265,6 +263,10 @@ class Inquiry:
         """Place and noise of a measure."""
         place = [part.measure for part in self.parts].index(measure)
         return place, self.allocation.noised[place]
+
+    def noise(self, measure: Linear) -> Noised:
+        """The noise of a measure."""
+        return self.noised(measure)[1]
 
     def place(self, aggregate: Aggregate) -> tuple[int, int]:
         """Which of the choices a quantile belongs to, and its column there."""
@@ -277,14 +279,14 @@ class Inquiry:
         """The name of a measure's noise within its release."""
         return f"m{place}" if self.settled is None else self.settled.names[place]
 
-    def release(self, database: Database) -> Measured:
+    def release(self, database: Database) -> MeasuredValues:
         """Run it: exact numbers from the engine, then noise. The only thing that reads data."""
         exact = self.exact(database)
         linear = tuple(
             self.noisy(values, item)
             for values, item in zip(exact.linear, self.allocation.noised, strict=True)
         )
-        return Measured(linear, self.chosen(exact))
+        return MeasuredValues(linear, self.chosen(exact))
 
     def exact(self, database: Database) -> Tally:
         """What the engine counts and adds up. Private: only noise may follow."""
@@ -323,9 +325,8 @@ class Inquiry:
 
     def _most(self, measure: Linear) -> int:
         """The largest total there can be, in steps."""
-        bound = measure.steps() if isinstance(measure, Total) else 1
         each = self.person.max_rows if self.person is not None else self.question.rows.changed
-        return bound * self.rows_at_most * max(each or 1, 1)
+        return measure.steps() * self.rows_at_most * max(each or 1, 1)
 
     def rehearse(self, database: Database) -> None:
         """Draw noise for nothing and write the text, so that what cannot be done is known now."""
@@ -341,7 +342,7 @@ class Inquiry:
         ranks = [group[0].ranks for group in self.choosing]
         return statements(self.question, [*measures, *ranks], self.person, database.engine)
 
-    def measurement(self, database: Database) -> Measurement[Database, Measured]:
+    def measurement(self, database: Database) -> Measurement[Database, MeasuredValues]:
         """The same as a measurement on databases at a distance of one unit."""
         space = Space(Databases(tuple(database.names())), Units(self.question.unit))
         return Measurement(space, self.release, self._event_at)
@@ -357,17 +358,6 @@ class Inquiry:
         return self.event
 
 
-def _rounds(group: tuple[Quantile, ...]) -> int:
-    """Into how many parts several levels of one column divide their epsilon."""
-    if len(group) == 1:
-        return 1
-    levels = [Fraction(str(aggregate.q)) for aggregate in group]
-    candidates = group[0].ranks.candidates
-    return quantiles.plan_quantiles(
-        levels=levels, candidates=candidates, rank_sensitivity=1, epsilon=1
-    ).rounds
-
-
 def _chosen_array(values: list[list[float]]) -> NDArray[Any]:
     """Chosen values by cell and level; without any cell, as many levels as anybody may ask for."""
     return np.asarray(values) if values else np.empty((0, _MOST_LEVELS))
@@ -379,13 +369,8 @@ def whole_array(values: list[int]) -> NDArray[Any]:
     return np.array(values, dtype=np.int64 if fits else object)
 
 
-def whole(measure: Linear) -> bool:
-    """Whether a measure is released as whole numbers."""
-    return not isinstance(measure, Total) or measure.argument.facts.kind is Kind.WHOLE
-
-
 def in_units(values: NDArray[Any], noised: Noised) -> NDArray[Any]:
     """Noisy steps as numbers in the caller's units: whole numbers stay whole."""
-    if whole(noised.measure):
+    if noised.measure.whole:
         return values
     return values.astype(np.float64) * noised.step

@@ -14,9 +14,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from discreet.relational.aggregates.measures import Total
 from discreet.relational.planning.allocation import Noised
-from discreet.relational.planning.batch import Batch
+from discreet.relational.planning.batch import PlannedBatch
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import Inquiry
 
@@ -38,7 +37,7 @@ def allocated(inquiry: Inquiry) -> dict[str, Any]:
     )
 
 
-def allocated_together(batch: Batch) -> dict[str, Any]:
+def allocated_together(batch: PlannedBatch) -> dict[str, Any]:
     """The same for a batch, with what each question takes from the common measures."""
     return _plain(
         form=FORM,
@@ -51,17 +50,13 @@ def allocated_together(batch: Batch) -> dict[str, Any]:
 
 def _linear(noised: Iterable[Noised]) -> list[dict[str, Any]]:
     return [
-        {"exponent": _exponent(item), "whole": _whole(item), "noise": item.law.plain()}
+        {
+            "exponent": item.measure.exponent,
+            "whole": item.measure.whole,
+            "noise": item.law.plain(),
+        }
         for item in noised
     ]
-
-
-def _exponent(item: Noised) -> int:
-    return item.measure.exponent if isinstance(item.measure, Total) else 0
-
-
-def _whole(item: Noised) -> bool:
-    return not isinstance(item.measure, Total) or item.measure.whole
 
 
 def _chosen(choices: Iterable[Fraction]) -> list[str]:

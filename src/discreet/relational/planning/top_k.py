@@ -26,15 +26,14 @@ from discreet.mechanisms import GENERAL, MONOTONE, Exponential, PermuteAndFlip
 from discreet.mechanisms.grid import sqrt_above
 from discreet.mechanisms.selection import Selection
 from discreet.noise.randomness import SYSTEM, integer
-from discreet.relational.aggregates.aggregate import Count
-from discreet.relational.aggregates.measures import CountPeople, CountRows, Linear
+from discreet.relational.aggregates.measures import CountPeople, Linear
 from discreet.relational.bounding.contributions import swaps
 from discreet.relational.database import Database
 from discreet.relational.execute.exact_aggregation import statements, tally
 from discreet.relational.plan.keys import Block, KeySet
 from discreet.relational.plan.query import KeyOutput, Question
 from discreet.relational.planning.allocation import Allocation
-from discreet.relational.planning.planned_query import Inquiry, Measured
+from discreet.relational.planning.planned_query import Inquiry, MeasuredValues
 from discreet.relational.types.expression import Column
 
 
@@ -58,8 +57,8 @@ class Ranking(Inquiry):
     def measure(self) -> Linear:
         """What keys are ranked by."""
         (aggregate,) = self.question.aggregates
-        assert isinstance(aggregate, Count)
-        return aggregate.measure
+        assert aggregate.additive is not None
+        return aggregate.additive
 
     @cached_property
     def counted(self) -> Person | None:
@@ -120,7 +119,7 @@ class Ranking(Inquiry):
         """One choice for each key that is named."""
         return (self.choice.event * self.picks,)
 
-    def release(self, database: Database) -> Measured:
+    def release(self, database: Database) -> MeasuredValues:
         """Choose, take out, choose again. The only thing that reads data."""
         exactly = tally(
             self.question,
@@ -130,7 +129,7 @@ class Ranking(Inquiry):
             database.engine,
             salt=integer(SYSTEM, 62),
         )
-        return Measured((), (), self._named(np.asarray(exactly.linear[0], dtype=np.int64)))
+        return MeasuredValues((), (), self._named(np.asarray(exactly.linear[0], dtype=np.int64)))
 
     def _named(self, counts: Any) -> tuple[tuple[object, ...], ...]:
         left, first = np.arange(len(counts)), []
@@ -141,7 +140,7 @@ class Ranking(Inquiry):
         columns = [self.keys.column(block, place) for block, place in self.question.key_places]
         return tuple(tuple(column[cell] for column in columns) for cell in first)
 
-    def answered(self, measured: Measured) -> Inquiry:
+    def answered(self, measured: MeasuredValues) -> Inquiry:
         """The named keys, in their order; the counts behind them stay secret."""
         assert measured.keys is not None
         expressions = tuple(
@@ -193,9 +192,6 @@ def _ranks(question: Question) -> bool:
     ):
         return False
     (aggregate,), (order,) = question.aggregates, question.order
-    by_count = isinstance(aggregate, Count) and isinstance(
-        aggregate.measure, CountPeople | CountRows
-    )
     falling = isinstance(order.expression, Column) and order.expression.name == "agg0"
     named = all(isinstance(output, KeyOutput) for output in question.outputs)
-    return by_count and falling and order.sign < 0 and named
+    return aggregate.is_size and falling and order.sign < 0 and named

@@ -28,6 +28,7 @@ from discreet.relational.plan.features import (
     PerPerson,
 )
 from discreet.relational.plan.nodes import Bounded, Filtered, Output, Rows, identifies
+from discreet.relational.sql.aggregate_calls import title
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.relation import Relation, Visible, unsupported
@@ -160,7 +161,7 @@ class _Features:
                     construct=f"{node.key.upper()} without an order",
                     remedy="Say by which declared column: FIRST(x ORDER BY day).",
                 )
-        raise unsupported(construct=f"{node.key.upper()} of a person's rows", remedy=_FEATURES)
+        raise unsupported(construct=f"{title(node)} of a person's rows", remedy=_FEATURES)
 
     def _count(self, node: exp.Count, condition: Expression | None) -> Feature:
         if node.expressions:

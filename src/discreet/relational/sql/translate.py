@@ -26,6 +26,7 @@ from discreet.relational.plan.query import (
     Output,
     Question,
 )
+from discreet.relational.sql.aggregate_calls import marked
 from discreet.relational.sql.aggregates import Aggregation
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
@@ -92,7 +93,7 @@ def parse(text: str) -> exp.Expression:
             received=f"{len(statements)} statements",
             remedy="Ask one question at a time.",
         )
-    return statements[0]  # type: ignore[return-value]
+    return marked(statements[0])  # type: ignore[arg-type]
 
 
 def _first_line(fault: Exception) -> str:

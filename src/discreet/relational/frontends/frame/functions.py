@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
 from discreet.relational.frontends.frame.term import Term, named, node_of
+from discreet.relational.sql.aggregate_calls import called, marked
 
 Columnlike: TypeAlias = str | Term
 
@@ -25,7 +26,7 @@ def expr(text: str) -> Term:
     """An expression in SQL, for everything that has no operator: ``dp.expr("month(day)")``."""
     try:
         made: Any = sqlglot.parse_one(text, read="duckdb")
-        return Term(made)
+        return Term(marked(made))
     except sqlglot.errors.SqlglotError:
         pass
     raise InvalidParameter(
@@ -50,47 +51,47 @@ def count_distinct(column: Columnlike, *, where: Term | None = None) -> Term:
 
 def sum(column: Columnlike, *, where: Term | None = None) -> Term:
     """The sum of a column."""
-    return _filtered(exp.Sum(this=named(column)), where)
+    return _aggregate("SUM", named(column), where=where)
 
 
 def mean(column: Columnlike, *, where: Term | None = None) -> Term:
     """The mean of a column."""
-    return _filtered(exp.Avg(this=named(column)), where)
+    return _aggregate("AVG", named(column), where=where)
 
 
 def variance(column: Columnlike, *, where: Term | None = None) -> Term:
     """The variance, by n - 1."""
-    return _filtered(exp.Variance(this=named(column)), where)
+    return _aggregate("VARIANCE", named(column), where=where)
 
 
 def std(column: Columnlike, *, where: Term | None = None) -> Term:
     """The standard deviation, by n - 1."""
-    return _filtered(exp.StddevSamp(this=named(column)), where)
+    return _aggregate("STDDEV_SAMP", named(column), where=where)
 
 
 def corr(first: Columnlike, second: Columnlike, *, where: Term | None = None) -> Term:
     """The correlation of two columns."""
-    return _filtered(exp.Corr(this=named(first), expression=named(second)), where)
+    return _aggregate("CORR", named(first), named(second), where=where)
 
 
 def median(column: Columnlike, *, where: Term | None = None) -> Term:
     """The median of a column."""
-    return _filtered(exp.Median(this=named(column)), where)
+    return _aggregate("MEDIAN", named(column), where=where)
 
 
 def quantile(column: Columnlike, q: float, *, where: Term | None = None) -> Term:
     """The value that a share of ``q`` of all values does not exceed."""
-    return _filtered(exp.Quantile(this=named(column), quantile=node_of(q)), where)
+    return _aggregate("QUANTILE", named(column), node_of(q), where=where)
 
 
 def min(column: Columnlike, *, where: Term | None = None) -> Term:
     """The smallest value; of a person's rows exactly, of all people by rank."""
-    return _filtered(exp.Min(this=named(column)), where)
+    return _aggregate("MIN", named(column), where=where)
 
 
 def max(column: Columnlike, *, where: Term | None = None) -> Term:
     """The largest value; of a person's rows exactly, of all people by rank."""
-    return _filtered(exp.Max(this=named(column)), where)
+    return _aggregate("MAX", named(column), where=where)
 
 
 def first(column: Columnlike, *, by: Columnlike, where: Term | None = None) -> Term:
@@ -106,6 +107,11 @@ def last(column: Columnlike, *, by: Columnlike, where: Term | None = None) -> Te
 def _ordered(column: Columnlike, by: Columnlike) -> exp.Expression:
     terms = [exp.Ordered(this=named(by), nulls_first=False)]
     return exp.Order(this=named(column), expressions=terms)
+
+
+def _aggregate(name: str, *arguments: exp.Expression, where: Term | None) -> Term:
+    """A call of a function that the registry of aggregates knows by this name."""
+    return _filtered(called(name, *arguments), where)
 
 
 def _filtered(aggregate: exp.Expression, where: Term | None) -> Term:

@@ -1,6 +1,7 @@
 """From noisy measures to the columns of an answer, with their intervals.
 
-Everything here is a function of released values and public quantities.
+Each aggregate makes its own column; here are keys, the cells that are shown, and columns computed
+from others. Everything is a function of released values and public quantities.
 
 Source: modern-data:C1, C2; contract, "What may be seen".
 """
@@ -16,33 +17,61 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.curator.key_statement import LEANING
-from discreet.curator.linear_forms import linear_form, quotient_form
-from discreet.curator.spreads import spread_answer
-from discreet.mechanisms.quantiles import Several
-from discreet.relational.aggregates.aggregate import (
-    Aggregate,
-    Average,
-    Correlation,
-    Count,
-    Covariance,
-    Spread,
-    Sum,
-)
+from discreet.relational.aggregates.aggregate import Aggregate, RankSelection
 from discreet.relational.aggregates.measures import Linear
+from discreet.relational.answers.linear_forms import linear_form, quotient_form
 from discreet.relational.plan.key_truncation import cut_by
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import AggregateOutput, DerivedOutput, KeyOutput
 from discreet.relational.planning.discovered_keys import Discovering
-from discreet.relational.planning.planned_query import Inquiry, Measured, Selection, in_units
+from discreet.relational.planning.planned_query import Inquiry, MeasuredValues, in_units
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
-from discreet.relational.types.expression import Column, Expression, evaluate, substitute
+from discreet.relational.types.expression import (
+    Column,
+    Expression,
+    columns,
+    evaluate,
+    substitute,
+)
 from discreet.release import ReleasedColumn
 from discreet.release.column import Ends
-from discreet.release.formula import LinearFormula, NoisyMeasure
+from discreet.release.formula import NoisyMeasure
 
-_POSITIVE = (0, math.inf)
+_LEANING = "; keys were found by these very counts, so those of keys near the threshold lean upward"
+"""What is noted beside counts that decided which keys are named."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The noisy values of a planned query in some of its cells, for the column of an aggregate."""
+
+    inquiry: Inquiry
+    measured: MeasuredValues
+    release: str
+    cells: Sequence[int]
+
+    def measure(self, measure: Linear) -> NoisyMeasure:
+        """The noisy values of a measure in the caller's units, with their law."""
+        place, noised = self.inquiry.noised(measure)
+        values: NDArray[Any] = in_units(self.measured.linear[place], noised)
+        name, cells = self.inquiry.name(place), self.cells
+        if len(cells) == len(values) and all(
+            a == b for a, b in zip(cells, range(len(values)), strict=True)
+        ):
+            return NoisyMeasure(self.release, name, noised.law, tuple(values.tolist()))
+        picked = values[list(cells)] if len(cells) else values[:0]
+        return NoisyMeasure(self.release, name, noised.law, tuple(picked.tolist()), tuple(cells))
+
+    def chosen(self, aggregate: Aggregate) -> Sequence[float]:
+        """The values that were chosen by rank."""
+        place, column = self.inquiry.place(aggregate)
+        found: list[float] = self.measured.chosen[place][list(self.cells), column].tolist()
+        return found
+
+    def selection_of(self, aggregate: Aggregate) -> RankSelection:
+        """The mechanism that chose them."""
+        return self.inquiry.selection_of(aggregate)
 
 
 @dataclass(frozen=True)
@@ -50,7 +79,7 @@ class Columns:
     """The columns of one answer, over the cells that HAVING, ORDER BY and LIMIT leave."""
 
     inquiry: Inquiry
-    measured: Measured
+    measured: MeasuredValues
     release: str
     confidence: float
 
@@ -96,7 +125,7 @@ class Columns:
         if not isinstance(self.inquiry, Discovering):
             return ""
         measures = self.inquiry.question.aggregates[number].measures
-        return LEANING if measures == (self.inquiry.counted,) else ""
+        return _LEANING if measures == (self.inquiry.counted,) else ""
 
     @cached_property
     def cells(self) -> tuple[int, ...]:
@@ -141,50 +170,13 @@ class Columns:
         )
 
     def _aggregate(self, name: str, number: int, cells: Sequence[int]) -> ReleasedColumn:
-        aggregate = self.inquiry.question.aggregates[number]
-        match aggregate:
-            case Count(measure):
-                term = self._measure(measure, cells)
-                return ReleasedColumn.linear(
-                    name, [(1, term)], confidence=self.confidence, within=_POSITIVE
-                )
-            case Sum(total):
-                term = self._measure(total, cells)
-                return ReleasedColumn.linear(name, [(1, term)], confidence=self.confidence)
-            case Average(present, total):
-                return ReleasedColumn.quotient(
-                    name,
-                    LinearFormula(((1, self._measure(total, cells)),)),
-                    LinearFormula(((1, self._measure(present, cells)),), within=_POSITIVE),
-                    confidence=self.confidence,
-                    offset=float(total.centre),
-                    within=(float(total.low), float(total.high)),
-                )
-            case Spread() | Covariance() | Correlation():
-                measures = [self._measure(m, cells) for m in aggregate.measures]  # type: ignore[arg-type]
-                return spread_answer(name, aggregate, measures, self.confidence)
-        return self._quantile(name, aggregate, cells)
+        return self._asked(number).answer(name, self._shown(cells), self.confidence)
 
-    def _quantile(self, name: str, aggregate: Aggregate, cells: Sequence[int]) -> ReleasedColumn:
-        place, column = self.inquiry.place(aggregate)
-        chosen = self.measured.chosen[place][list(cells), column]
-        return ReleasedColumn.given(
-            name,
-            chosen.tolist(),
-            interval=None,
-            note=rank_note(self.inquiry.selection(place), self.confidence),
-        )
+    def _asked(self, number: int) -> Aggregate:
+        return self.inquiry.question.aggregates[number]
 
-    def _measure(self, measure: Linear, cells: Sequence[int]) -> NoisyMeasure:
-        place, noised = self.inquiry.noised(measure)
-        values: NDArray[Any] = in_units(self.measured.linear[place], noised)
-        name = self.inquiry.name(place)
-        if len(cells) == len(values) and all(
-            a == b for a, b in zip(cells, range(len(values)), strict=True)
-        ):
-            return NoisyMeasure(self.release, name, noised.law, tuple(values.tolist()))
-        picked = values[list(cells)] if len(cells) else values[:0]
-        return NoisyMeasure(self.release, name, noised.law, tuple(picked.tolist()), tuple(cells))
+    def _shown(self, cells: Sequence[int]) -> Shown:
+        return Shown(self.inquiry, self.measured, self.release, cells)
 
     def _derived(self, name: str, expression: Expression) -> ReleasedColumn:
         """A column computed from others: exact forms where it is linear or a ratio."""
@@ -205,24 +197,26 @@ class Columns:
         )
 
     def _linear_measures(self) -> dict[str, NoisyMeasure]:
+        """The columns that are one measure."""
+        shown = self._shown(self.cells)
         return {
-            f"agg{n}": self._measure(aggregate.measures[0], self.cells)  # type: ignore[arg-type]
+            f"agg{n}": shown.measure(aggregate.additive)
             for n, aggregate in enumerate(self.inquiry.question.aggregates)
-            if isinstance(aggregate, Count | Sum)
+            if aggregate.additive is not None
         }
 
     def _box(self, expression: Expression, values: Sequence[float | None]) -> Ends | None:
         """Interval arithmetic on intervals that all hold at once."""
-        used = sorted(n for n in range(len(self._everywhere)) if f"agg{n}" in _names(expression))
+        used = sorted(n for n in range(len(self._everywhere)) if f"agg{n}" in columns(expression))
         joint = 1 - (1 - self.confidence) / max(len(used), 1)
         wide = replace(self, confidence=joint)
-        columns = {n: wide._aggregate(f"agg{n}", n, self.cells) for n in used}
-        if any(column.lower is None for column in columns.values()):
+        parts = {n: wide._aggregate(f"agg{n}", n, self.cells) for n in used}
+        if any(column.lower is None for column in parts.values()):
             return None
         lower, upper = [], []
         for row in range(len(values)):
             known: dict[str, Expression] = {}
-            for n, column in columns.items():
+            for n, column in parts.items():
                 assert column.lower is not None
                 assert column.upper is not None
                 low, high = column.lower[row], column.upper[row]
@@ -233,24 +227,6 @@ class Columns:
             lower.append(-math.inf if facts.low is None else float(facts.low))
             upper.append(math.inf if facts.high is None else float(facts.high))
         return Ends(tuple(lower), tuple(upper))
-
-
-def rank_note(selection: Selection, confidence: float) -> str:
-    """What is stated of a quantile instead of an interval: how far off its rank may be."""
-    if isinstance(selection, Several):
-        off, limit = selection.rank_error(confidence=confidence, tied=1), ", where no rows are tied"
-    else:
-        off, limit = selection.rank_error(confidence=confidence), ""
-    return (
-        f"chosen among {len(selection.candidates)} public candidates; with {confidence:.0%} "
-        f"confidence its rank is within {off:g} rows of the one asked for{limit}"
-    )
-
-
-def _names(expression: Expression) -> frozenset[str]:
-    from discreet.relational.types.expression import columns
-
-    return columns(expression)
 
 
 def _number(value: object) -> float | int | None:

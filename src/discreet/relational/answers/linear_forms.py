@@ -66,7 +66,7 @@ def _combined(name: str, forms: list[dict[str, int | float]]) -> dict[str, int |
         return _scaled(forms[0], -1)
     if name in ("add", "subtract"):
         sign = 1 if name == "add" else -1
-        names = {*forms[0], *forms[1]}
+        names = dict.fromkeys((*forms[0], *forms[1]))  # in their order, in every process
         return {key: forms[0].get(key, 0) + sign * forms[1].get(key, 0) for key in names}
     constants = [form.get("", 0) if set(form) <= {""} else None for form in forms]
     if name == "multiply":

@@ -1,0 +1,98 @@
+"""Aggregates that are one of a public list of candidates, chosen by its rank.
+
+They have no interval in the values; what is stated is how far off the rank may be.
+
+Source: modern-data:Q2. Proof: ``proofs/quantiles.md``.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.mechanisms import quantiles
+from discreet.relational.aggregates.aggregate import (
+    Aggregate,
+    Expected,
+    NoisyValues,
+    PlannedNoise,
+    RankSelection,
+)
+from discreet.relational.aggregates.measures import Measure, Ranks
+from discreet.release import ReleasedColumn
+
+
+@dataclass(frozen=True)
+class ChosenByRank(Aggregate):
+    """The candidate at level ``q`` of the ranks."""
+
+    ranks: Ranks
+    q: float
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The histogram of ranks."""
+        return (self.ranks,)
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """One."""
+        return (1.0,)
+
+    @property
+    def together(self) -> Hashable:
+        """What is equal for aggregates that one mechanism chooses together; itself if alone."""
+        return self
+
+    @property
+    def level(self) -> Fraction:
+        """The level, as it was written."""
+        return Fraction(str(self.q))
+
+    @abstractmethod
+    def mechanism(self, **common: Any) -> RankSelection:
+        """What chooses it alone."""
+
+    def answer(self, name: str, noisy: NoisyValues, confidence: float) -> ReleasedColumn:
+        """The chosen candidates; how far off their ranks may be."""
+        note = rank_note(noisy.selection_of(self), confidence)
+        return ReleasedColumn.given(name, noisy.chosen(self), interval=None, note=note)
+
+    def expected(self, name: str, planned: PlannedNoise, confidence: float) -> Expected:
+        """What will be stated of the rank."""
+        return Expected(name, None, (), rank_note(planned.selection_of(self), confidence))
+
+
+def selection(group: Sequence[ChosenByRank], **common: Any) -> RankSelection:
+    """The mechanism that chooses what is chosen together."""
+    if len(group) > 1:
+        return quantiles.plan_quantiles(levels=[each.level for each in group], **common)
+    return group[0].mechanism(**common)
+
+
+def rounds(group: Sequence[ChosenByRank]) -> int:
+    """Into how many parts several levels of one column divide their epsilon."""
+    if len(group) == 1:
+        return 1
+    candidates = group[0].ranks.candidates
+    return quantiles.plan_quantiles(
+        levels=[each.level for each in group],
+        candidates=candidates,
+        rank_sensitivity=1,
+        epsilon=1,
+    ).rounds
+
+
+def rank_note(chooser: RankSelection, confidence: float) -> str:
+    """What is stated of a quantile instead of an interval: how far off its rank may be."""
+    if isinstance(chooser, quantiles.Several):
+        off, limit = chooser.rank_error(confidence=confidence, tied=1), ", where no rows are tied"
+    else:
+        off, limit = chooser.rank_error(confidence=confidence), ""
+    return (
+        f"chosen among {len(chooser.candidates)} public candidates; with {confidence:.0%} "
+        f"confidence its rank is within {off:g} rows of the one asked for{limit}"
+    )

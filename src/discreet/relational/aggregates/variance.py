@@ -1,0 +1,90 @@
+"""VARIANCE and STDDEV: from the number of values, their centred total and squares.
+
+Source: modern-data:C2, extended; proofs/intervals.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from discreet.relational.aggregates.aggregate import PRESENCE, Aggregate, Floats, NoisyValues
+from discreet.relational.aggregates.arguments import centred, product
+from discreet.relational.aggregates.dispersion import from_totals, noisy_totals
+from discreet.relational.aggregates.function import AggregateFunction, Argument
+from discreet.relational.aggregates.measures import CountRows, Measure, Total
+from discreet.relational.types.expression import Expression
+from discreet.release import ReleasedColumn
+from discreet.release.intervals.dispersion import stddev_intervals, variance_intervals
+
+
+@dataclass(frozen=True)
+class Spread(Aggregate):
+    """VARIANCE: ``freedom`` is 1 for the sample version and 0 for that of the population."""
+
+    present: CountRows
+    total: Total
+    squares: Total
+    freedom: int
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Number of values, centred total, centred squares."""
+        return (self.present, self.total, self.squares)
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """Squares matter most."""
+        return (PRESENCE, 0.5, 1.0)
+
+    def answer(self, name: str, noisy: NoisyValues, confidence: float) -> ReleasedColumn:
+        """The variance, within what the bounds allow."""
+        (n, first, second), laws = noisy_totals(noisy, (self.present, self.total, self.squares))
+        high = float(self.squares.high)
+        ends = variance_intervals(
+            n, first, second, laws, confidence=confidence, high=high, ddof=self.freedom
+        )
+        values = _variance(n, first, second, self.freedom, high)
+        return from_totals(name, values, ends, confidence)
+
+
+@dataclass(frozen=True)
+class Deviation(Spread):
+    """STDDEV: the root of the variance."""
+
+    def answer(self, name: str, noisy: NoisyValues, confidence: float) -> ReleasedColumn:
+        """The root of the variance, with an interval of its own."""
+        (n, first, second), laws = noisy_totals(noisy, (self.present, self.total, self.squares))
+        high = float(self.squares.high)
+        ends = stddev_intervals(
+            n, first, second, laws, confidence=confidence, high=high, ddof=self.freedom
+        )
+        values = np.sqrt(_variance(n, first, second, self.freedom, high))
+        return from_totals(name, values, ends, confidence)
+
+
+def _variance(n: Floats, first: Floats, second: Floats, freedom: int, high: float) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = (second - first**2 / n) / (n - freedom)
+    limit = high * (1 + freedom)
+    return np.where(n > freedom, np.clip(spread, 0.0, limit), np.nan)
+
+
+def _make(kind: type[Spread], freedom: int) -> Callable[[Expression], Spread]:
+    return partial(_of, kind, freedom)
+
+
+def _of(kind: type[Spread], freedom: int, value: Expression) -> Spread:
+    return kind(CountRows(value), centred(value), product(value, value), freedom)
+
+
+_NUMBER = (Argument.NUMBER,)
+FUNCTIONS = (
+    AggregateFunction(("VARIANCE", "VAR_SAMP", "VARIANCE_SAMP"), _NUMBER, _make(Spread, 1)),
+    AggregateFunction(("VAR_POP", "VARIANCE_POP"), _NUMBER, _make(Spread, 0), usual=False),
+    AggregateFunction(("STDDEV", "STDDEV_SAMP", "STDEV"), _NUMBER, _make(Deviation, 1)),
+    AggregateFunction(("STDDEV_POP",), _NUMBER, _make(Deviation, 0), usual=False),
+)
