@@ -12,7 +12,7 @@ import pytest
 
 from discreet.relational.bounding.hashing import NATIVE
 from discreet.relational.compile.compiler import Compiler
-from discreet.relational.functions.standard import STANDARD
+from discreet.relational.compile.standard import STANDARD
 from discreet.relational.plan.nodes import Rows
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import Inquiry

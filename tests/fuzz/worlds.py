@@ -18,11 +18,11 @@ from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.curator.sub_budgets.division import line_of
+from discreet.relational.bounding.partition_filter import EveryPart, FirstParts, Keeping, SomeParts
 from discreet.relational.execute.candidate_keys import candidates
 from discreet.relational.execute.exact_aggregation import tally
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import Rows
-from discreet.relational.plan.partition_filter import EveryPart, FirstParts, Keeping, SomeParts
 from discreet.relational.plan.scope import Division, Scope
 from discreet.relational.planning.discovered_keys import Discovering, inquiry_for
 from discreet.relational.planning.planned_query import Inquiry

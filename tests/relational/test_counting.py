@@ -20,6 +20,7 @@ from discreet.core.unit import PrivacyUnit, Replace
 from discreet.errors import DiscreetError
 from discreet.queries.record_count import PublicCount
 from discreet.queries.workload.universe import LARGEST, Universe
+from discreet.relational.bounding.person_rows import Bounded
 from discreet.relational.database import private_tables
 from discreet.relational.execute import table_counts as counting
 from discreet.relational.execute.table_counts import TableCounts
@@ -29,7 +30,6 @@ from discreet.relational.plan.keyed_universe import (
     question_of,
     universe_from,
 )
-from discreet.relational.plan.nodes import Bounded
 from discreet.relational.sql.translate import question_from
 from tests.relational.neighbours.tables import both, keyed, stay, visit, visits
 from tests.relational.neighbours.worlds import SALT, Setting, Stand, one, people, without

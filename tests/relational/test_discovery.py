@@ -88,7 +88,7 @@ def test_nothing_in_the_text_depends_on_how_many_people_a_key_has() -> None:
     database = Database(DuckDB(), {"t": dp.table(frame, unit=unit, columns=COLUMNS)})
     question = question_from("SELECT a, b FROM t GROUP BY a, b", database)
     assert isinstance(question.keys, DiscoveredKeys)
-    compiler = Compiler(database.engine.dialect, database.engine.place, 0)
+    compiler = Compiler.of(database.engine, salt=0)
     text = candidates_text(question.keys, question.rows, 2, compiler)
     for word in ("HAVING", "LIMIT", "any_value", "first", "rowid"):
         assert word.lower() not in text.lower()

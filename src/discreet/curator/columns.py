@@ -30,7 +30,7 @@ from discreet.relational.aggregates.aggregate import (
     Sum,
 )
 from discreet.relational.aggregates.measures import Linear as LinearMeasure
-from discreet.relational.plan.key_truncation import cut_by
+from discreet.relational.bounding.key_truncation import cut_by
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import AggregateOutput, DerivedOutput, KeyOutput
 from discreet.relational.planning.discovered_keys import Discovering

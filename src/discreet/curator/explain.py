@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.curator.statement import named
 from discreet.relational.aggregates.measures import Total
+from discreet.relational.bounding.partition_filter import Kept, SomeParts
 from discreet.relational.database import Database
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import Rows
-from discreet.relational.plan.partition_filter import Kept, SomeParts
 from discreet.relational.plan.query import Question
 from discreet.relational.planning.discovered_keys import Discovering, inquiry_for
 from discreet.relational.planning.planned_query import Inquiry

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.relational.aggregates.aggregate import Count
 from discreet.relational.aggregates.measures import CountValues
+from discreet.relational.bounding.partition_filter import Kept
 from discreet.relational.plan.nodes import Rows, Scan
-from discreet.relational.plan.partition_filter import Kept
 from discreet.relational.plan.query import AggregateOutput
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import Inquiry

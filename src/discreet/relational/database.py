@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
@@ -15,11 +15,12 @@ from discreet.core.domain import Domain
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.metric import Metric
 from discreet.core.unit import Person, PrivacyUnit, add_remove
-from discreet.relational.compile.compiler import Compiler, ordered
+from discreet.relational.compile.compiler import Compiler
+from discreet.relational.compile.dialect import ordered
 from discreet.relational.engines.engine import Engine
 from discreet.relational.plan.nodes import Field, Scan
 from discreet.relational.schema.declarations import Category, Dates, Declaration, Discovered, Number
-from discreet.relational.schema.sources import EngineTable, ParquetFile, Source, fingerprint
+from discreet.relational.schema.sources import Source
 from discreet.relational.schema.table import PublicTable, Table
 from discreet.relational.sql.catalog import Entry
 from discreet.relational.types.column_domain import Facts
@@ -46,7 +47,7 @@ class Database:
         self._process = os.getpid()
         self._unit = _common_unit(self.tables)
         for name, table in self.tables.items():
-            self._versions[name] = fingerprint(table.source)
+            self._versions[name] = table.source.fingerprint()
             stored = self.engine.attach(name, self._source(table))
             self._stored[name] = stored
             made = self._private(name, table, stored) if isinstance(table, Table) else {}
@@ -81,7 +82,7 @@ class Database:
         when it was attached, or not at all.
         """
         used = frozenset().union(*(columns(expression) for expression in expressions))
-        text = Compiler(self.engine.dialect, self.engine.place, salt=0).text(scan, used)
+        text = Compiler.of(self.engine, salt=0).text(scan, used)
         keys = ", ".join(self.engine.dialect.render(expression) for expression in expressions)
         group = f" GROUP BY {keys}" if keys else ""
         asked = (scan.table, f"SELECT COUNT(*) AS n FROM ({text}) AS q{group}")
@@ -138,10 +139,7 @@ class Database:
         self.require_process()
         return all(
             self._version(name) == self._versions[name]
-            and not (
-                isinstance(table.source, EngineTable)
-                and self.engine.columns(name) != self._stored[name]
-            )
+            and not (table.source.live and self.engine.columns(name) != self._stored[name])
             for name, table in self.tables.items()
         )
 
@@ -156,19 +154,19 @@ class Database:
 
     def _source(self, table: Table | PublicTable) -> Source:
         """Where a table lies, with the names of the columns by which people are told apart."""
-        if not isinstance(table.source, ParquetFile) or isinstance(table, PublicTable):
+        if isinstance(table, PublicTable):
             return table.source
         units = [add_remove(each.unit) for each in self.tables.values() if isinstance(each, Table)]
         people = [unit for unit in units if isinstance(unit, Person)]
         ids = {unit.id for unit in people}
         ids |= {unit.via.rpartition(".")[2] for unit in people if unit.via is not None}
-        return replace(table.source, identifiers=frozenset(ids))
+        return table.source.identified_by(frozenset(ids))
 
     def _version(self, name: str) -> object:
         table = self.tables[name]
-        if isinstance(table, PublicTable) and isinstance(table.source, EngineTable):
+        if isinstance(table, PublicTable) and table.source.live:
             return self.engine.contents(name)
-        return fingerprint(table.source)
+        return table.source.fingerprint()
 
     def version(self, names: Collection[str]) -> str | None:
         """Text that tells versions of some tables apart without reading them; None for frames.

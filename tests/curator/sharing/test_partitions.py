@@ -19,8 +19,8 @@ from discreet.curator.sub_budgets import partition as partition_module
 from discreet.errors import DiscreetError, Exhausted, InvalidParameter, Mismatch
 from discreet.mechanisms import AboveThreshold
 from discreet.noise import Noiseless
+from discreet.relational.bounding.partition_filter import EveryPart, Kept, SomeParts
 from discreet.relational.plan import scope as parts_module
-from discreet.relational.plan.partition_filter import EveryPart, Kept, SomeParts
 from tests.curator.sharing.amounts import left, used
 from tests.curator.sharing.parts import (
     PERSON,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
 
@@ -13,7 +14,16 @@ import pytest
 
 import discreet as dp
 from discreet.noise import Noiseless
-from discreet.relational.bounding.hashing import NATIVE, PORTABLE, Content, Hashing, Identifier
+from discreet.relational.bounding.hashing import (
+    NATIVE,
+    PORTABLE,
+    Content,
+    Hashed,
+    Hashing,
+    Identifier,
+    Shuffle,
+)
+from discreet.relational.engines.engine import Engine
 from discreet.relational.schema.sources import source_of
 from discreet.relational.types.data_type import Kind
 from tests.relational.conformance.engines import DUCKDB, OTHERS, POSTGRES, Maker
@@ -21,6 +31,11 @@ from tests.relational.homes import Home
 
 ENGINES = [pytest.param(maker, id=maker.name, marks=maker.marks) for maker in (DUCKDB, *OTHERS)]
 SALT = 5
+
+
+def hashed_by(engine: Engine, contents: Sequence[Hashed], salt: int = SALT) -> str:
+    """The text by which an engine orders rows."""
+    return Shuffle(engine.hashing, engine.dialect, salt).hash(contents)
 
 
 @pytest.mark.parametrize("maker", ENGINES)
@@ -39,7 +54,7 @@ def test_it_is_the_digest_of_a_text_that_anybody_can_write(maker: Maker) -> None
     contents = [Content(dialect.literal(value), kind) for value, kind in values]
     contents.append(Content("CAST(NULL AS BIGINT)", Kind.WHOLE))
     try:
-        ((found,),) = home.engine.rows(f"SELECT {dialect.shuffle(contents, SALT)} AS h")
+        ((found,),) = home.engine.rows(f"SELECT {hashed_by(home.engine, contents)} AS h")
     finally:
         home.engine.close()
         home.close()
@@ -60,10 +75,10 @@ def test_every_part_counts_and_parts_do_not_run_together(maker: Maker, hashing: 
             Content("CAST(NULL AS VARCHAR(9))" if value is None else write(value), Kind.TEXT)
             for value in values
         ]
-        return home.engine.dialect.shuffle(contents, SALT)
+        return hashed_by(home.engine, contents)
 
     def salted(salt: int) -> str:
-        return home.engine.dialect.shuffle([Content(write("a"), Kind.TEXT)], salt)
+        return hashed_by(home.engine, [Content(write("a"), Kind.TEXT)], salt)
 
     every = [
         texts("a", "bc"),
@@ -95,7 +110,7 @@ def test_people_are_shuffled_evenly_and_each_for_themselves(maker: Maker, hashin
         engine = home.engine
         engine.attach("t", source_of(home.source(rows)))
         contents = [Content("o", Kind.WHOLE), Content("cell", Kind.WHOLE)]
-        rank = f"row_number() OVER (PARTITION BY o ORDER BY {engine.dialect.shuffle(contents, 7)})"
+        rank = f"row_number() OVER (PARTITION BY o ORDER BY {hashed_by(engine, contents, 7)})"
         ranked = f"SELECT o, cell, {rank} AS k FROM {engine.place('t')} AS t"
         places = ", ".join(f"SUM(CASE WHEN k = {k} THEN cell END) AS p{k}" for k in (1, 2))
         orders = f"SELECT {places} FROM ({ranked}) AS q GROUP BY o"
@@ -122,7 +137,7 @@ def hashed(home: Home, value: str, stored: str) -> object:
     """The hash of one identifier, given as text that the engine reads as the stored type."""
     text = f"CAST('{value}' AS {stored})"
     ((found,),) = home.engine.rows(
-        f"SELECT {home.engine.dialect.shuffle([Identifier('o', stored)], SALT)} AS h "
+        f"SELECT {hashed_by(home.engine, [Identifier('o', stored)])} AS h "
         f"FROM (SELECT {text} AS o) AS q"
     )
     return found.hex() if isinstance(found, bytes) else found

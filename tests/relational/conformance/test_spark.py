@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 import discreet as dp
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.bounding.hashing import NATIVE, PORTABLE, Hashing
+from discreet.relational.bounding.person_groups import PersonBounds
 from tests.relational.conformance.engines import Maker
 from tests.relational.conformance.questions import CASES, UNCUT
 from tests.relational.conformance.rows import people
@@ -157,11 +158,9 @@ def test_generated_questions_about_generated_tables(trial: Trial) -> None:
 
 def test_a_bound_that_is_not_enforced_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The broken twin: bounding that forgets how many groups a person may be in."""
-    from discreet.relational.execute import exact_aggregation as tally
-
-    real = tally.bounded
+    real = PersonBounds.text
     monkeypatch.setattr(
-        tally, "bounded", lambda *given, **more: real(*given, **more).replace("g <= 1", "g <= 9")
+        PersonBounds, "text", lambda *given: real(*given).replace("g <= 1", "g <= 9")
     )
     setting = visits(ONE_OF_EACH, dp.Person("pid", max_rows=9, max_groups=1, max_rows_per_group=1))
     assert found(QUICK, setting, "SELECT w, COUNT(*) AS n FROM t GROUP BY w") != []

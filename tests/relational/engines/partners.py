@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 
 import discreet as dp
-from discreet.relational.plan.nodes import JoinedPublic, Rows
+from discreet.relational.bounding.public_join import JoinedPublic
+from discreet.relational.plan.nodes import Rows
 from tests.relational.homes import Home
 from tests.relational.neighbours.worlds import Stand, one
 

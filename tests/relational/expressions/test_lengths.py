@@ -16,13 +16,12 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.relational.bounding.hashing import NATIVE
-from discreet.relational.compile.dialect import MOST_IDENTIFIER, Dialect
+from discreet.relational.compile.dialect import MOST_IDENTIFIER, Dialect, Template
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.functions.casts import LONGEST, cast
 from discreet.relational.functions.comparison import EQUAL
 from discreet.relational.functions.function import Function, always
 from discreet.relational.functions.registry import FUNCTIONS, OPERATORS, Entry
-from discreet.relational.functions.standard import Template
 from discreet.relational.functions.text import CONCAT, replaced, substring
 from discreet.relational.limits.text_written import MOST_WRITTEN, written
 from discreet.relational.schema.sources import source_of

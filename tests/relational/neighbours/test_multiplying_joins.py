@@ -10,10 +10,10 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.unit import PrivacyUnit, Replace
+from discreet.relational.bounding import before_joins as limited
+from discreet.relational.bounding.before_joins import Limited, limits_people
 from discreet.relational.compile.compiler import Compiler
-from discreet.relational.limits import rows_before_joins as limited
 from discreet.relational.limits import rows_held as held
-from discreet.relational.limits.rows_before_joins import Limited, limits_people
 from discreet.relational.plan.nodes import Rows
 from tests.relational.neighbours.worlds import Private, Setting, Stand, breaches
 
@@ -147,7 +147,7 @@ def test_no_row_beyond_the_limit_enters_a_join() -> None:
     stand = Stand(setting())
     try:
         (step,) = steps(stand.inquiry(QUESTIONS[2]).question.rows)
-        compiler = Compiler(stand.engine.dialect, stand.engine.place, 5)
+        compiler = Compiler.of(stand.engine, salt=5)
         owner = compiler.dialect.identifier(step.owner or "")
         text = compiler.text(step, frozenset())
         found = stand.engine.rows(f"SELECT {owner}, COUNT(*) FROM ({text}) AS q GROUP BY 1")

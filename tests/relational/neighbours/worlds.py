@@ -24,11 +24,12 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.aggregates.measures import Linear, Total
 from discreet.relational.bounding.contributions import Reach
+from discreet.relational.bounding.hashing import Hashing
+from discreet.relational.bounding.key_truncation import Truncated
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.database import Database
 from discreet.relational.engines.engine import Engine
 from discreet.relational.execute.exact_aggregation import tally
-from discreet.relational.plan.key_truncation import Truncated
 from discreet.relational.plan.nodes import Rows
 from discreet.relational.planning.planned_query import Inquiry
 from discreet.relational.schema.declarations import Declaration
@@ -161,6 +162,10 @@ class Worlds:
     @property
     def dialect(self) -> Dialect:
         return self._inner.dialect
+
+    @property
+    def hashing(self) -> Hashing:
+        return self._inner.hashing
 
     def attach(self, name: str, source: Source) -> dict[str, str]:
         return self._inner.attach(self._version(name), source)

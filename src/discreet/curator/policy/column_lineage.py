@@ -15,19 +15,19 @@ from enum import StrEnum
 from itertools import combinations
 from typing import Any
 
+from discreet.relational.bounding.partition_filter import Kept
+from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.plan.features import PerPerson
 from discreet.relational.plan.keys import DiscoveredKeys
 from discreet.relational.plan.nodes import (
     Distinct,
     Filtered,
     JoinedPeople,
-    JoinedPublic,
     Rows,
     Scan,
     Union,
     scans,
 )
-from discreet.relational.plan.partition_filter import Kept
 from discreet.relational.plan.query import Question
 from discreet.relational.types.expression import Case, Column, Expression
 

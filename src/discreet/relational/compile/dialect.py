@@ -14,14 +14,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.bounding.hashing import NATIVE, Hashed, Hashing, on_grid
-from discreet.relational.functions.standard import STANDARD, Template
 from discreet.relational.types.column_domain import Facts, limits
 from discreet.relational.types.data_type import (
     LARGEST_REAL,
@@ -37,6 +35,12 @@ MOST_TEXT = 500_000
 MOST_IDENTIFIER = 4 * TEXT_LIMIT
 """Bytes of the longest identifier that is kept as text; rows with a longer one have no owner."""
 _FARTHEST_GRID = 1000
+_HASH_GRID = -20
+_HASHED = Facts(Kind.REAL, -(2.0**40), 2.0**40)
+"""Reals are hashed on a grid: engines write their digits differently, and ties are broken."""
+
+Template: TypeAlias = str | Callable[..., str]
+"""Either a format of the arguments' texts, or a function of dialect, call and texts."""
 
 
 class Dialect(ABC):
@@ -45,7 +49,7 @@ class Dialect(ABC):
     Contract: columns were cleaned by this dialect. A subclass has a template for every function.
     """
 
-    templates: ClassVar[Mapping[str, Template]] = STANDARD
+    templates: ClassVar[Mapping[str, Template]]
     types: ClassVar[Mapping[Kind, str]] = {
         Kind.WHOLE: "BIGINT",
         Kind.REAL: "DOUBLE PRECISION",
@@ -56,10 +60,6 @@ class Dialect(ABC):
     }
     bytes: ClassVar[str] = "OCTET_LENGTH"
     """The function that gives the size of a text without looking at its letters."""
-
-    def __init__(self, hashing: Hashing = NATIVE) -> None:
-        """``hashing`` decides which rows bounding keeps, not how many."""
-        self.hashing = hashing
 
     @abstractmethod
     def kind_of(self, stored: str) -> Kind | None:
@@ -98,7 +98,7 @@ class Dialect(ABC):
             return self.cast(text, Kind.TRUTH, Kind.TEXT)
         text = self.opened(text, stored)
         if kind is Kind.REAL:
-            return on_grid(self, text)
+            return self.on_grid(text)
         return text if kind is Kind.TEXT else self.cast(text, kind, Kind.TEXT)
 
     @abstractmethod
@@ -132,9 +132,9 @@ class Dialect(ABC):
     def digest(self, text: str) -> str:
         """The SHA-256 of a text's UTF-8, in an order like that of its hexadecimal digits."""
 
-    def shuffle(self, contents: Sequence[Hashed], salt: int) -> str:
-        """What a person's rows are ordered by, first."""
-        return self.hashing.write(self, contents, salt)
+    def on_grid(self, text: str) -> str:
+        """A double as text, by its steps of a grid that is fine enough to hash; NULL for NaN."""
+        return self.cast(self.steps(text, _HASHED, _HASH_GRID), Kind.WHOLE, Kind.TEXT)
 
     def same(self, left: str, right: str, kind: Kind) -> str:
         """Whether two values of a kind are equal or both NULL, as a join can use it."""
@@ -363,6 +363,11 @@ class Dialect(ABC):
 
 
 _WORDS = {None: "NULL", True: "TRUE", False: "FALSE"}
+
+
+def ordered(texts: Sequence[str]) -> str:
+    """An ORDER BY list with NULL after everything else."""
+    return ", ".join(f"{text} NULLS LAST" for text in texts)
 
 
 def scientific(value: float) -> str:

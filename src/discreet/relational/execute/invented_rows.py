@@ -20,7 +20,7 @@ from discreet.core.unit import Person, add_remove
 from discreet.relational.database import Database
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.plan.nodes import Field
-from discreet.relational.schema.sources import DatabaseTable, EngineTable
+from discreet.relational.schema.sources import DatabaseTable
 from discreet.relational.schema.table import PublicTable, Table
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
@@ -37,7 +37,7 @@ def invented(database: Database, rows: int, folder: Path) -> dict[str, Table | P
     made: dict[str, Table | PublicTable] = {}
     with duckdb.connect(str(path)) as engine:
         for name, table in database.tables.items():
-            if isinstance(table, PublicTable) and not isinstance(table.source, EngineTable):
+            if isinstance(table, PublicTable) and not table.source.live:
                 made[name] = table
                 continue
             entry = database.find(name)

@@ -12,11 +12,12 @@ from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, GaussianDP, Pure
 from discreet.core.unit import Edge, Node, Person, Replace, Row
 from discreet.relational.aggregates import aggregate as aggregates
 from discreet.relational.aggregates import measures
-from discreet.relational.limits import rows_before_joins as limited
+from discreet.relational.bounding import before_joins as limited
+from discreet.relational.bounding import key_truncation as truncation
+from discreet.relational.bounding import partition_filter as kept
+from discreet.relational.bounding import person_rows, public_join
 from discreet.relational.plan import features
-from discreet.relational.plan import key_truncation as truncation
 from discreet.relational.plan import nodes as plan
-from discreet.relational.plan import partition_filter as kept
 from discreet.relational.plan import query as question
 from discreet.relational.plan.keyed_universe import Cells
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
@@ -51,10 +52,10 @@ TAGS: dict[type, str] = {
     plan.Output: "output/1",
     plan.Scan: "scan/1",
     plan.Filtered: "filtered/1",
-    plan.JoinedPublic: "joined-public/1",
+    public_join.JoinedPublic: "joined-public/1",
     plan.JoinedPeople: "joined-people/1",
     plan.Union: "union/1",
-    plan.Bounded: "bounded/1",
+    person_rows.Bounded: "bounded/1",
     plan.Distinct: "distinct/1",
     limited.Limited: "limited/1",
     features.PerPerson: "per-person/1",

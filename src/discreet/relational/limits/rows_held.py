@@ -17,11 +17,12 @@ from dataclasses import fields, is_dataclass
 from discreet.core.errors import InvalidParameter
 from discreet.relational.aggregates.aggregate import Aggregate
 from discreet.relational.aggregates.measures import CountValues
-from discreet.relational.limits.rows_before_joins import MOST_ROWS, too_many
-from discreet.relational.plan.key_truncation import JoinedByKey, Truncated
+from discreet.relational.bounding.before_joins import MOST_ROWS, too_many
+from discreet.relational.bounding.key_truncation import JoinedByKey, Truncated
+from discreet.relational.bounding.partition_filter import Kept
+from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
-from discreet.relational.plan.nodes import Distinct, Filtered, JoinedPublic, Rows, Scan, Union
-from discreet.relational.plan.partition_filter import Kept
+from discreet.relational.plan.nodes import Distinct, Filtered, Rows, Scan, Union
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.expression import Column, Expression
 

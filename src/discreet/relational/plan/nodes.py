@@ -18,6 +18,7 @@ from enum import Enum
 
 from discreet.relational.schema.declarations import Declaration
 from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
 from discreet.relational.types.expression import Expression
 
 
@@ -65,6 +66,11 @@ class Rows(ABC):
     def person(self) -> str | None:
         """A column made by this step that holds the owner's identifier in every row, if any."""
         return None
+
+    @property
+    def computed(self) -> tuple[Output, ...] | None:
+        """The columns that this step computes; None where it passes on those below."""
+        return getattr(self, "outputs", None)
 
     @property
     @abstractmethod
@@ -160,41 +166,6 @@ class Filtered(Rows):
 
 
 @dataclass(frozen=True)
-class JoinedPublic(Rows):
-    """Private rows with their partners in a public table, of which each has ``partners`` at most.
-
-    Stability: one private row becomes at most ``partners`` rows (one, if it stays without),
-    whatever the table holds: further rows of a key are cut off in the statement.
-    """
-
-    rows: Rows
-    public: Scan
-    on: tuple[tuple[Expression, Expression], ...]
-    partners: int
-    kind: JoinKind
-
-    @property
-    def changed(self) -> int | None:
-        """Rows below, times partners."""
-        below = self.rows.changed
-        return None if below is None else below * max(self.partners, 1)
-
-    @property
-    def owner(self) -> str | None:
-        """That of the private row."""
-        return self.rows.owner
-
-    @property
-    def inputs(self) -> tuple[Rows, ...]:
-        """Private rows, then public ones."""
-        return (self.rows, self.public)
-
-    def label(self) -> str:
-        """How many partners a row can have."""
-        return f"{self.kind.value.lower()} public, at most {self.partners} partners"
-
-
-@dataclass(frozen=True)
 class JoinedPeople(Rows):
     """Rows of two private tables that belong to the same person and agree on the pairs ``on``.
 
@@ -268,39 +239,6 @@ class Union(Rows):
 
 
 @dataclass(frozen=True)
-class Bounded(Rows):
-    """At most ``limit`` rows of each person, chosen by a salted hash of their content.
-
-    Contract: which rows of a person stay is a function of that person's rows and the salt.
-    """
-
-    prefix: str
-    rows: Rows
-    limit: int
-    expressions: tuple[Expression, ...]
-    outputs: tuple[Output, ...]
-
-    @property
-    def changed(self) -> int | None:
-        """The limit."""
-        return self.limit
-
-    @property
-    def owner(self) -> str | None:
-        """The person still owns what is left."""
-        return f"{self.prefix}!"
-
-    @property
-    def inputs(self) -> tuple[Rows, ...]:
-        """The rows before."""
-        return (self.rows,)
-
-    def label(self) -> str:
-        """The limit."""
-        return f"at most {self.limit} rows per person, by salted content"
-
-
-@dataclass(frozen=True)
 class Distinct(Rows):
     """Each combination of values once. Rows no longer belong to one person."""
 
@@ -360,3 +298,12 @@ def scans(rows: Rows) -> list[Scan]:
     if isinstance(rows, Scan):
         return [rows]
     return [scan for below in rows.inputs for scan in scans(below)]
+
+
+def columns_of(rows: Rows) -> dict[str, Kind]:
+    """The columns that rows have, owners apart: those a step computes, or all that came below."""
+    if isinstance(rows, Scan):
+        return {rows.column(name): field.facts.kind for name, field in rows.fields.items()}
+    if rows.computed is None:
+        return {name: kind for below in rows.inputs for name, kind in columns_of(below).items()}
+    return {output.name: output.facts.kind for output in rows.computed}

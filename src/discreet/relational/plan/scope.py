@@ -16,9 +16,9 @@ from typing import Any
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.unit import PrivacyUnit, Replace
+from discreet.relational.bounding.partition_filter import Keeping, Kept
 from discreet.relational.database import Database
 from discreet.relational.plan.nodes import JoinedPeople, JoinKind, Rows, Scan, scans
-from discreet.relational.plan.partition_filter import Keeping, Kept
 from discreet.relational.plan.query import Question
 from discreet.relational.sql.translate import question_from
 from discreet.relational.types.expression import Column, Expression, columns, substitute

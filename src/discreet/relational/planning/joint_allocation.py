@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.queries.synopses.marginals import MOST_AXES, Axes, Marginals
 from discreet.relational.aggregates.measures import CountRows, Linear, Total
+from discreet.relational.bounding.partition_filter import Kept
+from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.identity.identity import canonical_text
 from discreet.relational.plan.keys import MOST_CELLS, Block, KeySet
-from discreet.relational.plan.nodes import Distinct, Filtered, JoinedPublic, Rows, Scan, Union
-from discreet.relational.plan.partition_filter import Kept
+from discreet.relational.plan.nodes import Distinct, Filtered, Rows, Scan, Union
 from discreet.relational.plan.query import Question
 from discreet.relational.planning.allocation import Noised, Part, relative_variance, shares
 

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.unit import Person, add_remove
+from discreet.relational.bounding.person_rows import Bounded
 from discreet.relational.functions.logic import NOT
 from discreet.relational.plan.features import (
     Added,
@@ -27,7 +28,7 @@ from discreet.relational.plan.features import (
     Least,
     PerPerson,
 )
-from discreet.relational.plan.nodes import Bounded, Filtered, Output, Rows, identifies
+from discreet.relational.plan.nodes import Filtered, Output, Rows, identifies
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.relation import Relation, Visible, unsupported

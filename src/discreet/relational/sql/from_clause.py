@@ -16,16 +16,16 @@ from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.unit import Person, add_remove
+from discreet.relational.bounding.before_joins import before_people, before_public
+from discreet.relational.bounding.key_truncation import JoinedByKey, Truncated
+from discreet.relational.bounding.person_rows import Bounded
+from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.functions.casts import cast
 from discreet.relational.functions.signature import common_kind
-from discreet.relational.limits.rows_before_joins import before_people, before_public
-from discreet.relational.plan.key_truncation import JoinedByKey, Truncated
 from discreet.relational.plan.nodes import (
-    Bounded,
     Distinct,
     Filtered,
     JoinedPeople,
-    JoinedPublic,
     JoinKind,
     Output,
     Route,

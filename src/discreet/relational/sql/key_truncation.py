@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from discreet.core.errors import InvalidParameter
+from discreet.relational.bounding.key_truncation import Truncated
+from discreet.relational.bounding.person_rows import Bounded
 from discreet.relational.functions.casts import cast
-from discreet.relational.plan.key_truncation import Truncated
-from discreet.relational.plan.nodes import Bounded, Distinct, Rows, Scan, field_of
+from discreet.relational.plan.nodes import Distinct, Rows, Scan, field_of
 from discreet.relational.schema.table import Table
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.relation import Relation

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from discreet.relational.compile.dialect import Dialect, scientific
+from discreet.relational.compile.dialect import Dialect, Template, scientific
+from discreet.relational.compile.standard import STANDARD, like, nonzero, truth_of_text
 from discreet.relational.functions.casts import (
     DATE_FORM,
     MOMENT_FORM,
@@ -20,18 +21,9 @@ from discreet.relational.functions.casts import (
     WHOLE_FORM,
 )
 from discreet.relational.functions.patterns import Pattern
-from discreet.relational.functions.standard import (
-    STANDARD,
-    Template,
-    like,
-    nonzero,
-    truth_of_text,
-)
 from discreet.relational.types.column_domain import Facts, limits
 from discreet.relational.types.data_type import Kind
-
-if TYPE_CHECKING:
-    from discreet.relational.types.expression import Call
+from discreet.relational.types.expression import Call
 
 _KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT"), Kind.WHOLE),

@@ -31,12 +31,12 @@ from discreet.relational.engines.duckdb.key_tables import TemporaryTables
 from discreet.relational.engines.duckdb.parquet_file import parquet, parquet_columns
 from discreet.relational.engines.duckdb.spill import private_folder, removed_with
 from discreet.relational.engines.duckdb.stored_tables import require_stored
+from discreet.relational.engines.engine import EngineTable
 from discreet.relational.engines.key_tables import KeyTables
 from discreet.relational.schema.sources import (
     CSVFile,
     DatabaseTable,
-    EngineTable,
-    Frame,
+    InMemory,
     ParquetFile,
     Source,
     cannot_read,
@@ -94,7 +94,8 @@ class DuckDB:
         self._places: dict[str, str] = {}
         self._databases: dict[Path, str] = {}
         self._paths: list[str] = []
-        self._dialect = DuckDBDialect(hashing)
+        self._dialect = DuckDBDialect()
+        self._hashing = hashing
         tables = TemporaryTables(self._connection, self._dialect, self._alone)
         self._keys = KeyTables(tables.make, tables.drop)
 
@@ -102,6 +103,11 @@ class DuckDB:
     def dialect(self) -> Dialect:
         """DuckDB's SQL."""
         return self._dialect
+
+    @property
+    def hashing(self) -> Hashing:
+        """How rows that bounding keeps are chosen."""
+        return self._hashing
 
     def attach(self, name: str, source: Source) -> dict[str, str]:
         """Make rows available under ``name``; the stored type of each column."""
@@ -190,7 +196,7 @@ class DuckDB:
         literal, identifier = self._dialect.literal, self._dialect.identifier
         view = f"source_{number}"
         match source:
-            case Frame(frame):
+            case InMemory(frame):
                 self._connection.register(view, typed(frame))
                 return view
             case DatabaseTable(path, table):

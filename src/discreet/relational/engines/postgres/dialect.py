@@ -15,10 +15,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.compile.dialect import Dialect
+from discreet.relational.compile.dialect import Dialect, Template
+from discreet.relational.compile.standard import STANDARD, nonzero, truth_of_text
 from discreet.relational.engines.postgres import calendar
 from discreet.relational.engines.postgres import doubles as reals
 from discreet.relational.engines.postgres.casts import (
@@ -28,13 +29,10 @@ from discreet.relational.engines.postgres.casts import (
     text_from_real,
 )
 from discreet.relational.functions.patterns import Pattern
-from discreet.relational.functions.standard import STANDARD, Template, nonzero, truth_of_text
 from discreet.relational.functions.text import lowered, uppered
 from discreet.relational.types.column_domain import Facts, limits
 from discreet.relational.types.data_type import LARGEST_REAL, Kind
-
-if TYPE_CHECKING:
-    from discreet.relational.types.expression import Call
+from discreet.relational.types.expression import Call
 
 _KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("int2", "int4", "int8"), Kind.WHOLE),

@@ -24,10 +24,11 @@ from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.postgres.address import driver
 from discreet.relational.bounding.hashing import NATIVE, Hashing
 from discreet.relational.compile.dialect import Dialect
+from discreet.relational.engines.engine import EngineTable
 from discreet.relational.engines.postgres.dialect import PostgresDialect
 from discreet.relational.engines.postgres.server import Server, begin
 from discreet.relational.engines.postgres.views import require_steady
-from discreet.relational.schema.sources import EngineTable, Source, cannot_read
+from discreet.relational.schema.sources import Source, cannot_read
 from discreet.relational.types.data_type import Kind
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ class Postgres:
         self._server = Server(conninfo)
         self._family = object()
         self._taken = False
-        self._dialect = PostgresDialect(hashing)
+        self._dialect = PostgresDialect()
+        self._hashing = hashing
         self._connection: Connection[Any] | None = None
         self._process = os.getpid()
         self._alone = threading.RLock()
@@ -62,6 +64,11 @@ class Postgres:
     def dialect(self) -> Dialect:
         """PostgreSQL's SQL."""
         return self._dialect
+
+    @property
+    def hashing(self) -> Hashing:
+        """How rows that bounding keeps are chosen."""
+        return self._hashing
 
     def table(self, name: str) -> EngineTable:
         """A table or view of the database, by its name: ``"clinic.visits"``, or in ``public``."""

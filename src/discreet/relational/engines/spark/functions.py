@@ -9,18 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
 
-from discreet.relational.compile.dialect import Dialect
+from discreet.relational.compile.dialect import Dialect, Template
 from discreet.relational.functions.intervals import interval, is_safe_whole
 from discreet.relational.functions.patterns import Pattern
-from discreet.relational.functions.standard import Template
 from discreet.relational.functions.text import lowered, uppered
 from discreet.relational.types.column_domain import Facts, limits
 from discreet.relational.types.data_type import Kind
-
-if TYPE_CHECKING:
-    from discreet.relational.types.expression import Call
+from discreet.relational.types.expression import Call
 
 _CLOCK = {"hour": 3600, "minute": 60, "second": 1}
 _EPOCH = 62_135_596_800

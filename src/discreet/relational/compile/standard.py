@@ -9,21 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from discreet.relational.compile.dialect import Dialect, Template
 from discreet.relational.functions.bins import edges
 from discreet.relational.functions.casts import FALSE_WORDS, TRUE_WORDS
 from discreet.relational.functions.intervals import interval, is_safe_whole
 from discreet.relational.functions.patterns import Pattern
+from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import TEXT_LIMIT, Kind
-
-if TYPE_CHECKING:
-    from discreet.relational.compile.dialect import Dialect
-    from discreet.relational.types.column_domain import Facts
-    from discreet.relational.types.expression import Call
-
-Template = str | Callable[..., str]
-"""Either a format of the arguments' texts, or a function of dialect, call and texts."""
+from discreet.relational.types.expression import Call
 
 
 def nonzero(facts: Facts, text: str) -> str:

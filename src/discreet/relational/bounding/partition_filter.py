@@ -3,7 +3,9 @@
 Each row of the table falls into one part, or into none. Where one person's rows may fall into
 several parts, a rule keeps the person in at most k of them. Which ones is a function of this
 person's rows and of a salt that is fixed for the whole partition: with a salt of its own for every
-question, a person could be in another part each time.
+question, a person could be in another part each time. The hash is the portable one whatever the
+engine uses elsewhere: all questions to a partition, on whatever engine and version, must keep a
+person in the same parts.
 
 Source: contract, "Units and neighbours", "Bounding inside the engine". Proof:
 ``proofs/sharing.md``.
@@ -14,8 +16,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+from discreet.relational.bounding.hashing import PORTABLE, Content
+from discreet.relational.compile.compiler import Compiler, privacy_id, step_text
 from discreet.relational.plan.nodes import Rows
-from discreet.relational.types.expression import Expression
+from discreet.relational.types.expression import Expression, columns
 
 
 @dataclass(frozen=True)
@@ -109,3 +113,34 @@ class Kept(Rows):
     def label(self) -> str:
         """Which part."""
         return f"part {self.value!s}{self.keeping.label()}"
+
+
+@step_text.register
+def kept(rows: Kept, compiler: Compiler, needed: frozenset[str]) -> str:
+    """The needed columns of the rows in the part; a row without a part is in none."""
+    dialect = compiler.dialect
+    part, value = dialect.render(rows.part), dialect.literal(rows.value)
+    used, who = needed | columns(rows.part), ""
+    if rows.keeping.at_most is not None:
+        assert rows.owner is not None
+        used |= {rows.owner}
+        who = f" AND {dialect.identifier(rows.owner)} IN ({_people(compiler, rows, value)})"
+    return f"SELECT * FROM ({compiler.text(rows.rows, used)}) AS q WHERE {part} = {value}{who}"
+
+
+def _people(compiler: Compiler, rows: Kept, value: str) -> str:
+    """Who is kept in the part: people and their parts, each pair once, ranked for each person."""
+    dialect, keeping = compiler.dialect, rows.keeping
+    assert rows.owner is not None
+    owner, part = dialect.identifier(rows.owner), dialect.render(rows.part)
+    order = ["p"]
+    if isinstance(keeping, SomeParts):
+        contents = (privacy_id(rows, owner), Content("p", rows.part.facts.kind))
+        order = [PORTABLE.write(dialect, contents, keeping.salt), "p"]
+    inside = compiler.text(rows.rows, columns(rows.part) | {rows.owner})
+    pairs = f"SELECT DISTINCT {owner}, {part} AS p FROM ({inside}) AS q WHERE {part} IS NOT NULL"
+    return (
+        f"SELECT {owner} FROM (SELECT {owner}, p, row_number() OVER (PARTITION BY {owner} "
+        f"ORDER BY {', '.join(order)}) AS k FROM ({pairs}) AS q) AS q "
+        f"WHERE k <= {keeping.at_most} AND p = {value}"
+    )

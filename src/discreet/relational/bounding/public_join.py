@@ -1,4 +1,4 @@
-"""Text of a join with a public table, whose rows are cut to as many per key as were paid for.
+"""Joins with a public table, whose rows are cut to as many per key as were paid for.
 
 A public table may change between the statement that counts partners and the one that answers, and
 an owner's view may give other rows each time. So the statement itself leaves no more than
@@ -11,16 +11,50 @@ Source: contract, "What may be seen" (declared facts are enforced in the stateme
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from discreet.relational.plan.nodes import JoinedPublic
-from discreet.relational.types.expression import Column, columns
-
-if TYPE_CHECKING:
-    from discreet.relational.compile.compiler import Compiler
+from discreet.relational.compile.compiler import Compiler, step_text
+from discreet.relational.plan.nodes import JoinKind, Rows, Scan
+from discreet.relational.types.expression import Column, Expression, columns
 
 
-def joined_public(compiler: Compiler, rows: JoinedPublic, needed: frozenset[str]) -> str:
+@dataclass(frozen=True)
+class JoinedPublic(Rows):
+    """Private rows with their partners in a public table, of which each has ``partners`` at most.
+
+    Stability: one private row becomes at most ``partners`` rows (one, if it stays without),
+    whatever the table holds: further rows of a key are cut off in the statement.
+    """
+
+    rows: Rows
+    public: Scan
+    on: tuple[tuple[Expression, Expression], ...]
+    partners: int
+    kind: JoinKind
+
+    @property
+    def changed(self) -> int | None:
+        """Rows below, times partners."""
+        below = self.rows.changed
+        return None if below is None else below * max(self.partners, 1)
+
+    @property
+    def owner(self) -> str | None:
+        """That of the private row."""
+        return self.rows.owner
+
+    @property
+    def inputs(self) -> tuple[Rows, ...]:
+        """Private rows, then public ones."""
+        return (self.rows, self.public)
+
+    def label(self) -> str:
+        """How many partners a row can have."""
+        return f"{self.kind.value.lower()} public, at most {self.partners} partners"
+
+
+@step_text.register
+def joined_public(rows: JoinedPublic, compiler: Compiler, needed: frozenset[str]) -> str:
     """Private rows beside the public ones that agree with them."""
     render = compiler.dialect.render
     used = needed.union(*(columns(left) | columns(right) for left, right in rows.on))

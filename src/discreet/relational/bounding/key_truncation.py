@@ -13,9 +13,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.relational.limits.rows_before_joins import Limited
-from discreet.relational.plan.nodes import Bounded, JoinKind, Output, Rows
-from discreet.relational.types.expression import Expression
+from discreet.relational.bounding.before_joins import Limited
+from discreet.relational.bounding.hashing import Content, first_rows
+from discreet.relational.bounding.person_rows import Bounded
+from discreet.relational.compile.compiler import Compiler, step_text
+from discreet.relational.plan.nodes import JoinKind, Output, Rows
+from discreet.relational.types.expression import Expression, columns
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,52 @@ class JoinedByKey(Rows):
             f"{self.kind.value.lower()} on a key, at most {self.left.limit} by "
             f"{self.right.limit} rows each"
         )
+
+
+@step_text.register
+def truncated(rows: Truncated, compiler: Compiler, needed: frozenset[str]) -> str:
+    """The first rows of each key by salted content: of the needed columns, and of the key."""
+    name = compiler.dialect.identifier
+    keyed = [Output(key, e.facts) for key, e in zip(rows.key_names, rows.keys, strict=True)]
+    outputs, expressions = (*keyed, *rows.outputs), (*rows.keys, *rows.expressions)
+    wanted = needed | frozenset(rows.key_names)
+    used = frozenset[str]()
+    for output, expression in zip(outputs, expressions, strict=True):
+        used |= columns(expression) if output.name in wanted else frozenset()
+    keys = [name(key) for key in rows.key_names]
+    content = [
+        Content(name(output.name), output.facts.kind) for output in outputs if output.name in wanted
+    ]
+    every = ", ".join(part.text for part in content)
+    below = compiler.text(rows.rows, used)
+    inside = compiler.computed(below, (None, None), outputs, expressions, wanted)
+    order = compiler.shuffle.order(content[1:], content[0])
+    met = " AND ".join(f"{key} IS NOT NULL" for key in keys)
+    cut = f"k <= {rows.limit} AND {met}"
+    if rows.kind is JoinKind.LEFT:
+        cut = f"k <= {rows.limit} OR NOT ({met})"
+    return first_rows(inside, every, ", ".join(keys), order, cut)
+
+
+@step_text.register
+def joined_by_key(rows: JoinedByKey, compiler: Compiler, needed: frozenset[str]) -> str:
+    """The needed columns of pairs with equal keys."""
+    name = compiler.dialect.identifier
+    on = " AND ".join(
+        f"l.{name(a)} = r.{name(b)}"
+        for a, b in zip(rows.left.key_names, rows.right.key_names, strict=True)
+    )
+    listed = [
+        f"{side}.{name(output.name)} AS {name(output.name)}"
+        for side, part in (("l", rows.left), ("r", rows.right))
+        for output in part.outputs
+        if output.name in needed
+    ]
+    return (
+        f"SELECT {', '.join(listed) or '1 AS one'} "
+        f"FROM ({compiler.text(rows.left, needed)}) AS l {rows.kind.value} "
+        f"({compiler.text(rows.right, needed)}) AS r ON {on}"
+    )
 
 
 def cut_by(rows: Rows) -> str | None:

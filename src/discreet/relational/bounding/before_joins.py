@@ -16,9 +16,11 @@ from dataclasses import dataclass
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.unit import Person, PrivacyUnit, add_remove
-from discreet.relational.plan.features import PerPerson
-from discreet.relational.plan.nodes import Rows, Scan
-from discreet.relational.types.data_type import Kind
+from discreet.relational.bounding.hashing import Content, first_rows
+from discreet.relational.compile.compiler import Compiler, privacy_id, step_text
+from discreet.relational.plan.nodes import Rows, columns_of
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.expression import Column
 
 MOST_ROWS = 1_000_000
 """Rows that the joins of a question may make of one unit."""
@@ -56,6 +58,25 @@ class Limited(Rows):
     def label(self) -> str:
         """The limit, and what it is for."""
         return f"at most {self.limit} rows per person enter a join, by salted content"
+
+
+@step_text.register
+def limited(rows: Limited, compiler: Compiler, needed: frozenset[str]) -> str:
+    """The first rows of each person by salted content: of the needed columns."""
+    name, below = compiler.dialect.identifier, rows.rows
+    assert below.owner is not None
+    listed = {column: kind for column, kind in columns_of(below).items() if column in needed}
+    zeroed = [
+        f"{compiler.one_zero(Column(column, Facts(kind)))} AS {name(column)}"
+        for column, kind in listed.items()
+    ]
+    source = compiler.text(below, frozenset(listed) | {below.owner})
+    inside = f"SELECT {', '.join([name(below.owner), *zeroed])} FROM ({source}) AS q"
+    owner = privacy_id(below, name(below.owner))
+    content = [Content(name(column), kind) for column, kind in listed.items()]
+    every = ", ".join([owner.text, *(part.text for part in content)])
+    order = compiler.shuffle.order(content, owner)
+    return first_rows(inside, every, owner.text, order, f"k <= {rows.limit}")
 
 
 def before_public(rows: Rows, partners: int, unit: PrivacyUnit) -> Rows:
@@ -105,16 +126,3 @@ def too_many(product: int) -> InvalidParameter:
 def limits_people(rows: Rows) -> bool:
     """Whether some step of a plan limits what enters a join."""
     return isinstance(rows, Limited) or any(map(limits_people, rows.inputs))
-
-
-def provided(rows: Rows) -> dict[str, Kind]:
-    """The columns that rows have, owners apart: those a step computes, or all that came below."""
-    if isinstance(rows, Scan):
-        return {rows.column(name): field.facts.kind for name, field in rows.fields.items()}
-    outputs = getattr(rows, "outputs", None)
-    if outputs is None:
-        return {name: kind for below in rows.inputs for name, kind in provided(below).items()}
-    found = {output.name: output.facts.kind for output in outputs}
-    if isinstance(rows, PerPerson) and rows.person is not None:
-        found[rows.person] = rows.named.facts.kind
-    return found
