@@ -18,7 +18,12 @@ from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.curator.sub_budgets.division import line_of
-from discreet.relational.bounding.partition_filter import EveryPart, FirstParts, Keeping, SomeParts
+from discreet.relational.bounding.partition_filter import (
+    Assignment,
+    EveryPart,
+    FirstParts,
+    SomeParts,
+)
 from discreet.relational.execute.candidate_keys import candidates
 from discreet.relational.execute.exact_aggregation import tally
 from discreet.relational.plan.keys import KeySet
@@ -204,7 +209,7 @@ def _scope(stand: Stand, draw: random.Random) -> Scope:
     if table not in stand.setting.private:
         return Scope()
     line = line_of(table, by, stand.database)
-    keeping: Keeping = EveryPart()
+    keeping: Assignment = EveryPart()
     if isinstance(_plain(stand.setting.unit), dp.Person):
         keeping = draw.choice((SomeParts(1, 7), SomeParts(2, 7), FirstParts(1)))
     division = Division(line.scan.table, line.scan.prefix, line.part, line.values, keeping)

@@ -21,9 +21,9 @@ from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.functions.casts import LONGEST, cast
 from discreet.relational.functions.comparison import EQUAL
 from discreet.relational.functions.function import Function, always
-from discreet.relational.functions.registry import FUNCTIONS, OPERATORS, Entry
+from discreet.relational.functions.registry import FUNCTIONS, OPERATORS, FunctionEntry
 from discreet.relational.functions.text import CONCAT, replaced, substring
-from discreet.relational.limits.text_written import MOST_WRITTEN, written
+from discreet.relational.limits.memory import MOST_WRITTEN, written
 from discreet.relational.schema.sources import source_of
 from discreet.relational.types.column_domain import Facts, cleaned, hull
 from discreet.relational.types.data_type import TEXT_LIMIT, Kind, kind_of_value
@@ -57,7 +57,7 @@ CONSTANTS: Mapping[str, Sequence[tuple[object, ...]]] = {
 """What stands for the constant arguments of the functions of text."""
 
 
-def made(name: str, entry: Entry) -> Iterator[Function]:
+def made(name: str, entry: FunctionEntry) -> Iterator[Function]:
     """The functions a name of the registry stands for, where they may give text."""
     if entry.constants:
         yield from (entry.make(*constants) for constants in CONSTANTS.get(name, ()))

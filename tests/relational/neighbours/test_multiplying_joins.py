@@ -13,7 +13,7 @@ from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.bounding import before_joins as limited
 from discreet.relational.bounding.before_joins import Limited, limits_people
 from discreet.relational.compile.compiler import Compiler
-from discreet.relational.limits import rows_held as held
+from discreet.relational.limits import memory as held
 from discreet.relational.plan.nodes import Rows
 from tests.relational.neighbours.worlds import Private, Setting, Stand, breaches
 

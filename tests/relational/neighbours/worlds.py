@@ -33,7 +33,7 @@ from discreet.relational.execute.exact_aggregation import tally
 from discreet.relational.plan.nodes import Rows
 from discreet.relational.planning.planned_query import Inquiry
 from discreet.relational.schema.declarations import Declaration
-from discreet.relational.schema.sources import Source, source_of
+from discreet.relational.schema.sources import TableSource, source_of
 from discreet.relational.schema.table import MOST_ROWS, PublicTable, Table
 from discreet.relational.sql.translate import question_from
 from discreet.relational.types.data_type import Kind
@@ -167,7 +167,7 @@ class Worlds:
     def hashing(self) -> Hashing:
         return self._inner.hashing
 
-    def attach(self, name: str, source: Source) -> dict[str, str]:
+    def attach(self, name: str, source: TableSource) -> dict[str, str]:
         return self._inner.attach(self._version(name), source)
 
     def lock(self) -> None:

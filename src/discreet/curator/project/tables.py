@@ -12,7 +12,7 @@ from discreet.curator.project.declarations import columns, unit
 from discreet.curator.project.fields import TABLE, TEXT, WHOLE, Fields
 from discreet.relational.engines.engine import Engine, EngineTable
 from discreet.relational.schema.declarations import Declaration
-from discreet.relational.schema.sources import Source, source_of
+from discreet.relational.schema.sources import TableSource, source_of
 from discreet.relational.schema.table import MOST_ROWS, PublicTable, Table, public, table
 
 RESERVED = {"budget", "ledger", "engine", "randomness", "policy", "self"}
@@ -26,7 +26,7 @@ class InFile:
     path: Path
     table: str | None
 
-    def source(self, _: Engine) -> Source:
+    def source(self, _: Engine) -> TableSource:
         """The file, if it is there."""
         try:
             return source_of(self.path, self.table)

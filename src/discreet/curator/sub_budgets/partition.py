@@ -21,7 +21,7 @@ from discreet.curator.sharing import Sharing
 from discreet.curator.sub_budgets.child import required_name
 from discreet.curator.sub_budgets.division import line_of, listed, overlap, price_of_parts
 from discreet.ledger import Allotment, Grant, Role
-from discreet.relational.bounding.partition_filter import EveryPart, Keeping, SomeParts
+from discreet.relational.bounding.partition_filter import Assignment, EveryPart, SomeParts
 from discreet.relational.database import Database
 from discreet.relational.plan.scope import Division
 from discreet.relational.schema.table import Table
@@ -110,7 +110,7 @@ def open_partition(
             },
         ),
     )
-    keeping: Keeping = EveryPart()
+    keeping: Assignment = EveryPart()
     if person and most < len(line.values):
         keeping = SomeParts(most, salt_of(account))
     division = Division(line.scan.table, line.scan.prefix, line.part, line.values, keeping)

@@ -1,4 +1,4 @@
-"""What is kept of a table in one part of it: the rows of one part, of people kept in it.
+"""One part of a table: the rows that fall into it, of the people assigned to it.
 
 Each row of the table falls into one part, or into none. Where one person's rows may fall into
 several parts, a rule keeps the person in at most k of them. Which ones is a function of this
@@ -23,7 +23,7 @@ from discreet.relational.types.expression import Expression, columns
 
 
 @dataclass(frozen=True)
-class Keeping(ABC):
+class Assignment(ABC):
     """In which of the parts that a person's rows fall into the person is kept."""
 
     @property
@@ -37,7 +37,7 @@ class Keeping(ABC):
 
 
 @dataclass(frozen=True)
-class EveryPart(Keeping):
+class EveryPart(Assignment):
     """In all of them: rows are units, or there are no more parts than a person may be in."""
 
     @property
@@ -51,7 +51,7 @@ class EveryPart(Keeping):
 
 
 @dataclass(frozen=True)
-class SomeParts(Keeping):
+class SomeParts(Assignment):
     """In ``limit`` of them, the first by a hash of person and part under one salt for all."""
 
     limit: int
@@ -68,7 +68,7 @@ class SomeParts(Keeping):
 
 
 @dataclass(frozen=True)
-class FirstParts(Keeping):
+class FirstParts(Assignment):
     """In the ``limit`` earliest: later rows never displace earlier ones."""
 
     limit: int
@@ -84,7 +84,7 @@ class FirstParts(Keeping):
 
 
 @dataclass(frozen=True)
-class Kept(Rows):
+class PartitionFilter(Rows):
     """The rows of one part. ``part`` is computed from cleaned columns; NULL is a part if listed.
 
     Stability: rows of a person are kept or dropped by that person's rows alone.
@@ -93,7 +93,7 @@ class Kept(Rows):
     rows: Rows
     part: Expression
     value: object
-    keeping: Keeping
+    keeping: Assignment
 
     @property
     def changed(self) -> int | None:
@@ -116,7 +116,7 @@ class Kept(Rows):
 
 
 @step_text.register
-def kept(rows: Kept, compiler: Compiler, needed: frozenset[str]) -> str:
+def filtered(rows: PartitionFilter, compiler: Compiler, needed: frozenset[str]) -> str:
     """The needed columns of the rows in the part; a row without a part is in none."""
     dialect = compiler.dialect
     part, value = dialect.render(rows.part), dialect.literal(rows.value)
@@ -128,7 +128,7 @@ def kept(rows: Kept, compiler: Compiler, needed: frozenset[str]) -> str:
     return f"SELECT * FROM ({compiler.text(rows.rows, used)}) AS q WHERE {part} = {value}{who}"
 
 
-def _people(compiler: Compiler, rows: Kept, value: str) -> str:
+def _people(compiler: Compiler, rows: PartitionFilter, value: str) -> str:
     """Who is kept in the part: people and their parts, each pair once, ranked for each person."""
     dialect, keeping = compiler.dialect, rows.keeping
     assert rows.owner is not None

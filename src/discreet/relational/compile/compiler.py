@@ -25,7 +25,7 @@ from discreet.relational.plan.nodes import (
     Output,
     Rows,
     Scan,
-    Union,
+    UnionAll,
     scans,
 )
 from discreet.relational.types.column_domain import Facts
@@ -155,7 +155,7 @@ def _joined_people(rows: JoinedPeople, compiler: Compiler, needed: frozenset[str
 
 
 @step_text.register
-def _union(rows: Union, compiler: Compiler, needed: frozenset[str]) -> str:
+def _union(rows: UnionAll, compiler: Compiler, needed: frozenset[str]) -> str:
     parts = [
         compiler.computed(
             compiler.text(branch, used_by(expressions, branch.owner)),

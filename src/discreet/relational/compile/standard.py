@@ -14,7 +14,7 @@ from discreet.relational.compile.dialect import Dialect, Template
 from discreet.relational.functions.bins import edges
 from discreet.relational.functions.casts import FALSE_WORDS, TRUE_WORDS
 from discreet.relational.functions.intervals import interval, is_safe_whole
-from discreet.relational.functions.patterns import Pattern
+from discreet.relational.functions.patterns import LikePattern
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import TEXT_LIMIT, Kind
 from discreet.relational.types.expression import Call
@@ -123,7 +123,7 @@ def _replace(dialect: Dialect, call: Call, text: str) -> str:
 
 def like(dialect: Dialect, call: Call, text: str) -> str:
     """The engine's own LIKE."""
-    pattern = Pattern(str(call.function.parameters[0]))
+    pattern = LikePattern(str(call.function.parameters[0]))
     escape = " ESCAPE '!'" if pattern.escaped else ""
     return f"({text} LIKE {dialect.text(pattern.text)}{escape})"
 

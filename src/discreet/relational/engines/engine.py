@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from discreet.relational.bounding.hashing import Hashing
 from discreet.relational.compile.dialect import Dialect
-from discreet.relational.schema.sources import Fingerprint, Source
+from discreet.relational.schema.sources import Fingerprint, TableSource
 from discreet.relational.types.data_type import Kind
 
 
@@ -49,7 +49,7 @@ class Engine(Protocol):
     def hashing(self) -> Hashing:
         """By which hash bounding chooses the rows that are kept, not how many."""
 
-    def attach(self, name: str, source: Source) -> dict[str, str]:
+    def attach(self, name: str, source: TableSource) -> dict[str, str]:
         """Make the rows of ``source`` available; the stored type of each column.
 
         A source that the engine cannot read is refused here (``engine_cannot_read``).
@@ -101,7 +101,7 @@ class Engine(Protocol):
 
 
 @dataclass(frozen=True)
-class EngineTable(Source):
+class EngineTable(TableSource):
     """A table or view that lies in an engine already: ``postgres.table("clinic.visits")``."""
 
     engine: Engine

@@ -25,7 +25,7 @@ MOST_WILDCARDS = 5
 
 
 @dataclass(frozen=True)
-class Pattern:
+class LikePattern:
     """A pattern in one spelling: ``!`` escapes itself and the wildcards, nothing else."""
 
     text: str
@@ -84,7 +84,7 @@ def like(pattern: str, escape: str = "") -> Function:
     >>> like("a%").apply(["abc"], Kind.TRUTH), like("a!%", "!").apply(["abc"], Kind.TRUTH)
     (True, False)
     """
-    spelled = Pattern(_respelled(pattern, escape))
+    spelled = LikePattern(_respelled(pattern, escape))
     regex = re.compile(spelled.committed())
     return Function(
         "like",

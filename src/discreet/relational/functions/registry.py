@@ -30,7 +30,7 @@ from discreet.relational.functions.text import (
 
 
 @dataclass(frozen=True)
-class Entry:
+class FunctionEntry:
     """A callable name: which arguments are constants, and the function they make."""
 
     make: Callable[..., Function]
@@ -39,12 +39,14 @@ class Entry:
     most: int = 1
 
 
-def _plain(function: Function, least: int = 1, most: int | None = None) -> Entry:
-    return Entry(lambda: function, least=least, most=least if most is None else most)
+def _plain(function: Function, least: int = 1, most: int | None = None) -> FunctionEntry:
+    return FunctionEntry(lambda: function, least=least, most=least if most is None else most)
 
 
-def _made(make: Callable[..., Function], constants: set[int], least: int, most: int) -> Entry:
-    return Entry(make, frozenset(constants), least, most)
+def _made(
+    make: Callable[..., Function], constants: set[int], least: int, most: int
+) -> FunctionEntry:
+    return FunctionEntry(make, frozenset(constants), least, most)
 
 
 def _round(digits: int = 0) -> Function:
@@ -65,7 +67,7 @@ def _named(unit: object) -> str:
 
 _SIDES = {"trim": "both", "ltrim": "leading", "rtrim": "trailing"}
 
-_ENTRIES: dict[str, Entry] = {
+_ENTRIES: dict[str, FunctionEntry] = {
     "abs": _plain(arithmetic.ABSOLUTE),
     "sign": _plain(arithmetic.SIGN),
     "mod": _plain(arithmetic.REMAINDER, 2),
@@ -117,7 +119,7 @@ _ENTRIES: dict[str, Entry] = {
     "width_bucket": _made(bucket, {1, 2, 3}, 4, 4),
 }
 
-FUNCTIONS: Mapping[str, Entry] = _ENTRIES
+FUNCTIONS: Mapping[str, FunctionEntry] = _ENTRIES
 """By lower-case SQL name."""
 
 OPERATORS: Mapping[str, Function] = {

@@ -50,6 +50,9 @@ _FIELDS = {
 }
 """The fields of parts that had to be told then, where more may have come since."""
 
+_NAMES = {"PartitionFilter": "Kept", "UnionAll": "Union", "CountedRows": "Counted"}
+"""What parts were called then, where they have another name now."""
+
 
 def former_identity(question: Question | tuple[Question, ...], *more: object) -> str | None:
     """The digest under which an identical question was kept; None where there was none like it."""
@@ -84,7 +87,7 @@ def _text(value: object) -> str:  # noqa: PLR0911 -- one line for each kind of p
         return value.name
     if is_dataclass(value) and not isinstance(value, type):
         inside = ",".join(_text(getattr(value, item.name)) for item in _then(value))
-        return f"{type(value).__name__}({inside})"
+        return f"{_name(value)}({inside})"
     if isinstance(value, tuple | list):
         return f"({','.join(map(_text, value))})"
     if isinstance(value, Mapping):
@@ -94,7 +97,7 @@ def _text(value: object) -> str:  # noqa: PLR0911 -- one line for each kind of p
 
 def _then(value: Any) -> list[Field[Any]]:
     """The fields there were; refused where a later one says something."""
-    known = _FIELDS.get(type(value).__name__)
+    known = _FIELDS.get(_name(value))
     if known is None:
         return list(fields(value))
     for item in fields(value):
@@ -105,3 +108,7 @@ def _then(value: Any) -> list[Field[Any]]:
 
 def _default(item: Field[Any]) -> object:
     return item.default_factory() if item.default_factory is not MISSING else item.default
+
+
+def _name(value: object) -> str:
+    return _NAMES.get(type(value).__name__, type(value).__name__)

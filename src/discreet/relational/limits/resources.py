@@ -16,7 +16,7 @@ from dataclasses import fields
 from discreet.core.errors import InvalidParameter
 from discreet.relational.aggregates.measures import Measure, Ranks
 from discreet.relational.plan.keys import KeySet
-from discreet.relational.plan.nodes import Rows, Union
+from discreet.relational.plan.nodes import Rows, UnionAll
 from discreet.relational.plan.query import Question
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
 
@@ -92,7 +92,7 @@ def _rows_size(rows: Rows, sizes: dict[str, int]) -> int:
 def _columns(rows: Rows) -> Iterable[tuple[list[str], tuple[Expression, ...]]]:
     """Names and expressions of the columns that a step computes."""
     names = [output.name for output in getattr(rows, "outputs", ())]
-    if isinstance(rows, Union):
+    if isinstance(rows, UnionAll):
         return [(names, expressions) for _, expressions in rows.branches]
     expressions = getattr(rows, "expressions", None)
     return [] if expressions is None else [(names, expressions)]

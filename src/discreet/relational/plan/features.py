@@ -52,7 +52,7 @@ class Feature(ABC):
 
 
 @dataclass(frozen=True)
-class Counted(Feature):
+class CountedRows(Feature):
     """How many rows, or how many in which ``argument`` is not NULL."""
 
     argument: Column | None = None

@@ -208,7 +208,7 @@ class Output:
 
 
 @dataclass(frozen=True)
-class Union(Rows):
+class UnionAll(Rows):
     """All rows of several branches, each giving the expressions of the common columns."""
 
     prefix: str

@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.queries.synopses.marginals import MOST_AXES, Axes, Marginals
 from discreet.relational.aggregates.measures import CountRows, Linear, Total
-from discreet.relational.bounding.partition_filter import Kept
+from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.identity.identity import canonical_text
 from discreet.relational.plan.keys import MOST_CELLS, Block, KeySet
-from discreet.relational.plan.nodes import Distinct, Filtered, Rows, Scan, Union
+from discreet.relational.plan.nodes import Distinct, Filtered, Rows, Scan, UnionAll
 from discreet.relational.plan.query import Question
 from discreet.relational.planning.allocation import Noised, Part, relative_variance, shares
 
@@ -107,7 +107,7 @@ def families(parts: Sequence[tuple[Question, Linear, bool]]) -> tuple[Family, ..
 
 def _steady(rows: Rows) -> bool:
     """Whether the rows are the same whatever is asked about them."""
-    steps = (Scan, Filtered, JoinedPublic, Union, Distinct, Kept)
+    steps = (Scan, Filtered, JoinedPublic, UnionAll, Distinct, PartitionFilter)
     return isinstance(rows, steps) and all(map(_steady, rows.inputs))
 
 

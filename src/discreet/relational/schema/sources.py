@@ -22,7 +22,7 @@ class Fingerprint:
     modified: int
 
 
-class Source(ABC):
+class TableSource(ABC):
     """The rows of a table, as an engine is asked to read them.
 
     Files, tables of DuckDB files and frames are here; what an engine holds already is its own
@@ -36,12 +36,12 @@ class Source(ABC):
     def fingerprint(self) -> Fingerprint | None:
         """The version of the rows without reading them; None where nothing tells it."""
 
-    def identified_by(self, columns: frozenset[str]) -> Source:
+    def identified_by(self, columns: frozenset[str]) -> TableSource:
         """The same rows, where people are told apart by ``columns``, if they are there."""
         return self
 
 
-class _File(Source):
+class _File(TableSource):
     path: Path
 
     def fingerprint(self) -> Fingerprint | None:
@@ -63,7 +63,7 @@ class ParquetFile(_File):
     path: Path
     identifiers: frozenset[str] = frozenset()
 
-    def identified_by(self, columns: frozenset[str]) -> Source:
+    def identified_by(self, columns: frozenset[str]) -> TableSource:
         """The same file: text that is not UTF-8 is nobody's in these columns."""
         return replace(self, identifiers=columns)
 
@@ -84,7 +84,7 @@ class DatabaseTable(_File):
 
 
 @dataclass(frozen=True)
-class InMemory(Source):
+class InMemory(TableSource):
     """A Polars, pandas or Arrow table, or a mapping of names to NumPy arrays, in memory.
 
     Lists are for public tables alone: what they hold is found by looking at it.
@@ -101,9 +101,9 @@ _FRAMES = {"polars", "pandas", "pyarrow"}
 _IN_MEMORY = {"DataFrame", "Table", "RecordBatch"}
 
 
-def source_of(value: object, table: str | None = None) -> Source:
+def source_of(value: object, table: str | None = None) -> TableSource:
     """The source a user means by a path or an object in memory."""
-    if isinstance(value, Source):
+    if isinstance(value, TableSource):
         return value
     if isinstance(value, str | Path):
         return _file(Path(value), table)
@@ -125,7 +125,7 @@ def _is_frame(value: object) -> bool:
     )
 
 
-def _file(path: Path, table: str | None) -> Source:
+def _file(path: Path, table: str | None) -> TableSource:
     absolute = path.absolute()
     if not absolute.is_file():
         raise _missing(path)
@@ -151,7 +151,7 @@ def _file(path: Path, table: str | None) -> Source:
     )
 
 
-def require_types(source: Source) -> None:
+def require_types(source: TableSource) -> None:
     """Refuse private columns whose type only their values could tell: lists, arrays of objects.
 
     The refusal follows from the kinds of containers, never from what is in them.
@@ -171,7 +171,7 @@ def require_types(source: Source) -> None:
             )
 
 
-def cannot_read(*, engine: str, source: Source, remedy: str) -> InvalidParameter:
+def cannot_read(*, engine: str, source: TableSource, remedy: str) -> InvalidParameter:
     """The refusal of a source by an engine that has no way to it."""
     return InvalidParameter(
         code="engine_cannot_read",

@@ -20,7 +20,7 @@ from discreet.relational.functions.casts import (
     REAL_FORM,
     WHOLE_FORM,
 )
-from discreet.relational.functions.patterns import Pattern
+from discreet.relational.functions.patterns import LikePattern
 from discreet.relational.types.column_domain import Facts, limits
 from discreet.relational.types.data_type import Kind
 from discreet.relational.types.expression import Call
@@ -65,7 +65,7 @@ def _substring(_: Dialect, call: Call, text: str) -> str:
 
 
 def _like(dialect: Dialect, call: Call, text: str) -> str:
-    pattern = Pattern(str(call.function.parameters[0]))
+    pattern = LikePattern(str(call.function.parameters[0]))
     if pattern.searches and not pattern.plain:
         # LIKE of plain pieces finds one after the other; older versions try all places of others.
         return f"regexp_full_match({text}, {dialect.text(pattern.automaton())})"

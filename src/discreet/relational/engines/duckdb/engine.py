@@ -28,9 +28,8 @@ from discreet.relational.engines.duckdb.csv_file import text_file
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.engines.duckdb.frames import typed
 from discreet.relational.engines.duckdb.key_tables import TemporaryTables
-from discreet.relational.engines.duckdb.parquet_file import parquet, parquet_columns
 from discreet.relational.engines.duckdb.spill import private_folder, removed_with
-from discreet.relational.engines.duckdb.stored_tables import require_stored
+from discreet.relational.engines.duckdb.stored import parquet, parquet_columns, require_stored
 from discreet.relational.engines.engine import EngineTable
 from discreet.relational.engines.key_tables import KeyTables
 from discreet.relational.schema.sources import (
@@ -38,7 +37,7 @@ from discreet.relational.schema.sources import (
     DatabaseTable,
     InMemory,
     ParquetFile,
-    Source,
+    TableSource,
     cannot_read,
 )
 from discreet.relational.types.data_type import Kind
@@ -109,7 +108,7 @@ class DuckDB:
         """How rows that bounding keeps are chosen."""
         return self._hashing
 
-    def attach(self, name: str, source: Source) -> dict[str, str]:
+    def attach(self, name: str, source: TableSource) -> dict[str, str]:
         """Make rows available under ``name``; the stored type of each column."""
         if isinstance(source, EngineTable):
             raise cannot_read(
@@ -192,7 +191,7 @@ class DuckDB:
     def _run(self, text: str) -> duckdb.DuckDBPyConnection:
         return self._connection.execute(text)
 
-    def _attached(self, number: int, source: Source) -> str:
+    def _attached(self, number: int, source: TableSource) -> str:
         literal, identifier = self._dialect.literal, self._dialect.identifier
         view = f"source_{number}"
         match source:

@@ -28,7 +28,7 @@ from discreet.relational.engines.postgres.casts import (
     real_from_text,
     text_from_real,
 )
-from discreet.relational.functions.patterns import Pattern
+from discreet.relational.functions.patterns import LikePattern
 from discreet.relational.functions.text import lowered, uppered
 from discreet.relational.types.column_domain import Facts, limits
 from discreet.relational.types.data_type import LARGEST_REAL, Kind
@@ -131,7 +131,7 @@ def _changes(change: Callable[[str], str]) -> tuple[str, str]:
 
 
 def _like(dialect: Dialect, call: Call, text: str) -> str:
-    pattern = Pattern(str(call.function.parameters[0]))
+    pattern = LikePattern(str(call.function.parameters[0]))
     # Without ESCAPE a backslash would be one.
     return f"({text} LIKE {dialect.text(pattern.text)} ESCAPE '{'!' if pattern.escaped else ''}')"
 

@@ -41,7 +41,7 @@ def begin(version: int) -> str:
     return "; ".join((*_BEGIN, *later))
 
 
-class Server:
+class PostgresServer:
     """A server and a database, by a connection string or URL as libpq reads it."""
 
     def __init__(self, conninfo: str) -> None:
@@ -105,4 +105,4 @@ class Server:
         )
 
     def __repr__(self) -> str:
-        return f"Server({self.where!r})"
+        return f"PostgresServer({self.where!r})"

@@ -33,7 +33,7 @@ from discreet.relational.engines.spark.session import (
     require_pinned,
     unreachable,
 )
-from discreet.relational.schema.sources import ParquetFile, Source, cannot_read
+from discreet.relational.schema.sources import ParquetFile, TableSource, cannot_read
 from discreet.relational.types.data_type import Kind
 
 _Result = TypeVar("_Result")
@@ -86,7 +86,7 @@ class Spark:
         """How rows that bounding keeps are chosen."""
         return self._hashing
 
-    def attach(self, name: str, source: Source) -> dict[str, str]:
+    def attach(self, name: str, source: TableSource) -> dict[str, str]:
         """Make rows available under ``name``; the stored type of each column."""
         match source:
             case EngineTable():

@@ -1,8 +1,13 @@
-"""A query around an answer: columns, conditions and order of released values, moved inside.
+"""From text to the one SELECT that is translated: parsed, flattened, shorthand written out.
 
-``SELECT * FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) AS t WHERE n > 10``
-asks what the inner query asks, with HAVING and ORDER BY. Tools that write SQL nest so. What is
-moved works on released values only, as it would have outside.
+*A query around an answer*: columns, conditions and order of released values are moved inside.
+``SELECT * FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) AS t WHERE n > 10`` asks what
+the inner query asks, with HAVING and ORDER BY. Tools that write SQL nest so. What is moved works on
+released values only, as it would have outside.
+
+*APPROX_TOP_K(x, k)* gives the k most frequent values, as in DuckDB; *APPROX_TOP_COUNT(x, k)* their
+counts as well, as in BigQuery. Both become GROUP BY, ORDER BY and LIMIT, which act on released
+values or rank privately.
 
 Source: contract, "Columns" (ORDER BY and LIMIT act on released values only).
 """
@@ -12,13 +17,54 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import sqlglot
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
 from discreet.relational.sql.relation import unsupported
 
+_LONGEST = 100_000
 _OUTSIDE = {"expressions", "from_", "from", "where", "order", "limit", "offset", "with_", "with"}
 _LAST = ("order", "limit", "offset")
+_COUNTED = "approx_top_count"
+
+
+def parse(text: str) -> exp.Expression:
+    """One statement, or a refusal that quotes nothing but the analyst's own text."""
+    if not isinstance(text, str) or not text.strip() or len(text) > _LONGEST:
+        raise InvalidParameter(
+            code="sql_syntax",
+            expectation=f"one SELECT statement of at most {_LONGEST} characters",
+            received=type(text).__name__,
+            remedy='Write for instance "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward".',
+        )
+    try:
+        statements = [part for part in sqlglot.parse(text, read="duckdb") if part is not None]
+    except (sqlglot.errors.SqlglotError, RecursionError) as fault:
+        raise InvalidParameter(
+            code="sql_syntax",
+            expectation="one SELECT statement in SQL",
+            received=_first_line(fault),
+            remedy="Fix the syntax; docs/sql.md lists what is understood.",
+        ) from None
+    if len(statements) != 1:
+        raise InvalidParameter(
+            code="sql_syntax",
+            expectation="one statement",
+            received=f"{len(statements)} statements",
+            remedy="Ask one question at a time.",
+        )
+    return statements[0]  # type: ignore[return-value]
+
+
+def _first_line(fault: Exception) -> str:
+    """Where the parser stopped, in the analyst's own text."""
+    errors = getattr(fault, "errors", None)
+    if not errors:
+        return "text that ends inside of quotes, or nests too deep"
+    place = errors[0]
+    near = str(place.get("highlight") or "").strip() or "the end"
+    return f"line {place.get('line')}, column {place.get('col')}: near {near[:40]}"
 
 
 def flattened(select: exp.Expression) -> exp.Expression:
@@ -154,3 +200,55 @@ def _aggregates(select: exp.Select) -> bool:
 
 def _given(node: exp.Expression) -> list[str]:
     return [name for name, value in node.args.items() if value]
+
+
+def written_out(select: exp.Select) -> exp.Select:
+    """The SELECT itself, or the one that its only column stands for."""
+    tops = [
+        node for item in select.expressions for node in item.find_all(exp.Func) if _is_top(node)
+    ]
+    if not tops:
+        return select
+    (item, *others), (top, *_) = select.expressions, tops
+    inside = item.this if isinstance(item, exp.Alias) else item
+    clauses = [name for name in ("group", "having", "order", "limit") if select.args.get(name)]
+    if others or inside is not top or clauses:
+        raise unsupported(
+            construct=f"{_top_name(top).upper()} beside other columns or clauses",
+            remedy="Ask for it alone, or write GROUP BY x ORDER BY COUNT(*) DESC LIMIT k.",
+        )
+    key, most = _top_arguments(top)
+    count = exp.Count(this=exp.Star())
+    made = select.copy()
+    named = [_aliased(key.copy(), item.alias)]
+    if _top_name(top) == _COUNTED:
+        named.append(_aliased(count.copy(), "count"))
+    made.set("expressions", named)
+    made.set("group", exp.Group(expressions=[key.copy()]))
+    made.set("order", exp.Order(expressions=[exp.Ordered(this=count.copy(), desc=True)]))
+    made.set("limit", exp.Limit(expression=most.copy()))
+    return made
+
+
+def _aliased(node: exp.Expression, alias: str) -> exp.Expression:
+    return exp.Alias(this=node, alias=exp.to_identifier(alias)) if alias else node
+
+
+def _is_top(node: exp.Expression) -> bool:
+    return isinstance(node, exp.ApproxTopK) or _top_name(node) == _COUNTED
+
+
+def _top_name(node: exp.Expression) -> str:
+    if isinstance(node, exp.ApproxTopK):
+        return "approx_top_k"
+    return node.name.lower() if isinstance(node, exp.Anonymous) else ""
+
+
+def _top_arguments(top: exp.Expression) -> tuple[exp.Expression, exp.Expression]:
+    given = top.expressions if isinstance(top, exp.Anonymous) else [top.this, top.expression]
+    if len(given) != 2 or not (isinstance(given[1], exp.Literal) and given[1].is_int):
+        raise unsupported(
+            construct=f"{_top_name(top).upper()} without a whole number of values",
+            remedy="Write APPROX_TOP_K(x, 5).",
+        )
+    return given[0], given[1]

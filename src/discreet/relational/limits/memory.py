@@ -1,10 +1,17 @@
-"""How much a question holds of one unit at once: rows that joins made, and their letters.
+"""How much a question writes for one row and holds of one unit: public numbers, with limits.
 
-A join makes few rows of one unit's, but unions add them up, and joins on another key multiply what
-their owner declared. Each text is short, but a step that sorts or tells rows apart keeps the texts
-of all of them: a million rows of one person, of ten texts each, are more than a machine has room
+*For one row.* Each text is short (``TEXT_LIMIT``), but a question may compute many of them, in one
+step or in steps upon steps. What it computes for one row of each of its steps, results on the way
+included, is added up.
+
+*Of one unit.* A join makes few rows of one unit's, but unions add them up, and joins on another key
+multiply what their owner declared. A step that sorts or tells rows apart keeps the texts of all of
+them: a million rows of one person, of ten texts each, are more than a machine has room
 for, and then the person's presence would decide whether there is an answer. So rows, and the
-product, have limits of their own. They follow from the plan and its facts alone.
+product, have limits of their own.
+
+All follow from the plan and the facts of its expressions alone, so a refusal is free and tells
+nothing.
 
 Source: contract, "What may be seen" (the resources of a question are public).
 """
@@ -13,21 +20,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
+from itertools import accumulate
 
 from discreet.core.errors import InvalidParameter
 from discreet.relational.aggregates.aggregate import Aggregate
 from discreet.relational.aggregates.measures import CountValues
 from discreet.relational.bounding.before_joins import MOST_ROWS, too_many
 from discreet.relational.bounding.key_truncation import JoinedByKey, Truncated
-from discreet.relational.bounding.partition_filter import Kept
+from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.bounding.public_join import JoinedPublic
+from discreet.relational.functions.text import CONCAT
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
-from discreet.relational.plan.nodes import Distinct, Filtered, Rows, Scan, Union
+from discreet.relational.plan.nodes import Distinct, Filtered, Rows, Scan, UnionAll
 from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.expression import Column, Expression
+from discreet.relational.types.data_type import TEXT_LIMIT, Kind
+from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
 
 MOST_HELD = 1 << 26
 """Letters, of four bytes at most: 256 MiB for a unit."""
+
+MOST_WRITTEN = 64 * TEXT_LIMIT
+"""Letters, of four bytes at most: 1 MiB for a row."""
 
 _JOINS = 4
 """How many joins of ``MOST_ROWS`` rows each may meet at one step."""
@@ -48,7 +61,7 @@ def made(rows: Rows) -> int:
             return made(left) * right.limit + made(right) * left.limit
         case JoinedPublic():
             return made(rows.rows) * max(rows.partners, 1)
-        case Filtered() | Kept() | Distinct() | Union() | Truncated():
+        case Filtered() | PartitionFilter() | Distinct() | UnionAll() | Truncated():
             return sum(map(made, rows.inputs))
     return sum(map(made, rows.inputs)) if rows.changed is None else rows.changed
 
@@ -119,3 +132,58 @@ def _named(part: object) -> Iterator[str]:
             waiting.append(part.expressions)
         elif is_dataclass(part) and not isinstance(part, Facts | type):
             waiting.extend(getattr(part, item.name) for item in fields(part))
+
+
+def written(step: object) -> int:
+    """Letters of text computed for one row by all expressions in a plan or a question.
+
+    Columns and constants are not written anew; equal expressions of one step are written once.
+    """
+    return sum(sum(map(_letters, calls)) for calls in _calls(step))
+
+
+def require_short(step: object) -> None:
+    """Refuse a question that writes more text for a row than any may."""
+    found = written(step)
+    if found > MOST_WRITTEN:
+        raise InvalidParameter(
+            code="too_much_text",
+            expectation=f"at most {MOST_WRITTEN} letters of text computed for one row",
+            received=found,
+            remedy="Compute fewer texts, or shorter ones: left(x, 20), or declared categories.",
+        )
+
+
+def _letters(call: Call) -> int:
+    """Letters of a result, and of all that is held on the way to it."""
+    if call.function != CONCAT:
+        return call.facts.letters
+    _, *held = accumulate(arg.facts.letters for arg in call.args)
+    return call.facts.letters + sum(min(so_far, 2 * TEXT_LIMIT) for so_far in held)
+
+
+def _calls(step: object) -> Iterator[set[Call]]:
+    """The different calls that give text, step by step."""
+    waiting: list[object] = [step]
+    while waiting:
+        found = set[Call]()
+        parts = _parts(waiting.pop())
+        while parts:
+            part = parts.pop()
+            if isinstance(part, Call | Case):
+                parts.extend(part.args)
+                if isinstance(part, Call) and part.facts.kind is Kind.TEXT:
+                    found.add(part)
+            elif isinstance(part, tuple):
+                parts.extend(part)
+            elif is_dataclass(part) and not isinstance(part, Column | Literal | Facts):
+                waiting.append(part)
+        yield found
+
+
+def _parts(step: object) -> list[object]:
+    """What a step is made of; lists of keys have no expressions in them."""
+    if isinstance(step, Block):
+        return [step.expressions]
+    assert is_dataclass(step)
+    return [getattr(step, item.name) for item in fields(step)]
