@@ -35,7 +35,7 @@ from discreet.relational.planning.top_k import Ranking
 from discreet.relational.schema.table import MOST_ROWS
 from discreet.relational.types.expression import Expression
 from tests.fuzz.relations import Questions
-from tests.relational.homes import Home
+from tests.relational.engine_with_rows import EngineWithRows
 from tests.relational.neighbours.tables import (
     DAYS,
     NOTES,
@@ -154,7 +154,7 @@ def tried(
     depth: int = 3,
     focus: Sequence[str] = (),
     steps: Sequence[str] = (),
-    home: Home | None = None,
+    home: EngineWithRows | None = None,
     most_units: int = 3,
 ) -> Tried:
     """One random database, asked a few random questions in some of its neighbours."""

@@ -32,7 +32,7 @@ from discreet.relational.plan.scope import Division, Scope
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal, canonical
-from tests.relational.doors.hospital import curator
+from tests.relational.frontends.hospital import curator
 
 ASKED = (
     "SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM visits WHERE age > 40 GROUP BY ward",

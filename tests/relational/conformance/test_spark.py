@@ -17,13 +17,13 @@ import discreet as dp
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.bounding.hashing import NATIVE, PORTABLE, Hashing
 from discreet.relational.bounding.person_groups import PersonBounds
+from tests.relational.bounding.test_hashing import spelled_alike
 from tests.relational.conformance.engines import Maker
 from tests.relational.conformance.questions import CASES, UNCUT
 from tests.relational.conformance.rows import people
-from tests.relational.conformance.spark_home import INTERPRETED, SparkHome, missing
+from tests.relational.conformance.spark_with_rows import INTERPRETED, SparkWithRows, missing
 from tests.relational.conformance.test_conformance import differences
 from tests.relational.conformance.test_expressions import differences as expression_differences
-from tests.relational.conformance.test_hashing import spelled_alike
 from tests.relational.conformance.test_neighbours import found
 from tests.relational.expressions.engine import Row
 from tests.relational.expressions.rows import any_rows, awkward_rows
@@ -42,8 +42,8 @@ pytestmark = [
     pytest.mark.xdist_group("spark"),
     pytest.mark.skipif(missing() is not None, reason=str(missing())),
 ]
-QUICK = Maker("spark", missing, partial(SparkHome, settings=INTERPRETED))
-WHOLE = Maker("spark", missing, SparkHome)
+QUICK = Maker("spark", missing, partial(SparkWithRows, settings=INTERPRETED))
+WHOLE = Maker("spark", missing, SparkWithRows)
 _FAST = ("rows", "people in one group", "through orders")
 """The cases of the fast suite; the others ask most of their questions again of other units."""
 _QUIET = settings(suppress_health_check=list(HealthCheck), deadline=None)

@@ -10,8 +10,13 @@ import discreet as dp
 from discreet.relational.engines import key_tables
 from discreet.relational.engines.spark.engine import Spark
 from discreet.relational.types.data_type import Kind
-from tests.relational.conformance.spark_home import INTERPRETED, SparkHome, missing, session
-from tests.relational.engines.partners import CUT, exact
+from tests.relational.bounding.partners import CUT, exact
+from tests.relational.conformance.spark_with_rows import (
+    INTERPRETED,
+    SparkWithRows,
+    missing,
+    session,
+)
 from tests.relational.engines.test_several_curators import meet_nowhere
 
 pytestmark = [
@@ -64,7 +69,7 @@ def test_names_of_keys_are_not_to_be_guessed_and_few_are_kept(
 
 
 def test_curators_with_one_engine_object_answer_about_their_own_tables() -> None:
-    home = SparkHome(settings=INTERPRETED)
+    home = SparkWithRows(settings=INTERPRETED)
     try:
         meet_nowhere(home)
     finally:
@@ -73,4 +78,4 @@ def test_curators_with_one_engine_object_answer_about_their_own_tables() -> None
 
 @pytest.mark.parametrize("partners", [None, 1])
 def test_rows_of_a_key_beyond_the_partners_paid_for_are_cut(partners: int | None) -> None:
-    assert exact(SparkHome(settings=INTERPRETED), partners) == CUT[partners]
+    assert exact(SparkWithRows(settings=INTERPRETED), partners) == CUT[partners]

@@ -29,7 +29,7 @@ from discreet.relational.types.column_domain import Facts, cleaned, hull
 from discreet.relational.types.data_type import TEXT_LIMIT, Kind, kind_of_value
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal, evaluate
 from tests.relational.conformance.engines import DUCKDB, POSTGRES, Maker
-from tests.relational.conformance.spark_home import INTERPRETED, SparkHome, missing
+from tests.relational.conformance.spark_with_rows import INTERPRETED, SparkWithRows, missing
 
 FAR = TEXT_LIMIT + 904
 AT_ONCE = 8
@@ -107,8 +107,8 @@ def test_every_function_that_gives_text_says_how_long_it_is_at_most() -> None:
         assert 0 <= call.facts.length <= TEXT_LIMIT
 
 
-def spark_home(_: Any) -> SparkHome:
-    return SparkHome(settings=INTERPRETED)
+def spark_home(_: Any) -> SparkWithRows:
+    return SparkWithRows(settings=INTERPRETED)
 
 
 ENGINES = (DUCKDB, POSTGRES, Maker("spark", missing, spark_home))

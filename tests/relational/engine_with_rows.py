@@ -12,7 +12,7 @@ from discreet.relational.bounding.hashing import NATIVE, Hashing
 from discreet.relational.engines.engine import Engine
 
 
-class Home(Protocol):
+class EngineWithRows(Protocol):
     """An engine with tables of its own."""
 
     @property
@@ -27,7 +27,7 @@ class Home(Protocol):
 
 
 @dataclass
-class DuckDBHome:
+class DuckDBWithRows:
     """Frames are read where they are."""
 
     hashing: Hashing = NATIVE

@@ -11,7 +11,7 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.relational.frontends.frame.frame import Frame
-from tests.relational.doors.hospital import curator, digest
+from tests.relational.frontends.hospital import curator, digest
 
 EPSILON = dp.PureDP(epsilon=1)
 

@@ -27,7 +27,7 @@ from discreet.relational.sql.translate import question_from
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
 from discreet.relational.types.expression import Column
-from tests.relational.homes import DuckDBHome
+from tests.relational.engine_with_rows import DuckDBWithRows
 from tests.relational.neighbours.lies import lying, setting
 from tests.relational.neighbours.worlds import Setting, Stand, one
 
@@ -100,7 +100,7 @@ def test_groups_of_one_hash_are_still_told_apart() -> None:
     rows = pl.DataFrame({"pid": [1] * 6 + [2], "w": ["A", "B", "C", "A", "B", "C", "A"]})
     person = dp.Person("pid", max_rows=6, max_groups=1)
     found = one(rows, person, {"w": dp.Category(["A", "B", "C"])})
-    stand = Stand(found, DuckDBHome(hashing=Alike()))
+    stand = Stand(found, DuckDBWithRows(hashing=Alike()))
     try:
         asked = stand.inquiry("SELECT w, COUNT(*) AS n FROM t GROUP BY w")
         counts = [int(count) for count in stand.exact(asked).linear[0]]

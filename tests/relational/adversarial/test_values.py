@@ -17,7 +17,7 @@ import discreet as dp
 from discreet.core.errors import EngineFailed
 from discreet.curator.curator import OWNER
 from discreet.relational.engines.duckdb.engine import DuckDB
-from tests.relational.hostile.curators import SECRETS, ask, chain, curator, spent, table, words
+from tests.relational.adversarial.curators import SECRETS, ask, chain, curator, spent, table, words
 
 AWKWARD: dict[str, list[Any]] = {
     "pid": [1, 2, 3, 4, 5, 6, 7, 8],

@@ -8,7 +8,7 @@ import pytest
 
 import discreet as dp
 from discreet.core.errors import DiscreetError
-from tests.relational.doors.hospital import curator, digest
+from tests.relational.frontends.hospital import curator, digest
 
 INNER = "SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM visits GROUP BY ward"
 

@@ -9,7 +9,7 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.unit import Person
-from tests.relational.doors.hospital import curator
+from tests.relational.frontends.hospital import curator
 
 
 @pytest.fixture(scope="module")

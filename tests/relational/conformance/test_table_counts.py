@@ -16,10 +16,10 @@ from discreet.relational.execute import table_counts as counting
 from discreet.relational.plan.keyed_universe import column_questions
 from tests.relational.conformance.engines import DUCKDB, Maker, others
 from tests.relational.conformance.rows import POOLS, SCHEMA, drawn, frame
-from tests.relational.conformance.spark_home import missing
+from tests.relational.conformance.spark_with_rows import missing
 from tests.relational.conformance.test_spark import QUICK
+from tests.relational.execute.test_table_counts import counts_of
 from tests.relational.neighbours.worlds import Stand, one
-from tests.relational.test_counting import counts_of
 
 COLUMNS = {
     "w": dp.Category(["A", "B", "é", None]),

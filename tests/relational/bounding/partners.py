@@ -10,7 +10,7 @@ import polars as pl
 import discreet as dp
 from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.plan.nodes import Rows
-from tests.relational.homes import Home
+from tests.relational.engine_with_rows import EngineWithRows
 from tests.relational.neighbours.worlds import Stand, one
 
 PRIVATE = pl.DataFrame({"z": [1, 1, 2, 3, None]})
@@ -44,7 +44,7 @@ def with_partners(rows: Any, partners: int) -> Any:
     return replace(made, partners=partners) if isinstance(made, JoinedPublic) else made
 
 
-def exact(home: Home, partners: int | None) -> list[list[list[int]]]:
+def exact(home: EngineWithRows, partners: int | None) -> list[list[list[int]]]:
     """The exact numbers of each question, where it was priced for so many partners."""
     stand = Stand(one(PRIVATE, dp.Row(), {"z": dp.Number(0, 9)}, p=PUBLIC), home)
     try:

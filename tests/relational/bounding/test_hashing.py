@@ -27,7 +27,7 @@ from discreet.relational.engines.engine import Engine
 from discreet.relational.schema.sources import source_of
 from discreet.relational.types.data_type import Kind
 from tests.relational.conformance.engines import DUCKDB, OTHERS, POSTGRES, Maker
-from tests.relational.homes import Home
+from tests.relational.engine_with_rows import EngineWithRows
 
 ENGINES = [pytest.param(maker, id=maker.name, marks=maker.marks) for maker in (DUCKDB, *OTHERS)]
 SALT = 5
@@ -133,7 +133,7 @@ def digest(spelled: str) -> str:
     return hashlib.sha256(f"{SALT};{len(spelled)}:{spelled}".encode()).hexdigest()
 
 
-def hashed(home: Home, value: str, stored: str) -> object:
+def hashed(home: EngineWithRows, value: str, stored: str) -> object:
     """The hash of one identifier, given as text that the engine reads as the stored type."""
     text = f"CAST('{value}' AS {stored})"
     ((found,),) = home.engine.rows(

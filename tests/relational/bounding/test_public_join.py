@@ -14,8 +14,8 @@ from discreet.core.errors import DiscreetError
 from discreet.relational.bounding.hashing import NATIVE
 from discreet.relational.database import Database
 from discreet.relational.engines.duckdb.engine import DuckDB
+from tests.relational.bounding.partners import CUT, exact
 from tests.relational.conformance.engines import DUCKDB, OTHERS, Maker
-from tests.relational.engines.partners import CUT, exact
 
 SPEND = dp.PureDP(epsilon=1e3)
 """So much that noise moves a count with a probability below 1e-40."""

@@ -84,7 +84,7 @@ SPREAD = {"spark.sql.shuffle.partitions": "3", "spark.sql.adaptive.enabled": "tr
 
 
 @dataclass
-class SparkHome:
+class SparkWithRows:
     """Frames become temporary views over Parquet files."""
 
     hashing: Hashing = NATIVE

@@ -15,7 +15,7 @@ import discreet as dp
 from discreet.core.errors import DiscreetError, EngineFailed
 from discreet.noise import Noiseless
 from discreet.relational.database import Database
-from tests.relational.hostile.curators import COLUMNS, SECRETS, ask, curator, spent, words
+from tests.relational.adversarial.curators import COLUMNS, SECRETS, ask, curator, spent, words
 
 GOOD = pl.DataFrame(
     {"pid": [1, 1, 2, 3], "w": ["A", "B", "A", "B"], "x": [1, 2, 3, 4], "y": [0.1, 0.2, 0.3, 0.4]}

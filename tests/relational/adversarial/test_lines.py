@@ -22,7 +22,7 @@ from discreet.noise import Noiseless
 from discreet.relational.engines.duckdb.csv_lines import LONGEST_LINE, Lines, blocks
 from discreet.relational.engines.duckdb.engine import DuckDB
 from discreet.relational.schema.sources import source_of
-from tests.relational.hostile.curators import ask, curator
+from tests.relational.adversarial.curators import ask, curator
 
 HEADER = b"pid,w,x,y\n"
 PIECES = (

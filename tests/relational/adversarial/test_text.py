@@ -16,7 +16,7 @@ import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.relational.bounding.hashing import NATIVE
 from tests.relational.conformance.engines import DUCKDB, POSTGRES, Maker
-from tests.relational.conformance.spark_home import INTERPRETED, SparkHome, missing
+from tests.relational.conformance.spark_with_rows import INTERPRETED, SparkWithRows, missing
 
 STORED = 1_200_000
 OTHERS = 40
@@ -100,8 +100,8 @@ PLAIN: dict[str, str] = {
 }
 
 
-def spark_home(_: Any) -> SparkHome:
-    return SparkHome(settings=INTERPRETED)
+def spark_home(_: Any) -> SparkWithRows:
+    return SparkWithRows(settings=INTERPRETED)
 
 
 SPARK = Maker("spark", missing, spark_home)

@@ -9,7 +9,7 @@ import pytest
 
 import discreet as dp
 from discreet.core.errors import DiscreetError
-from tests.relational.doors.hospital import curator, digest
+from tests.relational.frontends.hospital import curator, digest
 
 ibis = pytest.importorskip("ibis", reason="the extra `ibis` is not installed")
 _ = ibis._

@@ -9,7 +9,7 @@ import pytest
 
 import discreet as dp
 from discreet.core.errors import DiscreetError
-from tests.relational.hostile.curators import SECRETS, ask, spent, table, words
+from tests.relational.adversarial.curators import SECRETS, ask, spent, table, words
 
 
 @pytest.fixture(scope="module")

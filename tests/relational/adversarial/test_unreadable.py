@@ -18,7 +18,7 @@ from discreet.core.errors import DiscreetError
 from discreet.noise import Noiseless
 from discreet.relational.engines.duckdb.engine import DuckDB
 from discreet.relational.schema.sources import source_of
-from tests.relational.hostile.curators import ask, curator
+from tests.relational.adversarial.curators import ask, curator
 
 COUNTS = "SELECT COUNT(*) AS n, COUNT(w) AS m FROM t"
 COLUMNS = {"w": dp.Category(["A", "B"])}
