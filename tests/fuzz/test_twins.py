@@ -75,7 +75,7 @@ def _steps(self: Any, total: Total) -> tuple[str, frozenset[str]]:
 
 def overflowing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make powers overflow upward, whatever the sign."""
-    entry = registry.FunctionEntry(lambda: OVERFLOWING, least=2, most=2)
+    entry = registry.FunctionEntry(lambda: OVERFLOWING, min_arguments=2, max_arguments=2)
     for name in ("power", "pow"):
         monkeypatch.setitem(registry.FUNCTIONS, name, entry)
     monkeypatch.setitem(registry.OPERATORS, "^", OVERFLOWING)

@@ -239,8 +239,8 @@ def test_the_quick_look_agrees_with_the_careful_one(width: int, ending: bytes) -
         block = b"".join(line + ending for line in made)
         assert lines.plain(block) == (len(lines.odd(block)) == 0), block
         plain += lines.plain(block)
-        mended = [lines.mended(line) for line in block.split(b"\n")]
-        kept = b"".join(line + ending for line in mended if line is not None)
+        fixed = [lines.fixed(line) for line in block.split(b"\n")]
+        kept = b"".join(line + ending for line in fixed if line is not None)
         assert not kept or lines.plain(kept), block
     assert 50 < plain < 1900
 

@@ -55,7 +55,7 @@ def test_a_table_of_the_catalogue_is_hidden_by_no_name_of_ours(spark: Spark, nam
 def test_names_of_keys_are_not_to_be_guessed_and_few_are_kept(
     spark: Spark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(key_tables, "MOST_TABLES", 2)
+    monkeypatch.setattr(key_tables, "MAX_TABLES", 2)
     names = {spark.keys([(n,)], (Kind.WHOLE,)) for n in range(4)}
     assert len(names) == 4
     assert all(len(name.rpartition("_")[2]) == 32 for name in names)

@@ -76,7 +76,7 @@ def test_inner_columns_written_out_have_a_limit(step: str) -> None:
 
 
 def test_a_statement_has_a_longest_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "MOST_STATEMENT", 10)
+    monkeypatch.setattr(resources, "MAX_STATEMENT", 10)
     assert require_statement("SELECT 123") == "SELECT 123"
     with pytest.raises(DiscreetError, match="expression_too_large"):
         require_statement("SELECT 1234")

@@ -61,9 +61,9 @@ def setting(unit: PrivacyUnit = PERSON, partners: int = 3) -> Setting:
 @pytest.fixture
 def tight(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits so small that six rows exceed them."""
-    monkeypatch.setattr(limited, "MOST_ROWS", 16)
+    monkeypatch.setattr(limited, "MAX_JOINED_ROWS", 16)
     monkeypatch.setattr(limited, "USUAL_ROWS", 3)
-    monkeypatch.setattr(held, "MOST_ROWS", 16)
+    monkeypatch.setattr(held, "MAX_JOINED_ROWS", 16)
 
 
 def steps(rows: Rows) -> list[Limited]:

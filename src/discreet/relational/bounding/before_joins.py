@@ -3,7 +3,7 @@
 A join on anything but a unique key turns one row into several, and a chain of such joins into as
 many as one likes: without a limit one person's rows could exhaust the engine, which would tell
 that the person is there. So at most ``limit`` rows of each person enter such a join, and a
-question whose joins could still make more than ``MOST_ROWS`` rows of one unit is refused.
+question whose joins could still make more than ``MAX_JOINED_ROWS`` rows of one unit is refused.
 
 Source: contract, "What may be seen" (resources), "Bounding inside the engine". Proof:
 ``proofs/relational.md``.
@@ -22,7 +22,7 @@ from discreet.relational.plan.nodes import Rows, columns_of
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.expression import Column
 
-MOST_ROWS = 1_000_000
+MAX_JOINED_ROWS = 1_000_000
 """Rows that the joins of a question may make of one unit."""
 
 USUAL_ROWS = 1_000
@@ -83,7 +83,7 @@ def before_public(rows: Rows, partners: int, unit: PrivacyUnit) -> Rows:
     """Rows that may each meet so many rows of a public table."""
     if partners <= 1 or _fits(rows.changed, partners):
         return rows
-    person, most = add_remove(unit), MOST_ROWS // partners
+    person, most = add_remove(unit), MAX_JOINED_ROWS // partners
     if rows.owner is None or not isinstance(person, Person):
         raise too_many((rows.changed or 1) * partners)
     least = person.max_rows or 1  # where only people are counted, no number of rows is declared
@@ -104,20 +104,20 @@ def before_people(left: Rows, right: Rows) -> tuple[Rows, Rows]:
 
 def _beside(rows: Rows, other: Rows) -> Rows:
     """At most as many rows as the other side leaves room for: the same for both, if it can."""
-    each = math.isqrt(MOST_ROWS)
-    most = MOST_ROWS // min(each, each if other.changed is None else other.changed)
+    each = math.isqrt(MAX_JOINED_ROWS)
+    most = MAX_JOINED_ROWS // min(each, each if other.changed is None else other.changed)
     return rows if rows.changed is not None and rows.changed <= most else Limited(rows, most)
 
 
 def _fits(rows: int | None, partners: int | None) -> bool:
-    return rows is not None and partners is not None and rows * partners <= MOST_ROWS
+    return rows is not None and partners is not None and rows * partners <= MAX_JOINED_ROWS
 
 
 def too_many(product: int) -> InvalidParameter:
     """The refusal of joins that multiply."""
     return InvalidParameter(
         code="join_multiplies",
-        expectation=f"joins that make few rows of one unit's: {MOST_ROWS} each",
+        expectation=f"joins that make few rows of one unit's: {MAX_JOINED_ROWS} each",
         received=product,
         remedy="Join on a key that is unique in the other table, or ask about fewer tables.",
     )

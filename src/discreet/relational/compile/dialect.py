@@ -31,10 +31,10 @@ from discreet.relational.types.data_type import (
 )
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
 
-MOST_TEXT = 500_000
-MOST_IDENTIFIER = 4 * TEXT_LIMIT
+MAX_TEXT = 500_000
+MAX_IDENTIFIER = 4 * TEXT_LIMIT
 """Bytes of the longest identifier that is kept as text; rows with a longer one have no owner."""
-_FARTHEST_GRID = 1000
+_MAX_GRID = 1000
 _HASH_GRID = -20
 _HASHED = Facts(Kind.REAL, -(2.0**40), 2.0**40)
 """Reals are hashed on a grid: engines write their digits differently, and ties are broken."""
@@ -89,7 +89,7 @@ class Dialect(ABC):
         """The condition that a row has an identifier: not NULL, nor a text beyond all measure."""
         if not self.is_text(stored):
             return f"{text} IS NOT NULL"
-        return f"{self.bytes}({self.identity(text, stored)}) <= {MOST_IDENTIFIER}"
+        return f"{self.bytes}({self.identity(text, stored)}) <= {MAX_IDENTIFIER}"
 
     def spelled(self, text: str, stored: str) -> str:
         """An identifier as text: equal on every engine for equal ones, whatever it holds."""
@@ -240,7 +240,7 @@ class Dialect(ABC):
             return self.clean_number(text, facts)
         low, high = limits(facts)
         most = max(abs(Fraction(end)) for end in (low, high)) / Fraction(2) ** exponent
-        if not facts.bounded or abs(exponent) > _FARTHEST_GRID or most >= SAFE_WHOLE:
+        if not facts.bounded or abs(exponent) > _MAX_GRID or most >= SAFE_WHOLE:
             raise InvalidParameter(
                 code="grid_out_of_range",
                 expectation="bounds of fewer than 2**62 steps of the grid",
@@ -383,10 +383,10 @@ def _doubled(end: int) -> float:
 
 
 def _limited(text: str) -> str:
-    if len(text) > MOST_TEXT:
+    if len(text) > MAX_TEXT:
         raise InvalidParameter(
             code="expression_too_large",
-            expectation=f"an expression of at most {MOST_TEXT} characters when written out",
+            expectation=f"an expression of at most {MAX_TEXT} characters when written out",
             received=len(text),
             remedy="Nest least, greatest, NULLIF and % less deeply, or declare more bounds.",
         )

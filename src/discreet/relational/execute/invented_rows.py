@@ -25,7 +25,7 @@ from discreet.relational.schema.table import PublicTable, Table
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
 
-_MOST_VALUES = 200
+_MAX_VALUES = 200
 _FINE = 1 << 20
 _DIALECT = DuckDBDialect()
 
@@ -88,7 +88,7 @@ def _invented(
 def _value(facts: Facts, draw: str) -> str:
     """An expression for one value within ``facts``, from a large whole number."""
     if facts.values:
-        step = max(1, len(facts.values) // _MOST_VALUES)
+        step = max(1, len(facts.values) // _MAX_VALUES)
         values = facts.values[::step]
         listed = ", ".join(_DIALECT.literal(value) for value in values)
         return f"list_value({listed})[1 + CAST({draw} % {len(values)} AS BIGINT)]"

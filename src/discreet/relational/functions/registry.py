@@ -20,7 +20,7 @@ from discreet.relational.functions.text import (
     ENDS_WITH,
     LENGTH,
     LOWER,
-    MOST_JOINED,
+    MAX_JOINED,
     STARTS_WITH,
     UPPER,
     replaced,
@@ -35,18 +35,16 @@ class FunctionEntry:
 
     make: Callable[..., Function]
     constants: frozenset[int] = frozenset()
-    least: int = 1
-    most: int = 1
+    min_arguments: int = 1
+    max_arguments: int = 1
 
 
-def _plain(function: Function, least: int = 1, most: int | None = None) -> FunctionEntry:
-    return FunctionEntry(lambda: function, least=least, most=least if most is None else most)
+def _plain(function: Function, low: int = 1, high: int | None = None) -> FunctionEntry:
+    return FunctionEntry(lambda: function, frozenset(), low, low if high is None else high)
 
 
-def _made(
-    make: Callable[..., Function], constants: set[int], least: int, most: int
-) -> FunctionEntry:
-    return FunctionEntry(make, frozenset(constants), least, most)
+def _made(make: Callable[..., Function], constants: set[int], low: int, high: int) -> FunctionEntry:
+    return FunctionEntry(make, frozenset(constants), low, high)
 
 
 def _round(digits: int = 0) -> Function:
@@ -84,15 +82,15 @@ _ENTRIES: dict[str, FunctionEntry] = {
     "exp": _plain(powers.EXP),
     "power": _plain(powers.POWER, 2),
     "pow": _plain(powers.POWER, 2),
-    "least": _plain(choice.LEAST, 1, choice.MOST_EXTREMES),
-    "greatest": _plain(choice.GREATEST, 1, choice.MOST_EXTREMES),
-    "coalesce": _plain(choice.COALESCE, 1, choice.MOST_ALTERNATIVES),
+    "least": _plain(choice.LEAST, 1, choice.MAX_EXTREMES),
+    "greatest": _plain(choice.GREATEST, 1, choice.MAX_EXTREMES),
+    "coalesce": _plain(choice.COALESCE, 1, choice.MAX_ALTERNATIVES),
     "ifnull": _plain(choice.COALESCE, 2),
     "nullif": _plain(choice.NULLIF, 2),
     "lower": _plain(LOWER),
     "upper": _plain(UPPER),
     "length": _plain(LENGTH),
-    "concat": _plain(CONCAT, 1, MOST_JOINED),
+    "concat": _plain(CONCAT, 1, MAX_JOINED),
     "starts_with": _plain(STARTS_WITH, 2),
     "prefix": _plain(STARTS_WITH, 2),
     "ends_with": _plain(ENDS_WITH, 2),

@@ -25,7 +25,7 @@ from itertools import accumulate
 from discreet.core.errors import InvalidParameter
 from discreet.relational.aggregates.aggregate import Aggregate
 from discreet.relational.aggregates.measures import CountValues
-from discreet.relational.bounding.before_joins import MOST_ROWS, too_many
+from discreet.relational.bounding.before_joins import MAX_JOINED_ROWS, too_many
 from discreet.relational.bounding.key_truncation import JoinedByKey, Truncated
 from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.bounding.public_join import JoinedPublic
@@ -36,19 +36,19 @@ from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import TEXT_LIMIT, Kind
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
 
-MOST_HELD = 1 << 26
+MAX_HELD = 1 << 26
 """Letters, of four bytes at most: 256 MiB for a unit."""
 
-MOST_WRITTEN = 64 * TEXT_LIMIT
+MAX_WRITTEN = 64 * TEXT_LIMIT
 """Letters, of four bytes at most: 1 MiB for a row."""
 
 _JOINS = 4
-"""How many joins of ``MOST_ROWS`` rows each may meet at one step."""
+"""How many joins of ``MAX_JOINED_ROWS`` rows each may meet at one step."""
 
 
 def require_rows(rows: Rows) -> None:
     """Refuse a plan with a step at which there are too many rows of one unit."""
-    if made(rows) > _JOINS * MOST_ROWS:
+    if made(rows) > _JOINS * MAX_JOINED_ROWS:
         raise too_many(made(rows))
     for below in rows.inputs:
         require_rows(below)
@@ -79,10 +79,10 @@ def require_room(
     last = made(rows) * sum(part.facts.letters for part in (*_keys(keys), *counted))
     named = frozenset(_named((rows, _keys(keys), tuple(aggregates))))
     found = max(last, *_held(rows, named), 0)
-    if found > MOST_HELD:
+    if found > MAX_HELD:
         raise InvalidParameter(
             code="too_much_text",
-            expectation=f"at most {MOST_HELD} letters of text in the rows that joins make of one "
+            expectation=f"at most {MAX_HELD} letters of text in the rows that joins make of one "
             "unit's",
             received=found,
             remedy="Join on a key that is unique in the other table, or leave texts out of what is "
@@ -145,10 +145,10 @@ def written(step: object) -> int:
 def require_short(step: object) -> None:
     """Refuse a question that writes more text for a row than any may."""
     found = written(step)
-    if found > MOST_WRITTEN:
+    if found > MAX_WRITTEN:
         raise InvalidParameter(
             code="too_much_text",
-            expectation=f"at most {MOST_WRITTEN} letters of text computed for one row",
+            expectation=f"at most {MAX_WRITTEN} letters of text computed for one row",
             received=found,
             remedy="Compute fewer texts, or shorter ones: left(x, 20), or declared categories.",
         )

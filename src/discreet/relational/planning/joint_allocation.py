@@ -27,7 +27,7 @@ from discreet.relational.aggregates.measures import CountRows, Linear, Total
 from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.identity.identity import canonical_text
-from discreet.relational.plan.keys import MOST_CELLS, Block, KeySet
+from discreet.relational.plan.keys import MAX_CELLS, Block, KeySet
 from discreet.relational.plan.nodes import Distinct, Filtered, Rows, Scan, UnionAll
 from discreet.relational.plan.query import Question
 from discreet.relational.planning.allocation import Noised, Part, relative_variance, shares
@@ -119,7 +119,7 @@ def _simple(keys: KeySet) -> bool:
     cells = 1
     for block in keys.blocks:
         cells *= len(_whole(block).entries)
-    return cells <= MOST_CELLS
+    return cells <= MAX_CELLS
 
 
 def _marginals(keys: Sequence[KeySet]) -> Marginals:

@@ -123,8 +123,9 @@ class _Translation:
         entry = FUNCTIONS.get(name)
         if entry is None:
             raise refused(node, suggestion(name), name)
-        if not entry.least <= len(nodes) <= entry.most:
-            count = f"{entry.least}" if entry.least == entry.most else f"{entry.least} or more"
+        low, high = entry.min_arguments, entry.max_arguments
+        if not low <= len(nodes) <= high:
+            count = f"{low}" if low == high else f"{low} or more"
             raise refused(
                 node, f"{name} takes {count} arguments.", f"{name} of {len(nodes)} arguments"
             )

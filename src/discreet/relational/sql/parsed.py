@@ -19,14 +19,14 @@ from discreet.relational.functions.shifts import MULTIPLES
 from discreet.relational.functions.spelling import HARMLESS, NAMED_REMEDIES, REMEDIES
 from discreet.relational.types.data_type import LARGEST_WHOLE, Kind
 from discreet.relational.types.expression import (
-    MOST_NESTED,
-    MOST_NODES,
+    MAX_NESTED,
+    MAX_NODES,
     Call,
     Expression,
     Literal,
 )
 
-_LONGEST_WHOLE = 300
+_MAX_DIGITS_READ = 300
 """Digits; longer ones are read as reals, which are refused where they are not finite."""
 
 
@@ -53,7 +53,7 @@ def check_size(node: exp.Expression) -> None:
     """Refuse what recursion could not follow, without recursion."""
     nodes, deepest = 0, 0
     waiting = [(node, 1)]
-    while waiting and nodes <= 2 * MOST_NODES and deepest <= MOST_NESTED:
+    while waiting and nodes <= 2 * MAX_NODES and deepest <= MAX_NESTED:
         part, depth = waiting.pop()
         nodes, deepest = nodes + 1, max(deepest, depth)
         for child in part.iter_expressions():
@@ -64,7 +64,7 @@ def check_size(node: exp.Expression) -> None:
     if waiting:
         raise InvalidParameter(
             code="expression_too_large",
-            expectation=f"at most {MOST_NODES} parts in an expression, {MOST_NESTED} deep",
+            expectation=f"at most {MAX_NODES} parts in an expression, {MAX_NESTED} deep",
             received=(nodes, deepest),
             remedy="Split the question, or use IN (...) and BETWEEN instead of long chains.",
         )
@@ -112,7 +112,7 @@ def refused(node: exp.Expression, remedy: str = "", name: str = "") -> InvalidPa
 
 def number(text: str) -> int | float:
     """The constant that the parser took for a number; what is none is refused."""
-    if text.isascii() and text.isdigit() and len(text) <= _LONGEST_WHOLE:
+    if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS_READ:
         whole = int(text)
         return whole if whole <= LARGEST_WHOLE else float(whole)
     if re.fullmatch(REAL_FORM, text, re.ASCII):

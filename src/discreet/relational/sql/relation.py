@@ -21,7 +21,7 @@ from discreet.relational.plan.nodes import Distinct, Output, Rows
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.types.expression import Column, Expression
 
-_MOST_STEPS = 200
+_MAX_STEPS = 200
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,9 @@ class Steps:
     def prefix(self, word: str) -> str:
         """A prefix that no other step of the question has."""
         self._made += 1
-        if self._made > _MOST_STEPS:
+        if self._made > _MAX_STEPS:
             raise unsupported(
-                construct=f"more than {_MOST_STEPS} tables and inner queries",
+                construct=f"more than {_MAX_STEPS} tables and inner queries",
                 remedy="Common tables count wherever they are named; ask something shorter.",
             )
         return f"{self._made}#{word}"

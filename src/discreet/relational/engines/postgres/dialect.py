@@ -45,7 +45,7 @@ _KINDS: Mapping[str, Kind] = {
 _COMPARED = frozenset({"int2", "int4", "int8", "float8", "text", "varchar", "bool", "date"})
 _TEXTS = ("text", "varchar", "bpchar", "enum")
 _LAST_CASED = 0x1F000
-_FARTHEST_SCALE = 300
+_MAX_SCALE = 300
 
 
 def _arithmetic(sign: str, guarded: Callable[[str, str], str]) -> Template:
@@ -359,4 +359,4 @@ def _fits(stored: str) -> bool:
     if found is None:
         return False
     precision, scale = int(found[1]), int(found[2])
-    return precision - scale <= _FARTHEST_SCALE and scale <= _FARTHEST_SCALE
+    return precision - scale <= _MAX_SCALE and scale <= _MAX_SCALE

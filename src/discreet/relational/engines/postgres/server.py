@@ -11,7 +11,7 @@ from discreet.postgres.address import Address, driver
 if TYPE_CHECKING:
     from psycopg import Connection
 
-_LEAST_VERSION = 140_000
+_MIN_VERSION = 140_000
 _BEGIN = (
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     # Only built-in functions and operators are found; temporary tables shadow nothing.
@@ -63,7 +63,7 @@ class PostgresServer:
             raise self.unreachable()
         version = connection.info.server_version
         encoding = connection.info.parameter_status("server_encoding")
-        if version < _LEAST_VERSION or encoding != "UTF8":
+        if version < _MIN_VERSION or encoding != "UTF8":
             connection.close()
             raise InvalidParameter(
                 code="engine_unsuited",
