@@ -11,7 +11,7 @@ import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.bounding import before_joins as limited
-from discreet.relational.bounding.before_joins import Limited, limits_people
+from discreet.relational.bounding.before_joins import Limited
 from discreet.relational.compile.compiler import Compiler
 from discreet.relational.limits import memory as held
 from discreet.relational.plan.nodes import Rows
@@ -83,7 +83,7 @@ def test_every_multiplying_join_of_people_is_limited() -> None:
     stand = Stand(setting())
     try:
         for question in QUESTIONS:
-            assert limits_people(stand.inquiry(question).question.rows), question
+            assert steps(stand.inquiry(question).question.rows), question
         chain = steps(stand.inquiry(CHAIN).question.rows)
         assert [step.limit for step in chain] == [2, 2, 2]
     finally:
@@ -94,7 +94,7 @@ def test_a_join_with_one_partner_limits_nothing() -> None:
     stand = Stand(setting(partners=1))
     try:
         for question in QUESTIONS[2:5]:
-            assert not limits_people(stand.inquiry(question).question.rows)
+            assert not steps(stand.inquiry(question).question.rows)
     finally:
         stand.close()
 

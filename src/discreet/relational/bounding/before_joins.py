@@ -51,6 +51,11 @@ class Limited(Rows):
         return self.rows.owner
 
     @property
+    def as_stored(self) -> bool:
+        """No: rows that were ranked by their content hold cleaned columns alone."""
+        return False
+
+    @property
     def inputs(self) -> tuple[Rows, ...]:
         """The rows before."""
         return (self.rows,)
@@ -121,8 +126,3 @@ def too_many(product: int) -> InvalidParameter:
         received=product,
         remedy="Join on a key that is unique in the other table, or ask about fewer tables.",
     )
-
-
-def limits_people(rows: Rows) -> bool:
-    """Whether some step of a plan limits what enters a join."""
-    return isinstance(rows, Limited) or any(map(limits_people, rows.inputs))

@@ -1,4 +1,4 @@
-"""Rows invented from the schema alone, for rehearsals: every declared column within its bounds.
+"""Rows invented from the schema alone, to simulate with: declared columns within their bounds.
 
 Nothing is read of any private table. Values follow from a hash of the row's number and the
 column's, so that the same schema gives the same rows.

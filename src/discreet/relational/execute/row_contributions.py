@@ -19,7 +19,6 @@ from discreet.relational.aggregates.measures import (
     Ranks,
     Total,
 )
-from discreet.relational.bounding.before_joins import limits_people
 from discreet.relational.bounding.hashing import Content
 from discreet.relational.compile.compiler import Compiler
 from discreet.relational.functions.arithmetic import ADD, DIVIDE, SUBTRACT
@@ -126,8 +125,7 @@ class RowContributions:
 
     def _found(self, expression: Expression) -> tuple[Scan, Field] | None:
         """The table and field of a plain column."""
-        # Rows that were ranked by their content hold cleaned columns alone.
-        if not isinstance(expression, Column) or limits_people(self.rows):
+        if not isinstance(expression, Column) or not self.rows.as_stored:
             return None
         return field_of(expression.name, self.rows)
 

@@ -68,6 +68,11 @@ class Rows(ABC):
         return None
 
     @property
+    def as_stored(self) -> bool:
+        """Whether columns of the tables below may be read as they are stored, and not cleaned."""
+        return all(below.as_stored for below in self.inputs)
+
+    @property
     def computed(self) -> tuple[Output, ...] | None:
         """The columns that this step computes; None where it passes on those below."""
         return getattr(self, "outputs", None)
