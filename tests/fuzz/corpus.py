@@ -38,8 +38,8 @@ from tests.relational.neighbours.tables import (
 _ROOT = Path(__file__).parents[2]
 _PLACES = (
     *("docs/sql.md", "docs/joins.md", "docs/dataframes.md", "docs/discovered-keys.md"),
-    *("tests/relational/test_query.py", "tests/relational/neighbours/*.py"),
-    *("tests/relational/doors/*.py", "tests/relational/hostile/test_values.py"),
+    *("tests/relational/sql/*.py", "tests/relational/neighbours/*.py"),
+    *("tests/relational/frontends/*.py", "tests/relational/adversarial/test_values.py"),
 )
 _ADDED = (
     "SELECT drug, COUNT(DISTINCT patient) AS n FROM visits GROUP BY drug",

@@ -14,8 +14,8 @@ from discreet.relational.functions.registry import FUNCTIONS, OPERATORS
 from tests.fuzz.grammar import CALLS, NAMES, SIGNS
 from tests.fuzz.values import checked, expressions, unused
 from tests.relational.conformance.engines import DUCKDB, POSTGRES, Maker
-from tests.relational.conformance.spark_home import INTERPRETED, SparkHome
-from tests.relational.conformance.spark_home import missing as spark_missing
+from tests.relational.conformance.spark_with_rows import INTERPRETED, SparkWithRows
+from tests.relational.conformance.spark_with_rows import missing as spark_missing
 
 EVERY = sorted(NAMES)
 FIXED = len(EVERY) + 30
@@ -25,7 +25,7 @@ AUDITED, EACH = 40, 250
 AT_ONCE = 10
 """Expressions in one statement of Spark, whose plan grows with the square of them."""
 
-SPARK = Maker("spark", spark_missing, partial(SparkHome, settings=INTERPRETED))
+SPARK = Maker("spark", spark_missing, partial(SparkWithRows, settings=INTERPRETED))
 
 
 def test_the_grammar_has_a_rule_for_every_function_and_operator() -> None:

@@ -13,7 +13,7 @@ import pytest
 from discreet.relational.aggregates.registry import FUNCTIONS
 from discreet.relational.bounding.hashing import NATIVE
 from discreet.relational.compile.compiler import Compiler
-from discreet.relational.functions.standard import STANDARD
+from discreet.relational.compile.standard import STANDARD
 from discreet.relational.plan.nodes import Rows
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import Inquiry
@@ -21,8 +21,8 @@ from discreet.relational.planning.top_k import Ranking
 from tests.fuzz.relations import FAMILIES
 from tests.fuzz.worlds import Tried, tried
 from tests.relational.conformance.engines import POSTGRES, Maker
-from tests.relational.conformance.spark_home import INTERPRETED, SparkHome
-from tests.relational.conformance.spark_home import missing as spark_missing
+from tests.relational.conformance.spark_with_rows import INTERPRETED, SparkWithRows
+from tests.relational.conformance.spark_with_rows import missing as spark_missing
 
 LEAST, MOST = 14, 60
 """Tables of the fixed share: at least and at most, until every step and clause has occurred."""
@@ -31,7 +31,7 @@ TABLES, FAMILY = 300, 40
 ELSEWHERE = 25
 """Tables of the long share on PostgreSQL; a quarter of them on Spark."""
 
-SPARK = Maker("spark", spark_missing, partial(SparkHome, settings=INTERPRETED))
+SPARK = Maker("spark", spark_missing, partial(SparkWithRows, settings=INTERPRETED))
 ASKED = {kind.__name__ for kind in (Inquiry, Ranking, Discovering)}
 CLAUSES = {
     *("where", "inner where", "group", "having", "inner having", "order", "limit", "top", "with"),

@@ -11,7 +11,7 @@ import pytest
 import discreet as dp
 from discreet.relational.aggregates.measures import Total
 from discreet.relational.compile.dialect import Dialect
-from discreet.relational.execute import exact_aggregation as tally_module
+from discreet.relational.execute.row_contributions import RowContributions
 from discreet.relational.functions import powers, registry
 from discreet.relational.functions.function import Function, never
 from discreet.relational.functions.intervals import facts_within, interval, spread, widened
@@ -63,7 +63,7 @@ OVERFLOWING = Function(
 
 def _steps(self: Any, total: Total) -> tuple[str, frozenset[str]]:
     """What a row brings to a total; the mistake: a column is believed to be within its facts."""
-    dialect, argument = self.engine.dialect, total.argument
+    dialect, argument = self.compiler.dialect, total.argument
     text = dialect.render(argument)
     if not isinstance(argument, Column):
         text = dialect.steps(text, total.facts, total.exponent)
@@ -75,7 +75,7 @@ def _steps(self: Any, total: Total) -> tuple[str, frozenset[str]]:
 
 def overflowing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make powers overflow upward, whatever the sign."""
-    entry = registry.Entry(lambda: OVERFLOWING, least=2, most=2)
+    entry = registry.FunctionEntry(lambda: OVERFLOWING, min_arguments=2, max_arguments=2)
     for name in ("power", "pow"):
         monkeypatch.setitem(registry.FUNCTIONS, name, entry)
     monkeypatch.setitem(registry.OPERATORS, "^", OVERFLOWING)
@@ -83,7 +83,7 @@ def overflowing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def unclamped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Believe what plans derive of their columns."""
-    monkeypatch.setattr(tally_module._Run, "_steps", _steps)
+    monkeypatch.setattr(RowContributions, "_steps", _steps)
     monkeypatch.setattr(Dialect, "held", lambda self, text, facts: text, raising=False)
 
 

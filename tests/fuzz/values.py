@@ -22,9 +22,9 @@ from discreet.relational.types.expression import Call, Expression, possible_valu
 from tests.fuzz.extremes import COLUMNS, LEAVES, interpreted, rows_at_the_extremes
 from tests.fuzz.grammar import KINDS, NAMES, Grammar
 from tests.relational.conformance.engines import Maker
+from tests.relational.engine_with_rows import EngineWithRows
 from tests.relational.expressions.engine import Row, same, translated
 from tests.relational.expressions.test_engine_agrees import holds
-from tests.relational.homes import Home
 
 _TYPES: dict[str, Any] = {
     "BIGINT": pl.Int64,
@@ -87,7 +87,7 @@ class Bench:
 
     def __init__(self, maker: Maker, rows: Sequence[Row]) -> None:
         self.rows = rows
-        self.home: Home = maker.home(NATIVE)
+        self.home: EngineWithRows = maker.home(NATIVE)
         columns = {name: [row[name] for row in rows] for name in COLUMNS}
         schema = {name: _TYPES[stored.type] for name, stored in COLUMNS.items()}
         frame = pl.DataFrame(columns, schema=schema, nan_to_null=False).with_row_index("place")

@@ -18,11 +18,16 @@ from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.curator.sub_budgets.division import line_of
+from discreet.relational.bounding.partition_filter import (
+    Assignment,
+    EveryPart,
+    FirstParts,
+    SomeParts,
+)
 from discreet.relational.execute.candidate_keys import candidates
 from discreet.relational.execute.exact_aggregation import tally
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import Rows
-from discreet.relational.plan.partition_filter import EveryPart, FirstParts, Keeping, SomeParts
 from discreet.relational.plan.scope import Division, Scope
 from discreet.relational.planning.discovered_keys import Discovering, inquiry_for
 from discreet.relational.planning.planned_query import Inquiry
@@ -30,7 +35,7 @@ from discreet.relational.planning.top_k import Ranking
 from discreet.relational.schema.table import MOST_ROWS
 from discreet.relational.types.expression import Expression
 from tests.fuzz.relations import Questions
-from tests.relational.homes import Home
+from tests.relational.engine_with_rows import EngineWithRows
 from tests.relational.neighbours.tables import (
     DAYS,
     NOTES,
@@ -149,7 +154,7 @@ def tried(
     depth: int = 3,
     focus: Sequence[str] = (),
     steps: Sequence[str] = (),
-    home: Home | None = None,
+    home: EngineWithRows | None = None,
     most_units: int = 3,
 ) -> Tried:
     """One random database, asked a few random questions in some of its neighbours."""
@@ -204,7 +209,7 @@ def _scope(stand: Stand, draw: random.Random) -> Scope:
     if table not in stand.setting.private:
         return Scope()
     line = line_of(table, by, stand.database)
-    keeping: Keeping = EveryPart()
+    keeping: Assignment = EveryPart()
     if isinstance(_plain(stand.setting.unit), dp.Person):
         keeping = draw.choice((SomeParts(1, 7), SomeParts(2, 7), FirstParts(1)))
     division = Division(line.scan.table, line.scan.prefix, line.part, line.values, keeping)

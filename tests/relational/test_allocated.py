@@ -12,7 +12,7 @@ from discreet.relational.aggregates.measures import Total
 from discreet.relational.planning.allocation import Allocation, Noised
 from discreet.relational.planning.planned_query import Settled
 from discreet.relational.planning.stored_allocation import allocated, allocated_together
-from tests.relational.doors.hospital import curator
+from tests.relational.frontends.hospital import curator
 
 PURE = dp.PureDP(epsilon=1)
 ASKED = "SELECT COUNT(*) AS n, SUM(cost) AS s, MEDIAN(age) AS m FROM visits"

@@ -18,21 +18,22 @@ from discreet.core.unit import Edge, Node
 from discreet.relational.aggregates import measures
 from discreet.relational.aggregates import registry as aggregates
 from discreet.relational.aggregates.measures import Total
+from discreet.relational.bounding import key_truncation as truncation
+from discreet.relational.bounding import partition_filter as kept
+from discreet.relational.bounding import person_rows, public_join
+from discreet.relational.bounding.partition_filter import EveryPart, FirstParts, SomeParts
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.former_tags import FORMER
 from discreet.relational.identity.identity import canonical_text, identity
 from discreet.relational.identity.tags import FORMS
 from discreet.relational.plan import features
-from discreet.relational.plan import key_truncation as truncation
 from discreet.relational.plan import nodes as plan
-from discreet.relational.plan import partition_filter as kept
-from discreet.relational.plan.partition_filter import EveryPart, FirstParts, SomeParts
 from discreet.relational.plan.query import Question
 from discreet.relational.plan.scope import Division, Scope
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal, canonical
-from tests.relational.doors.hospital import curator
+from tests.relational.frontends.hospital import curator
 
 ASKED = (
     "SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM visits WHERE age > 40 GROUP BY ward",
@@ -190,14 +191,14 @@ def subclasses(kind: type) -> set[type]:
 def test_every_part_of_a_plan_has_a_tag_of_its_own_and_was_tried(
     questions: list[Question],
 ) -> None:
-    modules = (aggregates, features, kept, measures, plan, truncation)
+    modules = (aggregates, features, kept, measures, person_rows, plan, public_join, truncation)
     parts = {
         each
         for module in modules
         for each in vars(module).values()
         if isinstance(each, type) and is_dataclass(each) and each.__module__ == module.__name__
     }
-    abstract = {plan.Rows, kept.Keeping, features._Of}
+    abstract = {plan.Rows, kept.Assignment, features._Of}
     assert (parts | subclasses(plan.Rows) | subclasses(features.Feature)) - abstract <= set(FORMS)
     tags = [form.tag for form in FORMS.values()]
     assert len(set(tags)) == len(FORMS)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.curator.tags import name_of
 from discreet.relational.aggregates.measures import Linear, Total
+from discreet.relational.bounding.partition_filter import PartitionFilter, SomeParts
 from discreet.relational.database import Database
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import Rows
-from discreet.relational.plan.partition_filter import Kept, SomeParts
 from discreet.relational.plan.query import Question
 from discreet.relational.planning.discovered_keys import Discovering, inquiry_for
 from discreet.relational.planning.planned_query import Inquiry
@@ -108,7 +108,7 @@ def _usual(question: Question) -> Guarantee:
 def _salts(rows: Rows) -> set[int]:
     """Salts of partitions: whoever knew one could tell which of a person's parts are kept."""
     below = {salt for item in rows.inputs for salt in _salts(item)}
-    if isinstance(rows, Kept) and isinstance(rows.keeping, SomeParts):
+    if isinstance(rows, PartitionFilter) and isinstance(rows.keeping, SomeParts):
         below.add(rows.keeping.salt)
     return below
 

@@ -9,8 +9,8 @@ import math
 from collections.abc import Sequence
 
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
+from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.plan.nodes import Rows, Scan
-from discreet.relational.plan.partition_filter import Kept
 from discreet.relational.plan.query import AggregateOutput
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import Inquiry
@@ -31,7 +31,7 @@ def warnings_of(inquiry: Inquiry, answers: Sequence[ReleasedColumn]) -> tuple[st
 
 def _about_part(rows: Rows) -> list[str]:
     """That the answer is about a part of a table only; each part is named once."""
-    found = [f"about {rows.label()} of the table only"] if isinstance(rows, Kept) else []
+    found = [f"about {rows.label()} of the table only"] if isinstance(rows, PartitionFilter) else []
     for below in rows.inputs:
         found += [note for note in _about_part(below) if note not in found]
     return found

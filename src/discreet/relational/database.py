@@ -7,23 +7,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.core.domain import Domain
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.metric import Metric
 from discreet.core.unit import Person, PrivacyUnit, add_remove
-from discreet.relational.compile.compiler import Compiler, ordered
+from discreet.relational.compile.compiler import Compiler
+from discreet.relational.compile.dialect import ordered
 from discreet.relational.engines.engine import Engine
 from discreet.relational.plan.nodes import Field, Scan
-from discreet.relational.schema.declarations import Category, Dates, Declaration, Discovered, Number
-from discreet.relational.schema.sources import EngineTable, ParquetFile, Source, fingerprint
+from discreet.relational.schema.agreement import (
+    common_unit,
+    declared_facts,
+    identifier_types,
+    require_column,
+)
+from discreet.relational.schema.sources import TableSource
 from discreet.relational.schema.table import PublicTable, Table
-from discreet.relational.sql.catalog import Entry
+from discreet.relational.sql.catalog import CatalogTable
 from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
 from discreet.relational.types.expression import Expression, columns
 
 _LISTED = 100_000
@@ -36,7 +40,7 @@ class Database:
 
     engine: Engine
     tables: Mapping[str, Table | PublicTable]
-    _entries: dict[str, Entry] = field(init=False, default_factory=dict)
+    _entries: dict[str, CatalogTable] = field(init=False, default_factory=dict)
     _versions: dict[str, object] = field(init=False, default_factory=dict)
     _stored: dict[str, dict[str, str]] = field(init=False, default_factory=dict)
     _partners: dict[tuple[str, str], int] = field(init=False, default_factory=dict)
@@ -44,17 +48,19 @@ class Database:
     def __post_init__(self) -> None:
         """Attach every table, look at public ones, then lock the engine."""
         self._process = os.getpid()
-        self._unit = _common_unit(self.tables)
+        self._unit = common_unit(self.tables)
         for name, table in self.tables.items():
-            self._versions[name] = fingerprint(table.source)
+            self._versions[name] = table.source.fingerprint()
             stored = self.engine.attach(name, self._source(table))
             self._stored[name] = stored
             made = self._private(name, table, stored) if isinstance(table, Table) else {}
-            self._entries[name.lower()] = Entry(name, table, made)
+            self._entries[name.lower()] = CatalogTable(name, table, made)
             if isinstance(table, PublicTable):
                 with self.engine.snapshot():
                     self._versions[name] = self._version(name)
-                    self._entries[name.lower()] = Entry(name, table, self._public(name, stored))
+                    self._entries[name.lower()] = CatalogTable(
+                        name, table, self._public(name, stored)
+                    )
                     self._require_version(name)
         for entry in self._entries.values():
             self._check_route(entry)
@@ -70,7 +76,7 @@ class Database:
         """The tables there are."""
         return [entry.name for entry in self._entries.values()]
 
-    def find(self, name: str) -> Entry | None:
+    def find(self, name: str) -> CatalogTable | None:
         """A table by its name, not case-sensitive."""
         return self._entries.get(name.lower())
 
@@ -81,7 +87,7 @@ class Database:
         when it was attached, or not at all.
         """
         used = frozenset().union(*(columns(expression) for expression in expressions))
-        text = Compiler(self.engine.dialect, self.engine.place, salt=0).text(scan, used)
+        text = Compiler.of(self.engine, salt=0).text(scan, used)
         keys = ", ".join(self.engine.dialect.render(expression) for expression in expressions)
         group = f" GROUP BY {keys}" if keys else ""
         asked = (scan.table, f"SELECT COUNT(*) AS n FROM ({text}) AS q{group}")
@@ -94,7 +100,7 @@ class Database:
             self._partners[asked] = int(str(found[0][0]))
         return self._partners[asked]
 
-    def identity(self, entry: Entry) -> str:
+    def identity(self, entry: CatalogTable) -> str:
         """The type in which the identifier of a table's people is stored; empty without one."""
         if not isinstance(entry.table, Table):
             return ""
@@ -138,10 +144,7 @@ class Database:
         self.require_process()
         return all(
             self._version(name) == self._versions[name]
-            and not (
-                isinstance(table.source, EngineTable)
-                and self.engine.columns(name) != self._stored[name]
-            )
+            and not (table.source.live and self.engine.columns(name) != self._stored[name])
             for name, table in self.tables.items()
         )
 
@@ -154,21 +157,21 @@ class Database:
                 remedy="Open a new curator on the same ledger, once the table is at rest.",
             )
 
-    def _source(self, table: Table | PublicTable) -> Source:
+    def _source(self, table: Table | PublicTable) -> TableSource:
         """Where a table lies, with the names of the columns by which people are told apart."""
-        if not isinstance(table.source, ParquetFile) or isinstance(table, PublicTable):
+        if isinstance(table, PublicTable):
             return table.source
         units = [add_remove(each.unit) for each in self.tables.values() if isinstance(each, Table)]
         people = [unit for unit in units if isinstance(unit, Person)]
         ids = {unit.id for unit in people}
         ids |= {unit.via.rpartition(".")[2] for unit in people if unit.via is not None}
-        return replace(table.source, identifiers=frozenset(ids))
+        return table.source.identified_by(frozenset(ids))
 
     def _version(self, name: str) -> object:
         table = self.tables[name]
-        if isinstance(table, PublicTable) and isinstance(table.source, EngineTable):
+        if isinstance(table, PublicTable) and table.source.live:
             return self.engine.contents(name)
-        return fingerprint(table.source)
+        return table.source.fingerprint()
 
     def version(self, names: Collection[str]) -> str | None:
         """Text that tells versions of some tables apart without reading them; None for frames.
@@ -190,7 +193,7 @@ class Database:
         """Let go of the engine."""
         self.engine.close()
 
-    def _check_route(self, entry: Entry) -> None:
+    def _check_route(self, entry: CatalogTable) -> None:
         """The table that ``via`` names must be there, with a key of the same type."""
         if not isinstance(entry.table, Table):
             return
@@ -207,26 +210,26 @@ class Database:
                 remedy='Write Person("order_id", via="orders.customer_id") beside orders=...',
             )
         if self._stored[through.name][unit.id] != self._stored[entry.name][unit.id]:
-            raise _types(column=unit.id)
+            raise identifier_types(column=unit.id)
 
     def _check_identities(self) -> None:
         """People are one space: their identifiers are stored in one type everywhere."""
         found = {self.identity(entry) for entry in self._entries.values()} - {""}
         if len(found) > 1:
-            raise _types(column="the person's identifier")
+            raise identifier_types(column="the person's identifier")
 
     def _private(self, name: str, table: Table, stored: Mapping[str, str]) -> dict[str, Field]:
         for column in (*table.columns, *(part for key in table.max_rows_per for part in key)):
-            _require_column(column, name, stored)
+            require_column(column, name, stored)
         unit = add_remove(table.unit)
         if isinstance(unit, Person):
-            _require_column(unit.id, name, stored)
+            require_column(unit.id, name, stored)
         fields = {}
         for column, kind_name in stored.items():
             kind = self.engine.dialect.kind_of(kind_name)
             declaration = table.columns.get(column)
             if declaration is not None:
-                facts = _declared(name, column, kind, declaration)
+                facts = declared_facts(name, column, kind, declaration)
             elif kind is not None:
                 facts = Facts(kind)
             else:
@@ -296,96 +299,9 @@ def private_tables(database: Database) -> frozenset[str]:
     return frozenset(name for name, table in database.tables.items() if isinstance(table, Table))
 
 
-def _common_unit(tables: Mapping[str, Table | PublicTable]) -> PrivacyUnit:
-    units = {name: table.unit for name, table in tables.items() if isinstance(table, Table)}
-    if not units:
-        raise InvalidParameter(
-            code="no_private_table",
-            expectation="at least one private table",
-            remedy="Pass visits=dp.table(...).",
-        )
-    first, *others = units.values()
-    for other in others:
-        if _bounds(other) != _bounds(first):
-            raise Mismatch(
-                code="unit_mismatch",
-                expectation="private tables that protect the same people with the same bounds",
-                received=other,
-                remedy="Declare the same max_rows, max_groups, of and relation on every table; "
-                "each names its own identifier column.",
-            )
-    return first
-
-
-def _bounds(unit: PrivacyUnit) -> object:
-    """What units of several tables must agree on: all but the identifier's name."""
-    inside = add_remove(unit)
-    if isinstance(inside, Person):
-        bounds = (inside.max_rows, inside.max_groups, inside.max_rows_per_group)
-        return (type(unit), Person, bounds, inside.of)
-    return unit
-
-
-def _identifies(entry: Entry, column: str) -> bool:
+def _identifies(entry: CatalogTable, column: str) -> bool:
     """Whether a column is the identifier of a private table's people."""
     if not isinstance(entry.table, Table):
         return False
     unit = add_remove(entry.table.unit)
     return isinstance(unit, Person) and unit.via is None and unit.id == column
-
-
-def _types(*, column: str) -> Mismatch:
-    return Mismatch(
-        code="identifier_types",
-        expectation=f"{column} to be stored in the same type in every table",
-        remedy="Convert it when the tables are written; conversions could merge two people.",
-    )
-
-
-def _require_column(column: str, table: str, stored: Mapping[str, str]) -> None:
-    if column not in stored:
-        raise InvalidParameter(
-            code="unknown_column",
-            expectation=f"one of the columns {sorted(stored)} of {table}",
-            received=column,
-            remedy="Check the spelling; names of columns are case-sensitive here.",
-        )
-
-
-def _declared(table: str, column: str, kind: Kind | None, declaration: Declaration) -> Facts:
-    """Facts of a declared column, where the declaration suits how the column is stored."""
-    match declaration:
-        case Category():
-            facts = declaration.facts()
-            if kind is not None and _convertible(kind, facts.kind):
-                return facts
-        case Number():
-            if kind in (Kind.WHOLE, Kind.REAL):
-                return declaration.facts(kind)
-            if kind is Kind.TEXT:
-                return declaration.facts(Kind.REAL)
-        case Discovered():
-            if kind in (Kind.TEXT, Kind.WHOLE, Kind.DATE):
-                return declaration.facts(kind)
-        case Dates():
-            wanted = Kind.MOMENT if isinstance(declaration.first, datetime) else Kind.DATE
-            if kind in (Kind.DATE, Kind.MOMENT):
-                return declaration.facts(kind)
-            if kind is Kind.TEXT and isinstance(declaration.first, date):
-                return declaration.facts(wanted)
-    raise Mismatch(
-        code="type_clash",
-        expectation=f"a declaration that suits the column {table}.{column}",
-        received=(type(declaration).__name__, "unreadable" if kind is None else kind.value),
-        remedy="Number is for numbers, Dates for days and moments, Category for lists of values, "
-        "Discovered for text, whole numbers and days.",
-    )
-
-
-def _convertible(stored: Kind, wanted: Kind) -> bool:
-    if stored is wanted or stored is Kind.TEXT:
-        return True
-    return {stored, wanted} <= {Kind.WHOLE, Kind.REAL} or {stored, wanted} <= {
-        Kind.DATE,
-        Kind.MOMENT,
-    }

@@ -56,9 +56,9 @@ from discreet.relational.types.expression import canonical
 from discreet.release.guarantee import guarantee_to_dict
 from tests.curator.golden import hospital
 from tests.relational import test_identity
-from tests.relational.doors import hospital as doors
 from tests.relational.expressions import cases
 from tests.relational.expressions.engine import translated
+from tests.relational.frontends import hospital as frontends
 
 KEPT = "digests.json"
 SPENDS: dict[str, Any] = {
@@ -155,7 +155,7 @@ def _questions() -> Iterator[tuple[str, list[str | None]]]:
     questions = test_identity.questions.__wrapped__()  # type: ignore[attr-defined]
     for number, question in enumerate(questions[: -len(test_identity.SINCE)]):
         yield f"every part {number}", _told(question, dp.PureDP(epsilon=1))
-    made = doors.curator()
+    made = frontends.curator()
     for number, text in enumerate(test_identity.ASKED):
         spend = dp.ApproxDP(epsilon=2, delta=1e-6)
         split = allocated(made._inquiry(text, spend, None, None)[1])

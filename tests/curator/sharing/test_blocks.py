@@ -16,7 +16,7 @@ import discreet as dp
 from discreet.curator.sub_budgets import blocks as blocks_module
 from discreet.errors import DiscreetError, Exhausted
 from discreet.noise import Noiseless
-from discreet.relational.plan.partition_filter import SomeParts
+from discreet.relational.bounding.partition_filter import SomeParts
 from tests.curator.sharing.amounts import used
 from tests.curator.tables import private
 

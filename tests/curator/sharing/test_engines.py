@@ -14,8 +14,8 @@ from discreet.errors import InvalidParameter
 from discreet.noise import Noiseless
 from discreet.relational.bounding.hashing import NATIVE, PORTABLE, Hashing
 from tests import postgres_server
-from tests.relational.conformance.engines import PostgresHome
-from tests.relational.homes import DuckDBHome, Home
+from tests.relational.conformance.engines import PostgresWithRows
+from tests.relational.engine_with_rows import DuckDBWithRows, EngineWithRows
 
 SPEND = dp.PureDP(epsilon=1)
 FRAME = pl.DataFrame(
@@ -34,7 +34,7 @@ COLUMNS: dict[str, Any] = {
 QUESTION = "SELECT COUNT(*) AS n, SUM(x) AS s, COUNT(DISTINCT pid) AS p FROM t"
 
 
-def held(home: Home, snapshot: str | None = "one") -> dp.Curator:
+def held(home: EngineWithRows, snapshot: str | None = "one") -> dp.Curator:
     unit = dp.Person("pid", max_rows=50)
     source: Any = home.source(FRAME)
     return dp.Curator(
@@ -46,7 +46,7 @@ def held(home: Home, snapshot: str | None = "one") -> dp.Curator:
     )
 
 
-def answers(home: Home) -> list[dict[str, Any]]:
+def answers(home: EngineWithRows) -> list[dict[str, Any]]:
     curator = held(home)
     parts = curator.partition("t", by="w", budget=SPEND, k=1)
     inner = parts["A"].partition("t", by="x", budget=dp.PureDP(epsilon=0.5), k=2)
@@ -70,18 +70,18 @@ def one_salt(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_whatever_hash_the_engine_uses_elsewhere() -> None:
-    assert answers(DuckDBHome(PORTABLE)) == answers(DuckDBHome(NATIVE))
+    assert answers(DuckDBWithRows(PORTABLE)) == answers(DuckDBWithRows(NATIVE))
 
 
 @postgres_server.needed
 @pytest.mark.parametrize("hashing", [NATIVE, PORTABLE])
 def test_on_postgres_as_on_duckdb(hashing: Hashing) -> None:
-    assert answers(PostgresHome(hashing)) == answers(DuckDBHome(NATIVE))
+    assert answers(PostgresWithRows(hashing)) == answers(DuckDBWithRows(NATIVE))
 
 
 @postgres_server.needed
 def test_a_live_table_is_divided_only_if_the_owner_names_its_version() -> None:
-    home = PostgresHome(NATIVE)
+    home = PostgresWithRows(NATIVE)
     curator = held(home, snapshot=None)
     with pytest.raises(InvalidParameter) as refusal:
         curator.partition("t", by="w", budget=SPEND, k=1)

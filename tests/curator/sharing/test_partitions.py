@@ -19,8 +19,8 @@ from discreet.curator.sub_budgets import partition as partition_module
 from discreet.errors import DiscreetError, Exhausted, InvalidParameter, Mismatch
 from discreet.mechanisms import AboveThreshold
 from discreet.noise import Noiseless
+from discreet.relational.bounding.partition_filter import EveryPart, PartitionFilter, SomeParts
 from discreet.relational.plan import scope as parts_module
-from discreet.relational.plan.partition_filter import EveryPart, Kept, SomeParts
 from tests.curator.sharing.amounts import left, used
 from tests.curator.sharing.parts import (
     PERSON,
@@ -398,7 +398,7 @@ def _fresh_salts(patched: pytest.MonkeyPatch) -> None:
     """A salt for every question instead of one for the partition."""
     real, made = parts_module.Division.kept, {"number": 0}
 
-    def kept(self: Any, scan: Any, below: Any, value: object) -> Kept:
+    def kept(self: Any, scan: Any, below: Any, value: object) -> PartitionFilter:
         made["number"] += 1
         keeping = replace(self.keeping, salt=made["number"] % 16)
         return replace(real(self, scan, below, value), keeping=keeping)

@@ -20,7 +20,8 @@ from discreet.relational.aggregates.registry import FUNCTIONS, NAMES
 from discreet.relational.database import Database
 from discreet.relational.identity.tags import FORMS
 from discreet.relational.sql.aggregate_calls import call_of, marked
-from discreet.relational.sql.translate import parse, question_from
+from discreet.relational.sql.statement import parse
+from discreet.relational.sql.translate import question_from
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "sql.md").read_text("utf-8")
 WRITTEN = {

@@ -18,7 +18,7 @@ import pytest
 from discreet.relational.bounding.hashing import Hashing
 from discreet.relational.engines.postgres.engine import Postgres
 from tests import postgres_server
-from tests.relational.homes import DuckDBHome, Home
+from tests.relational.engine_with_rows import DuckDBWithRows, EngineWithRows
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Maker:
 
     name: str
     missing: Callable[[], str | None]
-    make: Callable[[Hashing], Home]
+    make: Callable[[Hashing], EngineWithRows]
     marks: Sequence[pytest.MarkDecorator] = ()
 
-    def home(self, hashing: Hashing) -> Home:
+    def home(self, hashing: Hashing) -> EngineWithRows:
         """A new home, or the test is skipped with the reason."""
         reason = self.missing()
         if reason is not None:
@@ -51,7 +51,7 @@ _TYPES: dict[Any, str] = {
 
 
 @dataclass
-class PostgresHome:
+class PostgresWithRows:
     """A schema in the test server, read by a role that may do nothing else."""
 
     hashing: Hashing
@@ -109,8 +109,8 @@ def _type(kind: Any) -> str:
     return _TYPES[kind]
 
 
-DUCKDB = Maker("duckdb", lambda: None, DuckDBHome)
-POSTGRES = Maker("postgres", postgres_server.missing, PostgresHome)
+DUCKDB = Maker("duckdb", lambda: None, DuckDBWithRows)
+POSTGRES = Maker("postgres", postgres_server.missing, PostgresWithRows)
 
 OTHERS: Sequence[Maker] = (POSTGRES,)
 """The engines that are compared with DuckDB."""

@@ -16,7 +16,7 @@ from discreet.relational.plan.keys import DiscoveredKeys
 from discreet.relational.sql.translate import question_from
 from tests.relational.conformance.engines import DUCKDB, Maker, others
 from tests.relational.conformance.rows import POOLS, SCHEMA, drawn, frame
-from tests.relational.homes import Home
+from tests.relational.engine_with_rows import EngineWithRows
 from tests.relational.neighbours.worlds import SALT, Stand, one
 
 COLUMNS = {
@@ -48,7 +48,7 @@ def test_candidates_are_equal_on_every_engine(
 
 
 def _candidates(
-    home: Home, rows: pl.DataFrame, unit: PrivacyUnit, groups: int | None
+    home: EngineWithRows, rows: pl.DataFrame, unit: PrivacyUnit, groups: int | None
 ) -> Iterator[Sequence[tuple[object, int]]]:
     stand = Stand(one(rows, unit, COLUMNS), home)
     try:

@@ -12,10 +12,9 @@ from hypothesis import HealthCheck, given, settings
 
 from discreet.core.errors import InvalidParameter
 from discreet.relational.bounding.hashing import NATIVE
-from discreet.relational.compile.dialect import Dialect
+from discreet.relational.compile.dialect import Dialect, Template
 from discreet.relational.engines.postgres.dialect import PostgresDialect
 from discreet.relational.engines.postgres.engine import Postgres
-from discreet.relational.functions.standard import Template
 from discreet.relational.schema.sources import source_of
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind

@@ -7,7 +7,7 @@ import pytest
 import discreet as dp
 from discreet.core.unit import PrivacyUnit
 from tests.relational.conformance.engines import Maker, others
-from tests.relational.conformance.spark_home import missing
+from tests.relational.conformance.spark_with_rows import missing
 from tests.relational.conformance.test_neighbours import found
 from tests.relational.conformance.test_spark import QUICK
 from tests.relational.neighbours.lies import OVERFLOW, lying, questions, setting

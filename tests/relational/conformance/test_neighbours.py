@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 import discreet as dp
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.bounding.hashing import NATIVE, PORTABLE, Hashing
+from discreet.relational.bounding.person_groups import PersonBounds
 from tests.relational.conformance.engines import Maker, others
 from tests.relational.neighbours.tables import both, routed, visits
 from tests.relational.neighbours.test_generated import Trial, by_person, by_route, by_row
@@ -126,11 +127,9 @@ def test_a_bound_that_is_not_enforced_is_caught(
     maker: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The broken twin: bounding that forgets how many groups a person may be in."""
-    from discreet.relational.execute import exact_aggregation as tally
-
-    real = tally.bounded
+    real = PersonBounds.text
     monkeypatch.setattr(
-        tally, "bounded", lambda *given, **more: real(*given, **more).replace("g <= 1", "g <= 9")
+        PersonBounds, "text", lambda *given: real(*given).replace("g <= 1", "g <= 9")
     )
     setting = visits(ONE_OF_EACH, dp.Person("pid", max_rows=9, max_groups=1, max_rows_per_group=1))
     questions = ["SELECT w, COUNT(*) AS n FROM t GROUP BY w"]

@@ -21,7 +21,7 @@ from discreet.relational.engines.choose import engine_of
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
 from tests import postgres_server
-from tests.relational.conformance.engines import PostgresHome
+from tests.relational.conformance.engines import PostgresWithRows
 
 if TYPE_CHECKING:
     import psycopg
@@ -410,7 +410,7 @@ STORED: list[tuple[str, str, Facts, list[object]]] = [
 def test_every_stored_type_is_cleaned(
     stored: str, values: str, facts: Facts, wanted: list[object]
 ) -> None:
-    home = PostgresHome(NATIVE)
+    home = PostgresWithRows(NATIVE)
     try:
         home.owner.execute(
             f"SET search_path = {home.schema}; CREATE TYPE mood AS ENUM ('sad', 'ok');"
@@ -432,7 +432,7 @@ def test_every_stored_type_is_cleaned(
     "stored", ["jsonb", "int4[]", "bytea", "interval", "time", "point", "money"]
 )
 def test_other_types_have_no_kind(stored: str) -> None:
-    home = PostgresHome(NATIVE)
+    home = PostgresWithRows(NATIVE)
     try:
         home.owner.execute(
             f"CREATE TABLE {home.schema}.t (v {stored}); GRANT SELECT ON {home.schema}.t TO reader"

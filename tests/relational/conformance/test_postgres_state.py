@@ -15,7 +15,7 @@ from discreet.curator.payment import Payment
 from discreet.relational.bounding.hashing import NATIVE
 from discreet.relational.types.data_type import Kind
 from tests import postgres_server
-from tests.relational.conformance.engines import PostgresHome, _database
+from tests.relational.conformance.engines import PostgresWithRows, _database
 
 pytestmark = postgres_server.needed
 
@@ -25,13 +25,13 @@ JOINED = "SELECT COUNT(*) AS n FROM t JOIN p ON t.z = p.z"
 
 
 @pytest.fixture
-def home() -> Iterator[PostgresHome]:
-    made = PostgresHome(NATIVE)
+def home() -> Iterator[PostgresWithRows]:
+    made = PostgresWithRows(NATIVE)
     yield made
     made.close()
 
 
-def curator(home: PostgresHome, **columns: Any) -> dp.Curator:
+def curator(home: PostgresWithRows, **columns: Any) -> dp.Curator:
     """Ten private rows ``t1`` of the key 1, and a public table ``t2`` with a thousand."""
     private = home.source(pl.DataFrame({"pid": range(10), "z": [1] * 10, "w": ["often"] * 10}))
     public = home.source(pl.DataFrame({"z": [1] * 1000, "v": range(1000)}))
@@ -45,7 +45,7 @@ def curator(home: PostgresHome, **columns: Any) -> dp.Curator:
 
 
 def test_a_public_table_that_comes_and_goes_prices_no_answer_for_too_few_partners(
-    home: PostgresHome, monkeypatch: pytest.MonkeyPatch
+    home: PostgresWithRows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Partners are counted while the table is short; it is whole again when it is compared."""
     asked = curator(home)
@@ -68,7 +68,7 @@ def test_a_public_table_that_comes_and_goes_prices_no_answer_for_too_few_partner
 
 
 def test_named_keys_and_their_sums_see_one_state(
-    home: PostgresHome, monkeypatch: pytest.MonkeyPatch
+    home: PostgresWithRows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that are deleted after keys were found are there still for what is asked about them."""
     asked = curator(home, w=dp.Discovered())
@@ -87,7 +87,7 @@ def test_named_keys_and_their_sums_see_one_state(
 
 
 def test_the_public_tables_that_are_compared_are_those_that_were_read(
-    home: PostgresHome, monkeypatch: pytest.MonkeyPatch
+    home: PostgresWithRows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A change after the statement is the next question's, not this one's."""
     asked = curator(home)
@@ -187,8 +187,8 @@ DOUBTFUL = {
 
 
 @pytest.fixture(scope="module")
-def views() -> Iterator[PostgresHome]:
-    made = PostgresHome(NATIVE)
+def views() -> Iterator[PostgresWithRows]:
+    made = PostgresWithRows(NATIVE)
     made.owner.execute(
         f"SET search_path = {made.schema}, public; "
         "CREATE TABLE t (pid int8, w text, x int4, y float8, m numeric, d date, ts timestamptz); "
@@ -200,7 +200,7 @@ def views() -> Iterator[PostgresHome]:
     made.close()
 
 
-def refusal(home: PostgresHome, view: str) -> InvalidParameter | None:
+def refusal(home: PostgresWithRows, view: str) -> InvalidParameter | None:
     """What is said to a view that stands for a table; None if it may."""
     try:
         home.engine.attach(view, home.engine.table(f"{home.schema}.{view}"))
@@ -209,7 +209,7 @@ def refusal(home: PostgresHome, view: str) -> InvalidParameter | None:
     return None
 
 
-def made(home: PostgresHome, text: str) -> list[str]:
+def made(home: PostgresWithRows, text: str) -> list[str]:
     """A view, and a view over it."""
     name = f"v{secrets.token_hex(4)}"
     home.owner.execute(f"CREATE VIEW {name} AS {text}; CREATE VIEW {name}2 AS TABLE {name}")
@@ -218,14 +218,14 @@ def made(home: PostgresHome, text: str) -> list[str]:
 
 @pytest.mark.parametrize("text", STEADY)
 def test_views_that_give_the_same_rows_and_never_fail_are_tables(
-    views: PostgresHome, text: str
+    views: PostgresWithRows, text: str
 ) -> None:
     assert [refusal(views, view) for view in made(views, text)] == [None, None]
 
 
 @pytest.mark.parametrize("text", DOUBTFUL)
 def test_views_that_may_change_or_fail_are_refused_by_what_is_in_them(
-    views: PostgresHome, text: str
+    views: PostgresWithRows, text: str
 ) -> None:
     for view in made(views, text):
         refused = refusal(views, view)
@@ -234,6 +234,6 @@ def test_views_that_may_change_or_fail_are_refused_by_what_is_in_them(
         assert DOUBTFUL[text] in str(refused.received)
 
 
-def test_rows_of_a_materialised_view_are_stored(views: PostgresHome) -> None:
+def test_rows_of_a_materialised_view_are_stored(views: PostgresWithRows) -> None:
     views.owner.execute("CREATE MATERIALIZED VIEW held AS SELECT *, random() AS r FROM t LIMIT 5")
     assert refusal(views, "held") is None

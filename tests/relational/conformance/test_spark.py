@@ -16,13 +16,14 @@ from hypothesis import HealthCheck, given, settings
 import discreet as dp
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.bounding.hashing import NATIVE, PORTABLE, Hashing
+from discreet.relational.bounding.person_groups import PersonBounds
+from tests.relational.bounding.test_hashing import spelled_alike
 from tests.relational.conformance.engines import Maker
 from tests.relational.conformance.questions import CASES, UNCUT
 from tests.relational.conformance.rows import people
-from tests.relational.conformance.spark_home import INTERPRETED, SparkHome, missing
+from tests.relational.conformance.spark_with_rows import INTERPRETED, SparkWithRows, missing
 from tests.relational.conformance.test_conformance import differences, farther_apart
 from tests.relational.conformance.test_expressions import differences as expression_differences
-from tests.relational.conformance.test_hashing import spelled_alike
 from tests.relational.conformance.test_neighbours import found
 from tests.relational.expressions.engine import Row
 from tests.relational.expressions.rows import any_rows, awkward_rows
@@ -41,8 +42,8 @@ pytestmark = [
     pytest.mark.xdist_group("spark"),
     pytest.mark.skipif(missing() is not None, reason=str(missing())),
 ]
-QUICK = Maker("spark", missing, partial(SparkHome, settings=INTERPRETED))
-WHOLE = Maker("spark", missing, SparkHome)
+QUICK = Maker("spark", missing, partial(SparkWithRows, settings=INTERPRETED))
+WHOLE = Maker("spark", missing, SparkWithRows)
 _FAST = ("rows", "people in one group", "through orders")
 """The cases of the fast suite; the others ask most of their questions again of other units."""
 _QUIET = settings(suppress_health_check=list(HealthCheck), deadline=None)
@@ -161,11 +162,9 @@ def test_generated_questions_about_generated_tables(trial: Trial) -> None:
 
 def test_a_bound_that_is_not_enforced_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The broken twin: bounding that forgets how many groups a person may be in."""
-    from discreet.relational.execute import exact_aggregation as tally
-
-    real = tally.bounded
+    real = PersonBounds.text
     monkeypatch.setattr(
-        tally, "bounded", lambda *given, **more: real(*given, **more).replace("g <= 1", "g <= 9")
+        PersonBounds, "text", lambda *given: real(*given).replace("g <= 1", "g <= 9")
     )
     setting = visits(ONE_OF_EACH, dp.Person("pid", max_rows=9, max_groups=1, max_rows_per_group=1))
     assert found(QUICK, setting, "SELECT w, COUNT(*) AS n FROM t GROUP BY w") != []

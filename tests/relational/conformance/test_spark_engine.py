@@ -19,7 +19,7 @@ from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
 from tests.curator.keys.people import SPEND as WORDS_SPEND
 from tests.curator.keys.people import still, words
-from tests.relational.conformance.spark_home import folder, missing, session
+from tests.relational.conformance.spark_with_rows import folder, missing, session
 
 pytestmark = [
     pytest.mark.xdist_group("spark"),

@@ -10,8 +10,13 @@ import discreet as dp
 from discreet.relational.engines import key_tables
 from discreet.relational.engines.spark.engine import Spark
 from discreet.relational.types.data_type import Kind
-from tests.relational.conformance.spark_home import INTERPRETED, SparkHome, missing, session
-from tests.relational.engines.partners import CUT, exact
+from tests.relational.bounding.partners import CUT, exact
+from tests.relational.conformance.spark_with_rows import (
+    INTERPRETED,
+    SparkWithRows,
+    missing,
+    session,
+)
 from tests.relational.engines.test_several_curators import meet_nowhere
 
 pytestmark = [
@@ -50,7 +55,7 @@ def test_a_table_of_the_catalogue_is_hidden_by_no_name_of_ours(spark: Spark, nam
 def test_names_of_keys_are_not_to_be_guessed_and_few_are_kept(
     spark: Spark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(key_tables, "MOST_TABLES", 2)
+    monkeypatch.setattr(key_tables, "MAX_TABLES", 2)
     names = {spark.keys([(n,)], (Kind.WHOLE,)) for n in range(4)}
     assert len(names) == 4
     assert all(len(name.rpartition("_")[2]) == 32 for name in names)
@@ -64,7 +69,7 @@ def test_names_of_keys_are_not_to_be_guessed_and_few_are_kept(
 
 
 def test_curators_with_one_engine_object_answer_about_their_own_tables() -> None:
-    home = SparkHome(settings=INTERPRETED)
+    home = SparkWithRows(settings=INTERPRETED)
     try:
         meet_nowhere(home)
     finally:
@@ -73,4 +78,4 @@ def test_curators_with_one_engine_object_answer_about_their_own_tables() -> None
 
 @pytest.mark.parametrize("partners", [None, 1])
 def test_rows_of_a_key_beyond_the_partners_paid_for_are_cut(partners: int | None) -> None:
-    assert exact(SparkHome(settings=INTERPRETED), partners) == CUT[partners]
+    assert exact(SparkWithRows(settings=INTERPRETED), partners) == CUT[partners]

@@ -29,8 +29,8 @@ class Made:
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Made:
-    monkeypatch.setattr(key_tables, "MOST_TABLES", 3)
-    monkeypatch.setattr(key_tables, "MOST_ROWS", 10)
+    monkeypatch.setattr(key_tables, "MAX_TABLES", 3)
+    monkeypatch.setattr(key_tables, "MAX_ROWS", 10)
     return Made()
 
 
@@ -89,14 +89,14 @@ def test_questions_of_other_threads_do_not_take_keys_away(made: Made) -> None:
 
 def test_duckdb_keeps_a_bounded_number_of_key_tables() -> None:
     engine = dp.DuckDB()
-    for n in range(3 * key_tables.MOST_TABLES):
+    for n in range(3 * key_tables.MAX_TABLES):
         engine.keys([(n,), (n + 5,)], WHOLE)
     count = "SELECT COUNT(*) FROM duckdb_tables() WHERE temporary"
-    assert engine.rows(count) == [(key_tables.MOST_TABLES,)]
+    assert engine.rows(count) == [(key_tables.MAX_TABLES,)]
     with engine.snapshot():
-        names = [engine.keys([(n,), (n + 7,)], WHOLE) for n in range(2 * key_tables.MOST_TABLES)]
+        names = [engine.keys([(n,), (n + 7,)], WHOLE) for n in range(2 * key_tables.MAX_TABLES)]
         for n, name in enumerate(names):
             found = engine.rows(f"SELECT code, v0 FROM {name} ORDER BY code")
             assert found == [(0, n), (1, n + 7)]
-    assert engine.rows(count) == [(key_tables.MOST_TABLES,)]
+    assert engine.rows(count) == [(key_tables.MAX_TABLES,)]
     engine.close()

@@ -12,14 +12,14 @@ import pytest
 import discreet as dp
 from discreet.relational.bounding.hashing import NATIVE
 from tests.relational.conformance.engines import DUCKDB, OTHERS, Maker
-from tests.relational.homes import Home
+from tests.relational.engine_with_rows import EngineWithRows
 
 SPEND = dp.PureDP(epsilon=1e3)
 """So much that noise moves a count with a probability below 1e-40."""
 ASKED = "SELECT w, COUNT(*) AS n FROM t GROUP BY w"
 
 
-def curator(home: Home, rows: int) -> dp.Curator:
+def curator(home: EngineWithRows, rows: int) -> dp.Curator:
     """Of a table ``t`` with so many rows of A, and one of B."""
     frame = pl.DataFrame({"w": ["A"] * rows + ["B"]})
     return dp.Curator(
@@ -34,7 +34,7 @@ def counted(asked: dp.Curator) -> list[object]:
     return list(asked.sql(ASKED, spend=SPEND).to_dict()["n"])
 
 
-def meet_nowhere(home: Home) -> None:
+def meet_nowhere(home: EngineWithRows) -> None:
     """Curators opened, asked and closed in any order answer about their own rows."""
     first, second = curator(home, 10), curator(home, 20)
     assert counted(first) == [10, 1]
@@ -48,14 +48,16 @@ def meet_nowhere(home: Home) -> None:
 
 
 @pytest.fixture(params=[DUCKDB, *OTHERS], ids=lambda maker: maker.name)
-def home(request: pytest.FixtureRequest) -> Iterator[Home]:
+def home(request: pytest.FixtureRequest) -> Iterator[EngineWithRows]:
     maker: Maker = request.param
     made = maker.home(NATIVE)
     yield made
     made.close()
 
 
-def test_curators_with_one_engine_object_answer_about_their_own_tables(home: Home) -> None:
+def test_curators_with_one_engine_object_answer_about_their_own_tables(
+    home: EngineWithRows,
+) -> None:
     meet_nowhere(home)
 
 

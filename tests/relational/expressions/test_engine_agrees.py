@@ -75,7 +75,7 @@ def check(rows: Sequence[Row]) -> None:
 
 def test_every_function_is_among_the_cases() -> None:
     """A function without a case would go untested."""
-    from discreet.relational.functions.standard import STANDARD
+    from discreet.relational.compile.standard import STANDARD
 
     def names(expression: Expression) -> set[str]:
         found = {expression.function.name} if isinstance(expression, Call) else set()

@@ -16,21 +16,20 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.relational.bounding.hashing import NATIVE
-from discreet.relational.compile.dialect import MOST_IDENTIFIER, Dialect
+from discreet.relational.compile.dialect import MAX_IDENTIFIER, Dialect, Template
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.functions.casts import LONGEST, cast
 from discreet.relational.functions.comparison import EQUAL
 from discreet.relational.functions.function import Function, always
-from discreet.relational.functions.registry import FUNCTIONS, OPERATORS, Entry
-from discreet.relational.functions.standard import Template
+from discreet.relational.functions.registry import FUNCTIONS, OPERATORS, FunctionEntry
 from discreet.relational.functions.text import CONCAT, replaced, substring
-from discreet.relational.limits.text_written import MOST_WRITTEN, written
+from discreet.relational.limits.memory import MAX_WRITTEN, written
 from discreet.relational.schema.sources import source_of
 from discreet.relational.types.column_domain import Facts, cleaned, hull
 from discreet.relational.types.data_type import TEXT_LIMIT, Kind, kind_of_value
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal, evaluate
 from tests.relational.conformance.engines import DUCKDB, POSTGRES, Maker
-from tests.relational.conformance.spark_home import INTERPRETED, SparkHome, missing
+from tests.relational.conformance.spark_with_rows import INTERPRETED, SparkWithRows, missing
 
 FAR = TEXT_LIMIT + 904
 AT_ONCE = 8
@@ -58,7 +57,7 @@ CONSTANTS: Mapping[str, Sequence[tuple[object, ...]]] = {
 """What stands for the constant arguments of the functions of text."""
 
 
-def made(name: str, entry: Entry) -> Iterator[Function]:
+def made(name: str, entry: FunctionEntry) -> Iterator[Function]:
     """The functions a name of the registry stands for, where they may give text."""
     if entry.constants:
         yield from (entry.make(*constants) for constants in CONSTANTS.get(name, ()))
@@ -108,8 +107,8 @@ def test_every_function_that_gives_text_says_how_long_it_is_at_most() -> None:
         assert 0 <= call.facts.length <= TEXT_LIMIT
 
 
-def spark_home(_: Any) -> SparkHome:
-    return SparkHome(settings=INTERPRETED)
+def spark_home(_: Any) -> SparkWithRows:
+    return SparkWithRows(settings=INTERPRETED)
 
 
 ENGINES = (DUCKDB, POSTGRES, Maker("spark", missing, spark_home))
@@ -279,8 +278,8 @@ def test_a_row_without_a_usable_identifier_belongs_to_nobody() -> None:
     test = dialect.identified("i", "VARCHAR")
     with duckdb.connect() as connection:
         found = connection.execute(
-            f"SELECT count(*) FROM (SELECT unnest(['a', NULL, repeat('a', {MOST_IDENTIFIER}), "
-            f"repeat('a', {MOST_IDENTIFIER + 1})]) AS i) WHERE {test}"
+            f"SELECT count(*) FROM (SELECT unnest(['a', NULL, repeat('a', {MAX_IDENTIFIER}), "
+            f"repeat('a', {MAX_IDENTIFIER + 1})]) AS i) WHERE {test}"
         ).fetchall()
     assert found == [(2,)]
 
@@ -308,4 +307,4 @@ def test_results_on_the_way_are_counted() -> None:
     assert written(Wrapped((both,))) == 40
     assert written(Wrapped((both, both))) == 40
     assert written(Wrapped((Call(EQUAL, (both, Call(substring(1, 3), (both,)))),))) == 43
-    assert MOST_WRITTEN * 4 == 1 << 20
+    assert MAX_WRITTEN * 4 == 1 << 20

@@ -15,7 +15,7 @@ from discreet.relational.sql.expressions import expression_from
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
 from discreet.relational.types.expression import (
-    MOST_NESTED,
+    MAX_NESTED,
     Call,
     Column,
     Expression,
@@ -46,7 +46,7 @@ def test_deep_nesting_is_refused(length: int) -> None:
 
 def test_deep_nesting_of_our_own_nodes_is_refused() -> None:
     node: Expression = Column("p", Facts(Kind.TRUTH))
-    for _ in range(MOST_NESTED - 1):
+    for _ in range(MAX_NESTED - 1):
         node = Call(NOT, (node,))
     with pytest.raises(InvalidParameter, match="expression_too_large"):
         Call(NOT, (node,))

@@ -17,11 +17,11 @@ from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import TEXT_LIMIT, Kind
 from discreet.relational.types.expression import Call, Column, Expression, evaluate
 from tests.relational.conformance.engines import DUCKDB, POSTGRES, Maker
-from tests.relational.conformance.spark_home import INTERPRETED, SparkHome, missing
+from tests.relational.conformance.spark_with_rows import INTERPRETED, SparkWithRows, missing
 
 
-def spark_home(_: Any) -> SparkHome:
-    return SparkHome(settings=INTERPRETED)
+def spark_home(_: Any) -> SparkWithRows:
+    return SparkWithRows(settings=INTERPRETED)
 
 
 ENGINES = (DUCKDB, POSTGRES, Maker("spark", missing, spark_home))

@@ -8,8 +8,8 @@ from typing import ClassVar
 import duckdb
 import pytest
 
+from discreet.relational.compile.dialect import Template
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
-from discreet.relational.functions.standard import Template
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
 from tests.relational.expressions.engine import computed, reference, same, translated

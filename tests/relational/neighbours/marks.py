@@ -1,4 +1,4 @@
-"""How known faults are marked. A mark is strict: it fails as soon as its fault is mended."""
+"""How known faults are marked. A mark is strict: it fails as soon as its fault is fixed."""
 
 from __future__ import annotations
 

@@ -14,10 +14,10 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.unit import PrivacyUnit, Replace
-from discreet.relational.compile import compiler as compile_module
-from discreet.relational.compile import grouped_steps as gathering
-from discreet.relational.plan.key_truncation import Truncated
-from discreet.relational.plan.nodes import Bounded
+from discreet.relational.bounding import key_truncation
+from discreet.relational.bounding.hashing import first_rows
+from discreet.relational.bounding.key_truncation import Truncated
+from discreet.relational.bounding.person_rows import Bounded
 from tests.relational.neighbours.tables import PUBLIC, STAY_COLUMNS, STAYS, frame, keyed
 from tests.relational.neighbours.test_hard_plans import ONE_OF_EACH
 from tests.relational.neighbours.worlds import (
@@ -177,12 +177,11 @@ def _retold(rewrite: Callable[[str], str]) -> Callable[[pytest.MonkeyPatch], Non
     """A twin that changes the text of the cut by key."""
 
     def install(monkeypatch: pytest.MonkeyPatch) -> None:
-        real = gathering.truncated
 
-        def truncated(*given: Any) -> str:
-            return rewrite(real(*given))
+        def cut(*given: str) -> str:
+            return rewrite(first_rows(*given))
 
-        monkeypatch.setattr(compile_module, "truncated", truncated)
+        monkeypatch.setattr(key_truncation, "first_rows", cut)
 
     return install
 

@@ -15,7 +15,7 @@ import discreet as dp
 from discreet.core.errors import InvalidParameter
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.aggregates.measures import Total
-from discreet.relational.execute import exact_aggregation as tally
+from discreet.relational.execute import row_contributions
 from discreet.relational.functions.intervals import facts_within
 from discreet.relational.functions.powers import POWER
 from discreet.relational.planning.allocation import Noised
@@ -48,8 +48,10 @@ def test_a_function_that_lies_moves_no_answer_farther_than_declared(
 def test_the_lie_is_caught_where_the_last_clamp_is_missing(
     unit: PrivacyUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tally, "_within", lambda facts, total: True)
-    monkeypatch.setattr(tally._Run, "_found", lambda run, expression: (None, Known()))
+    monkeypatch.setattr(row_contributions, "_within", lambda facts, total: True)
+    monkeypatch.setattr(
+        row_contributions.RowContributions, "_found", lambda run, expression: (None, Known())
+    )
     monkeypatch.setattr(
         "discreet.relational.compile.dialect.Dialect.held", lambda dialect, text, facts: text
     )

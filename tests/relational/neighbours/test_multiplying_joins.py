@@ -10,10 +10,10 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.unit import PrivacyUnit, Replace
+from discreet.relational.bounding import before_joins as limited
+from discreet.relational.bounding.before_joins import Limited
 from discreet.relational.compile.compiler import Compiler
-from discreet.relational.limits import rows_before_joins as limited
-from discreet.relational.limits import rows_held as held
-from discreet.relational.limits.rows_before_joins import Limited, limits_people
+from discreet.relational.limits import memory as held
 from discreet.relational.plan.nodes import Rows
 from tests.relational.neighbours.worlds import Private, Setting, Stand, breaches
 
@@ -61,9 +61,9 @@ def setting(unit: PrivacyUnit = PERSON, partners: int = 3) -> Setting:
 @pytest.fixture
 def tight(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits so small that six rows exceed them."""
-    monkeypatch.setattr(limited, "MOST_ROWS", 16)
+    monkeypatch.setattr(limited, "MAX_JOINED_ROWS", 16)
     monkeypatch.setattr(limited, "USUAL_ROWS", 3)
-    monkeypatch.setattr(held, "MOST_ROWS", 16)
+    monkeypatch.setattr(held, "MAX_JOINED_ROWS", 16)
 
 
 def steps(rows: Rows) -> list[Limited]:
@@ -83,7 +83,7 @@ def test_every_multiplying_join_of_people_is_limited() -> None:
     stand = Stand(setting())
     try:
         for question in QUESTIONS:
-            assert limits_people(stand.inquiry(question).question.rows), question
+            assert steps(stand.inquiry(question).question.rows), question
         chain = steps(stand.inquiry(CHAIN).question.rows)
         assert [step.limit for step in chain] == [2, 2, 2]
     finally:
@@ -94,7 +94,7 @@ def test_a_join_with_one_partner_limits_nothing() -> None:
     stand = Stand(setting(partners=1))
     try:
         for question in QUESTIONS[2:5]:
-            assert not limits_people(stand.inquiry(question).question.rows)
+            assert not steps(stand.inquiry(question).question.rows)
     finally:
         stand.close()
 
@@ -147,7 +147,7 @@ def test_no_row_beyond_the_limit_enters_a_join() -> None:
     stand = Stand(setting())
     try:
         (step,) = steps(stand.inquiry(QUESTIONS[2]).question.rows)
-        compiler = Compiler(stand.engine.dialect, stand.engine.place, 5)
+        compiler = Compiler.of(stand.engine, salt=5)
         owner = compiler.dialect.identifier(step.owner or "")
         text = compiler.text(step, frozenset())
         found = stand.engine.rows(f"SELECT {owner}, COUNT(*) FROM ({text}) AS q GROUP BY 1")

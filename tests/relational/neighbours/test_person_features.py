@@ -10,7 +10,7 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.unit import PrivacyUnit, Replace
-from discreet.relational.compile import grouped_steps as gathering
+from discreet.relational.compile.dialect import Dialect
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.plan.features import Added, Averaged, Earliest
 from discreet.relational.types.data_type import Kind
@@ -150,15 +150,12 @@ def test_the_real_code_passes() -> None:
 
 def test_a_first_row_among_ties_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine may take any row of a tie; this one does."""
-    real = gathering._feature
 
-    def feature(compiler: Any, made: Any, limit: int, rank: str) -> str:
-        if not isinstance(made, Earliest):
-            return real(compiler, made, limit, rank)
-        value, order = (compiler.dialect.identifier(column.name) for column in made.reads)
+    def text(self: Earliest, dialect: Dialect, rows: int, rank: str) -> str:
+        value, order = (dialect.identifier(column.name) for column in self.reads)
         return f"arg_min({value}, {order} + random() / 2)"
 
-    monkeypatch.setattr(gathering, "_feature", feature)
+    monkeypatch.setattr(Earliest, "text", text)
     assert found(ASKED) != []
 
 
@@ -189,10 +186,10 @@ def test_rows_not_bounded_before_features_are_caught_without_the_last_clamp(
 def test_sums_of_doubles_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine may add in any order; this one does."""
 
-    def plain(compiler: Any, feature: Any, argument: Any, limit: int) -> str:
-        return f"SUM({compiler.dialect.identifier(argument.name)} ORDER BY random())"
+    def plain(self: Added, dialect: Dialect, rows: int, rank: str) -> str:
+        return f"SUM({dialect.identifier(self.argument.name)} ORDER BY random())"
 
-    monkeypatch.setattr(gathering, "_sum", plain)
+    monkeypatch.setattr(Added, "text", plain)
     assert found(REALS, epsilon=1e6) != []
 
 

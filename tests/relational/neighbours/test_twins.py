@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.relational.compile.compiler import Compiler
+from discreet.relational.bounding.hashing import Shuffle
+from discreet.relational.bounding.person_groups import PersonBounds
+from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
-from discreet.relational.execute import exact_aggregation as tally_module
-from discreet.relational.plan.nodes import JoinedPublic
 from discreet.relational.planning import planned_query as inquiry_module
 from discreet.relational.types.column_domain import Facts
 from tests.relational.neighbours.reference import differences
@@ -68,13 +68,13 @@ def _rewritten(rewrite: Callable[[str], str]) -> Twin:
     """A twin that changes the text of bounding."""
 
     def install(monkeypatch: pytest.MonkeyPatch) -> None:
-        real = tally_module.bounded
+        real = PersonBounds.text
 
-        def bounded(inside: str, *others: Any, **options: Any) -> str:
+        def text(self: PersonBounds, inside: str, *others: Any) -> str:
             numbered = f"SELECT *, row_number() OVER () AS rid FROM ({inside}) AS q"
-            return rewrite(real(numbered, *others, **options))
+            return rewrite(real(self, numbered, *others))
 
-        monkeypatch.setattr(tally_module, "bounded", bounded)
+        monkeypatch.setattr(PersonBounds, "text", text)
 
     return install
 
@@ -125,7 +125,7 @@ def test_a_bound_that_is_not_enforced_is_caught(
 
 def test_bounding_before_distinct_by_file_order_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        Compiler, "order", lambda self, contents, owner: self.dialect.hash([owner.text], 1)
+        Shuffle, "order", lambda self, contents, owner: self.dialect.hash([owner.text], 1)
     )
     assert found(crowd(), DISTINCT) != []
 

@@ -24,19 +24,20 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.aggregates.measures import Linear, Total
 from discreet.relational.bounding.contributions import Reach
+from discreet.relational.bounding.hashing import Hashing
+from discreet.relational.bounding.key_truncation import Truncated
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.database import Database
 from discreet.relational.engines.engine import Engine
 from discreet.relational.execute.exact_aggregation import tally
-from discreet.relational.plan.key_truncation import Truncated
 from discreet.relational.plan.nodes import Rows
 from discreet.relational.planning.planned_query import Inquiry
 from discreet.relational.schema.declarations import Declaration
-from discreet.relational.schema.sources import Source, source_of
+from discreet.relational.schema.sources import TableSource, source_of
 from discreet.relational.schema.table import MOST_ROWS, PublicTable, Table
 from discreet.relational.sql.translate import question_from
 from discreet.relational.types.data_type import Kind
-from tests.relational.homes import DuckDBHome, Home
+from tests.relational.engine_with_rows import DuckDBWithRows, EngineWithRows
 
 SALT = 0x5A17
 PURE = dp.PureDP(epsilon=1)
@@ -71,7 +72,7 @@ class Setting:
         """Whose privacy."""
         return next(iter(self.private.values())).unit
 
-    def tables(self, home: Home) -> dict[str, Table | PublicTable]:
+    def tables(self, home: EngineWithRows) -> dict[str, Table | PublicTable]:
         """As they are declared to a curator, with their rows in an engine."""
         private = {
             name: dp.table(
@@ -162,7 +163,11 @@ class Worlds:
     def dialect(self) -> Dialect:
         return self._inner.dialect
 
-    def attach(self, name: str, source: Source) -> dict[str, str]:
+    @property
+    def hashing(self) -> Hashing:
+        return self._inner.hashing
+
+    def attach(self, name: str, source: TableSource) -> dict[str, str]:
         return self._inner.attach(self._version(name), source)
 
     def lock(self) -> None:
@@ -221,9 +226,9 @@ class Exact:
 class Stand:
     """A setting in an engine, with further worlds added one by one."""
 
-    def __init__(self, setting: Setting, home: Home | None = None) -> None:
+    def __init__(self, setting: Setting, home: EngineWithRows | None = None) -> None:
         self.setting = setting
-        self.home = DuckDBHome() if home is None else home
+        self.home = DuckDBWithRows() if home is None else home
         self.engine = Worlds(list(setting.private), self.home.engine)
         self.database = Database(self.engine, setting.tables(self.home))
         self._count = 1
@@ -321,7 +326,7 @@ def breaches(
     salt: int = SALT,
     also: Callable[[Frames], Sequence[Frames]] = lambda frames: [],
     refusals: list[str] | None = None,
-    home: Home | None = None,
+    home: EngineWithRows | None = None,
 ) -> list[str]:
     """Everything by which neighbours are farther apart than declared; none is right.
 

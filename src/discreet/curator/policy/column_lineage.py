@@ -15,19 +15,19 @@ from enum import StrEnum
 from itertools import combinations
 from typing import Any
 
+from discreet.relational.bounding.partition_filter import PartitionFilter
+from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.plan.features import PerPerson
 from discreet.relational.plan.keys import DiscoveredKeys
 from discreet.relational.plan.nodes import (
     Distinct,
     Filtered,
     JoinedPeople,
-    JoinedPublic,
     Rows,
     Scan,
-    Union,
+    UnionAll,
     scans,
 )
-from discreet.relational.plan.partition_filter import Kept
 from discreet.relational.plan.query import Question
 from discreet.relational.types.expression import Case, Column, Expression
 
@@ -76,7 +76,7 @@ def joined_tables(rows: Rows) -> set[frozenset[str]]:
         found |= joined_tables(below)
     for left, right in combinations(rows.inputs, 2):
         pairs = {frozenset({a.table, b.table}) for a in scans(left) for b in scans(right)}
-        found |= {pair for pair in pairs if len(pair) > 1 or not isinstance(rows, Union)}
+        found |= {pair for pair in pairs if len(pair) > 1 or not isinstance(rows, UnionAll)}
     return found
 
 
@@ -97,7 +97,7 @@ def _inside(rows: Rows) -> Iterator[tuple[Use, str]]:
     for item in fields(rows):
         value = getattr(rows, item.name)
         counted = isinstance(rows, Distinct) and item.name == "expressions"
-        if isinstance(rows, Scan | Kept) or (item.name in _PASSED_ON and not counted):
+        if isinstance(rows, Scan | PartitionFilter) or (item.name in _PASSED_ON and not counted):
             continue  # the owner's own, or passed on under another name and traced from there
         for name in _names(value):
             yield use, name
@@ -141,7 +141,7 @@ def _sources(rows: Rows) -> dict[str, frozenset[tuple[str, str]]]:
 
 def _computed(rows: Rows, size: int) -> list[list[list[str]]]:
     """For each list of outputs, the names that every output is computed from."""
-    if isinstance(rows, Union):
+    if isinstance(rows, UnionAll):
         return [[_names(part) for part in expressions] for _, expressions in rows.branches]
     if isinstance(rows, PerPerson):
         return [[_names(feature) for feature in rows.features]]

@@ -19,7 +19,7 @@ def odd_lines(path: Path, most: int) -> tuple[int, tuple[MendedLine, ...]]:
                 texts = block.removesuffix(b"\n").split(b"\n")
                 for place in map(int, lines.odd(block)):
                     line = texts[place].removesuffix(b"\r")
-                    if line.strip() and lines.mended(line) is None:
+                    if line.strip() and lines.fixed(line) is None:
                         unread += 1
                     if line.strip() and len(found) < most:
                         found.append(MendedLine(before + place + 1, _reason(lines, line)))
@@ -37,7 +37,7 @@ def _reason(lines: Lines, line: bytes) -> str:
         line.decode()
     except UnicodeDecodeError:
         return "not UTF-8; that field is missing"
-    mended = lines.mended(line) or b""
+    mended = lines.fixed(line) or b""
     if mended.count(b'"') != line.count(b'"'):
         return "a quote that does not begin or end a field; it is part of the text"
     if mended != line:

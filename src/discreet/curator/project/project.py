@@ -29,8 +29,7 @@ from discreet.curator.project.preview import Look
 from discreet.curator.project.tables import PrivateEntry, PublicEntry, tables
 from discreet.ledger import Ledger, Memory
 from discreet.relational.database import Database
-from discreet.relational.engines.duckdb.engine import DuckDB
-from discreet.relational.engines.postgres.engine import Postgres
+from discreet.relational.engines.engine import Engine
 from discreet.relational.schema.table import PublicTable, Table
 
 
@@ -136,7 +135,7 @@ class Project:
             **self._opened(engine),  # type: ignore[arg-type]
         )
 
-    def _opened(self, engine: DuckDB | Postgres) -> dict[str, Table | PublicTable]:
+    def _opened(self, engine: Engine) -> dict[str, Table | PublicTable]:
         return {name: entry.opened(engine) for name, entry in self.tables.items()}
 
 

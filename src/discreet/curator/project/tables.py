@@ -10,10 +10,9 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.unit import PrivacyUnit
 from discreet.curator.project.declarations import columns, unit
 from discreet.curator.project.fields import TABLE, TEXT, WHOLE, Fields
-from discreet.relational.engines.duckdb.engine import DuckDB
-from discreet.relational.engines.postgres.engine import Postgres
+from discreet.relational.engines.engine import Engine, EngineTable
 from discreet.relational.schema.declarations import Declaration
-from discreet.relational.schema.sources import EngineTable, Source, source_of
+from discreet.relational.schema.sources import TableSource, source_of
 from discreet.relational.schema.table import MOST_ROWS, PublicTable, Table, public, table
 
 RESERVED = {"budget", "ledger", "engine", "randomness", "policy", "self"}
@@ -27,7 +26,7 @@ class InFile:
     path: Path
     table: str | None
 
-    def source(self, _: DuckDB | Postgres) -> Source:
+    def source(self, _: Engine) -> TableSource:
         """The file, if it is there."""
         try:
             return source_of(self.path, self.table)
@@ -49,10 +48,9 @@ class OnServer:
 
     table: str
 
-    def source(self, engine: DuckDB | Postgres) -> EngineTable:
+    def source(self, engine: Engine) -> EngineTable:
         """The table of the engine."""
-        assert isinstance(engine, Postgres)
-        return engine.table(self.table)
+        return EngineTable(engine, self.table)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +64,7 @@ class PrivateEntry:
     snapshot: str | None = None
     max_rows_per: Mapping[str, int] = field(default_factory=dict)
 
-    def opened(self, engine: DuckDB | Postgres) -> Table:
+    def opened(self, engine: Engine) -> Table:
         """The table, where its rows are there."""
         return table(
             self.place.source(engine),
@@ -84,7 +82,7 @@ class PublicEntry:
 
     place: InFile | OnServer
 
-    def opened(self, engine: DuckDB | Postgres) -> PublicTable:
+    def opened(self, engine: Engine) -> PublicTable:
         """The table, where its rows are there."""
         return public(self.place.source(engine))
 

@@ -23,9 +23,9 @@ from discreet.curator.sub_budgets.child import required_name
 from discreet.curator.sub_budgets.division import Line, line_of, overlap, price_of_parts
 from discreet.curator.sub_budgets.partition import Part, open_part
 from discreet.ledger import Role, SubAccount, SubAccountGrant
+from discreet.relational.bounding.partition_filter import Assignment, EveryPart, FirstParts
 from discreet.relational.functions.calendar import next_start
 from discreet.relational.plan.nodes import field_of
-from discreet.relational.plan.partition_filter import EveryPart, FirstParts, Keeping
 from discreet.relational.plan.scope import Division
 from discreet.relational.schema.declarations import Dates
 from discreet.relational.types.data_type import Kind
@@ -150,7 +150,7 @@ def open_blocks(
             },
         ),
     )
-    keeping: Keeping = FirstParts(most) if person else EveryPart()
+    keeping: Assignment = FirstParts(most) if person else EveryPart()
     division = Division(line.scan.table, line.scan.prefix, line.part, line.values, keeping)
     return Blocks(above, account, division, purse, settled)
 

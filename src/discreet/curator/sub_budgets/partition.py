@@ -21,10 +21,9 @@ from discreet.curator.sharing import Sharing
 from discreet.curator.sub_budgets.child import required_name
 from discreet.curator.sub_budgets.division import line_of, listed, overlap, price_of_parts
 from discreet.ledger import Role, SubAccount, SubAccountGrant
+from discreet.relational.bounding.partition_filter import Assignment, EveryPart, SomeParts
 from discreet.relational.database import Database
-from discreet.relational.plan.partition_filter import EveryPart, Keeping, SomeParts
 from discreet.relational.plan.scope import Division
-from discreet.relational.schema.sources import EngineTable
 from discreet.relational.schema.table import Table
 
 _SALT_BITS = 62
@@ -111,7 +110,7 @@ def open_partition(
             },
         ),
     )
-    keeping: Keeping = EveryPart()
+    keeping: Assignment = EveryPart()
     if person and most < len(line.values):
         keeping = SomeParts(most, salt_of(account))
     division = Division(line.scan.table, line.scan.prefix, line.part, line.values, keeping)
@@ -122,7 +121,7 @@ def _require_version(names: set[str], database: Database) -> None:
     """Refuse live tables without a name for their version: they could change between questions."""
     for name in sorted(names):
         found = database.tables[name]
-        live = isinstance(found, Table) and isinstance(found.source, EngineTable)
+        live = isinstance(found, Table) and found.source.live
         if live and database.version({name}) is None:
             raise InvalidParameter(
                 code="partition_of_live_table",

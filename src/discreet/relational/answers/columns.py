@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from discreet.relational.aggregates.aggregate import Aggregate, RankSelection
 from discreet.relational.aggregates.measures import Linear
 from discreet.relational.answers.linear_forms import linear_form, quotient_form
-from discreet.relational.plan.key_truncation import cut_by
+from discreet.relational.bounding.key_truncation import cut_by
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import AggregateOutput, DerivedOutput, KeyOutput
 from discreet.relational.planning.discovered_keys import Discovering

@@ -1,8 +1,8 @@
-"""In which order a person's rows are kept: a salted hash of their content.
+"""Which rows are kept: the first ones by a salted hash of their content.
 
 The native hash of an engine is its fastest; the portable one gives the same order on every
-engine, so that the very same rows are kept. Both are functions of content and salt alone, and
-whoever orders by them breaks ties by the content itself.
+engine, so that the very same rows are kept. Both are functions of content and salt alone, and an
+order by them breaks ties by the content itself: no tie is left that matters.
 
 Source: contract, "Bounding inside the engine". Proof: ``proofs/relational.md``,
 ``proofs/engines.md``.
@@ -13,18 +13,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from discreet.relational.compile.dialect import Dialect, ordered
 from discreet.relational.functions.text import LENGTH
-from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
-
-if TYPE_CHECKING:
-    from discreet.relational.compile.dialect import Dialect
-
-_GRID = -20
-_REAL = Facts(Kind.REAL, -(2.0**40), 2.0**40)
-"""Reals are hashed on a grid: engines write their digits differently, and ties are broken."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +32,7 @@ class Content:
         if self.kind is Kind.TEXT:
             return self.text
         if self.kind is Kind.REAL:
-            return on_grid(dialect, self.text)
+            return dialect.on_grid(self.text)
         return dialect.cast(self.text, self.kind, Kind.TEXT)
 
 
@@ -89,9 +82,31 @@ NATIVE = Native()
 PORTABLE = Portable()
 
 
-def on_grid(dialect: Dialect, text: str) -> str:
-    """A double as text, by its steps of the grid; NULL for NaN."""
-    return dialect.cast(dialect.steps(text, _REAL, _GRID), Kind.WHOLE, Kind.TEXT)
+@dataclass(frozen=True)
+class Shuffle:
+    """The order of rows for one query: by what hash, in whose words, under which salt."""
+
+    hashing: Hashing
+    dialect: Dialect
+    salt: int
+
+    def hash(self, contents: Sequence[Hashed]) -> str:
+        """What rows are ordered by, first."""
+        return self.hashing.write(self.dialect, contents, self.salt)
+
+    def order(self, contents: Sequence[Content], owner: Hashed) -> str:
+        """Salted hash of the content, then the content: text for ORDER BY."""
+        return ordered([self.hash([owner, *contents]), *(content.text for content in contents)])
+
+
+def first_rows(
+    inside: str, columns: str, by: str, order: str, kept: str, *, rank: str = "k"
+) -> str:
+    """The rows of ``inside`` whose ``rank`` within ``by`` makes the condition ``kept`` true."""
+    return (
+        f"SELECT {columns} FROM (SELECT {columns}, row_number() OVER (PARTITION BY {by} "
+        f"ORDER BY {order}) AS {rank} FROM ({inside}) AS q) AS q WHERE {kept}"
+    )
 
 
 def _spelled(dialect: Dialect, content: Hashed) -> str:

@@ -14,14 +14,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.bounding.hashing import NATIVE, Hashed, Hashing, on_grid
-from discreet.relational.functions.standard import STANDARD, Template
 from discreet.relational.types.column_domain import Facts, limits
 from discreet.relational.types.data_type import (
     LARGEST_REAL,
@@ -33,10 +31,16 @@ from discreet.relational.types.data_type import (
 )
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
 
-MOST_TEXT = 500_000
-MOST_IDENTIFIER = 4 * TEXT_LIMIT
+MAX_TEXT = 500_000
+MAX_IDENTIFIER = 4 * TEXT_LIMIT
 """Bytes of the longest identifier that is kept as text; rows with a longer one have no owner."""
-_FARTHEST_GRID = 1000
+_MAX_GRID = 1000
+_HASH_GRID = -20
+_HASHED = Facts(Kind.REAL, -(2.0**40), 2.0**40)
+"""Reals are hashed on a grid: engines write their digits differently, and ties are broken."""
+
+Template: TypeAlias = str | Callable[..., str]
+"""Either a format of the arguments' texts, or a function of dialect, call and texts."""
 
 
 class Dialect(ABC):
@@ -45,7 +49,7 @@ class Dialect(ABC):
     Contract: columns were cleaned by this dialect. A subclass has a template for every function.
     """
 
-    templates: ClassVar[Mapping[str, Template]] = STANDARD
+    templates: ClassVar[Mapping[str, Template]]
     types: ClassVar[Mapping[Kind, str]] = {
         Kind.WHOLE: "BIGINT",
         Kind.REAL: "DOUBLE PRECISION",
@@ -56,10 +60,6 @@ class Dialect(ABC):
     }
     bytes: ClassVar[str] = "OCTET_LENGTH"
     """The function that gives the size of a text without looking at its letters."""
-
-    def __init__(self, hashing: Hashing = NATIVE) -> None:
-        """``hashing`` decides which rows bounding keeps, not how many."""
-        self.hashing = hashing
 
     @abstractmethod
     def kind_of(self, stored: str) -> Kind | None:
@@ -89,7 +89,7 @@ class Dialect(ABC):
         """The condition that a row has an identifier: not NULL, nor a text beyond all measure."""
         if not self.is_text(stored):
             return f"{text} IS NOT NULL"
-        return f"{self.bytes}({self.identity(text, stored)}) <= {MOST_IDENTIFIER}"
+        return f"{self.bytes}({self.identity(text, stored)}) <= {MAX_IDENTIFIER}"
 
     def spelled(self, text: str, stored: str) -> str:
         """An identifier as text: equal on every engine for equal ones, whatever it holds."""
@@ -98,7 +98,7 @@ class Dialect(ABC):
             return self.cast(text, Kind.TRUTH, Kind.TEXT)
         text = self.opened(text, stored)
         if kind is Kind.REAL:
-            return on_grid(self, text)
+            return self.on_grid(text)
         return text if kind is Kind.TEXT else self.cast(text, kind, Kind.TEXT)
 
     @abstractmethod
@@ -132,9 +132,9 @@ class Dialect(ABC):
     def digest(self, text: str) -> str:
         """The SHA-256 of a text's UTF-8, in an order like that of its hexadecimal digits."""
 
-    def shuffle(self, contents: Sequence[Hashed], salt: int) -> str:
-        """What a person's rows are ordered by, first."""
-        return self.hashing.write(self, contents, salt)
+    def on_grid(self, text: str) -> str:
+        """A double as text, by its steps of a grid that is fine enough to hash; NULL for NaN."""
+        return self.cast(self.steps(text, _HASHED, _HASH_GRID), Kind.WHOLE, Kind.TEXT)
 
     def same(self, left: str, right: str, kind: Kind) -> str:
         """Whether two values of a kind are equal or both NULL, as a join can use it."""
@@ -240,7 +240,7 @@ class Dialect(ABC):
             return self.clean_number(text, facts)
         low, high = limits(facts)
         most = max(abs(Fraction(end)) for end in (low, high)) / Fraction(2) ** exponent
-        if not facts.bounded or abs(exponent) > _FARTHEST_GRID or most >= SAFE_WHOLE:
+        if not facts.bounded or abs(exponent) > _MAX_GRID or most >= SAFE_WHOLE:
             raise InvalidParameter(
                 code="grid_out_of_range",
                 expectation="bounds of fewer than 2**62 steps of the grid",
@@ -365,6 +365,11 @@ class Dialect(ABC):
 _WORDS = {None: "NULL", True: "TRUE", False: "FALSE"}
 
 
+def ordered(texts: Sequence[str]) -> str:
+    """An ORDER BY list with NULL after everything else."""
+    return ", ".join(f"{text} NULLS LAST" for text in texts)
+
+
 def scientific(value: float) -> str:
     """The shortest text that reads back as the same double."""
     mantissa, _, exponent = repr(value).partition("e")
@@ -378,10 +383,10 @@ def _doubled(end: int) -> float:
 
 
 def _limited(text: str) -> str:
-    if len(text) > MOST_TEXT:
+    if len(text) > MAX_TEXT:
         raise InvalidParameter(
             code="expression_too_large",
-            expectation=f"an expression of at most {MOST_TEXT} characters when written out",
+            expectation=f"an expression of at most {MAX_TEXT} characters when written out",
             received=len(text),
             remedy="Nest least, greatest, NULLIF and % less deeply, or declare more bounds.",
         )

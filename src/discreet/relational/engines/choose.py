@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from discreet.core.errors import Mismatch
 from discreet.relational.engines.duckdb.engine import DuckDB
-from discreet.relational.engines.engine import Engine
-from discreet.relational.schema.sources import EngineTable
+from discreet.relational.engines.engine import Engine, EngineTable
 from discreet.relational.schema.table import PublicTable, Table
 
 

@@ -1,19 +1,40 @@
-"""What the curator needs of an engine: hold tables, run text that we wrote, hand back numbers.
+"""What an engine must provide: hold tables, run text that we wrote, hand back numbers.
 
-Only aggregates and public rows leave an engine.
+Only aggregates and public rows leave an engine. To add one, say ``Velox``:
+
+1. A folder ``engines/velox/`` with ``dialect.py``, a :class:`Dialect`: the types in which columns
+   are stored, how values are cleaned and compared, the engine's own hash and a SHA-256 of text, and
+   a template for each function (``compile/standard`` has those of standard SQL). Guarantee: no text
+   of it fails on any row, and equal values give equal results on every engine.
+2. ``engine.py`` there, a class with the members of :class:`Engine`, and ``table(name)`` if the
+   engine holds tables of its own: it gives an :class:`EngineTable`. ``engines/key_tables`` keeps
+   tables of public keys for those that can hold any. Every setting on which an answer depends is
+   pinned in the engine's own session, and what the engine says about a failure stays inside, since
+   it may show a row.
+3. The extra in ``pyproject.toml``, the name in ``discreet/__init__``, and a ``Maker`` in
+   ``tests/relational/conformance/engines.py``: the suite there compares every question with DuckDB,
+   cell by cell, and runs the neighbours. ``choose.py`` needs a line only for an engine that is to
+   be taken when none is named; a project file can name it once ``curator/project/locations`` reads
+   how to connect.
+
+Nothing else asks which engine it is: plans, bounding and statements see this protocol alone.
+
+Source: contract, "What may be seen", "Numbers"; 004d:F21. Proof: ``proofs/engines.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.relational.bounding.hashing import Hashing
 from discreet.relational.compile.dialect import Dialect
-from discreet.relational.schema.sources import Source
+from discreet.relational.schema.sources import Fingerprint, TableSource
 from discreet.relational.types.data_type import Kind
 
 
@@ -24,7 +45,11 @@ class Engine(Protocol):
     def dialect(self) -> Dialect:
         """How its SQL is written."""
 
-    def attach(self, name: str, source: Source) -> dict[str, str]:
+    @property
+    def hashing(self) -> Hashing:
+        """By which hash bounding chooses the rows that are kept, not how many."""
+
+    def attach(self, name: str, source: TableSource) -> dict[str, str]:
         """Make the rows of ``source`` available; the stored type of each column.
 
         A source that the engine cannot read is refused here (``engine_cannot_read``).
@@ -73,3 +98,16 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Let go of everything."""
+
+
+@dataclass(frozen=True)
+class EngineTable(TableSource):
+    """A table or view that lies in an engine already: ``postgres.table("clinic.visits")``."""
+
+    engine: Engine
+    name: str
+    live: ClassVar[bool] = True
+
+    def fingerprint(self) -> Fingerprint | None:
+        """None: an engine is asked for ``columns`` and ``contents`` instead."""
+        return None

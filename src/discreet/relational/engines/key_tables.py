@@ -17,8 +17,8 @@ from discreet.relational.types.data_type import Kind
 Entries: TypeAlias = Sequence[tuple[object, ...]]
 Kinds: TypeAlias = Sequence[Kind]
 
-MOST_TABLES = 64
-MOST_ROWS = 1 << 20
+MAX_TABLES = 64
+MAX_ROWS = 1 << 20
 """How much is kept for later questions; what a running question needs comes on top."""
 
 
@@ -77,7 +77,7 @@ class KeyTables:
         """Drop the oldest that nobody uses, but not the newest of all."""
         rows = sum(len(entries) for entries, _ in self._known)
         for wanted, name in list(self._known.items())[:-1]:
-            if len(self._known) <= MOST_TABLES and rows <= MOST_ROWS:
+            if len(self._known) <= MAX_TABLES and rows <= MAX_ROWS:
                 return
             if not self._held[name]:
                 del self._known[wanted]

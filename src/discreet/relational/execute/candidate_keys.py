@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.relational.bounding.hashing import Content
-from discreet.relational.compile.compiler import Compiler, ordered
+from discreet.relational.compile.compiler import Compiler, privacy_id
 from discreet.relational.engines.engine import Engine
 from discreet.relational.plan.keys import DiscoveredKeys
 from discreet.relational.plan.nodes import Rows
@@ -54,7 +54,7 @@ def candidates(
     keys: DiscoveredKeys, rows: Rows, groups: int | None, engine: Engine, *, salt: int
 ) -> Candidates:
     """Count people by key. ``groups`` bounds the keys of a person; None where rows are people."""
-    compiler = Compiler(engine.dialect, engine.place, salt)
+    compiler = Compiler.of(engine, salt=salt)
     *found, people = engine.keyed(candidates_text(keys, rows, groups, compiler))
     return Candidates(
         tuple(found),
@@ -96,8 +96,7 @@ def candidates_text(
         Content(name, expression.facts.kind)
         for expression, name in zip(keys.expressions, names, strict=True)
     ]
-    shuffled = dialect.shuffle([compiler.who(rows, "o"), *contents], compiler.salt)
-    order = ordered([shuffled, *names])
+    order = compiler.shuffle.order(contents, privacy_id(rows, "o"))
     ranked = f"SELECT {listed}, row_number() OVER (PARTITION BY o ORDER BY {order}) AS g"
     return (
         f"SELECT {listed}, COUNT(*) AS n FROM ({ranked} FROM ({once}) AS q) AS q "

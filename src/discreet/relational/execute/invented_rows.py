@@ -1,4 +1,4 @@
-"""Rows invented from the schema alone, for rehearsals: every declared column within its bounds.
+"""Rows invented from the schema alone, to simulate with: declared columns within their bounds.
 
 Nothing is read of any private table. Values follow from a hash of the row's number and the
 column's, so that the same schema gives the same rows.
@@ -20,12 +20,12 @@ from discreet.core.unit import Person, add_remove
 from discreet.relational.database import Database
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.plan.nodes import Field
-from discreet.relational.schema.sources import DatabaseTable, EngineTable
+from discreet.relational.schema.sources import DatabaseTable
 from discreet.relational.schema.table import PublicTable, Table
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
 
-_MOST_VALUES = 200
+_MAX_VALUES = 200
 _FINE = 1 << 20
 _DIALECT = DuckDBDialect()
 
@@ -37,7 +37,7 @@ def invented(database: Database, rows: int, folder: Path) -> dict[str, Table | P
     made: dict[str, Table | PublicTable] = {}
     with duckdb.connect(str(path)) as engine:
         for name, table in database.tables.items():
-            if isinstance(table, PublicTable) and not isinstance(table.source, EngineTable):
+            if isinstance(table, PublicTable) and not table.source.live:
                 made[name] = table
                 continue
             entry = database.find(name)
@@ -88,7 +88,7 @@ def _invented(
 def _value(facts: Facts, draw: str) -> str:
     """An expression for one value within ``facts``, from a large whole number."""
     if facts.values:
-        step = max(1, len(facts.values) // _MOST_VALUES)
+        step = max(1, len(facts.values) // _MAX_VALUES)
         values = facts.values[::step]
         listed = ", ".join(_DIALECT.literal(value) for value in values)
         return f"list_value({listed})[1 + CAST({draw} % {len(values)} AS BIGINT)]"

@@ -30,14 +30,15 @@ from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
 from discreet.queries.workload.cell_counts import marginal_counts
 from discreet.queries.workload.universe import LARGEST, Universe
 from discreet.relational.aggregates.measures import CountRows
+from discreet.relational.bounding.key_truncation import Truncated
+from discreet.relational.bounding.person_rows import Bounded
 from discreet.relational.engines.engine import Engine
 from discreet.relational.execute.exact_aggregation import statements, tally
 from discreet.relational.functions.logic import AND, IS_NOT_NULL, IS_NULL, OR
 from discreet.relational.limits.resources import require_size
-from discreet.relational.plan.key_truncation import Truncated
 from discreet.relational.plan.keyed_universe import Cells, Translate, question_of
 from discreet.relational.plan.keys import Block, KeySet
-from discreet.relational.plan.nodes import Bounded, Filtered, Output, Rows, Scan
+from discreet.relational.plan.nodes import Filtered, Output, Rows, Scan
 from discreet.relational.plan.query import Question
 from discreet.relational.types.expression import Call, Column, Expression
 

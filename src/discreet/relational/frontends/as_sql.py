@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from discreet.relational.frontends.frame.frame import Frame
+from discreet.relational.frontends.ibis_tables import sql_of
 
 Asked: TypeAlias = str | Frame
 """A question as it may be put; Ibis expressions have no type of their own here."""
@@ -18,7 +19,5 @@ def text_of(asked: object) -> str:
     if isinstance(asked, Frame):
         return asked.sql()
     if type(asked).__module__.partition(".")[0] == "ibis":
-        from discreet.relational.frontends.ibis_tables import sql_of
-
         return sql_of(asked)
     return asked  # type: ignore[return-value]

@@ -19,7 +19,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.intervals import End, interval
 from discreet.relational.functions.signature import takes_reals
-from discreet.relational.types.column_domain import MOST_VALUES, Facts
+from discreet.relational.types.column_domain import MAX_VALUES, Facts
 from discreet.relational.types.data_type import SAFE_WHOLE, Kind, kind_of_value
 
 _LARGEST_END = 1e300
@@ -95,11 +95,11 @@ def edges(low: End, high: End, count: int) -> Callable[[int], End]:
 
 def _check(low: Any, high: Any, count: Any) -> None:
     ends = all(_is_end(end) for end in (low, high))
-    whole = isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MOST_VALUES
+    whole = isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MAX_VALUES
     if not (ends and whole and float(low) < float(high)):
         raise InvalidParameter(
             code="bad_argument",
-            expectation=f"low < high and 1 to {MOST_VALUES} bins, all constants",
+            expectation=f"low < high and 1 to {MAX_VALUES} bins, all constants",
             received=(low, high, count),
             remedy="Write bin(age, 0, 120, 12) for twelve bins of ten years.",
         )

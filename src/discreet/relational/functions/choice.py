@@ -12,8 +12,8 @@ from discreet.relational.functions.function import Function, always
 from discreet.relational.functions.signature import takes_alike
 from discreet.relational.types.column_domain import Facts, hull
 
-MOST_ALTERNATIVES = 100
-MOST_EXTREMES = 8
+MAX_ALTERNATIVES = 100
+MAX_EXTREMES = 8
 
 
 def _coalesce(*values: object) -> object:
@@ -42,7 +42,7 @@ def _within(facts: tuple[Facts, ...], low: Any, high: Any) -> Facts:
 
 COALESCE = Function(
     "coalesce",
-    accept=takes_alike("COALESCE", least=1, most=MOST_ALTERNATIVES),
+    accept=takes_alike("COALESCE", least=1, most=MAX_ALTERNATIVES),
     result=lambda *facts: hull(facts[0].kind, facts),
     compute=_coalesce,
     strict=False,
@@ -58,7 +58,7 @@ NULLIF = Function(
 )
 LEAST = Function(
     "least",
-    accept=takes_alike("least", least=1, most=MOST_EXTREMES),
+    accept=takes_alike("least", least=1, most=MAX_EXTREMES),
     result=_least,
     compute=lambda *values: min(values),
     commutative=True,
@@ -66,7 +66,7 @@ LEAST = Function(
 )
 GREATEST = Function(
     "greatest",
-    accept=takes_alike("greatest", least=1, most=MOST_EXTREMES),
+    accept=takes_alike("greatest", least=1, most=MAX_EXTREMES),
     result=_greatest,
     compute=lambda *values: max(values),
     commutative=True,

@@ -15,7 +15,7 @@ from discreet.relational.functions.signature import takes_alike
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
 
-MOST_LISTED = 10_000
+MAX_LISTED = 10_000
 
 
 def truth(*_: Facts) -> Facts:
@@ -68,7 +68,7 @@ BETWEEN = Function(
 )
 IN = Function(
     "in",
-    accept=takes_alike("IN", least=2, most=MOST_LISTED),
+    accept=takes_alike("IN", least=2, most=MAX_LISTED),
     result=truth,
     compute=lambda value, *listed: value in listed,
 )

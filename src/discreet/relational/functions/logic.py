@@ -8,13 +8,13 @@ from discreet.relational.functions.signature import Accept, clash, takes
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
 
-MOST_CONDITIONS = 10_000
+MAX_CONDITIONS = 10_000
 
 
 def _takes_conditions(name: str) -> Accept:
     def accept(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
         conditions = all(part.empty or part.kind is Kind.TRUTH for part in facts)
-        if not conditions or not 1 <= len(facts) <= MOST_CONDITIONS:
+        if not conditions or not 1 <= len(facts) <= MAX_CONDITIONS:
             raise clash(name, "conditions", facts, "Compare: x <> 0, x IS NOT NULL.")
         return (Kind.TRUTH,) * len(facts)
 

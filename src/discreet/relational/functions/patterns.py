@@ -20,12 +20,12 @@ from discreet.relational.functions.function import Function
 from discreet.relational.functions.signature import takes
 from discreet.relational.types.data_type import Kind, kind_of_value
 
-MOST_PATTERN = 1_000
-MOST_WILDCARDS = 5
+MAX_PATTERN = 1_000
+MAX_WILDCARDS = 5
 
 
 @dataclass(frozen=True)
-class Pattern:
+class LikePattern:
     """A pattern in one spelling: ``!`` escapes itself and the wildcards, nothing else."""
 
     text: str
@@ -84,7 +84,7 @@ def like(pattern: str, escape: str = "") -> Function:
     >>> like("a%").apply(["abc"], Kind.TRUTH), like("a!%", "!").apply(["abc"], Kind.TRUTH)
     (True, False)
     """
-    spelled = Pattern(_respelled(pattern, escape))
+    spelled = LikePattern(_respelled(pattern, escape))
     regex = re.compile(spelled.committed())
     return Function(
         "like",
@@ -96,8 +96,8 @@ def like(pattern: str, escape: str = "") -> Function:
 
 
 def _respelled(pattern: str, escape: str) -> str:
-    if kind_of_value(pattern) is not Kind.TEXT or len(pattern) > MOST_PATTERN or len(escape) > 1:
-        raise _refused(pattern, f"a pattern of at most {MOST_PATTERN} letters and one escape")
+    if kind_of_value(pattern) is not Kind.TEXT or len(pattern) > MAX_PATTERN or len(escape) > 1:
+        raise _refused(pattern, f"a pattern of at most {MAX_PATTERN} letters and one escape")
     parts: list[str] = []
     letters = iter(pattern)
     for letter in letters:
@@ -112,8 +112,8 @@ def _respelled(pattern: str, escape: str) -> str:
                 parts.append(letter)
         else:
             parts.append(_literal(letter))
-    if parts.count("%") > MOST_WILDCARDS:
-        raise _refused(pattern, f"at most {MOST_WILDCARDS} signs % in a pattern")
+    if parts.count("%") > MAX_WILDCARDS:
+        raise _refused(pattern, f"at most {MAX_WILDCARDS} signs % in a pattern")
     return "".join(parts)
 
 

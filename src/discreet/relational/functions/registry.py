@@ -20,7 +20,7 @@ from discreet.relational.functions.text import (
     ENDS_WITH,
     LENGTH,
     LOWER,
-    MOST_JOINED,
+    MAX_JOINED,
     STARTS_WITH,
     UPPER,
     replaced,
@@ -30,21 +30,21 @@ from discreet.relational.functions.text import (
 
 
 @dataclass(frozen=True)
-class Entry:
+class FunctionEntry:
     """A callable name: which arguments are constants, and the function they make."""
 
     make: Callable[..., Function]
     constants: frozenset[int] = frozenset()
-    least: int = 1
-    most: int = 1
+    min_arguments: int = 1
+    max_arguments: int = 1
 
 
-def _plain(function: Function, least: int = 1, most: int | None = None) -> Entry:
-    return Entry(lambda: function, least=least, most=least if most is None else most)
+def _plain(function: Function, low: int = 1, high: int | None = None) -> FunctionEntry:
+    return FunctionEntry(lambda: function, frozenset(), low, low if high is None else high)
 
 
-def _made(make: Callable[..., Function], constants: set[int], least: int, most: int) -> Entry:
-    return Entry(make, frozenset(constants), least, most)
+def _made(make: Callable[..., Function], constants: set[int], low: int, high: int) -> FunctionEntry:
+    return FunctionEntry(make, frozenset(constants), low, high)
 
 
 def _round(digits: int = 0) -> Function:
@@ -65,7 +65,7 @@ def _named(unit: object) -> str:
 
 _SIDES = {"trim": "both", "ltrim": "leading", "rtrim": "trailing"}
 
-_ENTRIES: dict[str, Entry] = {
+_ENTRIES: dict[str, FunctionEntry] = {
     "abs": _plain(arithmetic.ABSOLUTE),
     "sign": _plain(arithmetic.SIGN),
     "mod": _plain(arithmetic.REMAINDER, 2),
@@ -82,15 +82,15 @@ _ENTRIES: dict[str, Entry] = {
     "exp": _plain(powers.EXP),
     "power": _plain(powers.POWER, 2),
     "pow": _plain(powers.POWER, 2),
-    "least": _plain(choice.LEAST, 1, choice.MOST_EXTREMES),
-    "greatest": _plain(choice.GREATEST, 1, choice.MOST_EXTREMES),
-    "coalesce": _plain(choice.COALESCE, 1, choice.MOST_ALTERNATIVES),
+    "least": _plain(choice.LEAST, 1, choice.MAX_EXTREMES),
+    "greatest": _plain(choice.GREATEST, 1, choice.MAX_EXTREMES),
+    "coalesce": _plain(choice.COALESCE, 1, choice.MAX_ALTERNATIVES),
     "ifnull": _plain(choice.COALESCE, 2),
     "nullif": _plain(choice.NULLIF, 2),
     "lower": _plain(LOWER),
     "upper": _plain(UPPER),
     "length": _plain(LENGTH),
-    "concat": _plain(CONCAT, 1, MOST_JOINED),
+    "concat": _plain(CONCAT, 1, MAX_JOINED),
     "starts_with": _plain(STARTS_WITH, 2),
     "prefix": _plain(STARTS_WITH, 2),
     "ends_with": _plain(ENDS_WITH, 2),
@@ -117,7 +117,7 @@ _ENTRIES: dict[str, Entry] = {
     "width_bucket": _made(bucket, {1, 2, 3}, 4, 4),
 }
 
-FUNCTIONS: Mapping[str, Entry] = _ENTRIES
+FUNCTIONS: Mapping[str, FunctionEntry] = _ENTRIES
 """By lower-case SQL name."""
 
 OPERATORS: Mapping[str, Function] = {

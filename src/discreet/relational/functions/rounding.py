@@ -25,7 +25,7 @@ from discreet.relational.functions.signature import Accept, takes_numbers
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import LARGEST_REAL, Kind
 
-MOST_DIGITS = 15
+MAX_DIGITS = 15
 _FEW = 10_000
 """Rounded numbers that are listed one by one."""
 _EXACT = 2**53
@@ -67,10 +67,10 @@ def rounded_to(digits: int) -> Function:
     >>> rounded_to(-3).apply([1500], Kind.WHOLE)
     2000
     """
-    if not isinstance(digits, int) or abs(digits) > MOST_DIGITS:
+    if not isinstance(digits, int) or abs(digits) > MAX_DIGITS:
         raise InvalidParameter(
             code="bad_argument",
-            expectation=f"a whole number of digits from -{MOST_DIGITS} to {MOST_DIGITS} for round",
+            expectation=f"a whole number of digits from -{MAX_DIGITS} to {MAX_DIGITS} for round",
             received=digits,
             remedy="Write round(x, 2).",
         )

@@ -18,9 +18,9 @@ from discreet.relational.functions.signature import takes, takes_alike
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import TEXT_LIMIT, Kind, kind_of_value
 
-MOST_LETTERS = TEXT_LIMIT
+MAX_LETTERS = TEXT_LIMIT
 """The longest constant, and the farthest position, that a function of text takes."""
-MOST_JOINED = 100
+MAX_JOINED = 100
 
 
 def lowered(text: str) -> str:
@@ -130,20 +130,20 @@ def _after(letters: int, old: str, new: str) -> int:
 
 
 def _check_position(name: str, value: int, *, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST_LETTERS:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MAX_LETTERS:
         raise InvalidParameter(
             code="bad_argument",
-            expectation=f"a {name} from {least} to {MOST_LETTERS} for substring",
+            expectation=f"a {name} from {least} to {MAX_LETTERS} for substring",
             received=value,
             remedy="Write substring(x, 1, 3): positions count from one, from the left.",
         )
 
 
 def _check_constant(name: str, value: str) -> None:
-    if kind_of_value(value) is not Kind.TEXT or len(value) > MOST_LETTERS:
+    if kind_of_value(value) is not Kind.TEXT or len(value) > MAX_LETTERS:
         raise InvalidParameter(
             code="bad_argument",
-            expectation=f"text of at most {MOST_LETTERS} letters for {name}",
+            expectation=f"text of at most {MAX_LETTERS} letters for {name}",
             received=type(value).__name__,
             remedy="Pass a constant.",
         )
@@ -162,7 +162,7 @@ CONTAINS = Function(
 
 
 def _accept_texts(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
-    kinds = takes_alike("||", least=1, most=MOST_JOINED)(facts)
+    kinds = takes_alike("||", least=1, most=MAX_JOINED)(facts)
     takes("||", *(Kind.TEXT,) * len(kinds))(facts)
     return (Kind.TEXT,) * len(kinds)
 

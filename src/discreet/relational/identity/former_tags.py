@@ -13,11 +13,12 @@ from discreet.core.unit import Edge, Node, Person, Replace, Row
 from discreet.core.written import Form
 from discreet.relational.aggregates import measures
 from discreet.relational.aggregates import registry as aggregates
-from discreet.relational.limits import rows_before_joins as limited
+from discreet.relational.bounding import before_joins as limited
+from discreet.relational.bounding import key_truncation as truncation
+from discreet.relational.bounding import partition_filter as kept
+from discreet.relational.bounding import person_rows, public_join
 from discreet.relational.plan import features
-from discreet.relational.plan import key_truncation as truncation
 from discreet.relational.plan import nodes as plan
-from discreet.relational.plan import partition_filter as kept
 from discreet.relational.plan import query as question
 from discreet.relational.plan.keyed_universe import Cells
 from discreet.relational.plan.keys import DiscoveredKeys, KeySet
@@ -38,14 +39,14 @@ FORMER: dict[type, Form] = {
     plan.Output: Form("Output", "name facts"),
     plan.Scan: Form("Scan", "table prefix fields private identifier route identity"),
     plan.Filtered: Form("Filtered", "rows condition"),
-    plan.JoinedPublic: Form("JoinedPublic", "rows public on partners kind"),
+    public_join.JoinedPublic: Form("JoinedPublic", "rows public on partners kind"),
     plan.JoinedPeople: Form("JoinedPeople", "left right kind on"),
-    plan.Union: Form("Union", "prefix branches outputs"),
-    plan.Bounded: Form("Bounded", "prefix rows limit expressions outputs"),
+    plan.UnionAll: Form("Union", "prefix branches outputs"),
+    person_rows.Bounded: Form("Bounded", "prefix rows limit expressions outputs"),
     plan.Distinct: Form("Distinct", "prefix rows expressions outputs"),
     limited.Limited: Form("Limited", "rows limit"),
     features.PerPerson: Form("PerPerson", "prefix rows limit named features outputs"),
-    features.Counted: Form("Counted", "argument"),
+    features.CountedRows: Form("Counted", "argument"),
     features.CountedValues: Form("CountedValues", "argument"),
     features.Added: Form("Added", "argument"),
     features.Averaged: Form("Averaged", "argument"),
@@ -55,7 +56,7 @@ FORMER: dict[type, Form] = {
     features.Latest: Form("Latest", "argument order"),
     truncation.Truncated: Form("Truncated", "prefix rows keys limit kind expressions outputs"),
     truncation.JoinedByKey: Form("JoinedByKey", "left right kind"),
-    kept.Kept: Form("Kept", "rows part value keeping"),
+    kept.PartitionFilter: Form("Kept", "rows part value keeping"),
     kept.EveryPart: Form("EveryPart"),
     kept.SomeParts: Form("SomeParts", "limit salt"),
     kept.FirstParts: Form("FirstParts", "limit"),

@@ -23,11 +23,12 @@ from discreet.core.unit import Edge, Node, Person, Replace, Row
 from discreet.core.written import Form
 from discreet.relational.aggregates import measures
 from discreet.relational.aggregates import registry as aggregates
-from discreet.relational.limits import rows_before_joins as limited
+from discreet.relational.bounding import before_joins as limited
+from discreet.relational.bounding import key_truncation as truncation
+from discreet.relational.bounding import partition_filter as kept
+from discreet.relational.bounding import person_rows, public_join
 from discreet.relational.plan import features
-from discreet.relational.plan import key_truncation as truncation
 from discreet.relational.plan import nodes as plan
-from discreet.relational.plan import partition_filter as kept
 from discreet.relational.plan import query as question
 from discreet.relational.plan.keyed_universe import Cells
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
@@ -62,14 +63,14 @@ FORMS: dict[type, Form] = {
     plan.Output: Form("output/1", "name facts"),
     plan.Scan: Form("scan/1", "table prefix fields private identifier route identity"),
     plan.Filtered: Form("filtered/1", "rows condition"),
-    plan.JoinedPublic: Form("joined-public/1", "rows public on partners kind"),
+    public_join.JoinedPublic: Form("joined-public/1", "rows public on partners kind"),
     plan.JoinedPeople: Form("joined-people/1", "left right kind on"),
-    plan.Union: Form("union/1", "prefix branches outputs"),
-    plan.Bounded: Form("bounded/1", "prefix rows limit expressions outputs"),
+    plan.UnionAll: Form("union/1", "prefix branches outputs"),
+    person_rows.Bounded: Form("bounded/1", "prefix rows limit expressions outputs"),
     plan.Distinct: Form("distinct/1", "prefix rows expressions outputs"),
     limited.Limited: Form("limited/1", "rows limit"),
     features.PerPerson: Form("per-person/1", "prefix rows limit named features outputs"),
-    features.Counted: Form("feature-count/1", "argument"),
+    features.CountedRows: Form("feature-count/1", "argument"),
     features.CountedValues: Form("feature-values/1", "argument"),
     features.Added: Form("feature-sum/1", "argument"),
     features.Averaged: Form("feature-mean/1", "argument"),
@@ -79,7 +80,7 @@ FORMS: dict[type, Form] = {
     features.Latest: Form("feature-latest/1", "argument order"),
     truncation.Truncated: Form("truncated/1", "prefix rows keys limit kind expressions outputs"),
     truncation.JoinedByKey: Form("joined-by-key/1", "left right kind"),
-    kept.Kept: Form("part/1", "rows part value keeping"),
+    kept.PartitionFilter: Form("part/1", "rows part value keeping"),
     kept.EveryPart: Form("every-part/1"),
     kept.SomeParts: Form("some-parts/1", "limit salt"),
     kept.FirstParts: Form("first-parts/1", "limit"),

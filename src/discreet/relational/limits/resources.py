@@ -16,20 +16,20 @@ from dataclasses import fields
 from discreet.core.errors import InvalidParameter
 from discreet.relational.aggregates.measures import Measure, Ranks
 from discreet.relational.plan.keys import KeySet
-from discreet.relational.plan.nodes import Rows, Union
+from discreet.relational.plan.nodes import Rows, UnionAll
 from discreet.relational.plan.query import Question
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
 
-MOST_NUMBERS = 50_000_000
+MAX_NUMBERS = 50_000_000
 """Groups, times measures and candidates of quantiles in each."""
 
-MOST_PARTS = 200_000
+MAX_PARTS = 200_000
 """Nodes of all expressions of a question, with those of inner columns written out."""
 
 _REPEATED = 4
 """How often the text of a computed column may stand where it is clamped or compared."""
 
-MOST_STATEMENT = 4_000_000
+MAX_STATEMENT = 4_000_000
 """Characters of one compiled statement."""
 
 Sizes = Mapping[str, int]
@@ -38,10 +38,10 @@ Sizes = Mapping[str, int]
 def require_numbers(keys: KeySet, measures: Iterable[Measure]) -> None:
     """Refuse more numbers than a question may hold in memory."""
     each = sum(m.size if isinstance(m, Ranks) else 1 for m in measures)
-    if keys.cells * each > MOST_NUMBERS:
+    if keys.cells * each > MAX_NUMBERS:
         raise InvalidParameter(
             code="too_many_numbers",
-            expectation=f"at most {MOST_NUMBERS} groups times aggregates, where a quantile counts "
+            expectation=f"at most {MAX_NUMBERS} groups times aggregates, where a quantile counts "
             "as many as it has candidates",
             received=f"{keys.cells} groups of {each}",
             remedy="Group by fewer columns or coarser bins, or declare a step: dp.Number(0, 100, "
@@ -54,10 +54,10 @@ def require_size(question: Question, measures: Sequence[Measure]) -> None:
     sizes: dict[str, int] = {}
     total = _rows_size(question.rows, sizes)
     total += _parts_size(question.keys, sizes) + _parts_size(tuple(measures), sizes)
-    if total > MOST_PARTS:
+    if total > MAX_PARTS:
         raise InvalidParameter(
             code="expression_too_large",
-            expectation=f"at most {MOST_PARTS} parts with the columns of inner queries written out",
+            expectation=f"at most {MAX_PARTS} parts with the columns of inner queries written out",
             received=total,
             remedy="Name a computed column of an inner query fewer times in the query around it.",
         )
@@ -65,10 +65,10 @@ def require_size(question: Question, measures: Sequence[Measure]) -> None:
 
 def require_statement(text: str) -> str:
     """The text of a statement, or a refusal if it is too long."""
-    if len(text) > MOST_STATEMENT:
+    if len(text) > MAX_STATEMENT:
         raise InvalidParameter(
             code="expression_too_large",
-            expectation=f"a question of at most {MOST_STATEMENT} characters when written out",
+            expectation=f"a question of at most {MAX_STATEMENT} characters when written out",
             received=len(text),
             remedy="Ask for less at once, or use IN (...) and BETWEEN instead of long chains.",
         )
@@ -92,7 +92,7 @@ def _rows_size(rows: Rows, sizes: dict[str, int]) -> int:
 def _columns(rows: Rows) -> Iterable[tuple[list[str], tuple[Expression, ...]]]:
     """Names and expressions of the columns that a step computes."""
     names = [output.name for output in getattr(rows, "outputs", ())]
-    if isinstance(rows, Union):
+    if isinstance(rows, UnionAll):
         return [(names, expressions) for _, expressions in rows.branches]
     expressions = getattr(rows, "expressions", None)
     return [] if expressions is None else [(names, expressions)]

@@ -15,9 +15,12 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import exact
+from discreet.relational.compile.compiler import Compiler, step_text
+from discreet.relational.compile.dialect import Dialect
 from discreet.relational.plan.nodes import Output, Rows
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import LARGEST_WHOLE, Kind
@@ -39,9 +42,17 @@ class Feature(ABC):
     def reads(self) -> tuple[Column, ...]:
         """The columns it is computed from."""
 
+    @abstractmethod
+    def text(self, dialect: Dialect, rows: int, rank: str) -> str:
+        """An aggregate of a person's rows; ``rank`` names what :meth:`ranked` made."""
+
+    def ranked(self, dialect: Dialect, owner: str, rank: str) -> str | None:
+        """A column that numbers the rows of each owner, where the feature needs one."""
+        return None
+
 
 @dataclass(frozen=True)
-class Counted(Feature):
+class CountedRows(Feature):
     """How many rows, or how many in which ``argument`` is not NULL."""
 
     argument: Column | None = None
@@ -54,6 +65,11 @@ class Counted(Feature):
     def reads(self) -> tuple[Column, ...]:
         """The argument, if any."""
         return () if self.argument is None else (self.argument,)
+
+    def text(self, dialect: Dialect, rows: int, rank: str) -> str:
+        """COUNT."""
+        counted = "*" if self.argument is None else dialect.identifier(self.argument.name)
+        return f"CAST(COUNT({counted}) AS {dialect.types[Kind.WHOLE]})"
 
 
 @dataclass(frozen=True)
@@ -73,6 +89,11 @@ class CountedValues(_Of):
         values = self.argument.facts.values
         most = rows if values is None else min(rows, len(values))
         return Facts(Kind.WHOLE, 0, most, None, declared=True)
+
+    def text(self, dialect: Dialect, rows: int, rank: str) -> str:
+        """COUNT(DISTINCT)."""
+        counted = f"DISTINCT {dialect.identifier(self.argument.name)}"
+        return f"CAST(COUNT({counted}) AS {dialect.types[Kind.WHOLE]})"
 
 
 class Added(_Of):
@@ -109,6 +130,22 @@ class Added(_Of):
         low, high = _ends(self.argument)
         return math.floor(low / unit), math.ceil(high / unit)
 
+    def text(self, dialect: Dialect, rows: int, rank: str) -> str:
+        """An exact sum of whole steps as a number of its kind, held within its bounds."""
+        value = dialect.identifier(self.argument.name)
+        return dialect.clean_number(f"({self._total(dialect, rows, value)})", self.facts(rows))
+
+    def _total(self, dialect: Dialect, rows: int, value: str) -> str:
+        """The sum of the values; NULL without any."""
+        exponent, real = self.exponent(rows), self.argument.facts.kind is Kind.REAL
+        steps = dialect.steps(value, self.argument.facts, exponent) if real else value
+        total = f"CAST(SUM({steps}) AS {dialect.types[Kind.WHOLE]})"
+        if self.facts(rows).kind is Kind.REAL:
+            # Whole doubles below 2**53 times a power of two: exact.
+            factor = dialect.real(math.ldexp(1.0, exponent))
+            total = f"CAST({total} AS {dialect.types[Kind.REAL]}) * {factor}"
+        return total
+
 
 class Averaged(Added):
     """The mean of the values: their exact sum over their number."""
@@ -120,17 +157,31 @@ class Averaged(Added):
         low, high = self.steps(rows)
         return Facts(Kind.REAL, float(low * unit), float(high * unit), None, declared=True)
 
+    def _total(self, dialect: Dialect, rows: int, value: str) -> str:
+        """The sum, divided by the number of values."""
+        number = f"CAST(COUNT({value}) AS {dialect.types[Kind.REAL]})"
+        total = super()._total(dialect, rows, value)
+        return f"{total} / CASE WHEN {number} > 0 THEN {number} END"
+
 
 class Least(_Of):
     """The smallest value."""
+
+    word: ClassVar[str] = "MIN"
 
     def facts(self, rows: int) -> Facts:
         """Those of the argument."""
         return self.argument.facts
 
+    def text(self, dialect: Dialect, rows: int, rank: str) -> str:
+        """MIN or MAX."""
+        return f"{self.word}({dialect.identifier(self.argument.name)})"
+
 
 class Greatest(Least):
     """The largest value."""
+
+    word = "MAX"
 
 
 @dataclass(frozen=True)
@@ -142,6 +193,7 @@ class Earliest(Feature):
 
     argument: Column
     order: Column
+    way: ClassVar[str] = ""
 
     def facts(self, rows: int) -> Facts:
         """Those of the argument."""
@@ -152,9 +204,22 @@ class Earliest(Feature):
         """The argument and the order."""
         return (self.argument, self.order)
 
+    def text(self, dialect: Dialect, rows: int, rank: str) -> str:
+        """The value in the row of rank one, if its order is known."""
+        chosen = f"{rank} = 1 AND {dialect.identifier(self.order.name)} IS NOT NULL"
+        return _single(dialect, self.argument, chosen)
+
+    def ranked(self, dialect: Dialect, owner: str, rank: str) -> str | None:
+        """The place of a row among its owner's, by the order and then by the argument itself."""
+        terms = (dialect.identifier(column.name) for column in (self.order, self.argument))
+        order = ", ".join(f"{term}{self.way} NULLS LAST" for term in terms)
+        return f"row_number() OVER (PARTITION BY {owner} ORDER BY {order}) AS {rank}"
+
 
 class Latest(Earliest):
     """``argument`` in the last row by ``order``, then by ``argument``."""
+
+    way = " DESC"
 
 
 @dataclass(frozen=True)
@@ -187,11 +252,49 @@ class PerPerson(Rows):
         return f"{self.prefix}.person"
 
     @property
+    def computed(self) -> tuple[Output, ...]:
+        """The features, and the identifier."""
+        return (*self.outputs, Output(f"{self.prefix}.person", self.named.facts))
+
+    @property
     def inputs(self) -> tuple[Rows, ...]:
         return (self.rows,)
 
     def label(self) -> str:
         return f"one row per person, {len(self.features)} features of at most {self.limit} rows"
+
+
+@step_text.register
+def per_person(rows: PerPerson, compiler: Compiler, needed: frozenset[str]) -> str:
+    """The needed features, grouped by the owner."""
+    dialect, name = compiler.dialect, compiler.dialect.identifier
+    owner = name(rows.rows.owner or "")
+    used = {rows.rows.owner or ""}
+    listed, ranks = [f"{owner} AS {name(rows.owner or '')}"], list[str]()
+    if rows.person in needed:
+        used.add(rows.named.name)
+        listed.append(f"{_single(dialect, rows.named)} AS {name(rows.person or '')}")
+    for place, (feature, output) in enumerate(zip(rows.features, rows.outputs, strict=True)):
+        if output.name not in needed:
+            continue
+        used |= {column.name for column in feature.reads}
+        rank = feature.ranked(dialect, owner, f"f{place}")
+        ranks += [] if rank is None else [rank]
+        listed.append(f"{feature.text(dialect, rows.limit, f'f{place}')} AS {name(output.name)}")
+    source = f"({compiler.text(rows.rows, frozenset(used))}) AS q"
+    if ranks:
+        every = [name(column) for column in sorted(used)]
+        source = f"(SELECT {', '.join([*every, *ranks])} FROM {source}) AS q"
+    return f"SELECT {', '.join(listed)} FROM {source} GROUP BY {owner}"
+
+
+def _single(dialect: Dialect, column: Column, chosen: str = "TRUE") -> str:
+    """The one value of the chosen rows; engines differ in whether truth values have a maximum."""
+    value = dialect.identifier(column.name)
+    if column.facts.kind is not Kind.TRUTH:
+        return f"MAX(CASE WHEN {chosen} THEN {value} END)"
+    number = f"MAX(CASE WHEN {chosen} AND {value} THEN 1 WHEN {chosen} AND NOT {value} THEN 0 END)"
+    return f"({number} = 1)"
 
 
 def _ends(argument: Column) -> tuple[Fraction, Fraction]:

@@ -16,8 +16,8 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.expression import Expression
 
-MOST_VALUES = 100_000
-MOST_CELLS = 10_000_000
+MAX_VALUES = 100_000
+MAX_CELLS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class KeySet:
 
     def __post_init__(self) -> None:
         """Refuse more cells than an answer can hold."""
-        if self.cells > MOST_CELLS:
+        if self.cells > MAX_CELLS:
             raise InvalidParameter(
                 code="too_many_keys",
-                expectation=f"at most {MOST_CELLS} combinations of keys",
+                expectation=f"at most {MAX_CELLS} combinations of keys",
                 received=self.cells,
                 remedy="Group by fewer columns, or by coarser bins.",
             )
@@ -109,10 +109,10 @@ def _unknown(keys: DiscoveredKeys) -> InvalidParameter:
 def not_finite(name: str, facts: Facts) -> InvalidParameter:
     """The refusal of a key without a finite list of values, or with too long a one."""
     listed = facts.listable
-    if listed is not None and listed > MOST_VALUES:
+    if listed is not None and listed > MAX_VALUES:
         return InvalidParameter(
             code="too_many_keys",
-            expectation=f"at most {MOST_VALUES} keys for {name}",
+            expectation=f"at most {MAX_VALUES} keys for {name}",
             received=listed,
             remedy="Use coarser bins: FLOOR(x / 1000), or bin(x, low, high, n).",
         )

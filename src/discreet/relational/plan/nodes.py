@@ -18,6 +18,7 @@ from enum import Enum
 
 from discreet.relational.schema.declarations import Declaration
 from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
 from discreet.relational.types.expression import Expression
 
 
@@ -70,6 +71,16 @@ class Rows(ABC):
     def person(self) -> str | None:
         """A column made by this step that holds the owner's identifier in every row, if any."""
         return None
+
+    @property
+    def as_stored(self) -> bool:
+        """Whether columns of the tables below may be read as they are stored, and not cleaned."""
+        return all(below.as_stored for below in self.inputs)
+
+    @property
+    def computed(self) -> tuple[Output, ...] | None:
+        """The columns that this step computes; None where it passes on those below."""
+        return getattr(self, "outputs", None)
 
     @property
     @abstractmethod
@@ -159,41 +170,6 @@ class Filtered(Rows):
 
 
 @dataclass(frozen=True)
-class JoinedPublic(Rows):
-    """Private rows with their partners in a public table, of which each has ``partners`` at most.
-
-    Stability: one private row becomes at most ``partners`` rows (one, if it stays without),
-    whatever the table holds: further rows of a key are cut off in the statement.
-    """
-
-    rows: Rows
-    public: Scan
-    on: tuple[tuple[Expression, Expression], ...]
-    partners: int
-    kind: JoinKind
-
-    @property
-    def changed(self) -> int | None:
-        """Rows below, times partners."""
-        below = self.rows.changed
-        return None if below is None else below * max(self.partners, 1)
-
-    @property
-    def owner(self) -> str | None:
-        """That of the private row."""
-        return self.rows.owner
-
-    @property
-    def inputs(self) -> tuple[Rows, ...]:
-        """Private rows, then public ones."""
-        return (self.rows, self.public)
-
-    def label(self) -> str:
-        """How many partners a row can have."""
-        return f"{self.kind.value.lower()} public, at most {self.partners} partners"
-
-
-@dataclass(frozen=True)
 class JoinedPeople(Rows):
     """Rows of two private tables that belong to the same person and agree on the pairs ``on``.
 
@@ -235,7 +211,7 @@ class Output:
 
 
 @dataclass(frozen=True)
-class Union(Rows):
+class UnionAll(Rows):
     """All rows of several branches, each giving the expressions of the common columns."""
 
     prefix: str
@@ -261,36 +237,6 @@ class Union(Rows):
 
     def label(self) -> str:
         return f"union all of {len(self.branches)}"
-
-
-@dataclass(frozen=True)
-class Bounded(Rows):
-    """At most ``limit`` rows of each person, chosen by a salted hash of their content.
-
-    Contract: which rows of a person stay is a function of that person's rows and the salt.
-    """
-
-    prefix: str
-    rows: Rows
-    limit: int
-    expressions: tuple[Expression, ...]
-    outputs: tuple[Output, ...]
-
-    @property
-    def changed(self) -> int | None:
-        return self.limit
-
-    @property
-    def owner(self) -> str | None:
-        """The person still owns what is left."""
-        return f"{self.prefix}!"
-
-    @property
-    def inputs(self) -> tuple[Rows, ...]:
-        return (self.rows,)
-
-    def label(self) -> str:
-        return f"at most {self.limit} rows per person, by salted content"
 
 
 @dataclass(frozen=True)
@@ -351,3 +297,12 @@ def scans(rows: Rows) -> list[Scan]:
     if isinstance(rows, Scan):
         return [rows]
     return [scan for below in rows.inputs for scan in scans(below)]
+
+
+def columns_of(rows: Rows) -> dict[str, Kind]:
+    """The columns that rows have, owners apart: those a step computes, or all that came below."""
+    if isinstance(rows, Scan):
+        return {rows.column(name): field.facts.kind for name, field in rows.fields.items()}
+    if rows.computed is None:
+        return {name: kind for below in rows.inputs for name, kind in columns_of(below).items()}
+    return {output.name: output.facts.kind for output in rows.computed}

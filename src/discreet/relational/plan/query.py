@@ -10,8 +10,7 @@ from typing import TypeAlias
 
 from discreet.core.unit import PrivacyUnit
 from discreet.relational.aggregates.aggregate import Aggregate
-from discreet.relational.limits.rows_held import require_room, require_rows
-from discreet.relational.limits.text_written import require_short
+from discreet.relational.limits.memory import require_room, require_rows, require_short
 from discreet.relational.plan.keys import DiscoveredKeys, KeySet
 from discreet.relational.plan.nodes import Rows
 from discreet.relational.types.expression import Expression

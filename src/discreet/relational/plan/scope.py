@@ -16,9 +16,9 @@ from typing import Any
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.unit import PrivacyUnit, Replace
+from discreet.relational.bounding.partition_filter import Assignment, PartitionFilter
 from discreet.relational.database import Database
 from discreet.relational.plan.nodes import JoinedPeople, JoinKind, Rows, Scan, scans
-from discreet.relational.plan.partition_filter import Keeping, Kept
 from discreet.relational.plan.query import Question
 from discreet.relational.sql.translate import question_from
 from discreet.relational.types.expression import Column, Expression, columns, substitute
@@ -35,15 +35,15 @@ class Division:
     prefix: str
     part: Expression
     values: tuple[object, ...]
-    keeping: Keeping
+    keeping: Assignment
 
-    def kept(self, scan: Scan, rows: Rows, value: object) -> Kept:
+    def kept(self, scan: Scan, rows: Rows, value: object) -> PartitionFilter:
         """One part of what a scan reads."""
         own = {
             name: Column(scan.column(name.removeprefix(f"{self.prefix}.")), facts)
             for name, facts in _facts(self.part).items()
         }
-        return Kept(rows, substitute(self.part, own), value, self.keeping)
+        return PartitionFilter(rows, substitute(self.part, own), value, self.keeping)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def confined(rows: Rows) -> bool:
     A join on the person has no rows of people who are missing on one side; a left join, on the
     left. Any other step is a function of its inputs.
     """
-    if isinstance(rows, Kept) or not any(scan.private for scan in scans(rows)):
+    if isinstance(rows, PartitionFilter) or not any(scan.private for scan in scans(rows)):
         return True
     if isinstance(rows, Scan):
         return False

@@ -252,7 +252,7 @@ class Discovering(Inquiry):
         assert self.sought is not None
         engine = database.engine
         groups = None if self.person is None else self.presence.groups
-        compiler = Compiler(engine.dialect, engine.place, 0)
+        compiler = Compiler.of(engine, salt=0)
         first = candidates_text(self.sought, self.question.rows, groups, compiler)
         if self.shares[1] is None:
             return [first]

@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.queries.synopses.marginals import MOST_AXES, Axes, Marginals
 from discreet.relational.aggregates.measures import CountRows, Linear, Total
+from discreet.relational.bounding.partition_filter import PartitionFilter
+from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.identity.identity import canonical_text
-from discreet.relational.plan.keys import MOST_CELLS, Block, KeySet
-from discreet.relational.plan.nodes import Distinct, Filtered, JoinedPublic, Rows, Scan, Union
-from discreet.relational.plan.partition_filter import Kept
+from discreet.relational.plan.keys import MAX_CELLS, Block, KeySet
+from discreet.relational.plan.nodes import Distinct, Filtered, Rows, Scan, UnionAll
 from discreet.relational.plan.query import Question
 from discreet.relational.planning.allocation import (
     Noised,
@@ -113,7 +114,7 @@ def families(parts: Sequence[tuple[Question, Linear, bool]]) -> tuple[RelatedMea
 
 def _steady(rows: Rows) -> bool:
     """Whether the rows are the same whatever is asked about them."""
-    steps = (Scan, Filtered, JoinedPublic, Union, Distinct, Kept)
+    steps = (Scan, Filtered, JoinedPublic, UnionAll, Distinct, PartitionFilter)
     return isinstance(rows, steps) and all(map(_steady, rows.inputs))
 
 
@@ -125,7 +126,7 @@ def _simple(keys: KeySet) -> bool:
     cells = 1
     for block in keys.blocks:
         cells *= len(_whole(block).entries)
-    return cells <= MOST_CELLS
+    return cells <= MAX_CELLS
 
 
 def _marginals(keys: Sequence[KeySet]) -> Marginals:

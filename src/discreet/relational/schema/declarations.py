@@ -20,7 +20,7 @@ from discreet.core.parameters import count, finite, positive
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import TEXT_LIMIT, Kind
 
-_FARTHEST = 1 << 400
+_MAX_BOUND = 1 << 400
 
 _KINDS: dict[type, Kind] = {
     bool: Kind.TRUTH,
@@ -98,8 +98,8 @@ class Number:
         """Refuse bounds that are not finite or are crossed."""
         low, high = finite("low", self.low), finite("high", self.high)
         step = None if self.step is None else positive("step", self.step)
-        near = -_FARTHEST <= low <= _FARTHEST and -_FARTHEST <= high <= _FARTHEST
-        if not near or not 1 / _FARTHEST <= (step or 1) <= _FARTHEST:
+        near = -_MAX_BOUND <= low <= _MAX_BOUND and -_MAX_BOUND <= high <= _MAX_BOUND
+        if not near or not 1 / _MAX_BOUND <= (step or 1) <= _MAX_BOUND:
             raise InvalidParameter(
                 code="parameter_out_of_range",
                 expectation="bounds within 2**400 of zero, and a step of at least 2**-400",

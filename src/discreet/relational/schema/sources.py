@@ -1,17 +1,15 @@
-"""Where a table lies: a file, a table in a DuckDB file, a frame in memory, or in an engine."""
+"""Where a table lies: in a file, in a table of a DuckDB file, in a frame, or in an engine."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 
 from discreet.core.errors import InvalidParameter
-
-if TYPE_CHECKING:
-    from discreet.relational.engines.engine import Engine
 
 
 @dataclass(frozen=True)
@@ -24,8 +22,39 @@ class Fingerprint:
     modified: int
 
 
+class TableSource(ABC):
+    """The rows of a table, as an engine is asked to read them.
+
+    Files, tables of DuckDB files and frames are here; what an engine holds already is its own
+    (``engines.engine.EngineTable``).
+    """
+
+    live: ClassVar[bool] = False
+    """Whether rows and columns may change where they lie, with nothing to tell it but a look."""
+
+    @abstractmethod
+    def fingerprint(self) -> Fingerprint | None:
+        """The version of the rows without reading them; None where nothing tells it."""
+
+    def identified_by(self, columns: frozenset[str]) -> TableSource:
+        """The same rows, where people are told apart by ``columns``, if they are there."""
+        return self
+
+
+class _File(TableSource):
+    path: Path
+
+    def fingerprint(self) -> Fingerprint | None:
+        """As the directory entry tells it."""
+        try:
+            status = self.path.stat()
+        except OSError:
+            raise _missing(self.path) from None
+        return Fingerprint(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
 @dataclass(frozen=True)
-class ParquetFile:
+class ParquetFile(_File):
     """A Parquet file; its schema is public, its rows are not.
 
     ``identifiers`` are the columns, if they are there, by which people are told apart.
@@ -34,16 +63,20 @@ class ParquetFile:
     path: Path
     identifiers: frozenset[str] = frozenset()
 
+    def identified_by(self, columns: frozenset[str]) -> TableSource:
+        """The same file: text that is not UTF-8 is nobody's in these columns."""
+        return replace(self, identifiers=columns)
+
 
 @dataclass(frozen=True)
-class CSVFile:
+class CSVFile(_File):
     """A CSV file with a header. Every field is read as text, so that no type depends on data."""
 
     path: Path
 
 
 @dataclass(frozen=True)
-class DatabaseTable:
+class DatabaseTable(_File):
     """A table of a DuckDB file, opened for reading."""
 
     path: Path
@@ -51,7 +84,7 @@ class DatabaseTable:
 
 
 @dataclass(frozen=True)
-class Frame:
+class InMemory(TableSource):
     """A Polars, pandas or Arrow table, or a mapping of names to NumPy arrays, in memory.
 
     Lists are for public tables alone: what they hold is found by looking at it.
@@ -59,29 +92,23 @@ class Frame:
 
     frame: Any = field(repr=False, hash=False, compare=False)
 
+    def fingerprint(self) -> Fingerprint | None:
+        """None: nothing tells two frames apart but their rows."""
+        return None
 
-@dataclass(frozen=True)
-class EngineTable:
-    """A table or view that lies in an engine already: ``postgres.table("clinic.visits")``."""
-
-    engine: Engine
-    name: str
-
-
-Source: TypeAlias = ParquetFile | CSVFile | DatabaseTable | Frame | EngineTable
 
 _FRAMES = {"polars", "pandas", "pyarrow"}
 _IN_MEMORY = {"DataFrame", "Table", "RecordBatch"}
 
 
-def source_of(value: object, table: str | None = None) -> Source:
+def source_of(value: object, table: str | None = None) -> TableSource:
     """The source a user means by a path or an object in memory."""
-    if isinstance(value, ParquetFile | CSVFile | DatabaseTable | Frame | EngineTable):
+    if isinstance(value, TableSource):
         return value
     if isinstance(value, str | Path):
         return _file(Path(value), table)
     if isinstance(value, dict) or _is_frame(value):
-        return Frame(value)
+        return InMemory(value)
     raise InvalidParameter(
         code="not_a_source_of_rows",
         expectation="a path to Parquet, CSV or DuckDB, or a Polars, pandas or Arrow table",
@@ -98,18 +125,7 @@ def _is_frame(value: object) -> bool:
     )
 
 
-def fingerprint(source: Source) -> Fingerprint | None:
-    """The version of a file as its directory entry tells it; None for other tables."""
-    if isinstance(source, Frame | EngineTable):
-        return None
-    try:
-        status = source.path.stat()
-    except OSError:
-        raise _missing(source.path) from None
-    return Fingerprint(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-
-
-def _file(path: Path, table: str | None) -> Source:
+def _file(path: Path, table: str | None) -> TableSource:
     absolute = path.absolute()
     if not absolute.is_file():
         raise _missing(path)
@@ -135,12 +151,12 @@ def _file(path: Path, table: str | None) -> Source:
     )
 
 
-def require_types(source: Source) -> None:
+def require_types(source: TableSource) -> None:
     """Refuse private columns whose type only their values could tell: lists, arrays of objects.
 
     The refusal follows from the kinds of containers, never from what is in them.
     """
-    if not isinstance(source, Frame) or not isinstance(source.frame, dict):
+    if not isinstance(source, InMemory) or not isinstance(source.frame, dict):
         return
     for name, values in source.frame.items():
         if not isinstance(values, np.ndarray) or values.dtype.hasobject:
@@ -155,7 +171,7 @@ def require_types(source: Source) -> None:
             )
 
 
-def cannot_read(*, engine: str, source: Source, remedy: str) -> InvalidParameter:
+def cannot_read(*, engine: str, source: TableSource, remedy: str) -> InvalidParameter:
     """The refusal of a source by an engine that has no way to it."""
     return InvalidParameter(
         code="engine_cannot_read",

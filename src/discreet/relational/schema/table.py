@@ -15,7 +15,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
 from discreet.core.unit import Person, PrivacyUnit, Row, add_remove
 from discreet.relational.schema.declarations import Category, Dates, Declaration, Discovered, Number
-from discreet.relational.schema.sources import Source, require_types, source_of
+from discreet.relational.schema.sources import TableSource, require_types, source_of
 
 MOST_ROWS = 1 << 40
 """Rows a table is assumed not to exceed; plans that could overflow with so many are refused."""
@@ -25,7 +25,7 @@ MOST_ROWS = 1 << 40
 class Table:
     """A private table: rows, the unit they belong to, and declared columns."""
 
-    source: Source
+    source: TableSource
     unit: PrivacyUnit
     columns: Mapping[str, Declaration]
     rows_at_most: int = MOST_ROWS
@@ -41,7 +41,7 @@ class Table:
 class PublicTable:
     """A table whose contents are public: keys, names of wards, population counts."""
 
-    source: Source
+    source: TableSource
 
 
 def table(

@@ -24,7 +24,8 @@ from discreet.relational.plan.nodes import Rows, field_of, identifies
 from discreet.relational.schema.declarations import Number
 from discreet.relational.sql.aggregate_calls import AggregateCall, call_of
 from discreet.relational.sql.catalog import Catalog
-from discreet.relational.sql.expressions import expression_from, number
+from discreet.relational.sql.expressions import expression_from
+from discreet.relational.sql.parsed import number
 from discreet.relational.sql.relation import Relation, unsupported
 from discreet.relational.sql.undeclared import not_a_number, require_declared
 from discreet.relational.types.column_domain import Facts, require_bounds

@@ -15,7 +15,7 @@ from discreet.relational.types.expression import Expression
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogTable:
     """A table of the catalogue."""
 
     name: str
@@ -33,20 +33,20 @@ class Catalog(Protocol):
     def names(self) -> list[str]:
         """The tables there are."""
 
-    def find(self, name: str) -> Entry | None:
+    def find(self, name: str) -> CatalogTable | None:
         """A table by its name, not case-sensitive."""
 
     def partners(self, scan: Scan, expressions: Sequence[Expression]) -> int:
         """The most rows of a public table that share their values of ``expressions``."""
 
-    def identity(self, entry: Entry) -> str:
+    def identity(self, entry: CatalogTable) -> str:
         """The type in which the identifier of a table's people is stored; empty without one."""
 
     def combinations(self, table: str, columns: Sequence[str]) -> list[tuple[object, ...]]:
         """The combinations of values of ``columns`` in a public table, sorted."""
 
 
-def require_table(name: str, catalog: Catalog) -> Entry:
+def require_table(name: str, catalog: Catalog) -> CatalogTable:
     """A table by its name, or a refusal that lists those there are."""
     entry = catalog.find(name)
     if entry is not None:

@@ -6,34 +6,37 @@ node with a part that we do not read is refused too, so that no modifier is drop
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from discreet.core.errors import InvalidParameter
 from discreet.relational.functions.arithmetic import MULTIPLY, NEGATE, SQUARE
 from discreet.relational.functions.calendar import difference
-from discreet.relational.functions.casts import REAL_FORM, cast
+from discreet.relational.functions.casts import cast
 from discreet.relational.functions.comparison import BETWEEN, EQUAL, IN
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.logic import IS_FALSE, IS_NOT_NULL, IS_NULL, IS_TRUE, NOT
-from discreet.relational.functions.parsed import (
+from discreet.relational.functions.patterns import like
+from discreet.relational.functions.registry import FUNCTIONS, OPERATORS
+from discreet.relational.functions.shifts import shifted
+from discreet.relational.functions.spelling import BINARY, CALLS, TYPE_REMEDY, TYPES
+from discreet.relational.functions.text import LOWER, lowered
+from discreet.relational.sql.parsed import (
     bare,
+    call_of,
     chain,
     check_size,
+    constant_of,
+    interval,
+    missing,
+    number,
     only,
     parts,
     refused,
     suggestion,
 )
-from discreet.relational.functions.patterns import like
-from discreet.relational.functions.registry import FUNCTIONS, OPERATORS
-from discreet.relational.functions.shifts import MULTIPLES, shifted
-from discreet.relational.functions.spelling import BINARY, CALLS, TYPE_REMEDY, TYPES
-from discreet.relational.functions.text import LOWER, lowered
-from discreet.relational.types.data_type import LARGEST_WHOLE, Kind
+from discreet.relational.types.data_type import Kind
 from discreet.relational.types.expression import Call, Case, Expression, Literal
 
 Resolve = Callable[[exp.Column], Expression]
@@ -93,7 +96,7 @@ class _Translation:
         first, second = self.of(node.this), self.of(node.expression)
         if function is MULTIPLY and first == second and not isinstance(first, Literal):
             return Call(SQUARE, (first,))
-        return _call(function, first, second)
+        return call_of(function, first, second)
 
     def _sum(self, node: exp.Add | exp.Sub, function: Function) -> Expression:
         """A sum or difference of numbers, or a day or moment moved by an interval."""
@@ -102,7 +105,7 @@ class _Translation:
         if isinstance(left, exp.Interval) and sign == 1:
             left, right = right, left
         if isinstance(right, exp.Interval):
-            amount, unit = _interval(right)
+            amount, unit = interval(right)
             return Call(shifted(sign * amount, unit), (self.of(left),))
         first, second = self.of(left), self.of(right)
         if not first.facts.kind.is_calendar or first.facts.empty:
@@ -120,8 +123,9 @@ class _Translation:
         entry = FUNCTIONS.get(name)
         if entry is None:
             raise refused(node, suggestion(name), name)
-        if not entry.least <= len(nodes) <= entry.most:
-            count = f"{entry.least}" if entry.least == entry.most else f"{entry.least} or more"
+        low, high = entry.min_arguments, entry.max_arguments
+        if not low <= len(nodes) <= high:
+            count = f"{low}" if low == high else f"{low} or more"
             raise refused(
                 node, f"{name} takes {count} arguments.", f"{name} of {len(nodes)} arguments"
             )
@@ -131,7 +135,7 @@ class _Translation:
                 constants.append(self._constant(part, name))
             else:
                 args.append(self.of(part))
-        return _call(entry.make(*constants), *args)
+        return call_of(entry.make(*constants), *args)
 
     def _constant(self, node: exp.Expression, name: str) -> object:
         if isinstance(node, exp.Var):
@@ -192,7 +196,7 @@ class _Translation:
 
     def between(self, node: exp.Expression) -> Expression:
         only(node, "this", "low", "high")
-        return _call(BETWEEN, *(self.of(node.args[key]) for key in ("this", "low", "high")))
+        return call_of(BETWEEN, *(self.of(node.args[key]) for key in ("this", "low", "high")))
 
     def member(self, node: exp.Expression) -> Expression:
         if node.args.get("query") is not None or node.args.get("unnest") is not None:
@@ -206,7 +210,7 @@ class _Translation:
             raise refused(
                 node, "List constants other than NULL: x IN (1, 2).", "IN with other values"
             )
-        return _call(IN, self.of(node.this), *listed)
+        return call_of(IN, self.of(node.this), *listed)
 
     def case(self, node: exp.Expression) -> Expression:
         only(node, "this", "ifs", "default")
@@ -214,7 +218,7 @@ class _Translation:
         branches = []
         for part in node.args["ifs"]:
             test = self.of(part.this)
-            test = test if subject is None else _call(EQUAL, subject, test)
+            test = test if subject is None else call_of(EQUAL, subject, test)
             branches.append((test, self.of(part.args["true"])))
         return Case(tuple(branches), self._otherwise(node.args.get("default")))
 
@@ -235,7 +239,7 @@ class _Translation:
             raise refused(node, TYPE_REMEDY, f"CAST to {name}")
         value = self.of(node.this)
         if isinstance(value, Literal) and type(node) is exp.Cast:
-            return _constant_of(kind, value)
+            return constant_of(kind, value)
         return Call(cast(kind), (value,))
 
     def like(self, node: exp.Expression) -> Expression:
@@ -284,89 +288,11 @@ class _Translation:
 
     def added(self, node: exp.Expression) -> Expression:
         only(node, "this", "expression")
-        interval = node.args.get("expression")
-        if not isinstance(interval, exp.Interval):
+        moved = node.args.get("expression")
+        if not isinstance(moved, exp.Interval):
             raise refused(node, "Write d + INTERVAL 30 DAY.")
-        amount, unit = _interval(interval)
+        amount, unit = interval(moved)
         return Call(shifted(amount, unit), (self.of(node.this),))
-
-
-def number(text: str) -> int | float:
-    """The constant that the parser took for a number; what is none is refused."""
-    if text.isascii() and text.isdigit() and len(text) <= _LONGEST_WHOLE:
-        whole = int(text)
-        return whole if whole <= LARGEST_WHOLE else float(whole)
-    if re.fullmatch(REAL_FORM, text, re.ASCII):
-        return float(text)
-    raise InvalidParameter(
-        code="bad_literal",
-        expectation="a number such as 12, 1.5 or 1e3",
-        received=text,
-        remedy="Put spaces around the signs: 1e3 - 2.",
-    )
-
-
-def missing() -> InvalidParameter:
-    """The refusal of a place that was left empty, which the parser may let through."""
-    return InvalidParameter(
-        code="unsupported_sql",
-        expectation="SQL that the curator understands",
-        received="a missing argument",
-        remedy="Fill the place before or after the comma or the sign.",
-    )
-
-
-_LONGEST_WHOLE = 300
-"""Digits; longer ones are read as reals, which are refused where they are not finite."""
-
-
-def _call(function: Function, *args: Expression) -> Expression:
-    """A call in which text constants beside dates are read as dates, as SQL does."""
-    calendar = next((arg.facts.kind for arg in args if arg.facts.kind.is_calendar), None)
-    if calendar is None:
-        return Call(function, args)
-    return Call(
-        function,
-        tuple(
-            _constant_of(_calendar_kind(arg.value), arg)
-            if isinstance(arg, Literal) and isinstance(arg.value, str)
-            else arg
-            for arg in args
-        ),
-    )
-
-
-def _calendar_kind(text: str) -> Kind:
-    return Kind.DATE if len(text) == len("2024-01-01") else Kind.MOMENT
-
-
-def _constant_of(kind: Kind, literal: Literal) -> Expression:
-    """A constant in another kind; one that cannot be is a mistake, not a NULL."""
-    call = Call(cast(kind), (literal,))
-    value = call.function.apply([literal.value], kind)
-    if value is None and literal.value is not None:
-        raise InvalidParameter(
-            code="bad_literal",
-            expectation=f"a constant that is a {kind.value}",
-            received=literal.value,
-            remedy="Write 12, 1.5, '2024-12-31' or '2024-12-31 23:59:59'; TRY_CAST gives NULL.",
-        )
-    return Literal(value, kind)
-
-
-def _interval(node: exp.Interval) -> tuple[int, str]:
-    only(node, "this", "unit")
-    amount, unit = bare(node.this), node.args.get("unit")
-    sign = 1
-    if isinstance(amount, exp.Neg):
-        sign, amount = -1, bare(amount.this)
-    text = str(amount.this).strip() if isinstance(amount, exp.Literal) else ""
-    base = MULTIPLES.get(unit.name.lower().removesuffix("s")) if isinstance(unit, exp.Var) else None
-    digits = text.removeprefix("-")
-    if base is None or not (digits.isascii() and digits.isdigit() and len(digits) < 16):
-        raise refused(node, "Write INTERVAL 30 DAY: a whole constant and one unit.", "INTERVAL")
-    name, multiple = base
-    return sign * int(text) * multiple, name
 
 
 _HANDLERS: Mapping[type[exp.Expression], Callable[[_Translation, exp.Expression], Expression]] = {

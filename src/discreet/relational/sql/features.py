@@ -14,11 +14,12 @@ from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.unit import Person, add_remove
+from discreet.relational.bounding.person_rows import Bounded
 from discreet.relational.functions.logic import NOT
 from discreet.relational.plan.features import (
     Added,
     Averaged,
-    Counted,
+    CountedRows,
     CountedValues,
     Earliest,
     Feature,
@@ -27,7 +28,7 @@ from discreet.relational.plan.features import (
     Least,
     PerPerson,
 )
-from discreet.relational.plan.nodes import Bounded, Filtered, Output, Rows, identifies
+from discreet.relational.plan.nodes import Filtered, Output, Rows, identifies
 from discreet.relational.sql.aggregate_calls import title
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
@@ -144,7 +145,7 @@ class _Features:
                 return self._count(node, condition)
             case exp.CountIf():
                 chosen = expression_from(node.this, self.below.resolve)
-                return Counted(self.read(_where(_where(Literal(1), chosen), condition)))
+                return CountedRows(self.read(_where(_where(Literal(1), chosen), condition)))
             case exp.Sum() if not isinstance(node.this, exp.Distinct):
                 return Added(self._number(node, condition))
             case exp.Avg() if not isinstance(node.this, exp.Distinct):
@@ -168,9 +169,9 @@ class _Features:
             raise unsupported(construct="COUNT(a, b)", remedy="Count one column.")
         if isinstance(node.this, exp.Star) or node.this is None:
             argument = None if condition is None else self.read(_where(Literal(1), condition))
-            return Counted(argument)
+            return CountedRows(argument)
         if not isinstance(node.this, exp.Distinct):
-            return Counted(self._value(node.this, condition))
+            return CountedRows(self._value(node.this, condition))
         if len(node.this.expressions) != 1:
             raise unsupported(construct="COUNT(DISTINCT a, b)", remedy="Count one column.")
         return CountedValues(self._value(node.this.expressions[0], condition))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from discreet.core.errors import DiscreetError, InvalidParameter
-from discreet.relational.plan.keys import MOST_VALUES, Block, DiscoveredKeys, KeySet, not_finite
+from discreet.relational.plan.keys import MAX_VALUES, Block, DiscoveredKeys, KeySet, not_finite
 from discreet.relational.plan.nodes import Rows, Scan, field_of, scans
 from discreet.relational.schema.declarations import Category, Discovered
 from discreet.relational.sql.catalog import Catalog
@@ -114,7 +114,7 @@ def _discovered(
             for _, field in filter(None, found)
             if isinstance(field.declaration, Discovered)
         ]
-        if sought and possible_values(expression, MOST_VALUES) is None:
+        if sought and possible_values(expression, MAX_VALUES) is None:
             least += [declaration.least for declaration in sought]
     if not least:
         return None
@@ -191,7 +191,7 @@ def _values(expression: Expression, name: str, rows: Rows) -> tuple[object, ...]
             remedy=f'Declare it: columns={{"{inside}": dp.Category([...])}}, with a public list, '
             "or dp.Discovered() to find its values privately.",
         )
-    values = possible_values(expression, MOST_VALUES)
+    values = possible_values(expression, MAX_VALUES)
     if values is None:
         raise not_finite(name, expression.facts)
     return values

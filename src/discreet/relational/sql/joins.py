@@ -1,16 +1,176 @@
-"""What a join compares: kinds, sides, identifiers of people, keys of routes.
+"""Joins: what they compare, and what that makes of the rows of a person.
 
-Source: contract, "Units and neighbours". Proof: ``proofs/relational.md``.
+A private table joins a public one on any columns, another private one on the person, and on
+another key where its owner said how many rows a key may have. That bound is declared on the table
+that the key's column comes from. It is enforced and not believed: rows beyond it are cut, so a
+wrong one costs accuracy and never privacy.
+
+Source: contract, "Units and neighbours"; 004b:A21, 004d:F5, F9, F11. Proof:
+``proofs/relational.md``, ``proofs/joins.md``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
 from sqlglot import exp
 
+from discreet.core.errors import InvalidParameter
+from discreet.relational.bounding.before_joins import before_people, before_public
+from discreet.relational.bounding.key_truncation import JoinedByKey, Truncated
+from discreet.relational.bounding.person_rows import Bounded
+from discreet.relational.bounding.public_join import JoinedPublic
+from discreet.relational.functions.casts import cast
 from discreet.relational.functions.comparison import EQUAL
-from discreet.relational.plan.nodes import JoinKind, Rows, Scan, identifies
-from discreet.relational.sql.relation import Relation, unsupported
+from discreet.relational.plan.nodes import (
+    Distinct,
+    Filtered,
+    JoinedPeople,
+    JoinKind,
+    Rows,
+    Scan,
+    field_of,
+    identifies,
+)
+from discreet.relational.schema.table import Table
+from discreet.relational.sql.catalog import Catalog
+from discreet.relational.sql.expressions import expression_from
+from discreet.relational.sql.relation import Relation, Steps, Visible, unsupported
 from discreet.relational.types.expression import Call, Column, Expression, columns
+
+
+@dataclass(frozen=True)
+class Joins:
+    """Translates the joins of one question."""
+
+    catalog: Catalog
+    steps: Steps
+
+    def joined(self, left: Relation, right: Relation, join: exp.Join, kind: JoinKind) -> Relation:
+        """Rows of both sides, with the stability of the way in which they are joined."""
+        both = Relation(left.rows, (*left.columns, *right.columns))
+        pairs, rest, visible = self._conditions(left, right, both, join)
+        left_private, right_private = left.rows.changed != 0, right.rows.changed != 0
+        if left_private and right_private:
+            if not _same_people(left, right, pairs):
+                return self._by_key(left, right, join, kind)
+            if kind is JoinKind.LEFT and not all(_people(left, right, pair) for pair in pairs):
+                raise unsupported(
+                    construct="LEFT JOIN on the person and more",
+                    remedy="Write JOIN, or compute features of the right side per person first.",
+                )
+            more = tuple(pair for pair in pairs if not owners(*pair, left.rows, right.rows))
+            rows: Rows = JoinedPeople(*before_people(left.rows, right.rows), kind, more)
+        elif right_private:
+            if kind is JoinKind.LEFT:
+                raise unsupported(
+                    construct="LEFT JOIN from a public table to a private one",
+                    remedy="Write JOIN: every key of the public table appears anyway.",
+                )
+            rows = self._public(right.rows, left, [(b, a) for a, b in pairs], kind)
+        else:
+            rows = self._public(left.rows, right, pairs, kind)
+        return Relation(_filtered(rows, rest, kind), visible)
+
+    def _by_key(self, left: Relation, right: Relation, join: exp.Join, kind: JoinKind) -> Relation:
+        """Private rows joined on another key: both sides bounded by person, then cut by key."""
+        left, right = self.steps.disowned(left), self.steps.disowned(right)
+        both = Relation(left.rows, (*left.columns, *right.columns))
+        pairs, _, _ = self._conditions(left, right, both, join)
+        if not pairs:
+            raise no_equality()
+        left = self._truncated(left, tuple(a for a, _ in pairs), kind)
+        right = self._truncated(right, tuple(b for _, b in pairs), JoinKind.INNER)
+        assert isinstance(left.rows, Truncated)
+        assert isinstance(right.rows, Truncated)
+        both = Relation(left.rows, (*left.columns, *right.columns))
+        _, rest, visible = self._conditions(left, right, both, join)
+        rows: Rows = JoinedByKey(left.rows, right.rows, kind)
+        return Relation(_filtered(rows, rest, kind), visible)
+
+    def _truncated(self, made: Relation, keys: tuple[Expression, ...], kind: JoinKind) -> Relation:
+        limit = limit_of(keys, made, self.catalog)
+
+        def truncated(prefix: str, rows: Rows, expressions: Any, outputs: Any) -> Truncated:
+            return Truncated(prefix, rows, keys, limit, kind, expressions, outputs)
+
+        return self.steps.computed(made, "truncated", truncated)
+
+    def _public(
+        self,
+        rows: Rows,
+        public: Relation,
+        pairs: list[tuple[Expression, Expression]],
+        kind: JoinKind,
+    ) -> Rows:
+        scan = public.rows
+        if not isinstance(scan, Scan):
+            raise unsupported(
+                construct="a public side that is not a plain table",
+                remedy="Join the public table itself; prepare it beforehand.",
+            )
+        partners = self.catalog.partners(scan, tuple(b for _, b in pairs))
+        rows = before_public(rows, partners, self.catalog.unit)
+        return JoinedPublic(rows, scan, tuple(pairs), partners, kind)
+
+    def _conditions(
+        self, left: Relation, right: Relation, both: Relation, join: exp.Join
+    ) -> tuple[list[tuple[Expression, Expression]], list[Expression], tuple[Visible, ...]]:
+        """Equalities between the sides, other conditions, and the columns seen afterwards."""
+        pairs: list[tuple[Expression, Expression]] = []
+        rest: list[Expression] = []
+        visible = both.columns
+        for name in join.args.get("using") or ():
+            column = exp.column(name.name)
+            pairs.append(comparable(left.resolve(column), right.resolve(column)))
+            hidden = right.resolve(column)
+            visible = tuple(item for item in visible if item.expression != hidden)
+        on = join.args.get("on")
+        for condition in conjuncts(on) if on is not None else ():
+            pair = self._pair(condition, left, right, both)
+            if pair is not None:
+                pairs.append(pair)
+            else:
+                rest.append(expression_from(condition, both.resolve))
+        return pairs, rest, visible
+
+    def _pair(
+        self, condition: exp.Expression, left: Relation, right: Relation, both: Relation
+    ) -> tuple[Expression, Expression] | None:
+        if not isinstance(condition, exp.EQ):
+            return None
+        first = expression_from(condition.this, both.resolve)
+        second = expression_from(condition.expression, both.resolve)
+        for a, b in ((first, second), (second, first)):
+            if within(a, left) and within(b, right):
+                return comparable(a, b)
+        return None
+
+
+def _same_people(
+    left: Relation, right: Relation, pairs: list[tuple[Expression, Expression]]
+) -> bool:
+    """Whether a join compares the people of both sides, or the key that leads to them."""
+    owned = bool(left.rows.owner and right.rows.owner)
+    return owned and any(_people(left, right, pair) for pair in pairs)
+
+
+def _people(left: Relation, right: Relation, pair: tuple[Expression, Expression]) -> bool:
+    return owners(*pair, left.rows, right.rows) or routed(*pair, left.rows, right.rows)
+
+
+def _filtered(rows: Rows, conditions: list[Expression], kind: JoinKind) -> Rows:
+    """Rows of a join that satisfy what else ON says."""
+    if conditions and kind is JoinKind.LEFT:
+        raise unsupported(
+            construct="LEFT JOIN on more than equalities",
+            remedy="Filter the joined table in FROM (...) first.",
+        )
+    for condition in conditions:
+        rows = Filtered(rows, condition)
+    return rows
 
 
 def comparable(left: Expression, right: Expression) -> tuple[Expression, Expression]:
@@ -74,3 +234,65 @@ def routed(left: Expression, right: Expression, a: Rows, b: Rows) -> bool:
         ):
             return True
     return False
+
+
+def limit_of(keys: Sequence[Expression], side: Relation, catalog: Catalog) -> int:
+    """The most rows of one side that may share their values of ``keys``.
+
+    A combination of columns has at most as many rows as any of them, so the least bound that
+    was declared for some of them is taken.
+    """
+    found = [origin(key, side.rows) for key in keys]
+    by_table: dict[str, set[str]] = {}
+    for place in found:
+        if place is not None:
+            by_table.setdefault(place[0].table, set()).add(place[1])
+    limits = []
+    for name, named in by_table.items():
+        entry = catalog.find(name)
+        if entry is not None and isinstance(entry.table, Table):
+            declared = entry.table.max_rows_per.items()
+            limits += [most for key, most in declared if named.issuperset(key)]
+    if limits:
+        return min(limits)
+    raise _missing({table: sorted(named) for table, named in by_table.items()})
+
+
+def origin(expression: Expression, rows: Rows) -> tuple[Scan, str] | None:
+    """The private table and column that an expression only repeats or converts."""
+    if isinstance(expression, Call) and expression.function == cast(expression.facts.kind):
+        return origin(expression.args[0], rows)
+    if not isinstance(expression, Column):
+        return None
+    found = field_of(expression.name, rows)
+    if found is not None:
+        return found[0], found[1].name
+    if isinstance(rows, Bounded | Distinct | Truncated):
+        for output, inside in zip(rows.outputs, rows.expressions, strict=True):
+            if output.name == expression.name:
+                return origin(inside, rows.rows)
+    places = (origin(expression, below) for below in rows.inputs)
+    return next((place for place in places if place is not None), None)
+
+
+def _missing(keys: dict[str, list[str]]) -> InvalidParameter:
+    table, named = next(iter(keys.items()), ("the table", ["the key"]))
+    key = repr(named[0]) if len(named) == 1 else repr(tuple(named))
+    return InvalidParameter(
+        code="private_join",
+        expectation=f"max_rows_per on {table} for {', '.join(named)}: how many of its rows a "
+        "join of private tables on another key than the person lets through for one value",
+        received="a join of private tables on something else than the person",
+        remedy=f"Join on the identifier of both tables; or declare {table} as "
+        f"dp.table(..., max_rows_per={{{key}: 3}}) and join on the columns themselves.",
+    )
+
+
+def no_equality() -> InvalidParameter:
+    """The refusal of private tables joined on nothing that is equal."""
+    return InvalidParameter(
+        code="private_join",
+        expectation="private tables joined on equal columns",
+        received="a join of private tables on something else",
+        remedy="Join on the person, or on columns with max_rows_per, and put the rest into WHERE.",
+    )

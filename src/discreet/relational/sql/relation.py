@@ -1,15 +1,27 @@
-"""Rows with the columns that a query can see, by the names it may use for them."""
+"""Rows with the columns that a query can see, by the names it may use for them.
+
+``Steps`` makes rows of rows: each step has a number of its own, so that column names are unique.
+
+Source: contract, "Units and neighbours". Proof: ``proofs/relational.md``, ``proofs/joins.md``.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from typing import Any
 
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.plan.nodes import Rows
-from discreet.relational.types.expression import Expression
+from discreet.core.unit import Person, add_remove
+from discreet.relational.bounding.person_rows import Bounded
+from discreet.relational.plan.nodes import Distinct, Output, Rows
+from discreet.relational.sql.catalog import Catalog
+from discreet.relational.types.expression import Column, Expression
+
+_MAX_STEPS = 200
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,58 @@ class Relation:
             received=node.sql(),
             remedy=f"Did you mean {close[0]}?" if close else "Check the spelling.",
         )
+
+
+@dataclass
+class Steps:
+    """Makes the steps of one question."""
+
+    catalog: Catalog
+    _made: int = field(default=0)
+
+    def prefix(self, word: str) -> str:
+        """A prefix that no other step of the question has."""
+        self._made += 1
+        if self._made > _MAX_STEPS:
+            raise unsupported(
+                construct=f"more than {_MAX_STEPS} tables and inner queries",
+                remedy="Common tables count wherever they are named; ask something shorter.",
+            )
+        return f"{self._made}#{word}"
+
+    def computed(self, made: Relation, word: str, step: Callable[..., Rows]) -> Relation:
+        """Rows after a step that computes every visible column anew."""
+        prefix = self.prefix(word)
+        outputs = tuple(
+            Output(f"{prefix}.{place}", column.expression.facts)
+            for place, column in enumerate(made.columns)
+        )
+        rows = step(prefix, made.rows, tuple(column.expression for column in made.columns), outputs)
+        return Relation(
+            rows,
+            tuple(
+                replace(column, expression=Column(output.name, output.facts))
+                for column, output in zip(made.columns, outputs, strict=True)
+            ),
+        )
+
+    def disowned(self, made: Relation) -> Relation:
+        """At most R rows of each person, so that what follows need not know whose they are."""
+        if not made.rows.owner:
+            return made
+        person = add_remove(self.catalog.unit)
+        assert isinstance(person, Person)
+        limit = person.rows()
+
+        def bounded(prefix: str, rows: Rows, expressions: Any, outputs: Any) -> Bounded:
+            return Bounded(prefix, rows, limit, expressions, outputs)
+
+        return self.computed(made, "bounded", bounded)
+
+    def distinct(self, made: Relation) -> Relation:
+        """Each combination once; a person's rows are bounded first, since rows lose their owner."""
+        below = self.disowned(made) if made.rows.owner else made
+        return self.computed(below, "distinct", Distinct)
 
 
 def unsupported(*, construct: str, remedy: str) -> InvalidParameter:

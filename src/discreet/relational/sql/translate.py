@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import sqlglot
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
@@ -26,21 +25,17 @@ from discreet.relational.plan.query import (
     Output,
     Question,
 )
-from discreet.relational.sql.aggregate_calls import marked
 from discreet.relational.sql.aggregates import Aggregation
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.features import features_from
 from discreet.relational.sql.from_clause import Sources, require_plain
 from discreet.relational.sql.grouping import Grouping
-from discreet.relational.sql.outer_query import flattened
 from discreet.relational.sql.relation import Relation, Visible, unsupported
-from discreet.relational.sql.top_k import written_out
+from discreet.relational.sql.statement import flattened, parse, written_out
 from discreet.relational.types.column_domain import Facts
 from discreet.relational.types.data_type import Kind
 from discreet.relational.types.expression import Column, Expression, Literal
-
-_LONGEST = 100_000
 
 _SELECT_CLAUSES = {
     *("expressions", "from_", "from", "joins", "where", "group", "having", "order", "limit"),
@@ -66,44 +61,6 @@ def question_from(text: str, catalog: Catalog) -> Question:
     except RecursionError:
         pass
     raise unsupported(construct="a question nested so deep", remedy="Ask something shorter.")
-
-
-def parse(text: str) -> exp.Expression:
-    """One statement, or a refusal that quotes nothing but the analyst's own text."""
-    if not isinstance(text, str) or not text.strip() or len(text) > _LONGEST:
-        raise InvalidParameter(
-            code="sql_syntax",
-            expectation=f"one SELECT statement of at most {_LONGEST} characters",
-            received=type(text).__name__,
-            remedy='Write for instance "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward".',
-        )
-    try:
-        statements = [part for part in sqlglot.parse(text, read="duckdb") if part is not None]
-    except (sqlglot.errors.SqlglotError, RecursionError) as fault:
-        raise InvalidParameter(
-            code="sql_syntax",
-            expectation="one SELECT statement in SQL",
-            received=_first_line(fault),
-            remedy="Mend the syntax; docs/sql.md lists what is understood.",
-        ) from None
-    if len(statements) != 1:
-        raise InvalidParameter(
-            code="sql_syntax",
-            expectation="one statement",
-            received=f"{len(statements)} statements",
-            remedy="Ask one question at a time.",
-        )
-    return marked(statements[0])  # type: ignore[arg-type]
-
-
-def _first_line(fault: Exception) -> str:
-    """Where the parser stopped, in the analyst's own text."""
-    errors = getattr(fault, "errors", None)
-    if not errors:
-        return "text that ends inside of quotes, or nests too deep"
-    place = errors[0]
-    near = str(place.get("highlight") or "").strip() or "the end"
-    return f"line {place.get('line')}, column {place.get('col')}: near {near[:40]}"
 
 
 @dataclass
@@ -144,7 +101,7 @@ class _Translation:
         distinct = select.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             raise unsupported(construct="DISTINCT ON", remedy="It would choose among private rows.")
-        return self.sources.distinct(made) if select.args.get("distinct") else made
+        return self.sources.steps.distinct(made) if select.args.get("distinct") else made
 
     def _features(self, select: exp.Select, scope: Mapping[str, Any]) -> Relation:
         """An inner query grouped by the person."""
@@ -153,7 +110,7 @@ class _Translation:
                 construct="DISTINCT beside GROUP BY", remedy="There is one row per person anyway."
             )
         below = self._from(select, scope)
-        return features_from(select, below, self.catalog, self.sources.prefix)
+        return features_from(select, below, self.catalog, self.sources.steps.prefix)
 
     def question(self, select: exp.Select, scope: Mapping[str, Any]) -> Question:
         """The outermost query."""

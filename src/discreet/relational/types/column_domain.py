@@ -30,7 +30,7 @@ from discreet.relational.types.data_type import (
 
 Bound: TypeAlias = int | float | date | datetime
 
-MOST_VALUES = 100_000
+MAX_VALUES = 100_000
 """The longest list of possible values that is ever enumerated."""
 
 
@@ -129,7 +129,7 @@ class Facts:
             return int((self.high - self.low).days) + 1
         return None
 
-    def enumerated(self, limit: int = MOST_VALUES) -> tuple[object, ...] | None:
+    def enumerated(self, limit: int = MAX_VALUES) -> tuple[object, ...] | None:
         """Every possible value in a fixed order, or None if there are more than ``limit``.
 
         >>> Facts(Kind.WHOLE, 0, 3).enumerated()
@@ -162,7 +162,7 @@ def hull(kind: Kind, parts: Iterable[Facts]) -> Facts:
         kind,
         low=None if None in lows else min(lows),
         high=None if None in highs else max(highs),
-        values=values if values is None or len(values) <= MOST_VALUES else None,
+        values=values if values is None or len(values) <= MAX_VALUES else None,
         declared=declared,
         length=max(part.letters for part in some),
     )

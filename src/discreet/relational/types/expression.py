@@ -19,11 +19,11 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.functions.casts import cast
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.signature import clash, common_kind
-from discreet.relational.types.column_domain import MOST_VALUES, Facts, hull
+from discreet.relational.types.column_domain import MAX_VALUES, Facts, hull
 from discreet.relational.types.data_type import Kind, kind_of_value
 
-MOST_NODES = 10_000
-MOST_NESTED = 150
+MAX_NODES = 10_000
+MAX_NESTED = 150
 _FEW = 1_024
 """Combinations of argument values that are tried out as soon as a node is built."""
 
@@ -202,7 +202,7 @@ def canonical(expression: Expression) -> str:
 _MIRRORED = {">": "<", ">=": "<="}
 
 
-def possible_values(expression: Expression, limit: int = MOST_VALUES) -> tuple[object, ...] | None:
+def possible_values(expression: Expression, limit: int = MAX_VALUES) -> tuple[object, ...] | None:
     """Every non-null value an expression may have, or None if they are not known to be few.
 
     Where its columns have few combinations of values, all are tried. Otherwise values follow
@@ -321,10 +321,10 @@ def _measure(node: Call | Case, args: tuple[Expression, ...]) -> None:
     """Refuse what is too large before anything recursive looks at it."""
     nodes = 1 + sum(getattr(arg, "nodes", 1) for arg in args)
     nested = 1 + max((getattr(arg, "nested", 1) for arg in args), default=0)
-    if nodes > MOST_NODES or nested > MOST_NESTED:
+    if nodes > MAX_NODES or nested > MAX_NESTED:
         raise InvalidParameter(
             code="expression_too_large",
-            expectation=f"at most {MOST_NODES} parts in an expression, {MOST_NESTED} deep",
+            expectation=f"at most {MAX_NODES} parts in an expression, {MAX_NESTED} deep",
             received=(nodes, nested),
             remedy="Split the question, or use IN (...) and BETWEEN instead of long chains.",
         )

@@ -1,7 +1,7 @@
 """A CSV file, made ready for DuckDB: its header, its lines, and how it is read.
 
 The file is looked through once, when it is attached. If all its lines are plain, DuckDB reads it as
-it is; otherwise a private copy, in which each odd line is mended for itself. Nothing is refused for
+it is; otherwise a private copy, in which each odd line is fixed for itself. Nothing is refused for
 what a line holds: a refusal at opening would tell whether such a line is there.
 
 Numerics: without quotes DuckDB may read parts of a file in parallel; with quotes it would have to
@@ -156,8 +156,8 @@ def _copied(header: Header, file: BinaryIO, written: BinaryIO) -> bool:
         if not lines.plain(block):
             found = block.removesuffix(b"\n").split(b"\n")
             for place in lines.odd(block):
-                mended = lines.mended(found[place])
-                found[place] = b"" if mended is None else mended
+                fixed = lines.fixed(found[place])
+                found[place] = b"" if fixed is None else fixed
             text = b"".join(line.removesuffix(b"\r") + b"\n" for line in found if line)
         elif lines.ending != b"\n":
             text = block.replace(lines.ending, b"\n")

@@ -4,7 +4,7 @@ A reader of CSV goes on over the end of a line where a quote is open, and takes 
 return for an end: one person's line could swallow, or multiply, the lines of others. So no reader
 sees such a line. A line is *plain* if it ends as the header does, is not empty and not longer than
 ``LONGEST_LINE``, is UTF-8 without NUL or bare carriage returns, has as many fields as the header,
-and quotes only whole fields (RFC 4180, on one line). Any other line is mended by itself, from its
+and quotes only whole fields (RFC 4180, on one line). Any other line is fixed by itself, from its
 own bytes alone, into a plain one or into none.
 
 Guarantee: which line follows or precedes decides nothing about how a line is read.
@@ -103,7 +103,7 @@ class Lines:
             bad |= np.searchsorted(places, ends) - before != self.width - 1
         return np.flatnonzero(bad)
 
-    def mended(self, line: bytes) -> bytes | None:
+    def fixed(self, line: bytes) -> bytes | None:
         """A plain line instead of ``line``, or None if it is no record.
 
         Missing fields at the end are NULL, and so is a field that is not UTF-8 or has a NUL or a

@@ -10,28 +10,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from discreet.relational.compile.dialect import Dialect, scientific
+from discreet.relational.compile.dialect import Dialect, Template, scientific
+from discreet.relational.compile.standard import STANDARD, like, nonzero, truth_of_text
 from discreet.relational.functions.casts import (
     DATE_FORM,
     MOMENT_FORM,
     REAL_FORM,
     WHOLE_FORM,
 )
-from discreet.relational.functions.patterns import Pattern
-from discreet.relational.functions.standard import (
-    STANDARD,
-    Template,
-    like,
-    nonzero,
-    truth_of_text,
-)
+from discreet.relational.functions.patterns import LikePattern
 from discreet.relational.types.column_domain import Facts, limits
 from discreet.relational.types.data_type import Kind
-
-if TYPE_CHECKING:
-    from discreet.relational.types.expression import Call
+from discreet.relational.types.expression import Call
 
 _KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT"), Kind.WHOLE),
@@ -73,7 +65,7 @@ def _substring(_: Dialect, call: Call, text: str) -> str:
 
 
 def _like(dialect: Dialect, call: Call, text: str) -> str:
-    pattern = Pattern(str(call.function.parameters[0]))
+    pattern = LikePattern(str(call.function.parameters[0]))
     if pattern.searches and not pattern.plain:
         # LIKE of plain pieces finds one after the other; older versions try all places of others.
         return f"regexp_full_match({text}, {dialect.text(pattern.automaton())})"

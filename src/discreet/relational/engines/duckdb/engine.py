@@ -28,17 +28,16 @@ from discreet.relational.engines.duckdb.csv_file import text_file
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.engines.duckdb.frames import typed
 from discreet.relational.engines.duckdb.key_tables import TemporaryTables
-from discreet.relational.engines.duckdb.parquet_file import parquet, parquet_columns
 from discreet.relational.engines.duckdb.spill import private_folder, removed_with
-from discreet.relational.engines.duckdb.stored_tables import require_stored
+from discreet.relational.engines.duckdb.stored import parquet, parquet_columns, require_stored
+from discreet.relational.engines.engine import EngineTable
 from discreet.relational.engines.key_tables import KeyTables
 from discreet.relational.schema.sources import (
     CSVFile,
     DatabaseTable,
-    EngineTable,
-    Frame,
+    InMemory,
     ParquetFile,
-    Source,
+    TableSource,
     cannot_read,
 )
 from discreet.relational.types.data_type import Kind
@@ -94,7 +93,8 @@ class DuckDB:
         self._places: dict[str, str] = {}
         self._databases: dict[Path, str] = {}
         self._paths: list[str] = []
-        self._dialect = DuckDBDialect(hashing)
+        self._dialect = DuckDBDialect()
+        self._hashing = hashing
         tables = TemporaryTables(self._connection, self._dialect, self._alone)
         self._keys = KeyTables(tables.make, tables.drop)
 
@@ -102,7 +102,12 @@ class DuckDB:
     def dialect(self) -> Dialect:
         return self._dialect
 
-    def attach(self, name: str, source: Source) -> dict[str, str]:
+    @property
+    def hashing(self) -> Hashing:
+        """How rows that bounding keeps are chosen."""
+        return self._hashing
+
+    def attach(self, name: str, source: TableSource) -> dict[str, str]:
         """Make rows available under ``name``; the stored type of each column."""
         if isinstance(source, EngineTable):
             raise cannot_read(
@@ -185,11 +190,11 @@ class DuckDB:
     def _run(self, text: str) -> duckdb.DuckDBPyConnection:
         return self._connection.execute(text)
 
-    def _attached(self, number: int, source: Source) -> str:
+    def _attached(self, number: int, source: TableSource) -> str:
         literal, identifier = self._dialect.literal, self._dialect.identifier
         view = f"source_{number}"
         match source:
-            case Frame(frame):
+            case InMemory(frame):
                 self._connection.register(view, typed(frame))
                 return view
             case DatabaseTable(path, table):

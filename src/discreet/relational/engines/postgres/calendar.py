@@ -7,14 +7,12 @@ there, so arguments are held to where the result is inside.
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from discreet.relational.compile.dialect import Dialect
 from discreet.relational.engines.postgres.doubles import let
 from discreet.relational.types.column_domain import Facts, limits
-
-if TYPE_CHECKING:
-    from discreet.relational.compile.dialect import Dialect
-    from discreet.relational.types.expression import Call
+from discreet.relational.types.expression import Call
 
 _FIRST = "DATE '0001-01-01'"
 """A Monday."""

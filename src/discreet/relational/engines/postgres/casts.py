@@ -29,7 +29,7 @@ _SHORT = 60
 _SMALL = REAL_FORM.replace("{1,9}", "{1,2}")
 """Short texts of this form are numbers in the range of doubles, as most are."""
 _DIGITS = 800
-_FARTHEST = 400
+_MAX_EXPONENT = 400
 _BEYOND = str(2**1024 - 2**970)
 """From here on doubles round to infinity."""
 _BELOW = "2.470328229206232720882843964341106861826e-324"
@@ -61,8 +61,8 @@ def real_from_text(text: str, beyond: str) -> str:
     rest = f"CASE WHEN LTRIM(SUBSTRING({{d}} FROM {_DIGITS + 1}), '0') <> '' THEN '1' ELSE '' END"
     number = f"CAST('0.' || LEFT({{d}}, {_DIGITS}) || {rest} || 'e' || {{p}} AS NUMERIC)"
     size = let(
-        f"CASE WHEN {{d}} = '' OR {{p}} < -{_FARTHEST} THEN {real(0.0)} "
-        f"WHEN {{p}} > {_FARTHEST} THEN {beyond} ELSE "
+        f"CASE WHEN {{d}} = '' OR {{p}} < -{_MAX_EXPONENT} THEN {real(0.0)} "
+        f"WHEN {{p}} > {_MAX_EXPONENT} THEN {beyond} ELSE "
         f"{let(double_from_numeric('{n}', beyond), n=number)} END",
         d=digits,
         p=place,

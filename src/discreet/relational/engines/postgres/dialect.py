@@ -15,10 +15,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.compile.dialect import Dialect
+from discreet.relational.compile.dialect import Dialect, Template
+from discreet.relational.compile.standard import STANDARD, nonzero, truth_of_text
 from discreet.relational.engines.postgres import calendar
 from discreet.relational.engines.postgres import doubles as reals
 from discreet.relational.engines.postgres.casts import (
@@ -27,14 +28,11 @@ from discreet.relational.engines.postgres.casts import (
     real_from_text,
     text_from_real,
 )
-from discreet.relational.functions.patterns import Pattern
-from discreet.relational.functions.standard import STANDARD, Template, nonzero, truth_of_text
+from discreet.relational.functions.patterns import LikePattern
 from discreet.relational.functions.text import lowered, uppered
 from discreet.relational.types.column_domain import Facts, limits
 from discreet.relational.types.data_type import LARGEST_REAL, Kind
-
-if TYPE_CHECKING:
-    from discreet.relational.types.expression import Call
+from discreet.relational.types.expression import Call
 
 _KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("int2", "int4", "int8"), Kind.WHOLE),
@@ -47,7 +45,7 @@ _KINDS: Mapping[str, Kind] = {
 _COMPARED = frozenset({"int2", "int4", "int8", "float8", "text", "varchar", "bool", "date"})
 _TEXTS = ("text", "varchar", "bpchar", "enum")
 _LAST_CASED = 0x1F000
-_FARTHEST_SCALE = 300
+_MAX_SCALE = 300
 
 
 def _arithmetic(sign: str, guarded: Callable[[str, str], str]) -> Template:
@@ -133,7 +131,7 @@ def _changes(change: Callable[[str], str]) -> tuple[str, str]:
 
 
 def _like(dialect: Dialect, call: Call, text: str) -> str:
-    pattern = Pattern(str(call.function.parameters[0]))
+    pattern = LikePattern(str(call.function.parameters[0]))
     # Without ESCAPE a backslash would be one.
     return f"({text} LIKE {dialect.text(pattern.text)} ESCAPE '{'!' if pattern.escaped else ''}')"
 
@@ -359,4 +357,4 @@ def _fits(stored: str) -> bool:
     if found is None:
         return False
     precision, scale = int(found[1]), int(found[2])
-    return precision - scale <= _FARTHEST_SCALE and scale <= _FARTHEST_SCALE
+    return precision - scale <= _MAX_SCALE and scale <= _MAX_SCALE

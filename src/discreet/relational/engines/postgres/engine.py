@@ -24,10 +24,11 @@ from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.postgres.address import driver
 from discreet.relational.bounding.hashing import NATIVE, Hashing
 from discreet.relational.compile.dialect import Dialect
+from discreet.relational.engines.engine import EngineTable
 from discreet.relational.engines.postgres.dialect import PostgresDialect
-from discreet.relational.engines.postgres.server import Server, begin
+from discreet.relational.engines.postgres.server import PostgresServer, begin
 from discreet.relational.engines.postgres.views import require_steady
-from discreet.relational.schema.sources import EngineTable, Source, cannot_read
+from discreet.relational.schema.sources import TableSource, cannot_read
 from discreet.relational.types.data_type import Kind
 
 if TYPE_CHECKING:
@@ -47,10 +48,11 @@ class Postgres:
 
     def __init__(self, conninfo: str, *, hashing: Hashing = NATIVE) -> None:
         """Remember where the server is; the first table opens a connection."""
-        self._server = Server(conninfo)
+        self._server = PostgresServer(conninfo)
         self._family = object()
         self._taken = False
-        self._dialect = PostgresDialect(hashing)
+        self._dialect = PostgresDialect()
+        self._hashing = hashing
         self._connection: Connection[Any] | None = None
         self._process = os.getpid()
         self._alone = threading.RLock()
@@ -62,11 +64,16 @@ class Postgres:
     def dialect(self) -> Dialect:
         return self._dialect
 
+    @property
+    def hashing(self) -> Hashing:
+        """How rows that bounding keeps are chosen."""
+        return self._hashing
+
     def table(self, name: str) -> EngineTable:
         """A table or view of the database, by its name: ``"clinic.visits"``, or in ``public``."""
         return EngineTable(self, name)
 
-    def attach(self, name: str, source: Source) -> dict[str, str]:
+    def attach(self, name: str, source: TableSource) -> dict[str, str]:
         """Look at a table's columns, at none of its rows."""
         if not isinstance(source, EngineTable):
             raise cannot_read(

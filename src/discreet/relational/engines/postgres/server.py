@@ -13,7 +13,7 @@ from discreet.postgres.errors import NoConnection
 if TYPE_CHECKING:
     from psycopg import Connection
 
-_LEAST_VERSION = 140_000
+_MIN_VERSION = 140_000
 _BEGIN = (
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     # Only built-in functions and operators are found; temporary tables shadow nothing.
@@ -43,7 +43,7 @@ def begin(version: int) -> str:
     return "; ".join((*_BEGIN, *later))
 
 
-class Server:
+class PostgresServer:
     """A server and a database, by a connection string or URL as libpq reads it."""
 
     def __init__(self, conninfo: str) -> None:
@@ -65,7 +65,7 @@ class Server:
             raise self.unreachable()
         version = connection.info.server_version
         encoding = connection.info.parameter_status("server_encoding")
-        if version < _LEAST_VERSION or encoding != "UTF8":
+        if version < _MIN_VERSION or encoding != "UTF8":
             connection.close()
             raise InvalidParameter(
                 code="engine_unsuited",
@@ -107,4 +107,4 @@ class Server:
         )
 
     def __repr__(self) -> str:
-        return f"Server({self.where!r})"
+        return f"PostgresServer({self.where!r})"

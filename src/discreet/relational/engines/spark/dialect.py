@@ -14,7 +14,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from discreet.relational.compile.dialect import Dialect, scientific
+from discreet.relational.compile.dialect import Dialect, Template, scientific
+from discreet.relational.compile.standard import STANDARD, truth_of_text
 from discreet.relational.engines.spark.functions import TEMPLATES
 from discreet.relational.functions.casts import (
     DATE_FORM,
@@ -22,7 +23,6 @@ from discreet.relational.functions.casts import (
     REAL_FORM,
     WHOLE_FORM,
 )
-from discreet.relational.functions.standard import STANDARD, Template, truth_of_text
 from discreet.relational.types.data_type import Kind, kind_of_value
 
 _KINDS: Mapping[str, Kind] = {

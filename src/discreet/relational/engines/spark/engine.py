@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.relational.bounding.hashing import NATIVE, Hashing
 from discreet.relational.compile.dialect import Dialect
+from discreet.relational.engines.engine import EngineTable
 from discreet.relational.engines.key_tables import KeyTables
 from discreet.relational.engines.spark.dialect import SparkDialect
 from discreet.relational.engines.spark.key_views import TemporaryViews, unmistakable
@@ -32,7 +33,7 @@ from discreet.relational.engines.spark.session import (
     require_pinned,
     unreachable,
 )
-from discreet.relational.schema.sources import EngineTable, ParquetFile, Source, cannot_read
+from discreet.relational.schema.sources import ParquetFile, TableSource, cannot_read
 from discreet.relational.types.data_type import Kind
 
 _Result = TypeVar("_Result")
@@ -63,7 +64,8 @@ class Spark:
         self._like_this = partial(type(self), session, hashing=hashing)
         self._taken = False
         self._session = own_session(session)
-        self._dialect = SparkDialect(hashing)
+        self._dialect = SparkDialect()
+        self._hashing = hashing
         self._alone = threading.RLock()
         self._places: dict[str, str] = {}
         self._views: list[str] = []
@@ -78,7 +80,12 @@ class Spark:
     def dialect(self) -> Dialect:
         return self._dialect
 
-    def attach(self, name: str, source: Source) -> dict[str, str]:
+    @property
+    def hashing(self) -> Hashing:
+        """How rows that bounding keeps are chosen."""
+        return self._hashing
+
+    def attach(self, name: str, source: TableSource) -> dict[str, str]:
         """Make rows available under ``name``; the stored type of each column."""
         match source:
             case EngineTable():

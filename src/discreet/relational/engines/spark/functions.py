@@ -9,18 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
 
-from discreet.relational.compile.dialect import Dialect
+from discreet.relational.compile.dialect import Dialect, Template
 from discreet.relational.functions.intervals import interval, is_safe_whole
-from discreet.relational.functions.patterns import Pattern
-from discreet.relational.functions.standard import Template
+from discreet.relational.functions.patterns import LikePattern
 from discreet.relational.functions.text import lowered, uppered
 from discreet.relational.types.column_domain import Facts, limits
 from discreet.relational.types.data_type import Kind
-
-if TYPE_CHECKING:
-    from discreet.relational.types.expression import Call
+from discreet.relational.types.expression import Call
 
 _CLOCK = {"hour": 3600, "minute": 60, "second": 1}
 _EPOCH = 62_135_596_800
@@ -100,7 +96,7 @@ def _cast(dialect: Dialect, call: Call, text: str) -> str:
 
 
 def _like(dialect: Dialect, call: Call, text: str) -> str:
-    pattern = Pattern(str(call.function.parameters[0]))
+    pattern = LikePattern(str(call.function.parameters[0]))
     inside = pattern.plain and pattern.pieces[::2] == ("", "")
     if pattern.searches and not inside:
         # Spark looks for the text of %text% by itself; else Java would try all places of all.

@@ -1,0 +1,125 @@
+"""Rows per person before a join that multiplies them: a public limit, whatever anybody's rows hold.
+
+A join on anything but a unique key turns one row into several, and a chain of such joins into as
+many as one likes: without a limit one person's rows could exhaust the engine, which would tell
+that the person is there. So at most ``limit`` rows of each person enter such a join, and a
+question whose joins could still make more than ``MAX_JOINED_ROWS`` rows of one unit is refused.
+
+Source: contract, "What may be seen" (resources), "Bounding inside the engine". Proof:
+``proofs/relational.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.unit import Person, PrivacyUnit, add_remove
+from discreet.relational.bounding.hashing import Content, first_rows
+from discreet.relational.compile.compiler import Compiler, privacy_id, step_text
+from discreet.relational.plan.nodes import Rows, columns_of
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.expression import Column
+
+MAX_JOINED_ROWS = 1_000_000
+"""Rows that the joins of a question may make of one unit."""
+
+USUAL_ROWS = 1_000
+"""Rows of a person that enter a join with several partners, where the product allows as many."""
+
+
+@dataclass(frozen=True)
+class Limited(Rows):
+    """At most ``limit`` rows of each person, chosen by a salted hash of their content.
+
+    Columns keep their names and rows their owner. Contract: which rows of a person stay is a
+    function of that person's rows and the salt.
+    """
+
+    rows: Rows
+    limit: int
+
+    @property
+    def changed(self) -> int | None:
+        return self.limit
+
+    @property
+    def owner(self) -> str | None:
+        return self.rows.owner
+
+    @property
+    def as_stored(self) -> bool:
+        """No: rows that were ranked by their content hold cleaned columns alone."""
+        return False
+
+    @property
+    def inputs(self) -> tuple[Rows, ...]:
+        return (self.rows,)
+
+    def label(self) -> str:
+        """The limit, and what it is for."""
+        return f"at most {self.limit} rows per person enter a join, by salted content"
+
+
+@step_text.register
+def limited(rows: Limited, compiler: Compiler, needed: frozenset[str]) -> str:
+    """The first rows of each person by salted content: of the needed columns."""
+    name, below = compiler.dialect.identifier, rows.rows
+    assert below.owner is not None
+    listed = {column: kind for column, kind in columns_of(below).items() if column in needed}
+    zeroed = [
+        f"{compiler.one_zero(Column(column, Facts(kind)))} AS {name(column)}"
+        for column, kind in listed.items()
+    ]
+    source = compiler.text(below, frozenset(listed) | {below.owner})
+    inside = f"SELECT {', '.join([name(below.owner), *zeroed])} FROM ({source}) AS q"
+    owner = privacy_id(below, name(below.owner))
+    content = [Content(name(column), kind) for column, kind in listed.items()]
+    every = ", ".join([owner.text, *(part.text for part in content)])
+    order = compiler.shuffle.order(content, owner)
+    return first_rows(inside, every, owner.text, order, f"k <= {rows.limit}")
+
+
+def before_public(rows: Rows, partners: int, unit: PrivacyUnit) -> Rows:
+    """Rows that may each meet so many rows of a public table."""
+    if partners <= 1 or _fits(rows.changed, partners):
+        return rows
+    person, most = add_remove(unit), MAX_JOINED_ROWS // partners
+    if rows.owner is None or not isinstance(person, Person):
+        raise too_many((rows.changed or 1) * partners)
+    least = person.max_rows or 1  # where only people are counted, no number of rows is declared
+    if most < least:
+        raise too_many(least * partners)
+    return Limited(rows, max(least, min(most, USUAL_ROWS)))
+
+
+def before_people(left: Rows, right: Rows) -> tuple[Rows, Rows]:
+    """Rows of two tables that meet where they belong to one person.
+
+    Where a person has one row on one side, nothing multiplies.
+    """
+    if 1 in (left.changed, right.changed) or _fits(left.changed, right.changed):
+        return left, right
+    return _beside(left, right), _beside(right, left)
+
+
+def _beside(rows: Rows, other: Rows) -> Rows:
+    """At most as many rows as the other side leaves room for: the same for both, if it can."""
+    each = math.isqrt(MAX_JOINED_ROWS)
+    most = MAX_JOINED_ROWS // min(each, each if other.changed is None else other.changed)
+    return rows if rows.changed is not None and rows.changed <= most else Limited(rows, most)
+
+
+def _fits(rows: int | None, partners: int | None) -> bool:
+    return rows is not None and partners is not None and rows * partners <= MAX_JOINED_ROWS
+
+
+def too_many(product: int) -> InvalidParameter:
+    """The refusal of joins that multiply."""
+    return InvalidParameter(
+        code="join_multiplies",
+        expectation=f"joins that make few rows of one unit's: {MAX_JOINED_ROWS} each",
+        received=product,
+        remedy="Join on a key that is unique in the other table, or ask about fewer tables.",
+    )

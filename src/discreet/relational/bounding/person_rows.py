@@ -1,0 +1,70 @@
+"""At most so many rows of each person, whatever comes after: rows before they lose their owner.
+
+Source: contract, "Bounding inside the engine". Proof: ``proofs/relational.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.relational.bounding.hashing import Content, first_rows
+from discreet.relational.compile.compiler import Compiler, privacy_id, step_text, used_by
+from discreet.relational.plan.nodes import Output, Rows
+from discreet.relational.types.expression import Expression
+
+
+@dataclass(frozen=True)
+class Bounded(Rows):
+    """At most ``limit`` rows of each person, chosen by a salted hash of their content.
+
+    Contract: which rows of a person stay is a function of that person's rows and the salt.
+    """
+
+    prefix: str
+    rows: Rows
+    limit: int
+    expressions: tuple[Expression, ...]
+    outputs: tuple[Output, ...]
+
+    @property
+    def changed(self) -> int | None:
+        """The limit."""
+        return self.limit
+
+    @property
+    def owner(self) -> str | None:
+        """The person still owns what is left."""
+        return f"{self.prefix}!"
+
+    @property
+    def inputs(self) -> tuple[Rows, ...]:
+        """The rows before."""
+        return (self.rows,)
+
+    def label(self) -> str:
+        """The limit."""
+        return f"at most {self.limit} rows per person, by salted content"
+
+
+@step_text.register
+def bounded(rows: Bounded, compiler: Compiler, needed: frozenset[str]) -> str:
+    """The first rows of each person by salted content: of the needed columns."""
+    pairs = zip(rows.outputs, rows.expressions, strict=True)
+    read = [expression for output, expression in pairs if output.name in needed]
+    used = used_by(read, rows.rows.owner)
+    inside = compiler.computed(
+        compiler.text(rows.rows, used),
+        (rows.rows.owner, rows.owner),
+        rows.outputs,
+        rows.expressions,
+        needed,
+    )
+    name = compiler.dialect.identifier
+    contents = [
+        Content(name(output.name), output.facts.kind)
+        for output in rows.outputs
+        if output.name in needed
+    ]
+    owner = privacy_id(rows, name(rows.owner or ""))
+    order = compiler.shuffle.order(contents, owner)
+    return first_rows(inside, "*", owner.text, order, f"k <= {rows.limit}")

@@ -1,0 +1,189 @@
+"""How much a question writes for one row and holds of one unit: public numbers, with limits.
+
+*For one row.* Each text is short (``TEXT_LIMIT``), but a question may compute many of them, in one
+step or in steps upon steps. What it computes for one row of each of its steps, results on the way
+included, is added up.
+
+*Of one unit.* A join makes few rows of one unit's, but unions add them up, and joins on another key
+multiply what their owner declared. A step that sorts or tells rows apart keeps the texts of all of
+them: a million rows of one person, of ten texts each, are more than a machine has room
+for, and then the person's presence would decide whether there is an answer. So rows, and the
+product, have limits of their own.
+
+All follow from the plan and the facts of its expressions alone, so a refusal is free and tells
+nothing.
+
+Source: contract, "What may be seen" (the resources of a question are public).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from itertools import accumulate
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.aggregates.aggregate import Aggregate
+from discreet.relational.aggregates.measures import CountValues
+from discreet.relational.bounding.before_joins import MAX_JOINED_ROWS, too_many
+from discreet.relational.bounding.key_truncation import JoinedByKey, Truncated
+from discreet.relational.bounding.partition_filter import PartitionFilter
+from discreet.relational.bounding.public_join import JoinedPublic
+from discreet.relational.functions.text import CONCAT
+from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
+from discreet.relational.plan.nodes import Distinct, Filtered, Rows, Scan, UnionAll
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import TEXT_LIMIT, Kind
+from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
+
+MAX_HELD = 1 << 26
+"""Letters, of four bytes at most: 256 MiB for a unit."""
+
+MAX_WRITTEN = 64 * TEXT_LIMIT
+"""Letters, of four bytes at most: 1 MiB for a row."""
+
+_JOINS = 4
+"""How many joins of ``MAX_JOINED_ROWS`` rows each may meet at one step."""
+
+
+def require_rows(rows: Rows) -> None:
+    """Refuse a plan with a step at which there are too many rows of one unit."""
+    if made(rows) > _JOINS * MAX_JOINED_ROWS:
+        raise too_many(made(rows))
+    for below in rows.inputs:
+        require_rows(below)
+
+
+def made(rows: Rows) -> int:
+    """Rows that steps make of one unit; those that a person has in a table are not made."""
+    match rows:
+        case JoinedByKey(left, right):
+            return made(left) * right.limit + made(right) * left.limit
+        case JoinedPublic():
+            return made(rows.rows) * max(rows.partners, 1)
+        case Filtered() | PartitionFilter() | Distinct() | UnionAll() | Truncated():
+            return sum(map(made, rows.inputs))
+    return sum(map(made, rows.inputs)) if rows.changed is None else rows.changed
+
+
+def require_room(
+    rows: Rows, keys: KeySet | DiscoveredKeys, aggregates: Iterable[Aggregate]
+) -> None:
+    """Refuse a question that would hold more text of one unit than any may."""
+    counted = [
+        measure.argument
+        for aggregate in aggregates
+        for measure in aggregate.measures
+        if isinstance(measure, CountValues)
+    ]
+    last = made(rows) * sum(part.facts.letters for part in (*_keys(keys), *counted))
+    named = frozenset(_named((rows, _keys(keys), tuple(aggregates))))
+    found = max(last, *_held(rows, named), 0)
+    if found > MAX_HELD:
+        raise InvalidParameter(
+            code="too_much_text",
+            expectation=f"at most {MAX_HELD} letters of text in the rows that joins make of one "
+            "unit's",
+            received=found,
+            remedy="Join on a key that is unique in the other table, or leave texts out of what is "
+            "joined: filter by them in FROM (...), and shorten them: left(x, 20).",
+        )
+
+
+def _held(rows: Rows, named: frozenset[str]) -> Iterator[int]:
+    """What each step holds of its inputs, and of what it computes.
+
+    Joins on another key are left out: how many rows they let through is the owner's declaration.
+    """
+    computed = sum(output.facts.letters for output in getattr(rows, "outputs", ()))
+    for below in rows.inputs:
+        if not isinstance(rows, Filtered | Truncated | JoinedByKey):
+            read = sum(n for name, n in _lengths(below).items() if name in named)
+            yield made(below) * max(read, computed)
+        yield from _held(below, named)
+
+
+def _lengths(rows: Rows) -> dict[str, int]:
+    """The letters of each column that rows have."""
+    if isinstance(rows, Scan):
+        return {rows.column(name): field.facts.letters for name, field in rows.fields.items()}
+    outputs = getattr(rows, "outputs", None)
+    if outputs is None:
+        return {name: n for below in rows.inputs for name, n in _lengths(below).items()}
+    return {output.name: output.facts.letters for output in outputs}
+
+
+def _keys(keys: KeySet | DiscoveredKeys) -> tuple[Expression, ...]:
+    if isinstance(keys, DiscoveredKeys):
+        return keys.expressions
+    return tuple(key for block in keys.blocks for key in block.expressions)
+
+
+def _named(part: object) -> Iterator[str]:
+    """The columns that are read anywhere."""
+    waiting = [part]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Column):
+            yield part.name
+        elif isinstance(part, tuple):
+            waiting.extend(part)
+        elif isinstance(part, Block):
+            waiting.append(part.expressions)
+        elif is_dataclass(part) and not isinstance(part, Facts | type):
+            waiting.extend(getattr(part, item.name) for item in fields(part))
+
+
+def written(step: object) -> int:
+    """Letters of text computed for one row by all expressions in a plan or a question.
+
+    Columns and constants are not written anew; equal expressions of one step are written once.
+    """
+    return sum(sum(map(_letters, calls)) for calls in _calls(step))
+
+
+def require_short(step: object) -> None:
+    """Refuse a question that writes more text for a row than any may."""
+    found = written(step)
+    if found > MAX_WRITTEN:
+        raise InvalidParameter(
+            code="too_much_text",
+            expectation=f"at most {MAX_WRITTEN} letters of text computed for one row",
+            received=found,
+            remedy="Compute fewer texts, or shorter ones: left(x, 20), or declared categories.",
+        )
+
+
+def _letters(call: Call) -> int:
+    """Letters of a result, and of all that is held on the way to it."""
+    if call.function != CONCAT:
+        return call.facts.letters
+    _, *held = accumulate(arg.facts.letters for arg in call.args)
+    return call.facts.letters + sum(min(so_far, 2 * TEXT_LIMIT) for so_far in held)
+
+
+def _calls(step: object) -> Iterator[set[Call]]:
+    """The different calls that give text, step by step."""
+    waiting: list[object] = [step]
+    while waiting:
+        found = set[Call]()
+        parts = _parts(waiting.pop())
+        while parts:
+            part = parts.pop()
+            if isinstance(part, Call | Case):
+                parts.extend(part.args)
+                if isinstance(part, Call) and part.facts.kind is Kind.TEXT:
+                    found.add(part)
+            elif isinstance(part, tuple):
+                parts.extend(part)
+            elif is_dataclass(part) and not isinstance(part, Column | Literal | Facts):
+                waiting.append(part)
+        yield found
+
+
+def _parts(step: object) -> list[object]:
+    """What a step is made of; lists of keys have no expressions in them."""
+    if isinstance(step, Block):
+        return [step.expressions]
+    assert is_dataclass(step)
+    return [getattr(step, item.name) for item in fields(step)]

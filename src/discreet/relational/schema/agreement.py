@@ -1,0 +1,106 @@
+"""What the tables of one curator must agree on: one unit, and declarations that suit their columns.
+
+Source: contract, "Units and neighbours", "Columns".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+
+from discreet.core.errors import InvalidParameter, Mismatch
+from discreet.core.unit import Person, PrivacyUnit, add_remove
+from discreet.relational.schema.declarations import Category, Dates, Declaration, Discovered, Number
+from discreet.relational.schema.table import PublicTable, Table
+from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.data_type import Kind
+
+
+def common_unit(tables: Mapping[str, Table | PublicTable]) -> PrivacyUnit:
+    """Whose privacy all private tables share; refused where they differ."""
+    units = {name: table.unit for name, table in tables.items() if isinstance(table, Table)}
+    if not units:
+        raise InvalidParameter(
+            code="no_private_table",
+            expectation="at least one private table",
+            remedy="Pass visits=dp.table(...).",
+        )
+    first, *others = units.values()
+    for other in others:
+        if _bounds(other) != _bounds(first):
+            raise Mismatch(
+                code="unit_mismatch",
+                expectation="private tables that protect the same people with the same bounds",
+                received=other,
+                remedy="Declare the same max_rows, max_groups, of and relation on every table; "
+                "each names its own identifier column.",
+            )
+    return first
+
+
+def _bounds(unit: PrivacyUnit) -> object:
+    """What units of several tables must agree on: all but the identifier's name."""
+    inside = add_remove(unit)
+    if isinstance(inside, Person):
+        bounds = (inside.max_rows, inside.max_groups, inside.max_rows_per_group)
+        return (type(unit), Person, bounds, inside.of)
+    return unit
+
+
+def require_column(column: str, table: str, stored: Mapping[str, str]) -> None:
+    """Refuse a column that is not there."""
+    if column not in stored:
+        raise InvalidParameter(
+            code="unknown_column",
+            expectation=f"one of the columns {sorted(stored)} of {table}",
+            received=column,
+            remedy="Check the spelling; names of columns are case-sensitive here.",
+        )
+
+
+def declared_facts(table: str, column: str, kind: Kind | None, declaration: Declaration) -> Facts:
+    """Facts of a declared column, where the declaration suits how the column is stored."""
+    match declaration:
+        case Category():
+            facts = declaration.facts()
+            if kind is not None and _convertible(kind, facts.kind):
+                return facts
+        case Number():
+            if kind in (Kind.WHOLE, Kind.REAL):
+                return declaration.facts(kind)
+            if kind is Kind.TEXT:
+                return declaration.facts(Kind.REAL)
+        case Discovered():
+            if kind in (Kind.TEXT, Kind.WHOLE, Kind.DATE):
+                return declaration.facts(kind)
+        case Dates():
+            wanted = Kind.MOMENT if isinstance(declaration.first, datetime) else Kind.DATE
+            if kind in (Kind.DATE, Kind.MOMENT):
+                return declaration.facts(kind)
+            if kind is Kind.TEXT and isinstance(declaration.first, date):
+                return declaration.facts(wanted)
+    raise Mismatch(
+        code="type_clash",
+        expectation=f"a declaration that suits the column {table}.{column}",
+        received=(type(declaration).__name__, "unreadable" if kind is None else kind.value),
+        remedy="Number is for numbers, Dates for days and moments, Category for lists of values, "
+        "Discovered for text, whole numbers and days.",
+    )
+
+
+def _convertible(stored: Kind, wanted: Kind) -> bool:
+    if stored is wanted or stored is Kind.TEXT:
+        return True
+    return {stored, wanted} <= {Kind.WHOLE, Kind.REAL} or {stored, wanted} <= {
+        Kind.DATE,
+        Kind.MOMENT,
+    }
+
+
+def identifier_types(*, column: str) -> Mismatch:
+    """The refusal of identifiers that are stored in several types."""
+    return Mismatch(
+        code="identifier_types",
+        expectation=f"{column} to be stored in the same type in every table",
+        remedy="Convert it when the tables are written; conversions could merge two people.",
+    )

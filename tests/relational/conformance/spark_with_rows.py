@@ -1,0 +1,116 @@
+"""Spark in the tests: one local session for the process, on loopback, without its web interface.
+
+Without Java 17 or pyspark the tests are skipped, with the reason. Small queries spend their time
+in planning and compiling, so both are kept short: one partition and a quick compiler.
+"""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from discreet.relational.bounding.hashing import NATIVE, Hashing
+from discreet.relational.engines.spark.engine import Spark
+
+_OLDEST_JAVA = 17
+_SETTINGS = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+}
+
+
+@cache
+def missing() -> str | None:
+    """Why Spark cannot run here, if so."""
+    if find_spec("pyspark") is None:
+        return "pyspark is not installed: pip install 'discreet[spark]'"
+    java = shutil.which("java")
+    if java is None:
+        return "Spark needs Java 17, and there is no java on the path"
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    version = said.partition('version "')[2].partition(".")[0].partition('"')[0]
+    if not version.isdigit() or int(version) < _OLDEST_JAVA:
+        return f"Spark needs Java 17, and java is {version or 'of an unknown version'}"
+    return None
+
+
+@cache
+def folder() -> Path:
+    """Where this process keeps its rows; removed at the end."""
+    made = tempfile.mkdtemp(prefix="discreet-spark-")
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return Path(made)
+
+
+@cache
+def session() -> Any:
+    """The one session of this process."""
+    with warnings.catch_warnings():
+        # pyspark says on import that it does not know pandas 3.
+        warnings.simplefilter("ignore", FutureWarning)
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.master("local[1]").appName("discreet")
+        for name, value in _SETTINGS.items():
+            builder = builder.config(name, value)
+        return builder.config("spark.sql.warehouse.dir", str(folder() / "warehouse")).getOrCreate()
+
+
+INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""Expressions are interpreted instead of compiled: twice as fast for a few rows."""
+SPREAD = {"spark.sql.shuffle.partitions": "3", "spark.sql.adaptive.enabled": "true"}
+"""Compiled, with rows in several partitions and plans that change as they run."""
+
+
+@dataclass
+class SparkWithRows:
+    """Frames become temporary views over Parquet files."""
+
+    hashing: Hashing = NATIVE
+    settings: Mapping[str, str] = field(default_factory=lambda: SPREAD)
+    engine: Spark = field(init=False)
+    _views: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.engine = Spark(session(), hashing=self.hashing)
+        for name, value in self.settings.items():
+            self.engine._session.conf.set(name, value)
+
+    def source(self, frame: pl.DataFrame) -> object:
+        name = f"t{next(_NUMBERS)}"
+        path = folder() / f"{name}.parquet"
+        frame.write_parquet(path)
+        session().read.parquet(str(path)).createOrReplaceTempView(name)
+        self._views.append(name)
+        return self.engine.table(name)
+
+    def close(self) -> None:
+        self.engine.close()
+        for name in self._views:
+            session().catalog.dropTempView(name)
+            (folder() / f"{name}.parquet").unlink()
+        self._views.clear()
+
+
+_NUMBERS = iter(range(1 << 62))

@@ -1,0 +1,122 @@
+"""BigQuery's clause sets the price, and may narrow what was declared, never widen it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import discreet as dp
+from discreet.core.errors import DiscreetError
+from discreet.core.unit import Person
+from tests.relational.frontends.hospital import curator
+
+
+@pytest.fixture(scope="module")
+def hospital() -> Iterator[dp.Curator]:
+    with curator() as made:
+        yield made
+
+
+def asked(options: str, rest: str = "ward, COUNT(*) AS n FROM visits GROUP BY ward") -> str:
+    return f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({options}) {rest}"
+
+
+def test_the_clause_pays(hospital: dp.Curator) -> None:
+    pure = hospital.sql(asked("epsilon=1"))
+    assert pure.guarantee == dp.PureDP(epsilon=1).per(hospital.unit)
+    both = hospital.sql(asked("epsilon=0.5, delta=1e-7, privacy_unit_column=patient"))
+    assert isinstance(both.guarantee, dp.ApproxDP)
+    assert (float(both.guarantee.epsilon), float(both.guarantee.delta)) == (0.5, 1e-7)
+    assert "OPTIONS(epsilon=0.5" in both.question
+
+
+def test_with_and_without_the_clause_it_is_one_question(hospital: dp.Curator) -> None:
+    first = hospital.sql(asked("epsilon=.25"))
+    text = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    spent = hospital.spent
+    assert hospital.sql(text, spend=dp.PureDP(epsilon=0.25)).to_json() == first.to_json()
+    assert hospital.spent == spent
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "WITH é AS (SELECT * FROM visits WHERE note <> 'é') {} COUNT(*) AS n FROM é",
+        "/* SELECT WITH DIFFERENTIAL_PRIVACY */ {} COUNT(*) AS n FROM visits",
+        "{} COUNT(*) AS n FROM visits WHERE note = 'SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS('",
+        "{} -- DIFFERENTIAL_PRIVACY\n COUNT(*) AS n FROM visits",
+    ],
+)
+def test_only_the_clause_itself_is_taken_out(text: str, hospital: dp.Curator) -> None:
+    clause = "select with differential_privacy options (EPSILON = 1)"
+    found = hospital.explain(text.format(clause))
+    assert found.sql == hospital.explain(text.format("SELECT")).sql
+
+
+def test_bounds_may_be_narrowed_for_one_question(hospital: dp.Curator) -> None:
+    assert hospital.explain(asked("epsilon=1")).measures[0].l1 == 5
+    assert hospital.explain(asked("epsilon=1, max_rows_contributed=2")).measures[0].l1 == 2
+    people = asked(
+        "epsilon=1, max_groups_contributed=1",
+        "ward, COUNT(DISTINCT patient) AS n FROM visits GROUP BY ward",
+    )
+    assert hospital.explain(people).measures[0].l1 == 1
+    assert isinstance(hospital.unit, Person)
+    assert hospital.unit.max_groups == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (asked("epsilon=1, max_groups_contributed=5"), "clause_bound"),
+        (asked("epsilon=1, max_rows_contributed=6"), "clause_bound"),
+        (asked("epsilon=1, max_groups_contributed=0"), "clause_option"),
+        (asked("epsilon=1, max_groups_contributed=1.5"), "clause_option"),
+        (asked("epsilon=1, privacy_unit_column=ward"), "clause_unit"),
+        (asked("epsilon=1, privacy_unit_column=wards.patient"), "clause_unit"),
+        (asked("epsilon=1, privacy_unit_column='patient'"), "clause_option"),
+        (asked("epsilon=1, k_threshold=5"), "clause_option"),
+        (asked("epsilon=1, epsilon=2"), "clause_option"),
+        (asked("epsilon=x"), "clause_option"),
+        (asked("delta=1e-6"), "clause_option"),
+        (asked("epsilon"), "clause_option"),
+        (asked("epsilon=0"), "not_positive"),
+        ("SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) AS n FROM visits", "clause_option"),
+        ("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1", "clause_option"),
+        (
+            asked(
+                "epsilon=1", "SUM(age, contribution_bounds_per_group => (0, 9)) AS s FROM visits"
+            ),
+            "unsupported_sql",
+        ),
+        (
+            asked("epsilon=1", "SUM(age, contribution_bounds_per_row => (0, 9)) AS s FROM visits"),
+            "unsupported_sql",
+        ),
+        (f"SELECT COUNT(*) AS n FROM ({asked('epsilon=1')}) AS q", "unsupported_sql"),
+        (asked("epsilon=1", f"COUNT(*) AS n FROM ({asked('epsilon=1')}) AS q"), "unsupported_sql"),
+    ],
+)
+def test_what_the_clause_cannot_say_is_refused_by_name(
+    text: str, code: str, hospital: dp.Curator
+) -> None:
+    spent = hospital.spent
+    with pytest.raises(DiscreetError) as caught:
+        hospital.sql(text)
+    assert caught.value.code == code, caught.value
+    assert hospital.spent == spent
+
+
+def test_the_price_stands_in_one_place(hospital: dp.Curator) -> None:
+    with pytest.raises(DiscreetError, match="spend_twice"):
+        hospital.sql(asked("epsilon=1"), spend=dp.PureDP(epsilon=1))
+    with pytest.raises(DiscreetError, match="spend_twice"):
+        hospital.preview(asked("epsilon=1"), accuracy={"n": dp.Within(5)})
+    with pytest.raises(DiscreetError, match="sql_syntax"):
+        hospital.batch({"a": asked("epsilon=1")}, spend=dp.PureDP(epsilon=1))
+
+
+def test_rows_that_are_units_have_no_bounds_to_narrow() -> None:
+    with curator(dp.Row()) as rows, pytest.raises(DiscreetError, match="clause_bound"):
+        rows.sql(asked("epsilon=1, max_groups_contributed=1"))
