@@ -16,7 +16,7 @@ from discreet.accounting.adaptive.currency import RenyiAt, Rhos, RhosAndDeltas
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import count, probability
-from discreet.curator.budget import Purse
+from discreet.curator.budget import PrivacyBudget
 from discreet.curator.foresight import fixed_width, mean_width
 from discreet.mechanisms.grid import ordinary
 from discreet.relational.aggregates.aggregate import Aggregate, Average, Count, Sum
@@ -43,7 +43,7 @@ class Within:
 def cheapest(
     question: Question,
     accuracy: Mapping[str, Within] | Within,
-    purse: Purse,
+    purse: PrivacyBudget,
     asked: Callable[[Question, Guarantee], Inquiry],
     *,
     rows_at_least: int | None,

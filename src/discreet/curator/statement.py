@@ -10,7 +10,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
-from discreet.curator.budget import Purse
+from discreet.curator.budget import PrivacyBudget
 from discreet.curator.key_statement import keys_statement
 from discreet.relational.aggregates.measures import CountPeople, CountRows, Linear, Measure, Total
 from discreet.relational.plan.nodes import scans
@@ -22,7 +22,7 @@ VERSION = 2
 """Of the form of the facts; part of them. Releases stored before there was one have none."""
 
 
-def statement(inquiry: Inquiry, purse: Purse) -> dict[str, Any]:
+def statement(inquiry: Inquiry, purse: PrivacyBudget) -> dict[str, Any]:
     """Plain JSON for whoever wants to check the claim."""
     return {
         "version": VERSION,
@@ -30,7 +30,7 @@ def statement(inquiry: Inquiry, purse: Purse) -> dict[str, Any]:
         "private": inquiry.randomness.private,
         "in_a_batch": inquiry.settled is not None,
         "protects": protected(inquiry.question.unit),
-        "budget": promised(purse.budget),
+        "budget": promised(purse.total),
         "budget_adds_up": purse.name,
         "cells": inquiry.question.keys.cells,
         "measures": [*_noises(inquiry), *_choices(inquiry)],

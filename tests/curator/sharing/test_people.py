@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.curator.unit_text import unit_text
+from discreet.curator.budget import unit_text
 from discreet.errors import Exhausted, InvalidParameter, Mismatch
 from tests.curator.sharing.amounts import left
 

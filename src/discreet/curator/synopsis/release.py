@@ -128,7 +128,7 @@ class SynopsisRelease:
         while name in taken or f"{name}_sd" in taken:
             name += "_"
         spread = self.deviations(workload)
-        told = foretold(self.rmse) if spread is None else f"{name}_sd says how noisy each one is"
+        told = predicted(self.rmse) if spread is None else f"{name}_sd says how noisy each one is"
         values = Answer.given(
             name,
             self.answers(workload).tolist(),
@@ -152,12 +152,12 @@ class SynopsisRelease:
     def __repr__(self) -> str:
         """What it is, what it cost, and how wrong it may be."""
         unit = protected(self.guarantee.unit)
-        return f"{self.question}\n{promised(self.guarantee)} for {unit}; {foretold(self.rmse)}"
+        return f"{self.question}\n{promised(self.guarantee)} for {unit}; {predicted(self.rmse)}"
 
 
-def foretold(rmse: float | None) -> str:
+def predicted(rmse: float | None) -> str:
     """How wrong a query may be, in words."""
     if rmse is None:
-        return "its error is not foretold here: it depends on the data, or stands in its plan"
+        return "its error is not predicted here: it depends on the data, or stands in its plan"
     # Not of any one count: where cells are many and small, sums of them are far noisier than this.
     return f"expected error ± {rmse:.4g} (of noise, root mean square over all its queries)"

@@ -1,4 +1,4 @@
-"""Rows invented from the schema alone, for rehearsals: every declared column within its bounds.
+"""Rows invented from the schema alone, for simulations: every declared column within its bounds.
 
 Nothing is read of any private table. Values follow from a hash of the row's number and the
 column's, so that the same schema gives the same rows.
@@ -32,7 +32,7 @@ _DIALECT = DuckDBDialect()
 
 def invented(database: Database, rows: int, folder: Path) -> dict[str, Table | PublicTable]:
     """The tables of ``database`` with ``rows`` invented rows each; public ones as they are."""
-    path = folder / "rehearsal.duckdb"
+    path = folder / "simulation.duckdb"
     links = _links(database)
     made: dict[str, Table | PublicTable] = {}
     with duckdb.connect(str(path)) as engine:
