@@ -36,6 +36,7 @@ class Tables:
     def __init__(self) -> None:
         self.same = True
         self.engine = Still()
+        self.closed = False
 
     def unchanged(self) -> bool:
         return self.same

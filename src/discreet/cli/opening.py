@@ -35,12 +35,12 @@ def look(project: Path) -> Iterator[Look]:
 
 @contextmanager
 def first_look(project: Path) -> Iterator[Look | None]:
-    """A look where no ledger is begun yet, else None; closed at the end.
+    """A look where no ledger is started yet, else None; closed at the end.
 
     Beginning a ledger fixes the terms for ever, so a question that is refused must not do it.
     """
     read = Project.read(project)
-    if read.ledger.begun():
+    if read.ledger.started():
         yield None
         return
     with _closing(read.look) as opened:

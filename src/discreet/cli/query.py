@@ -232,7 +232,7 @@ def require_one_form(*, machine: bool, table: bool) -> None:
 
 
 def require_affordable(expected: Preview, left: Guarantee) -> None:
-    """Refuse a first question that the whole budget cannot pay, before a ledger is begun."""
+    """Refuse a first question that the whole budget cannot pay, before a ledger is started."""
     from discreet.release.guarantee import promised
 
     if expected.affordable > 0 or expected.is_free:

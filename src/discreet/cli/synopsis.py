@@ -185,7 +185,7 @@ def chosen(universe: Universe, by: str | None, marginals: int) -> tuple[str, ...
 def require_allowed(
     look: Look, universe: Any, spend: Guarantee, *, asker: str, purpose: str | None
 ) -> None:
-    """Refuse, before a ledger is begun, what policies or the budget would refuse later."""
+    """Refuse, before a ledger is started, what policies or the budget would refuse later."""
     for text in universe.questions:
         look.require(
             text, spend=spend, accuracy=None, asker=asker, purpose=purpose, rows_at_least=None

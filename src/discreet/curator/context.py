@@ -22,6 +22,7 @@ from discreet.curator.budget import PrivacyBudget
 from discreet.curator.policy.enforcement import Policies
 from discreet.curator.policy.policy import Policy
 from discreet.ledger import Account, Ledger, ledger_at
+from discreet.ledger.errors import closed
 from discreet.noise.randomness import SYSTEM, Source, integer, require_source
 from discreet.relational.database import Database
 from discreet.relational.engines.choose import engine_of
@@ -76,7 +77,7 @@ class Context:
 
     def query(self, text: Asked) -> Question:
         """The query that a text means here: about a part, within the part."""
-        self.database.require_process()
+        self.require_open()
         return self.scope.question(text_of(text), self.database)
 
     def declared_rows(self, query: Question) -> tuple[tuple[str, int], ...]:
@@ -99,6 +100,12 @@ class Context:
         if not self.randomness.private:
             return self.budget.currency.zero
         return reduce(plus, (self.budget.charge(spend, events) for spend, events in charges))
+
+    def require_open(self) -> None:
+        """Refuse to work in a forked child, and after the curator was closed."""
+        self.database.require_process()
+        if self.database.closed:
+            raise closed()
 
     def require_unchanged(self) -> None:
         """Refuse to go on with files that are not those which were attached."""

@@ -183,7 +183,7 @@ def fresh_id() -> str:
 
 def _admitted(context: Context, purchase: Purchase[Product]) -> dict[str, object]:
     """Check and admit; what the ledger is to keep of the policy."""
-    context.database.require_process()
+    context.require_open()
     require_text("asker", purchase.analyst)
     if purchase.purpose is not None:
         require_text("purpose", purchase.purpose)

@@ -89,7 +89,7 @@ def planned_sql(
     rows_at_least: int | None,
 ) -> tuple[Question, Inquiry]:
     """What a text asks for, and how it would be answered at a spend, or within an accuracy."""
-    context.database.require_process()
+    context.require_open()
     text, clause = opened(text_of(text))
     spend = agreed(clause, spend, accuracy)
     if (spend is None) == (accuracy is None):

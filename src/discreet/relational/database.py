@@ -44,7 +44,7 @@ class Database:
     def __post_init__(self) -> None:
         """Attach every table, look at public ones, then lock the engine."""
         self._process = os.getpid()
-        self._closed = False
+        self.closed = False
         self._unit = _common_unit(self.tables)
         for name, table in self.tables.items():
             self._versions[name] = fingerprint(table.source)
@@ -123,18 +123,12 @@ class Database:
         return found
 
     def require_process(self) -> None:
-        """Refuse to work in a forked child, whose engine is not whole, or once it was let go."""
+        """Refuse to work in a forked child, whose engine is not whole."""
         if self._process != os.getpid():
             raise InvalidParameter(
                 code="curator_forked",
                 expectation="a curator in the process that opened it",
                 remedy="Open a curator of its own in each process; they may share the ledger.",
-            )
-        if self._closed:
-            raise InvalidParameter(
-                code="curator_closed",
-                expectation="a curator that was not closed",
-                remedy="Open a new one on the same ledger; what was paid for is answered again.",
             )
 
     def unchanged(self) -> bool:
@@ -195,7 +189,7 @@ class Database:
 
     def close(self) -> None:
         """Let go of the engine."""
-        self._closed = True
+        self.closed = True
         self.engine.close()
 
     def _check_route(self, entry: Entry) -> None:

@@ -1,6 +1,6 @@
 """Opening a conversation about a universe, and resuming it from the ledger.
 
-To open: translate, price, reserve, claim, keep the salt, count once, begin. To resume: claim, which
+To open: translate, price, reserve, claim, keep the salt, count once, start. To resume: claim, which
 ends every older speaker; read back the salt and all that was said; count the same records again;
 be where the conversation was. Nothing is drawn a second time and nothing is charged.
 
@@ -61,14 +61,15 @@ def open_conversation(
     source = counts_of(context, universe)
     assert isinstance(universe, KeyedUniverse)  # else there is nothing to count
     universe.require_explicit(method="a conversation")
-    planned = {
+    planned: dict[str, Any] = {
         "questions": count("questions", questions),
         "confidence": float(probability("confidence", confidence)),
     }
 
     def offer() -> Offer[OnlineConstruction]:
         mechanism = _made(make, source, planned, spend=spend, randomness=context.randomness)
-        source.text(universe.names[:1])  # what cannot be written is refused now
+        source.text(universe.names[:1])  # what cannot be written, or stated, is refused now
+        mechanism.within(**planned)
         kept = {
             "universe": list(universe.questions),
             "mechanism": plain_construction(mechanism),
@@ -164,7 +165,7 @@ def _counted(source: TableCounts) -> Counts:
 
 @dataclass(frozen=True)
 class _Pages:
-    """A notebook as the journal of the mechanism, with a page of the curator's own."""
+    """A session log as the journal of the mechanism, with a page of the curator's own."""
 
     notebook: Notebook
 

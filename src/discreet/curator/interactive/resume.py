@@ -23,7 +23,7 @@ def resume(
     context: Context, name: str, *, analyst: str
 ) -> SparseVectorSession | Conversation | Round:
     """The session that this analyst paid for from here, where it was."""
-    context.database.require_process()
+    context.require_open()
     kind, paid = paid_session(context.account, name, analyst=analyst)
     reservation = Reservation(context, name)
     if kind is SessionKind.SPARSE_VECTOR:

@@ -17,14 +17,14 @@ from discreet.ledger import Entry, Head, Ledger
 
 @dataclass(frozen=True)
 class Books:
-    """A ledger that was begun, and the budget it guards."""
+    """A ledger that was started, and the budget it guards."""
 
     ledger: Ledger
     budget: PrivacyBudget
 
     @classmethod
     def of(cls, budget: Guarantee, unit: PrivacyUnit, ledger: Ledger) -> Books:
-        """Open a ledger that was begun, on these terms."""
+        """Open a ledger that was started, on these terms."""
         guarded = PrivacyBudget(budget, unit)
         ledger.open(guarded.terms)
         return cls(ledger, guarded)

@@ -1,4 +1,4 @@
-"""Previews and plans before a ledger is begun: nothing can be released through it."""
+"""Previews and plans before a ledger is started: nothing can be released through it."""
 
 from __future__ import annotations
 

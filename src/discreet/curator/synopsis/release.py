@@ -43,7 +43,7 @@ class SynopsisRelease:
         guarantee: What was promised, and charged, with its unit.
         event: What the mechanism did; any accountant can price it again.
         rmse: The expected root mean squared error of a query of the workload it was made for,
-            where the mechanism could foretell it.
+            where the mechanism could predict it.
         facts: Those of the privacy statement.
     """
 
