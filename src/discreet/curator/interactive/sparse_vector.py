@@ -1,8 +1,8 @@
 """A sparse vector session: SQL queries compared with a hidden threshold, under one event.
 
-The noise of a hidden threshold is in the ledger, encrypted, before the first comparison that uses it,
-and each answer before it is seen. So another process goes on with the same threshold: nothing is
-drawn again. A mechanism of one's own, which keeps its secrets to itself, lives in its process.
+The noise of a hidden threshold is in the ledger, encrypted, before the first comparison that uses
+it, and each answer before it is seen. So another process goes on with the same threshold: nothing
+is drawn again. A mechanism of one's own, which keeps its secrets to itself, lives in its process.
 
 Source: 000a:E1–E5; contract, "Spending" (noise that outlives a call). Proof: ``proofs/pmw.md``.
 """
