@@ -1,4 +1,4 @@
-"""Every door of a curator keeps the same rules: the policy, the process, and what is one's own.
+"""Every verb of a curator keeps the same rules: the policy, the process, and what is one's own.
 
 A door is a way by which something about private rows, or its price, is asked for. Each is tried
 with each rule; a refusal is free.

@@ -22,8 +22,8 @@ from discreet.mechanisms import AboveThreshold
 from discreet.noise import Noiseless
 from discreet.relational.plan import scope as parts_module
 from discreet.relational.plan.partition_filter import EveryPart, Kept, SomeParts
-from tests.curator.sharing.amounts import left, used
-from tests.curator.sharing.parts import (
+from tests.curator.sub_budgets.amounts import left, used
+from tests.curator.sub_budgets.parts import (
     PERSON,
     QUESTIONS,
     ROWS,
