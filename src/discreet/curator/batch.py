@@ -139,7 +139,8 @@ def planned_batch(
 
 def known_batch(context: Context, names: tuple[str, ...], plan: Questions) -> Known:
     """The identity of a batch with the names and the importance of its queries, and the split."""
-    snapshots = tuple(context.snapshot(tables_read(query)) for query in plan.questions)
+    tables = tuple(map(tables_read, plan.questions))
+    snapshots = tuple(map(context.snapshot, tables))
     allocation = allocated_together(plan)
     same = identity(
         "batch",
@@ -149,7 +150,7 @@ def known_batch(context: Context, names: tuple[str, ...], plan: Questions) -> Kn
         spend=plan.spend,
         allocation=allocation,
         snapshots=snapshots,
-        rows=tuple(map(context.declared_rows, plan.questions)),
+        rows=tuple(map(context.declared_rows, tables)),
     )
     former = former_identity(
         plan.questions, names, plan.importance, plan.spend, snapshots, context.unit

@@ -80,10 +80,10 @@ class Context:
         self.require_open()
         return self.scope.question(text_of(text), self.database)
 
-    def declared_rows(self, query: Question) -> tuple[tuple[str, int], ...]:
-        """The most rows of each private table that a query reads, as declared."""
+    def declared_rows(self, tables: Collection[str]) -> tuple[tuple[str, int], ...]:
+        """The most rows of each of these private tables, as declared."""
         found = self.database.tables
-        private = [(name, found[name]) for name in sorted(tables_read(query))]
+        private = [(name, found[name]) for name in sorted(tables)]
         return tuple((name, each.rows_at_most) for name, each in private if isinstance(each, Table))
 
     def snapshot(self, tables: Collection[str]) -> str:

@@ -350,7 +350,7 @@ class Session:
             purpose=purpose,
         )
 
-    def resume(self, name: str, *, asker: str = ANALYST) -> Any:
+    def resume(self, id: str, *, asker: str = ANALYST) -> Any:
         """Go on with what :meth:`open`, :meth:`converse` or :meth:`round` opened, by its id.
 
         What it gives is what was opened: a sparse vector session, a conversation or a round. Also
@@ -359,7 +359,7 @@ class Session:
         """
         from discreet.curator.interactive.resume import resume
 
-        return resume(self.context, name, analyst=asker)
+        return resume(self.context, id, analyst=asker)
 
     def interactive_sessions(self, *, asker: str | None = None) -> InteractiveSessions:
         """What was opened and paid from here, with the ids to :meth:`resume` it.

@@ -126,14 +126,15 @@ def offer_of(
 
 def known_query(context: Context, verb: str, query: Question, planned: Inquiry) -> Known:
     """The identity of a query with its price and split, and the split itself."""
-    snapshot, allocation = context.snapshot(tables_read(query)), allocated(planned)
+    tables, allocation = tables_read(query), allocated(planned)
+    snapshot = context.snapshot(tables)
     same = identity(
         verb,
         question=query,
         spend=planned.spend,
         allocation=allocation,
         snapshot=snapshot,
-        rows=context.declared_rows(query),
+        rows=context.declared_rows(tables),
     )
     former = former_identity(query, planned.spend, snapshot, context.unit)
     return Known(same, former, allocation)

@@ -176,7 +176,8 @@ def _known(
     if asked is None or about is None:
         return Known(f"synopsis {fresh_id()}", anew=True)
     query, unit = source.question, context.unit
-    snapshot = context.snapshot(tables_read(query))
+    tables = tables_read(query)
+    snapshot = context.snapshot(tables)
     same = identity(
         "synopsis",
         question=query,
@@ -184,7 +185,7 @@ def _known(
         workload=about,
         spend=spend,
         snapshot=snapshot,
-        rows=context.declared_rows(query),
+        rows=context.declared_rows(tables),
     )
     return Known(same, former_identity(query, "synopsis", asked, about, spend, snapshot, unit))
 

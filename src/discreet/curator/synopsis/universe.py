@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from discreet.core.errors import InvalidParameter
-from discreet.curator.context import Context
+from discreet.curator.context import Context, tables_read
 from discreet.queries.workload.universe import Universe
 from discreet.relational.database import private_tables
 from discreet.relational.execute.table_counts import TableCounts
@@ -44,7 +44,7 @@ def counts_of(context: Context, universe: Universe) -> TableCounts:
 
 def declared_universe(context: Context, query: Question) -> str:
     """Equal where a universe means the same cells of the same tables."""
-    return identity("universe", question=query, rows=context.declared_rows(query))
+    return identity("universe", question=query, rows=context.declared_rows(tables_read(query)))
 
 
 def _is_expression(text: str) -> bool:
