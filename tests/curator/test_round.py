@@ -12,7 +12,7 @@ import pytest
 
 import discreet as dp
 from discreet import events
-from discreet.curator.budget import Purse
+from discreet.curator.budget import PrivacyBudget
 from discreet.curator.rounds import Round, RoundResults
 from discreet.curator.rounds import round as rounds
 from discreet.curator.rounds.run import weighed
@@ -209,9 +209,7 @@ def test_after_a_game_everybody_gets_corrections_of_their_own() -> None:
     assert synopsis is not None
     fresh = np.abs(mine.answers - truths(people()))[mine.corrected]
     assert (fresh < 30).all()  # noise of scale below 1: a chance below 1e-12
-    assert source.resume_round(about.id).close().for_analyst("n1").answers == pytest.approx(
-        mine.answers
-    )
+    assert source.resume(about.id).close().for_analyst("n1").answers == pytest.approx(mine.answers)
 
 
 def test_corrections_that_would_be_noise_are_refused() -> None:
@@ -518,7 +516,7 @@ def test_the_price_is_paid_when_a_round_opens_whatever_is_submitted() -> None:
 
 
 def test_many_pure_steps_are_charged_together_where_their_sum_is_above_the_spend() -> None:
-    purse = Purse(dp.ApproxDP(epsilon=10, delta=1e-4), EXCHANGED)
+    purse = PrivacyBudget(dp.ApproxDP(epsilon=10, delta=1e-4), EXCHANGED)
     steps = events.Exponential(epsilon=0.1) * 100  # 10 if added up
     epsilon, delta = purse.charge(dp.ApproxDP(epsilon=5, delta=1e-6), (steps,))
     together: Any = purse.spent((epsilon, delta))

@@ -105,7 +105,7 @@ def test_a_round_that_tells_nothing_is_within_every_limit() -> None:
 def test_whoever_no_longer_speaks_for_a_round_opens_no_data() -> None:
     owner = curator()
     stale = opened(owner)
-    current = owner.resume_round(stale.id)
+    current = owner.resume(stale.id)
     with pytest.raises(DiscreetError) as refused:
         stale.close()
     assert not isinstance(refused.value, EngineFailed)

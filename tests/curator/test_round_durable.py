@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.curator.rounds import open as opening
 from discreet.curator.rounds import plan as planning
-from discreet.curator.rounds import run as running
+from discreet.curator.rounds import resume as resuming
+from discreet.curator.rounds import run as releasing
+from discreet.curator.rounds import running
 from discreet.curator.rounds.log import Pages
 from discreet.errors import DiscreetError, EngineFailed, InvalidParameter, LedgerError
 from discreet.ledger.entry import EntryKind
@@ -46,7 +47,7 @@ def test_a_round_survives_restarts_and_is_read_again_for_free(
         about.submit(SECRET, MINE)
         name, plan, spent = about.id, about.plan(), source.spent
     with private(ledger=path) as source:
-        about = source.resume_round(name)
+        about = source.resume(name)
         assert about.plan() == plan
         about.submit("bob", MINE[:2])
         first = everything(about.close())
@@ -54,7 +55,7 @@ def test_a_round_survives_restarts_and_is_read_again_for_free(
         assert len(first[0]) == 4
         assert len(first[1]) == 2
     with private(ledger=path) as source:
-        again = source.resume_round(name)
+        again = source.resume(name)
         assert everything(again.close()) == first
         assert source.spent == spent
         with pytest.raises(InvalidParameter, match="round_closed"):
@@ -81,8 +82,8 @@ def test_what_was_drawn_is_never_drawn_again(
     kept = Pages(about._pages.notebook).outcome()
     source.close()
     with private(ledger=path) as source, monkeypatch.context() as patched:
-        patched.setattr(opening, "run", broken)
-        results = source.resume_round(about.id).close()
+        patched.setattr(running, "run", broken)
+        results = source.resume(about.id).close()
         assert results.outcome.plain() == kept
         assert source.history()[0].ended == "released"
         source.ledger.verify()
@@ -91,7 +92,7 @@ def test_what_was_drawn_is_never_drawn_again(
 def test_a_round_that_was_taken_up_elsewhere_is_over_here() -> None:
     source = private()
     about = opened(source, analysts=NAMES)
-    again = source.resume_round(about.id)
+    again = source.resume(about.id)
     with pytest.raises(LedgerError, match="conversation_taken"):
         about.submit("bob", MINE)
     again.submit("bob", MINE)
@@ -109,7 +110,7 @@ def test_a_failing_engine_says_one_thing_and_the_price_is_spent(
         message = f"{SECRET} asked about row 3"
         raise ValueError(message)
 
-    monkeypatch.setattr(opening, "run", broken)
+    monkeypatch.setattr(running, "run", broken)
     with pytest.raises(EngineFailed, match="engine_failed") as failed:
         about.close()
     assert SECRET not in str(failed.value)
@@ -139,12 +140,12 @@ def test_only_rounds_of_the_asker_are_resumed() -> None:
     source = private()
     about = opened(source, asker="owner")
     for name, asker in ((about.id, "somebody"), ("x" * 24, "owner")):
-        with pytest.raises(InvalidParameter, match="round_unknown"):
-            source.resume_round(name, asker=asker)
+        with pytest.raises(InvalidParameter, match="conversation_unknown"):
+            source.resume(name, asker=asker)
     source.sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP(epsilon=0.1))
     (other,) = [e.id for e in source.ledger.entries() if "sql" in e.body.get("detail", {})]
-    with pytest.raises(InvalidParameter, match="round_unknown"):
-        source.resume_round(other)
+    with pytest.raises(InvalidParameter, match="conversation_unknown"):
+        source.resume(other)
 
 
 def test_a_round_is_not_run_on_other_data(tmp_path: Path) -> None:
@@ -156,7 +157,7 @@ def test_a_round_is_not_run_on_other_data(tmp_path: Path) -> None:
     budget = dp.ApproxDP(epsilon=10, delta=1e-4)
     other = dp.Curator(people=table, budget=budget, ledger=path)
     with other, pytest.raises(InvalidParameter, match="data_changed"):
-        other.resume_round(name)
+        other.resume(name)
 
 
 def test_a_plan_that_would_differ_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,9 +168,9 @@ def test_a_plan_that_would_differ_is_not_run(monkeypatch: pytest.MonkeyPatch) ->
     def newer(facts: Any, wanted: Any) -> Any:
         return real(replace(facts, most=facts.most + 1), wanted)
 
-    monkeypatch.setattr(opening, "plan", newer)
+    monkeypatch.setattr(resuming, "plan", newer)
     with pytest.raises(InvalidParameter, match="round_differs"):
-        source.resume_round(about.id)
+        source.resume(about.id)
 
 
 class TestARoundThatWasCutOff:
@@ -195,7 +196,7 @@ class TestARoundThatWasCutOff:
             return about.id, source.spent
 
     @pytest.mark.parametrize(
-        ("where", "name"), [(opening, "run"), (Pages, "end")], ids=["running", "before the page"]
+        ("where", "name"), [(running, "run"), (Pages, "end")], ids=["running", "before the page"]
     )
     def test_is_not_run_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: object, name: str
@@ -203,7 +204,7 @@ class TestARoundThatWasCutOff:
         about, spent = self.cut(monkeypatch, tmp_path / "people.ledger", where, name)
         with private(ledger=tmp_path / "people.ledger") as source:
             with pytest.raises(InvalidParameter, match="round_interrupted"):
-                source.resume_round(about).close()
+                source.resume(about).close()
             assert source.spent == spent
             source.ledger.verify()
 
@@ -212,7 +213,7 @@ class TestARoundThatWasCutOff:
     ) -> None:
         about, spent = self.cut(monkeypatch, tmp_path / "people.ledger", Pages, "run")
         with private(ledger=tmp_path / "people.ledger") as source:
-            results = source.resume_round(about).close()
+            results = source.resume(about).close()
             assert len(results.for_analyst("bob").answers) == 4
             assert source.spent == spent
 
@@ -222,7 +223,7 @@ class TestARoundThatWasCutOff:
         """Resumed before the page was written, closed after it: the page is read at closing."""
         source = private()
         about = opened(source, analysts=NAMES)
-        claim = type(source._account).session_log
+        claim = type(source.context.account).session_log
         late: list[Any] = []
 
         def running_meanwhile(account: Any, name: str) -> Any:
@@ -230,8 +231,8 @@ class TestARoundThatWasCutOff:
             late.append(name)
             return claim(account, name)
 
-        monkeypatch.setattr(type(source._account), "session_log", running_meanwhile)
-        again = source.resume_round(about.id)
+        monkeypatch.setattr(type(source.context.account), "session_log", running_meanwhile)
+        again = source.resume(about.id)
         assert late == [about.id]
         with pytest.raises(InvalidParameter, match="round_interrupted"):
             again.close()
@@ -241,7 +242,7 @@ class TestARoundThatWasCutOff:
         about = opened(source, analysts=NAMES)
         about.submit("bob", MINE)
         runs: list[int] = []
-        real = running.run
+        real = releasing.run
 
         def counted(*values: Any) -> Any:
             runs.append(1)
@@ -250,7 +251,7 @@ class TestARoundThatWasCutOff:
         def full(*_: object) -> None:
             raise OSError
 
-        monkeypatch.setattr(opening, "run", counted)
+        monkeypatch.setattr(running, "run", counted)
         with monkeypatch.context() as patched:
             patched.setattr(Pages, "end", full)
             with pytest.raises(OSError):  # noqa: PT011
@@ -265,7 +266,7 @@ class TestARoundThatWasCutOff:
         source = private()
         about = opened(source, analysts=NAMES)
         with monkeypatch.context() as patched:
-            patched.setattr(type(source._payment.database), "unchanged", lambda _: False)
+            patched.setattr(type(source.context.database), "unchanged", lambda _: False)
             with pytest.raises(InvalidParameter, match="data_changed"):
                 about.close()
         about.close()

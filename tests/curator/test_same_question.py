@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.curator import session as sessions
+from discreet.curator import batch as batches
+from discreet.curator import sql as queries
 from discreet.curator.stored_answer import Known
 from discreet.errors import InvalidParameter
 from discreet.queries import Workload
@@ -118,7 +119,7 @@ def test_values_are_not_read_with_another_split_even_if_they_are_found(
     def careless(door: str, **parts: object) -> str:
         return identity(door, **{name: parts[name] for name in parts if name != "allocation"})
 
-    monkeypatch.setattr(sessions, "identity", careless)
+    monkeypatch.setattr(queries, "identity", careless)
     first = source.sql(BOTH, accuracy=WANTED)
     for confidence in (0.95, 0.9):
         assert source.sql(BOTH, spend=first.guarantee, confidence=confidence).id != first.id
@@ -151,11 +152,13 @@ def test_the_split_of_a_batch_is_part_of_its_identity(
     source: dp.Curator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Questions, importance and spend decide it today; it is told all the same."""
-    plan = source._plan(tuple(map(source._question, TWO.values())), (1.0, 1.0), SPEND)
-    same = source._known_together(("a", "b"), plan).identity
-    assert source._known_together(("a", "b"), plan).identity == same
-    monkeypatch.setattr(sessions, "allocated_together", lambda _: {"linear": []})
-    assert source._known_together(("a", "b"), plan).identity != same
+    context = source.context
+    asked = tuple(map(context.query, TWO.values()))
+    plan = batches.planned_batch(context, asked, (1.0, 1.0), SPEND)
+    same = batches.known_batch(context, ("a", "b"), plan).identity
+    assert batches.known_batch(context, ("a", "b"), plan).identity == same
+    monkeypatch.setattr(batches, "allocated_together", lambda _: {"linear": []})
+    assert batches.known_batch(context, ("a", "b"), plan).identity != same
 
 
 # What makes another question ---------------------------------------------------------------------
@@ -256,13 +259,17 @@ def test_another_version_of_the_data_or_its_columns_makes_another_question(
 
 
 def test_a_question_through_one_door_is_no_question_through_another(source: dp.Curator) -> None:
-    question, inquiry = source._inquiry(WARDS, SPEND, None, None)
-    doors = [source._known(door, question, inquiry).identity for door in ("sql", "bounds")]
+    context = source.context
+    question, planned = queries.planned_sql(context, WARDS, SPEND, None, None)
+    doors = [
+        queries.known_query(context, door, question, planned).identity for door in ("sql", "bounds")
+    ]
     assert doors[0] != doors[1]
     source.bounds("visits", "cost", spend=SPEND)
     (paid,) = [e.body["question"] for e in source.ledger.entries() if e.kind == "reserved"]
-    asked, _ = bounds_question(source._question("SELECT COUNT(*) AS n FROM visits"), "cost")
-    assert paid == source._known("bounds", asked, source._asked(asked, SPEND)).identity
+    asked, _ = bounds_question(context.query("SELECT COUNT(*) AS n FROM visits"), "cost")
+    at = queries.planned_at(context, asked, SPEND)
+    assert paid == queries.known_query(context, "bounds", asked, at).identity
 
 
 # What is resumed ---------------------------------------------------------------------------------
@@ -288,8 +295,8 @@ def test_a_round_is_not_read_over_other_cells(source: dp.Curator, *, closed: boo
         about.close()
     other = curator(source.ledger, {"ward": dp.Category(["C", "B", "A"])})
     with pytest.raises(InvalidParameter, match="universe_differs"):
-        other.resume_round(about.id)
-    again = curator(source.ledger).resume_round(about.id)
+        other.resume(about.id)
+    again = curator(source.ledger).resume(about.id)
     assert len(again.close().for_analyst("ann").answers) == 1
 
 

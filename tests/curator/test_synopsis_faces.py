@@ -48,7 +48,7 @@ def test_the_synopsis_of_a_round() -> None:
     mine = results.for_analyst("ann").synopsis
     assert mine is not None
     check(mine)
-    again = source.resume_round(about.id).close().synopsis
+    again = source.resume(about.id).close().synopsis
     assert again is not None
     assert again.statement == mine.statement
     pairs = Workload.marginals(about.universe, 2)

@@ -36,7 +36,7 @@ def test_what_is_foretold_is_what_is_released(mechanism: Any, unit: Any) -> None
 def test_it_touches_nothing_and_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     curator = private(budget=dp.PureDP(epsilon=1.2))
     workload = pairs(curator)
-    monkeypatch.setattr(curator._database.engine, "snapshot", None)
+    monkeypatch.setattr(curator.context.database.engine, "snapshot", None)
     ahead = curator.preview(workload, mechanism=MatrixMechanism, spend=HALF)
     assert ahead.affordable == 2
     assert len(curator.history()) == 0

@@ -185,7 +185,7 @@ def ask(
     try:
         scope = _scope(stand, draw) if draw.random() < 0.15 else Scope()
         inquiry = inquiry_for(scope.question(text, stand.database), spend, MOST_ROWS)
-        inquiry.rehearse(stand.database)
+        inquiry.preflight(stand.database)
         if sum(map(len, inquiry.texts(stand.database))) > LONGEST:
             found.refused["too long for this test"] += 1
             return

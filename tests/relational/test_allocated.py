@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 import discreet as dp
+from discreet.curator.batch import planned_batch
+from discreet.curator.sql import planned_sql
 from discreet.relational.aggregates.measures import Total
 from discreet.relational.planning.allocation import Allocation, Noised
 from discreet.relational.planning.planned_query import Settled
@@ -24,7 +26,7 @@ def source() -> dp.Curator:
 
 
 def made(source: dp.Curator, spend: Any = PURE, text: str = ASKED) -> Any:
-    return source._inquiry(text, spend, None, None)[1]
+    return planned_sql(source.context, text, spend, None, None)[1]
 
 
 def test_equal_questions_have_equal_splits(source: dp.Curator) -> None:
@@ -61,7 +63,8 @@ def _with(inquiry: Any, split: Allocation) -> Any:
 
 def test_a_batch_tells_which_measures_its_questions_share(source: dp.Curator) -> None:
     texts = (ASKED, "SELECT COUNT(*) AS n FROM visits")
-    plan = source._plan(tuple(map(source._question, texts)), (1.0, 1.0), PURE)
+    queries = tuple(map(source.context.query, texts))
+    plan = planned_batch(source.context, queries, (1.0, 1.0), PURE)
     kept = allocated_together(plan)
     assert kept["slots"] == [[0, 1], [0]]
     assert kept != allocated_together(replace(plan, importance=(1.0, 5.0)))

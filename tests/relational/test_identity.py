@@ -68,15 +68,15 @@ LATER: dict[type, Callable[[Any], Any]] = {
 @pytest.fixture(scope="module")
 def questions() -> list[Question]:
     made = curator()
-    found = [made._question(text) for text in ASKED]
+    found = [made.context.query(text) for text in ASKED]
     scan = found[0].rows
     while not isinstance(scan, plan.Scan):
         (scan,) = scan.inputs
     ward = Column(scan.column("ward"), scan.fields["ward"].facts)
     for keeping in (SomeParts(2, 77), FirstParts(2), EveryPart()):
         division = Division("visits", scan.prefix, ward, ("A", "B", "C"), keeping)
-        found.append(Scope().part(division, "A").question(ASKED[0], made._database))
-    return [*found, _routed(), *(made._question(text) for text in SINCE)]
+        found.append(Scope().part(division, "A").question(ASKED[0], made.context.database))
+    return [*found, _routed(), *(made.context.query(text) for text in SINCE)]
 
 
 def _routed() -> Question:
@@ -92,7 +92,7 @@ def _routed() -> Question:
         budget=dp.PureDP(epsilon=1),
         ledger=dp.ledger.Memory(),
     )
-    return made._question("SELECT SUM(price) AS s FROM items")
+    return made.context.query("SELECT SUM(price) AS s FROM items")
 
 
 def changes(value: Any, of: Any = None) -> Iterator[Any]:
@@ -179,7 +179,7 @@ def test_any_one_field_of_a_question_changes_its_identity(
 def test_equal_questions_have_one_identity(questions: list[Question]) -> None:
     again = curator()
     for text, question in zip(ASKED, questions, strict=False):
-        assert canonical_text(again._question(text)) == canonical_text(question)
+        assert canonical_text(again.context.query(text)) == canonical_text(question)
     assert len(set(map(canonical_text, questions))) == len(questions)
 
 

@@ -40,7 +40,7 @@ def first_look(project: Path) -> Iterator[Look | None]:
     Beginning a ledger fixes the terms for ever, so a question that is refused must not do it.
     """
     read = Project.read(project)
-    if read.ledger.begun():
+    if read.ledger.started():
         yield None
         return
     with _closing(read.look) as opened:

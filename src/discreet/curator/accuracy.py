@@ -16,7 +16,7 @@ from discreet.accounting.adaptive.currency import RenyiAt, Rhos, RhosAndDeltas
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import probability
-from discreet.curator.budget import Purse
+from discreet.curator.budget import PrivacyBudget
 from discreet.mechanisms.grid import ordinary
 from discreet.relational.aggregates.aggregate import Aggregate
 from discreet.relational.plan.keys import KeySet
@@ -42,7 +42,7 @@ class Within:
 def cheapest(
     question: Question,
     accuracy: Mapping[str, Within] | Within,
-    purse: Purse,
+    purse: PrivacyBudget,
     asked: Callable[[Question, Guarantee], Inquiry],
     *,
     rows_at_least: int | None,

@@ -5,21 +5,30 @@ Source: contract, "Spending"; 004d:D21.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
-from discreet.core.parameters import positive
-from discreet.curator.budget import Purse
+from discreet.core.parameters import positive, probability
+from discreet.curator.budget import PrivacyBudget, as_written
+from discreet.curator.context import Context, tables_read
+from discreet.curator.purchase import Offer, Purchase, Storage, buy, fresh_id
+from discreet.curator.sql import planned_at
 from discreet.curator.statement import statement
+from discreet.curator.stored_answer import Known
 from discreet.curator.warnings import warnings_of
 from discreet.relational.answers.agreed_columns import Agreed, AgreedColumns
 from discreet.relational.answers.columns import Columns
+from discreet.relational.frontends.as_sql import Asked, text_of
+from discreet.relational.identity.former import former_identity
+from discreet.relational.identity.identity import identity
+from discreet.relational.plan.query import Question
 from discreet.relational.planning.batch import Drawn
 from discreet.relational.planning.batch import PlannedBatch as Questions
+from discreet.relational.planning.stored_allocation import allocated_together
 from discreet.release import Release
 
 _MOST_APART = 1e9
@@ -79,17 +88,87 @@ class Batch(Mapping[str, Release]):
         return "".join([*parts, f"<p>all of it together: {escape(str(self.guarantee))}</p>"])
 
 
-def made(
+def answer_batch(
+    context: Context,
+    questions: Mapping[str, Asked],
+    *,
+    spend: Guarantee,
+    importance: Mapping[str, float] | None,
+    confidence: float,
+    analyst: str,
+    purpose: str | None,
+) -> Batch:
+    """The releases of several queries; the stored ones if this analyst has them."""
+    texts = {name: text_of(text) for name, text in _named(questions).items()}
+    weights = _weights(texts, importance)
+    queries = tuple(context.query(text) for text in texts.values())
+    plan = planned_batch(context, queries, weights, spend)
+    level = float(probability("confidence", confidence))
+
+    def offer() -> Offer[Callable[[], tuple[str, Drawn]]]:
+        plan.preflight(context.database)
+        return Offer(
+            product=lambda: (
+                fresh_id(),
+                plan.measurement(context.database).release(context.database),
+            ),
+            event=plan.event,
+            detail={"batch": texts},
+            charges=((plan.spend, plan.events),),
+        )
+
+    number, drawn = buy(
+        context,
+        Purchase(analyst=analyst, purpose=purpose, spend=plan.spend, reads=queries, offer=offer),
+        Storage(
+            known=lambda: known_batch(context, tuple(texts), plan),
+            to_dict=lambda made: {"batch": made[0], "drawn": made[1].plain()},
+            from_dict=lambda stored: (str(stored["batch"]), Drawn.from_plain(stored["drawn"])),
+        ),
+    )
+    return _made(texts, plan, drawn, context.budget, number=number, confidence=level)
+
+
+def planned_batch(
+    context: Context, queries: tuple[Question, ...], weights: tuple[float, ...], spend: Guarantee
+) -> Questions:
+    """How queries would be answered together at a spend."""
+    planned_at(context, queries[0], spend)  # refuses what cannot be spent
+    return Questions(queries, weights, as_written(spend), context.rows_at_most, context.randomness)
+
+
+def known_batch(context: Context, names: tuple[str, ...], plan: Questions) -> Known:
+    """The identity of a batch with the names and the importance of its queries, and the split."""
+    tables = tuple(map(tables_read, plan.questions))
+    snapshots = tuple(map(context.snapshot, tables))
+    allocation = allocated_together(plan)
+    same = identity(
+        "batch",
+        questions=plan.questions,
+        names=names,
+        importance=plan.importance,
+        spend=plan.spend,
+        allocation=allocation,
+        snapshots=snapshots,
+        rows=tuple(map(context.declared_rows, tables)),
+    )
+    former = former_identity(
+        plan.questions, names, plan.importance, plan.spend, snapshots, context.unit
+    )
+    return Known(same, former, allocation)
+
+
+def _made(
     texts: Mapping[str, str],
     questions: Questions,
     drawn: Drawn,
-    purse: Purse,
+    budget: PrivacyBudget,
     *,
     number: str,
     confidence: float,
 ) -> Batch:
     """The releases of noisy values: post-processing only."""
-    guarantee = questions.spend.per(purse.unit)
+    guarantee = questions.spend.per(budget.unit)
     agreed = _agreed(questions, drawn)
     plain: dict[str, Release] = {}
     best: dict[str, Release] = {}
@@ -112,13 +191,13 @@ def made(
                 guarantee=guarantee,
                 event=questions.event,
                 warnings=warnings_of(inquiry, answers),
-                statement=statement(inquiry, purse),
+                statement=statement(inquiry, budget),
             )
     releases = {name: best.get(name, plain[name]) for name in texts}
     return Batch(releases, plain, guarantee, questions.event)
 
 
-def named(questions: object) -> Mapping[str, Any]:
+def _named(questions: object) -> Mapping[str, Any]:
     """Questions or their weights, if each has a name."""
     if isinstance(questions, Mapping):
         return questions
@@ -130,9 +209,9 @@ def named(questions: object) -> Mapping[str, Any]:
     )
 
 
-def importance(texts: Mapping[str, str], given: Mapping[str, float] | None) -> tuple[float, ...]:
+def _weights(texts: Mapping[str, str], given: Mapping[str, float] | None) -> tuple[float, ...]:
     """How much the cells of each question count, one unless given; no other names."""
-    weights = {} if given is None else dict(named(given))
+    weights = {} if given is None else dict(_named(given))
     unknown = sorted(set(weights) - set(texts))
     if not texts or unknown:
         raise InvalidParameter(

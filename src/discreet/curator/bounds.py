@@ -9,18 +9,17 @@ Source: modern-data:B1, K1; contract, "Columns". Proof: ``proofs/key_selection.m
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
-from discreet.core.written import written
+from discreet.curator.context import Context
+from discreet.curator.purchase import Purchase, Storage, buy
+from discreet.curator.sql import known_query, offer_of, planned_at
+from discreet.ledger.plain_json import require_text
 from discreet.relational.planning.magnitudes import Magnitudes, bounds_question, quoted
 from discreet.relational.planning.planned_query import Inquiry, MeasuredValues
 from discreet.relational.schema.declarations import Number
 from discreet.release.guarantee import guarantee_text, protection_text
-
-if TYPE_CHECKING:
-    from discreet.curator.session import Session
 
 
 @dataclass(frozen=True)
@@ -64,36 +63,42 @@ class Bounds:
 
 
 def estimate_bounds(
-    session: Session,
+    context: Context,
     table: str,
     column: str,
-    spend: Guarantee,
     *,
-    asker: str,
+    spend: Guarantee,
+    analyst: str,
     purpose: str | None,
 ) -> Bounds:
-    """Buy bounds, or find those that the asker already has."""
-    about = session._question(f"SELECT COUNT(*) AS n FROM {quoted(table)}")
-    question, bins = bounds_question(about, column)
-    inquiry = session._asked(question, spend)
-    allowed = session._policies.admit(question, inquiry.spend, asker=asker, purpose=purpose)
-    known = session._known("bounds", question, inquiry)
-    stored = known.stored(session._account, session.ledger, asker=asker)
-    if stored is not None:
-        measured = MeasuredValues.from_plain(stored["measured"])
-    else:
-        inquiry.rehearse(session._database)
-        measured = session._payment.paid(
-            lambda: inquiry.measurement(session._database).release(session._database),
-            lambda found: known.kept({"measured": found.plain()}),
-            asker=asker,
-            question=known.identity,
-            charge=session._charge(inquiry),
-            event=inquiry.event,
-            detail={"sql": f"bounds of {table}.{column}", "spend": written(inquiry.spend)}
-            | allowed,
-        )
-    return bounds_of(column, inquiry, bins, measured, inquiry.spend.per(session.unit))
+    """Buy bounds, or find those that the analyst already has."""
+    require_text("table", table)
+    require_text("column", column)
+    about = context.query(f"SELECT COUNT(*) AS n FROM {quoted(table)}")
+    query, bins = bounds_question(about, column)
+    planned = planned_at(context, query, spend)
+    measurement = planned.measurement(context.database)
+    measured = buy(
+        context,
+        Purchase(
+            analyst=analyst,
+            purpose=purpose,
+            spend=planned.spend,
+            reads=(query,),
+            offer=lambda: offer_of(
+                context,
+                planned,
+                lambda: measurement.release(context.database),
+                f"bounds of {table}.{column}",
+            ),
+        ),
+        Storage(
+            known=lambda: known_query(context, "bounds", query, planned),
+            to_dict=lambda found: {"measured": found.plain()},
+            from_dict=lambda stored: MeasuredValues.from_plain(stored["measured"]),
+        ),
+    )
+    return bounds_of(column, planned, bins, measured, planned.spend.per(context.unit))
 
 
 def bounds_of(

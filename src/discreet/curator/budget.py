@@ -26,11 +26,11 @@ from discreet.accounting.adaptive.currency import (
 from discreet.accounting.adaptive.steps import Amounts, plus, steps_up
 from discreet.core.errors import InvalidParameter, Mismatch, Unpriced
 from discreet.core.events.event import Event, Nothing, compose
+from discreet.core.events.mechanisms import Pure
 from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import exact
-from discreet.core.unit import PrivacyUnit
-from discreet.core.written import FORMS
-from discreet.curator.unit_text import unit_text
+from discreet.core.unit import Person, PrivacyUnit, Replace
+from discreet.core.written import FORMS, written
 from discreet.ledger import LedgerTerms
 from discreet.release.guarantee import guarantee_to_dict
 
@@ -39,33 +39,33 @@ _LEAST_EPSILON = Fraction(1, 1 << 33)
 
 
 @dataclass(frozen=True)
-class Purse:
-    """A budget for a unit, with its currency and exact limit."""
+class PrivacyBudget:
+    """A budget for a unit, with its currency and exact limit; ``total`` is what the owner wrote."""
 
-    budget: Guarantee
+    total: Guarantee
     unit: PrivacyUnit
     currency: Currency = field(init=False)
     limit: Amounts = field(init=False)
 
     def __post_init__(self) -> None:
         """Fix the currency, for ever."""
-        if not isinstance(self.budget, Guarantee):
+        if not isinstance(self.total, Guarantee):
             raise InvalidParameter(
                 code="not_a_budget",
                 expectation="a budget: PureDP, ApproxDP, ZCDP, ApproxZCDP or RenyiDP",
-                received=type(self.budget).__name__,
+                received=type(self.total).__name__,
                 remedy="Write budget=dp.ApproxDP(epsilon=3, delta=1e-6).",
             )
-        guard = filter_for(as_written(self.budget).per(self.unit))
+        guard = filter_for(as_written(self.total).per(self.unit))
         object.__setattr__(self, "currency", guard.currency)
         object.__setattr__(self, "limit", guard.amounts)
 
     @property
     def terms(self) -> LedgerTerms:
         """What the ledger's first record says."""
-        budget = guarantee_to_dict(self.budget)
-        if isinstance(self.budget, ApproxDP) and self.budget.by is not None:
-            budget["by"] = FORMS[self.budget.by].tag
+        budget = guarantee_to_dict(self.total)
+        if isinstance(self.total, ApproxDP) and self.total.by is not None:
+            budget["by"] = FORMS[self.total.by].tag
         return LedgerTerms(
             unit=unit_text(self.unit), budget=budget, filter=self.name, limit=self.limit
         )
@@ -184,9 +184,9 @@ class Purse:
                 remedy="Raise the spend, or add noise.",
             )
 
-    def amended(self, budget: Guarantee) -> Purse:
-        """The purse after the owner changes the budget; its currency cannot change."""
-        other = Purse(budget, self.unit)
+    def amended(self, budget: Guarantee) -> PrivacyBudget:
+        """The budget after the owner changes the budget; its currency cannot change."""
+        other = PrivacyBudget(budget, self.unit)
         if other.name != self.name:
             raise Mismatch(
                 code="notion_mismatch",
@@ -195,6 +195,39 @@ class Purse:
                 remedy="A ledger's notion is fixed for ever; amend within it.",
             )
         return other
+
+    def price_of(self, below: PrivacyBudget) -> Amounts:
+        """The charge here for everything that may ever be released from a budget below.
+
+        A session that keeps its budget against every questioner is one interactive mechanism. So
+        it enters the sum at a price for the whole of it: in its own currency, or where its notion
+        converts. An (epsilon, delta) budget that adds up pairs has no price in rho, and is
+        refused there. Proof: ``proofs/sharing.md`` and ``proofs/filters.md``. Source: 004d:F16,
+        F17.
+        """
+        if self.currency == below.currency:
+            return below.limit
+        match self.currency, as_written(below.total):
+            case EpsilonsAndDeltas(), PureDP(epsilon=epsilon):
+                return (steps_up(exact(epsilon)), 0)
+            case EpsilonsAndDeltas(), ApproxDP(epsilon=epsilon, delta=delta):
+                # Whatever it adds up by, the whole of it keeps this pair.
+                return (steps_up(exact(epsilon)), steps_up(exact(delta)))
+            case Rhos() | RhosAndDeltas() | RenyiAt(), PureDP(epsilon=epsilon):
+                return self.currency.price(Pure(epsilon=epsilon), None)
+        match self.currency, below.currency:
+            case RhosAndDeltas(), Rhos():
+                return (*below.limit, 0)
+            case RenyiAt(alpha=alpha), Rhos():
+                (rho,) = below.limit
+                return (_ceiling(exact(alpha) * rho),)
+        raise Mismatch(
+            code="budget_notion",
+            expectation=f"a budget whose whole has a price in {self.name}",
+            received=below.total,
+            remedy="Set aside a budget in the notion of the one above, or PureDP, which converts "
+            "to all of them.",
+        )
 
     def remaining(self, left: Amounts) -> Guarantee:
         """What may still be spent, rounded down."""
@@ -230,3 +263,31 @@ def as_written(guarantee: Guarantee) -> Guarantee:
         if isinstance(value := getattr(guarantee, item.name), float)
     }
     return replace(guarantee, **changed)
+
+
+def unit_text(unit: PrivacyUnit) -> str:
+    """Whose privacy a ledger guards, as one canonical text for its first record.
+
+    Data sets about the same people may share a ledger: what is spent on each of them adds up for
+    the person who is in all of them. By default the identifier's name is part of the text, so that
+    a ledger is not opened for another column by mistake. Where the owner names the people, the
+    name stands in its place, and each data set may call its identifier as it likes.
+
+    Source: 000a:D2(a), 000b:B46; contract, "Spending" (reopening checks the unit).
+
+    >>> unit_text(Replace(Person("patient_id", max_rows=20, of="patients")))
+    "Replace(unit=Person(of='patients', max_rows=20, max_groups=None, max_rows_per_group=None))"
+    """
+    if isinstance(unit, Replace):
+        return f"Replace(unit={unit_text(unit.unit)})"
+    if not isinstance(unit, Person):
+        return written(unit)
+    bounds = f"max_rows={unit.max_rows}, max_groups={unit.max_groups}"
+    bounds += f", max_rows_per_group={unit.max_rows_per_group}"
+    if unit.of is not None:
+        return f"Person(of={unit.of!r}, {bounds})"
+    return f"Person(id={unit.id!r}, {bounds}, via={unit.via!r})"
+
+
+def _ceiling(value: Fraction) -> int:
+    return -(-value.numerator // value.denominator)

@@ -7,38 +7,32 @@ Source: contract, "Spending", "What may be seen"; 000a:C12, 004d:F15, D2.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from os import PathLike
 
-from discreet.core.errors import InvalidParameter, NotPrivate
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import Number
-from discreet.curator.budget import Purse
-from discreet.curator.external_spend import record
-from discreet.curator.holdings import Holdings
-from discreet.curator.payment import OWNER
-from discreet.curator.policy.enforcement import Policies
+from discreet.curator.context import open_context
 from discreet.curator.policy.policy import Policy
-from discreet.curator.sharing import Sharing
-from discreet.ledger import Ledger, ledger_at
-from discreet.noise.randomness import SYSTEM, Source, require_source
-from discreet.relational.database import Database
-from discreet.relational.engines.choose import engine_of
+from discreet.curator.purchase import OWNER
+from discreet.curator.session import Session
+from discreet.ledger import Ledger
+from discreet.noise.randomness import SYSTEM, Source
 from discreet.relational.engines.engine import Engine
-from discreet.relational.plan.scope import Scope
 from discreet.relational.schema.table import PublicTable, Table
 
 __all__ = ["OWNER", "Curator"]
 
 
-class Curator(Sharing):
-    """Answers questions about private tables from one durable budget.
+class Curator(Session):
+    """Answers queries about private tables from one durable budget.
 
-    Contract: ``budget`` and its notion are fixed when the ledger is begun; ``ledger`` is a path
-    (SQLite) or a ledger object, never implicit. ``policy`` narrows what may be asked.
-    ``randomness`` is for tests: with anything but the system's generator no durable ledger is
-    accepted and releases are marked as not private.
+    Contract: ``budget`` and its definition of privacy are fixed when the ledger is started;
+    ``ledger`` is a path (SQLite) or a ledger object, never implicit. ``policy`` narrows what may
+    be asked. ``randomness`` is for tests: with anything but the system's generator no durable
+    ledger is accepted and releases are marked as not private.
 
     Guarantee: whatever is asked, in whatever order and by however many processes that share the
     ledger, everything released together keeps ``budget`` for each unit.
@@ -54,44 +48,27 @@ class Curator(Sharing):
         randomness: Source = SYSTEM,
         **tables: Table | PublicTable,
     ) -> None:
-        """Attach the tables, and begin the ledger or reopen it on the same terms."""
-        for name, table in tables.items():
-            if not isinstance(table, Table | PublicTable):
-                raise InvalidParameter(
-                    code="not_a_table",
-                    expectation="tables declared with dp.table or dp.public",
-                    received=(name, type(table).__name__),
-                    remedy='Write Curator(visits=dp.table("visits.parquet", ...), ...).',
-                )
-        require_source(randomness)
-        book = ledger_at(ledger)
-        if book.durable and not randomness.private:
-            raise NotPrivate(
-                code="test_mode_in_ledger",
-                expectation="a ledger in memory for test mode",
-                received=type(book).__name__,
-                remedy="Pass ledger=dp.ledger.Memory(), or leave `randomness=` out.",
-            )
-        database = Database(engine_of(tables, engine), tables)
-        purse = Purse(budget, database.unit)
-        policies = Policies.of(policy, database)
-        book.open(purse.terms)
+        """Attach the tables, and start the ledger or reopen it on the same terms."""
         super().__init__(
-            holdings=Holdings(database, book, randomness),
-            purse=purse,
-            account=book,
-            scope=Scope(),
-            policies=policies,
+            open_context(
+                tables,
+                budget=budget,
+                ledger=ledger,
+                engine=engine,
+                policy=policy,
+                randomness=randomness,
+            )
         )
 
     def amend(self, *, budget: Guarantee, reason: str) -> None:
         """Change the budget, for a reason that stays on record; never below what is spent.
 
-        For the data owner: the ledger's key must be at hand. The notion cannot change.
+        For the data owner: the ledger's key must be at hand. The definition of privacy cannot
+        change.
         """
-        purse = self._purse.amended(budget)
-        self.ledger.amend(limit=purse.limit, budget=purse.terms.budget, reason=reason)
-        self._purse = purse
+        amended = self.context.budget.amended(budget)
+        self.ledger.amend(limit=amended.limit, budget=amended.terms.budget, reason=reason)
+        self.context = replace(self.context, budget=amended)
 
     def record(
         self,
@@ -106,11 +83,13 @@ class Curator(Sharing):
         ``what`` is the event it was, or the guarantee it kept. ``spent_on`` is the day of it.
         ``delta`` is that at which an event such as Gaussian noise enters a sum of pairs.
         """
-        record(what, self._purse, self.ledger, reason=reason, spent_on=spent_on, delta=delta)
+        from discreet.curator.external_spend import record
+
+        record(self.context, what, reason=reason, spent_on=spent_on, delta=delta)
 
     def close(self) -> None:
         """Let go of the engine and the ledger. What was written stays."""
-        self._database.close()
+        self.context.database.close()
         self.ledger.close()
 
     def __enter__(self) -> Curator:
@@ -122,5 +101,5 @@ class Curator(Sharing):
 
     def __repr__(self) -> str:
         """Tables, unit and what remains."""
-        tables = ", ".join(self._database.names())
+        tables = ", ".join(self.context.database.names())
         return f"Curator({tables}; unit={self.unit}, remaining={self.remaining})"

@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
+from discreet.curator.context import Context
+from discreet.curator.sql import planned_at
 from discreet.curator.tags import name_of
 from discreet.relational.aggregates.measures import Linear, Total
 from discreet.relational.bounding.partition_filter import PartitionFilter, SomeParts
-from discreet.relational.database import Database
+from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import Rows
 from discreet.relational.plan.query import Question
 from discreet.relational.planning.discovered_keys import Discovering, inquiry_for
 from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.sql.privacy_clause import agreed, opened
 
 
 @dataclass(frozen=True)
@@ -67,11 +70,16 @@ class Explanation:
     __repr__ = __str__
 
 
-def explain(
-    question: Question, inquiry: Inquiry | None, database: Database, rows_at_most: int
-) -> Explanation:
-    """Everything public about how a question would be answered."""
-    made = inquiry or inquiry_for(question, _usual(question), rows_at_most)
+def explain(context: Context, text: Asked, spend: Guarantee | None) -> Explanation:
+    """Everything public about how a query would be answered."""
+    plain, clause = opened(text_of(text))
+    question = context.query(plain)
+    spend = agreed(clause, spend, None)
+    if clause is not None:
+        question = clause.narrowed(question)
+    inquiry = None if spend is None else planned_at(context, question, spend)
+    context.policies.require_askable(question, None if inquiry is None else inquiry.spend)
+    made = inquiry or inquiry_for(question, _usual(question), context.rows_at_most)
     measures = []
     for part, noised in zip(made.parts, made.allocation.noised, strict=True):
         bound = float(part.bound())
@@ -94,7 +102,7 @@ def explain(
         tuple(measures),
         None if isinstance(made, Discovering) else made.cells,
         _bounding(made),
-        tuple(_without(_salts(question.rows), text) for text in made.texts(database)),
+        tuple(_without(_salts(question.rows), text) for text in made.texts(context.database)),
     )
 
 

@@ -21,15 +21,14 @@ from discreet.core.events.mechanisms import Approximate, Pure
 from discreet.core.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import Number, exact
 from discreet.core.unit import relation_of
-from discreet.curator.budget import Purse, as_written
-from discreet.ledger import Ledger
+from discreet.curator.budget import PrivacyBudget, as_written
+from discreet.curator.context import Context
 from discreet.release.guarantee import guarantee_to_dict
 
 
 def record(
+    context: Context,
     what: Event | Guarantee,
-    purse: Purse,
-    ledger: Ledger,
     *,
     reason: str,
     spent_on: date | None,
@@ -50,12 +49,12 @@ def record(
             received=type(spent_on).__name__,
             remedy="Write spent_on=datetime.date(2023, 5, 31).",
         )
-    charge, event = _priced(what, purse, delta)
+    charge, event = _priced(what, context.budget, delta)
     detail = {"reason": reason.strip()}
     if spent_on is not None:
         detail["spent_on"] = spent_on.isoformat()[:10]
     try:
-        ledger.record(charge=charge, event=event, detail=detail)
+        context.ledger.record(charge=charge, event=event, detail=detail)
     except Exhausted as refusal:
         raise Exhausted(
             code=refusal.code,
@@ -65,18 +64,20 @@ def record(
         ) from None
 
 
-def _priced(what: Event | Guarantee, purse: Purse, delta: Number | None) -> tuple[Amounts, str]:
+def _priced(
+    what: Event | Guarantee, budget: PrivacyBudget, delta: Number | None
+) -> tuple[Amounts, str]:
     """The charge, and the text that says what it was."""
     if isinstance(what, Event):
         relation = what.relation()
-        if relation is not None and relation is not relation_of(purse.unit):
+        if relation is not None and relation is not relation_of(budget.unit):
             raise Mismatch(
                 code="relation_mismatch",
-                expectation=f"events for {relation_of(purse.unit).value} neighbours",
+                expectation=f"events for {relation_of(budget.unit).value} neighbours",
                 received=relation.value,
                 remedy="Pass the guarantee that it keeps for the unit of this budget.",
             )
-        return purse.currency.price(what, delta), what.to_json()
+        return budget.currency.price(what, delta), what.to_json()
     if not isinstance(what, Guarantee):
         raise InvalidParameter(
             code="not_an_event",
@@ -84,37 +85,37 @@ def _priced(what: Event | Guarantee, purse: Purse, delta: Number | None) -> tupl
             received=type(what).__name__,
             remedy="Write record(dp.ApproxDP(epsilon=0.5, delta=1e-7), reason=...).",
         )
-    if what.unit not in (None, purse.unit):
+    if what.unit not in (None, budget.unit):
         raise Mismatch(
             code="unit_mismatch",
-            expectation=f"a guarantee for the unit of this budget, {purse.unit!r}",
+            expectation=f"a guarantee for the unit of this budget, {budget.unit!r}",
             received=what.unit,
             remedy="Work out what it promises to that unit; a row is less than a person.",
         )
     guarantee = as_written(what)
-    return _amounts(guarantee, purse), json.dumps({"guarantee": guarantee_to_dict(guarantee)})
+    return _amounts(guarantee, budget), json.dumps({"guarantee": guarantee_to_dict(guarantee)})
 
 
-def _amounts(guarantee: Guarantee, purse: Purse) -> Amounts:
+def _amounts(guarantee: Guarantee, budget: PrivacyBudget) -> Amounts:
     """The price of a guarantee, where its notion implies one in the budget's currency."""
     match guarantee:
         case PureDP(epsilon=epsilon):
-            return purse.currency.price(Pure(epsilon=epsilon), None)
+            return budget.currency.price(Pure(epsilon=epsilon), None)
         case ApproxDP(epsilon=epsilon, delta=0):
-            return purse.currency.price(Pure(epsilon=epsilon), None)
+            return budget.currency.price(Pure(epsilon=epsilon), None)
         case GaussianDP(mu=mu):
-            return _amounts(ZCDP(rho=exact(mu) ** 2 / 2), purse)
-        case ZCDP(rho=rho) if isinstance(purse.currency, RenyiAt):
-            alpha = purse.currency.alpha
-            return _amounts(RenyiDP(alpha=alpha, epsilon=exact(alpha) * exact(rho)), purse)
-        case ApproxDP(epsilon=epsilon, delta=delta) if purse.name == "epsilon+delta":
-            return purse.currency.price(Approximate(epsilon=epsilon, delta=delta), None)
+            return _amounts(ZCDP(rho=exact(mu) ** 2 / 2), budget)
+        case ZCDP(rho=rho) if isinstance(budget.currency, RenyiAt):
+            alpha = budget.currency.alpha
+            return _amounts(RenyiDP(alpha=alpha, epsilon=exact(alpha) * exact(rho)), budget)
+        case ApproxDP(epsilon=epsilon, delta=delta) if budget.name == "epsilon+delta":
+            return budget.currency.price(Approximate(epsilon=epsilon, delta=delta), None)
     try:
-        return purse.currency.read(replace(guarantee, unit=purse.unit), steps_up)
+        return budget.currency.read(replace(guarantee, unit=budget.unit), steps_up)
     except Mismatch:
         raise Mismatch(
             code="spend_notion",
-            expectation=f"a guarantee that has a price in {purse.name}",
+            expectation=f"a guarantee that has a price in {budget.name}",
             received=type(guarantee).__name__,
             remedy="Pass the events themselves, or a PureDP or ZCDP that they keep.",
         ) from None

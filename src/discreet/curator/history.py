@@ -6,18 +6,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from discreet.curator.budget import Purse
-from discreet.curator.interactive.sessions import Dialogue, Dialogues, Opened, dialogue_of
+from discreet.curator.budget import PrivacyBudget
+from discreet.curator.interactive.sessions import (
+    InteractiveSession,
+    InteractiveSessions,
+    SessionKind,
+    kind_of,
+)
 from discreet.ledger import EntryKind, LedgerAccount
 from discreet.release.guarantee import guarantee_text
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One question or conversation; ``number`` is its place in this history.
+    """One query or interactive session; ``number`` is its place in this history.
 
     Entries of the ledger have other numbers, which would tell how much others wrote between.
-    A conversation, a round or a watch has its ``id``, which is random, and says which ``kind``.
+    An interactive session has its ``id``, which is random, and says which ``kind`` it is.
     """
 
     number: int
@@ -28,7 +33,7 @@ class Asked:
     ended: str
     purpose: str = ""
     id: str = ""
-    kind: Dialogue | None = None
+    kind: SessionKind | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,7 @@ _ASKED = {
 _ENDS = {EntryKind.COMMITTED: "released", EntryKind.FAILED: "failed"}
 
 
-def history(account: LedgerAccount, purse: Purse) -> History:
+def history(account: LedgerAccount, budget: PrivacyBudget) -> History:
     """Read the questions that an account paid for, and what it set aside, from the ledger."""
     asked: dict[str, Asked] = {}
     ends: dict[str, str] = {}
@@ -85,13 +90,13 @@ def history(account: LedgerAccount, purse: Purse) -> History:
         if entry.kind in _ASKED and entry.account == account.account:
             body = entry.body
             detail = body.get("detail", {})
-            kind = dialogue_of(detail)
+            kind = kind_of(detail)
             asked[entry.id] = Asked(
                 len(asked) + 1,
                 str(entry.time)[:19],
                 str(body.get("asker", "owner" if entry.kind is EntryKind.GRANTED else "elsewhere")),
                 _question(body, detail),
-                guarantee_text(purse.spent(entry.amounts("charge"))),
+                guarantee_text(budget.spent(entry.amounts("charge"))),
                 _ASKED[entry.kind] if kind is None else "open",
                 str(detail.get("purpose", "")),
                 entry.id if kind else "",
@@ -106,13 +111,17 @@ def history(account: LedgerAccount, purse: Purse) -> History:
     )
 
 
-def dialogues(account: LedgerAccount, purse: Purse, asker: str | None) -> Dialogues:
-    """The conversations, rounds and watches of an account; those of one asker, if named."""
-    return Dialogues(
+def interactive_sessions(
+    account: LedgerAccount, budget: PrivacyBudget, analyst: str | None
+) -> InteractiveSessions:
+    """The interactive sessions of an account; those of one analyst, if named."""
+    return InteractiveSessions(
         tuple(
-            Opened(each.id, each.kind, each.asker, each.time, each.price, each.ended, each.question)
-            for each in history(account, purse)
-            if each.kind is not None and asker in (None, each.asker)
+            InteractiveSession(
+                each.id, each.kind, each.asker, each.time, each.price, each.ended, each.question
+            )
+            for each in history(account, budget)
+            if each.kind is not None and analyst in (None, each.asker)
         )
     )
 

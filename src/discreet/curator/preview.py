@@ -9,7 +9,7 @@ from discreet.accounting.zcdp import ZERO_CONCENTRATED, zcdp_rho
 from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import ApproxDP, Guarantee
 from discreet.core.parameters import exact, probability
-from discreet.curator.budget import Purse
+from discreet.curator.budget import PrivacyBudget
 from discreet.curator.key_statement import keys_forecast
 from discreet.relational.aggregates.aggregate import Expected
 from discreet.relational.plan.query import AggregateOutput, DerivedOutput
@@ -63,7 +63,7 @@ class Preview:
 
 
 def preview(
-    inquiry: Inquiry, purse: Purse, charge: Amounts, left: Amounts, *, confidence: float
+    inquiry: Inquiry, purse: PrivacyBudget, charge: Amounts, left: Amounts, *, confidence: float
 ) -> Preview:
     """Everything that is known before spending."""
     level = float(probability("confidence", confidence))
@@ -87,9 +87,9 @@ def preview(
     )
 
 
-def _by_zcdp(inquiry: Inquiry, purse: Purse) -> int | None:
+def _by_zcdp(inquiry: Inquiry, purse: PrivacyBudget) -> int | None:
     """Questions of this kind that the same (epsilon, delta) would pay for in rho."""
-    budget = purse.budget
+    budget = purse.total
     if not isinstance(budget, ApproxDP) or budget.by is not None or budget.delta == 0:
         return None
     try:

@@ -1,121 +1,149 @@
-"""A session: questions about the same tables that are paid from one account.
+"""A session: everything that can be asked about the tables, paid from one account.
 
-A curator is the session of the whole budget; children and parts are sessions below it. Questions
-are translated, priced and, if they were answered before, found again; what is left goes through
-the door that :mod:`discreet.curator.access` describes.
+Each verb is a short call into the module of its name, with the session's
+:class:`~discreet.curator.context.Context`. A curator is the session of the whole budget; children
+and parts are sessions below it. What a verb alone needs is imported when it is first called.
 
 Source: contract, "Spending", "What may be seen"; 000a:C12, 004d:F15, F16, D2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import reduce
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from discreet.accounting.adaptive.steps import Amounts, plus
-from discreet.core.errors import InvalidParameter
-from discreet.core.guarantee import Guarantee
-from discreet.core.parameters import probability
-from discreet.core.written import written
-from discreet.curator import batch as batches
-from discreet.curator.access import ANALYST, Access
-from discreet.curator.accuracy import Within, cheapest
-from discreet.curator.batch import Batch
-from discreet.curator.bounds import Bounds, estimate_bounds
-from discreet.curator.budget import as_written
-from discreet.curator.explain import Explanation, explain
-from discreet.curator.holdings import tables_read
-from discreet.curator.preview import Preview, preview
-from discreet.curator.simulate import rehearse
-from discreet.curator.statement import statement
-from discreet.curator.stored_answer import Known
-from discreet.curator.warnings import warnings_of
-from discreet.noise.randomness import random_id
-from discreet.relational.answers.columns import Columns
-from discreet.relational.frontends.as_sql import Asked, text_of
-from discreet.relational.frontends.frame.frame import Frame
-from discreet.relational.identity.former import former_identity
-from discreet.relational.identity.identity import identity
-from discreet.relational.plan.keyed_universe import KeyedUniverse
-from discreet.relational.plan.keys import KeySet
-from discreet.relational.plan.query import Question
-from discreet.relational.planning.batch import Drawn
-from discreet.relational.planning.batch import PlannedBatch as Questions
-from discreet.relational.planning.discovered_keys import inquiry_for
-from discreet.relational.planning.planned_query import Inquiry, MeasuredValues
-from discreet.relational.planning.stored_allocation import allocated, allocated_together
-from discreet.relational.sql.catalog import require_table
-from discreet.relational.sql.privacy_clause import agreed, opened
-from discreet.release import Release
+from discreet.core.guarantee import ApproxDP, Guarantee
+from discreet.curator.context import ANALYST, Context
+from discreet.curator.history import History, history, interactive_sessions
+from discreet.curator.sql import Wanted, answer_sql, planned_sql
+from discreet.relational.frontends.as_sql import Asked
 
 if TYPE_CHECKING:
+    from discreet.core.measurement import Measurement
+    from discreet.core.space import Space
+    from discreet.core.unit import PrivacyUnit
+    from discreet.curator.batch import Batch
+    from discreet.curator.bounds import Bounds
+    from discreet.curator.explain import Explanation
     from discreet.curator.interactive.conversation import Conversation
+    from discreet.curator.interactive.sessions import InteractiveSessions
+    from discreet.curator.interactive.sparse_vector import InteractiveMechanism, SparseVectorSession
+    from discreet.curator.preview import Preview
+    from discreet.curator.rounds.analyst_spending import AnalystSpending
+    from discreet.curator.rounds.round import Round
+    from discreet.curator.sub_budgets.blocks import Blocks
+    from discreet.curator.sub_budgets.partition import Partition
     from discreet.curator.synopsis.preview import SynopsisPreview
     from discreet.curator.synopsis.release import SynopsisRelease
+    from discreet.ledger import Ledger
+    from discreet.queries.analysts.guarantee import AnalystUnit
+    from discreet.queries.analysts.query_class import QueryClass
     from discreet.queries.workload.workload import Workload
+    from discreet.relational.database import Database
+    from discreet.relational.frontends.frame.frame import Frame
     from discreet.relational.frontends.ibis_tables import IbisTables
+    from discreet.relational.plan.keyed_universe import KeyedUniverse
+    from discreet.release import Release
+
+Result = TypeVar("Result")
 
 
-class Session(Access):
-    """Asks questions in SQL, by frames or by Ibis, alone or together."""
+class Session:
+    """Asks about the tables of a context and pays from its account.
+
+    Guarantee: whatever is asked, in whatever order and by however many processes that share the
+    ledger, everything released together keeps the budget for each unit.
+    """
+
+    def __init__(self, context: Context) -> None:
+        """Ask within ``context``."""
+        self.context = context
+
+    # What there is ------------------------------------------------------------------------------
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Whose privacy is protected."""
+        return self.context.unit
+
+    @property
+    def ledger(self) -> Ledger:
+        """The record of all spending."""
+        return self.context.ledger
+
+    @property
+    def space(self) -> Space:
+        """The space on which measurements for :meth:`release` are declared."""
+        from discreet.curator.own_measurement import space_of
+
+        return space_of(self.context)
+
+    @property
+    def budget(self) -> Guarantee:
+        """What everything released here together keeps."""
+        return self.context.budget.total
+
+    @property
+    def remaining(self) -> Guarantee:
+        """What may still be spent, rounded down."""
+        return self.context.budget.remaining(self.context.account.remaining())
+
+    @property
+    def spent(self) -> Guarantee:
+        """What has been spent, unfinished reservations included, rounded up."""
+        return self.context.budget.spent(self.context.account.spent())
+
+    def history(self) -> History:
+        """What was asked here, by whom and at what price."""
+        return history(self.context.account, self.context.budget)
+
+    # Queries ------------------------------------------------------------------------------------
 
     def sql(
         self,
         text: Asked,
         *,
         spend: Guarantee | None = None,
-        accuracy: Mapping[str, Within] | Within | None = None,
+        accuracy: Wanted = None,
         confidence: float = 0.95,
         asker: str = ANALYST,
         purpose: str | None = None,
         rows_at_least: int | None = None,
     ) -> Release:
-        """Answer a question.
+        """Answer a query.
 
-        ``spend`` is the most it may cost, in its own notion. ``accuracy`` instead buys the
-        wanted error as cheaply as the budget's notion allows: ``{"n": dp.Within(5)}``. The same
-        question by the same asker at the same spend is answered from the ledger at no charge.
-        ``purpose`` is recorded; a policy may ask for one. Instead of SQL text the question may be
-        a frame or an Ibis expression.
+        ``spend`` is the most it may cost, in its own definition of privacy. ``accuracy`` instead
+        buys the wanted error as cheaply as the budget's definition allows:
+        ``{"n": dp.Within(5)}``. The same query by the same analyst at the same spend is answered
+        from the ledger at no charge. ``purpose`` is recorded; a policy may ask for one. Instead of
+        SQL text the query may be a frame or an Ibis expression.
         """
-        text = text_of(text)
-        question, inquiry = self._inquiry(text, spend, accuracy, rows_at_least)
-        allowed = self._policies.admit(question, inquiry.spend, asker=asker, purpose=purpose)
-        level = float(probability("confidence", confidence))
-        known = self._known("sql", question, inquiry)
-        stored = known.stored(self._account, self.ledger, asker=asker)
-        if stored is not None:
-            return self._stored(stored, inquiry, text, level)
-        inquiry.rehearse(self._database)
-        number = random_id(96)
-
-        def answer() -> tuple[Release, MeasuredValues]:
-            measured = inquiry.measurement(self._database).release(self._database)
-            return self._made(inquiry, measured, number, text, level), measured
-
-        release, _ = self._payment.paid(
-            answer,
-            lambda made: known.kept({"release": made[0].to_json(), "measured": made[1].plain()}),
-            asker=asker,
-            question=known.identity,
-            charge=self._charge(inquiry),
-            event=inquiry.event,
-            detail={"sql": text, "spend": written(inquiry.spend), **allowed},
+        return answer_sql(
+            self.context,
+            text,
+            spend=spend,
+            accuracy=accuracy,
+            confidence=confidence,
+            analyst=asker,
+            purpose=purpose,
+            rows_at_least=rows_at_least,
         )
-        return release
 
     def frame(self, table: str) -> Frame:
-        """A table to build a question from: ``.filter``, ``.group_by``, ``.agg``, ``.release``."""
-        require_table(table, self._database)
+        """A table to build a query from: ``.filter``, ``.group_by``, ``.agg``, ``.release``."""
+        from discreet.relational.frontends.frame.frame import Frame
+        from discreet.relational.sql.catalog import require_table
+
+        require_table(table, self.context.database)
         return Frame.of(table, self)
 
     @property
     def ibis(self) -> IbisTables:
-        """The tables for Ibis, without data; its expressions are questions for :meth:`sql`."""
+        """The tables for Ibis, without data; its expressions are queries for :meth:`sql`."""
         from discreet.relational.frontends.ibis_tables import IbisTables
 
-        return IbisTables(self._database)
+        return IbisTables(self.context.database)
 
     def batch(
         self,
@@ -127,37 +155,23 @@ class Session(Access):
         asker: str = ANALYST,
         purpose: str | None = None,
     ) -> Batch:
-        """Answer several questions at one price, split over all of them as well as can be.
+        """Answer several queries at one price, split over all of them as well as can be.
 
-        What questions share is measured once, and related answers agree with each other.
-        ``importance`` weighs the squared errors of a question's cells, 1 unless given. The same
-        batch by the same asker is answered from the ledger at no charge.
+        What queries share is measured once, and related answers agree with each other.
+        ``importance`` weighs the squared errors of a query's cells, 1 unless given. The same
+        batch by the same analyst is answered from the ledger at no charge.
         """
-        texts = {name: text_of(text) for name, text in batches.named(questions).items()}
-        weights = batches.importance(texts, importance)
-        asked = tuple(self._question(text) for text in texts.values())
-        for question in asked:
-            self._policies.require_columns(question)
-        plan = self._plan(asked, weights, spend)
-        allowed = self._policies.admit_spend(plan.spend, asker=asker, purpose=purpose)
-        level = float(probability("confidence", confidence))
-        known = self._known_together(tuple(texts), plan)
-        stored = known.stored(self._account, self.ledger, asker=asker)
-        if stored is None:
-            plan.rehearse(self._database)
-            number = random_id(96)
-            drawn = self._payment.paid(
-                lambda: plan.measurement(self._database).release(self._database),
-                lambda found: known.kept({"batch": number, "drawn": found.plain()}),
-                asker=asker,
-                question=known.identity,
-                charge=self._price(plan.spend, plan.events),
-                event=plan.event,
-                detail={"batch": texts, "spend": written(plan.spend), **allowed},
-            )
-        else:
-            number, drawn = str(stored["batch"]), Drawn.from_plain(stored["drawn"])
-        return batches.made(texts, plan, drawn, self._purse, number=number, confidence=level)
+        from discreet.curator.batch import answer_batch
+
+        return answer_batch(
+            self.context,
+            questions,
+            spend=spend,
+            importance=importance,
+            confidence=confidence,
+            analyst=asker,
+            purpose=purpose,
+        )
 
     def bounds(
         self,
@@ -171,22 +185,47 @@ class Session(Access):
         """Estimate bounds of a numeric column, to a factor of two, and pay for it.
 
         For columns whose bounds nobody knows: ``curator.bounds("visits", "cost", spend=...)``
-        gives an object whose ``number()`` is a declaration. The same question by the same asker
+        gives an object whose ``number()`` is a declaration. The same query by the same analyst
         at the same spend is answered from the ledger at no charge.
         """
-        return estimate_bounds(self, table, column, spend, asker=asker, purpose=purpose)
+        from discreet.curator.bounds import estimate_bounds
+
+        return estimate_bounds(
+            self.context, table, column, spend=spend, analyst=asker, purpose=purpose
+        )
+
+    def release(
+        self,
+        measurement: Measurement[Database, Result],
+        *,
+        spend: Guarantee,
+        asker: str = ANALYST,
+        purpose: str | None = None,
+    ) -> Result:
+        """Run one measurement on the data and pay for its event.
+
+        ``spend`` is the most the event may cost, in its own definition of privacy. What is
+        returned must be plain JSON, since it is kept in the ledger.
+        """
+        from discreet.curator.own_measurement import release_measurement
+
+        return release_measurement(
+            self.context, measurement, spend=spend, analyst=asker, purpose=purpose
+        )
+
+    # Synopses -----------------------------------------------------------------------------------
 
     def universe(self, table: Asked, /, *columns: str, **expressions: str) -> KeyedUniverse:
         """A universe for :meth:`synopsis`: combinations of keys that GROUP BY could list.
 
         ``columns`` are declared columns of ``table`` by name; an expression is named by its
         keyword: ``curator.universe("adult", "sex", age="FLOOR(age / 10)")``. Without either,
-        ``table`` is a question: ``SELECT sex, COUNT(*) AS n FROM ... GROUP BY sex``. Rows in which
+        ``table`` is a query: ``SELECT sex, COUNT(*) AS n FROM ... GROUP BY sex``. Rows in which
         a key is NULL lie in no cell, unless NULL was declared. Reads no private row.
         """
         from discreet.curator.synopsis.universe import universe_of
 
-        return universe_of(self, table, columns, expressions)
+        return universe_of(self.context, table, columns, expressions)
 
     def synopsis(
         self,
@@ -201,11 +240,34 @@ class Session(Access):
 
         ``mechanism`` is made with the keywords workload, spend, size, records and randomness:
         ``dp.queries.MatrixMechanism``, or ``functools.partial(dp.queries.MWEM, rounds=8)``. The
-        same synopsis for the same asker at the same spend comes from the ledger at no charge.
+        same synopsis for the same analyst at the same spend comes from the ledger at no charge.
         """
         from discreet.curator.synopsis.make import make_synopsis
 
-        return make_synopsis(self, workload, mechanism, spend, asker=asker, purpose=purpose)
+        return make_synopsis(
+            self.context, workload, mechanism, spend=spend, analyst=asker, purpose=purpose
+        )
+
+    # Interactive sessions -----------------------------------------------------------------------
+
+    def open(
+        self,
+        mechanism: InteractiveMechanism,
+        *,
+        spend: Guarantee,
+        asker: str = ANALYST,
+        purpose: str | None = None,
+    ) -> SparseVectorSession:
+        """Open a sparse vector session over SQL queries: AboveThreshold, Sparse or NumericSparse.
+
+        The whole of it is paid for now; every answer is in the ledger before it is seen. A
+        mechanism of one's own is held to the rules of measurements.
+        """
+        from discreet.curator.interactive.sparse_vector import open_sparse_vector
+
+        return open_sparse_vector(
+            self.context, mechanism, spend=spend, analyst=asker, purpose=purpose
+        )
 
     def converse(
         self,
@@ -218,34 +280,106 @@ class Session(Access):
         asker: str = ANALYST,
         purpose: str | None = None,
     ) -> Conversation:
-        """Begin a long conversation about a :meth:`universe`: counts, one by one, at one price.
+        """Open a long conversation about a :meth:`universe`: counts, one by one, at one price.
 
         ``mechanism`` makes an online construction, such as
         ``functools.partial(dp.queries.private_gap_weights, about=10_000)``. Answers
         state an error that holds for the first ``questions`` of them at ``confidence``; the
-        conversation itself has no limit. It outlives its process: see :meth:`resume`.
+        conversation itself has no limit.
         """
-        from discreet.curator.interactive.open_conversation import begin_conversation
+        from discreet.curator.interactive.open_conversation import open_conversation
 
-        return begin_conversation(
-            self,
+        return open_conversation(
+            self.context,
             universe,
             mechanism,
-            spend,
+            spend=spend,
             questions=questions,
             confidence=confidence,
-            asker=asker,
+            analyst=asker,
             purpose=purpose,
         )
 
-    def resume(self, conversation: str, *, asker: str = ANALYST) -> Conversation:
-        """Go on with a conversation by its id, also after a restart; nothing is charged or lost.
+    def round(
+        self,
+        universe: KeyedUniverse,
+        *,
+        analysts: Sequence[str],
+        queries_each: int,
+        spend: Guarantee,
+        protects: AnalystUnit,
+        promise: ApproxDP,
+        asked: QueryClass | None = None,
+        topics: int | None = None,
+        places: int | None = None,
+        mechanism: type | None = None,
+        corrections: int = 0,
+        closes: datetime | None = None,
+        limit: ApproxDP | None = None,
+        asker: str = ANALYST,
+        purpose: str | None = None,
+    ) -> Round:
+        """Open a round: analysts submit queries over a universe, and one release answers them all.
 
-        Whoever had it open before can no longer use it.
+        ``spend`` is what the data's people pay, now and whatever is submitted. ``protects`` and
+        ``promise`` say what all others together may learn about one query (``OneQuery()``) or one
+        analyst (``OneAnalyst()``). ``asked`` is a public class of queries, ``places`` a public
+        number of analysts that hides how many there are. ``mechanism`` is a kind of release, if the
+        planner is not to choose; after a game each analyst gets at most ``corrections`` answers
+        afresh. ``limit`` refuses a round after which all rounds together would
+        tell more about analysts. It closes at ``closes``, or when the owner says so.
         """
-        from discreet.curator.interactive.open_conversation import resume_conversation
+        from discreet.curator.rounds.open import open_round
 
-        return resume_conversation(self, conversation, asker=asker)
+        return open_round(
+            self.context,
+            universe,
+            analysts=analysts,
+            queries_each=queries_each,
+            spend=spend,
+            protects=protects,
+            promise=promise,
+            asked=asked,
+            topics=topics,
+            places=places,
+            mechanism=mechanism,
+            corrections=corrections,
+            closes=closes,
+            limit=limit,
+            analyst=asker,
+            purpose=purpose,
+        )
+
+    def resume(self, id: str, *, asker: str = ANALYST) -> Any:
+        """Go on with what :meth:`open`, :meth:`converse` or :meth:`round` opened, by its id.
+
+        What it gives is what was opened: a sparse vector session, a conversation or a round. Also
+        after a restart; nothing is charged or lost. Whoever had it open before can no longer use
+        it. A round that was closed gives its results again.
+        """
+        from discreet.curator.interactive.resume import resume
+
+        return resume(self.context, id, analyst=asker)
+
+    def interactive_sessions(self, *, asker: str | None = None) -> InteractiveSessions:
+        """What was opened and paid from here, with the ids to :meth:`resume` it.
+
+        All of it, or that of one analyst: whoever lost an id finds it here.
+        """
+        return interactive_sessions(self.context.account, self.context.budget, asker)
+
+    @property
+    def analyst_spending(self) -> AnalystSpending:
+        """What all rounds of the ledger together told about one query, and one analyst.
+
+        For the curator itself: below it, others' rounds are not to be seen.
+        """
+        from discreet.curator.rounds.analyst_spending import analyst_spending, require_whole
+
+        require_whole(self.context)
+        return analyst_spending(self.ledger)
+
+    # For nothing --------------------------------------------------------------------------------
 
     @overload
     def preview(
@@ -253,7 +387,7 @@ class Session(Access):
         text: Asked,
         *,
         spend: Guarantee | None = None,
-        accuracy: Mapping[str, Within] | Within | None = None,
+        accuracy: Wanted = None,
         confidence: float = 0.95,
         rows_at_least: int | None = None,
     ) -> Preview: ...
@@ -269,7 +403,7 @@ class Session(Access):
         *,
         mechanism: Callable[..., Any] | None = None,
         spend: Guarantee | None = None,
-        accuracy: Mapping[str, Within] | Within | None = None,
+        accuracy: Wanted = None,
         confidence: float = 0.95,
         rows_at_least: int | None = None,
     ) -> Preview | SynopsisPreview:
@@ -278,151 +412,110 @@ class Session(Access):
         With a workload and a ``mechanism``, the expected error of a :meth:`synopsis`; under
         ``Replace`` the rows are counted, since their number is public.
         """
+        from discreet.curator.preview import preview
         from discreet.queries.workload.workload import Workload
 
+        context = self.context
         if isinstance(text, Workload) or mechanism is not None:
             from discreet.curator.synopsis.preview import preview_synopsis
 
-            return preview_synopsis(self, text, mechanism, spend, accuracy=accuracy)
-        question, inquiry = self._inquiry(text, spend, accuracy, rows_at_least)
-        self._policies.foresee(question, inquiry.spend)
-        left = self._account.remaining()
-        return preview(inquiry, self._purse, self._charge(inquiry), left, confidence=confidence)
+            return preview_synopsis(context, text, mechanism, spend, accuracy=accuracy)
+        query, planned = planned_sql(context, text, spend, accuracy, rows_at_least)
+        context.policies.require_askable(query, planned.spend)
+        left, charge = context.account.remaining(), context.price(planned.charges)
+        return preview(planned, context.budget, charge, left, confidence=confidence)
 
-    def rehearse(
+    def simulate(
         self, text: str, *, spend: Guarantee, rows: int = 1000, confidence: float = 0.95
     ) -> Release:
         """The answer as it would look, from rows invented from the schema; costs nothing.
 
         No private row is read. Use it to try queries, bounds and caps before paying.
         """
-        question = self._question(text)
-        inquiry = self._asked(question, spend)
-        self._policies.foresee(question, inquiry.spend)
-        return rehearse(text, self._database, spend=spend, rows=rows, confidence=confidence)
+        from discreet.curator.simulate import simulate
+
+        return simulate(self.context, text, spend=spend, rows=rows, confidence=confidence)
 
     def explain(self, text: Asked, *, spend: Guarantee | None = None) -> Explanation:
         """The plan, with the stability and sensitivity of every step; costs nothing."""
-        plain, clause = opened(text_of(text))
-        question = self._question(plain)
-        spend = agreed(clause, spend, None)
-        if clause is not None:
-            question = clause.narrowed(question)
-        inquiry = None if spend is None else self._asked(question, spend)
-        self._policies.foresee(question, None if inquiry is None else inquiry.spend)
-        return explain(question, inquiry, self._database, self._holdings.rows_at_most)
+        from discreet.curator.explain import explain
 
-    def _inquiry(
+        return explain(self.context, text, spend)
+
+    # Budgets within the budget ------------------------------------------------------------------
+
+    def child(self, name: str, *, budget: Guarantee) -> Child:
+        """A session with a budget of its own, set aside here in full, now and for ever.
+
+        The same name with the same budget opens the same child again, with what it has spent.
+        """
+        from discreet.curator.sub_budgets.child import open_child
+
+        return Child(open_child(self.context, name, budget), name)
+
+    def partition(
         self,
-        text: Asked,
-        spend: Guarantee | None,
-        accuracy: Mapping[str, Within] | Within | None,
-        rows_at_least: int | None,
-    ) -> tuple[Question, Inquiry]:
-        self._database.require_process()
-        text, clause = opened(text_of(text))
-        spend = agreed(clause, spend, accuracy)
-        if (spend is None) == (accuracy is None):
-            raise InvalidParameter(
-                code="spend_or_accuracy",
-                expectation="either spend= or accuracy=; there is no default price",
-                remedy="Write spend=dp.PureDP(epsilon=0.5), or accuracy={'n': dp.Within(5)}.",
-            )
-        question = self._question(text)
-        if clause is not None:
-            question = clause.narrowed(question)
-        if spend is not None:
-            return question, self._asked(question, spend)
-        assert accuracy is not None
-        wanted = cheapest(question, accuracy, self._purse, self._asked, rows_at_least=rows_at_least)
-        return question, wanted
+        table: str,
+        *,
+        by: str,
+        budget: Guarantee,
+        k: int | None = None,
+        name: str | None = None,
+    ) -> Partition[Part]:
+        """Parts of a table by a public list of keys, each with ``budget``, paid for once.
 
-    def _asked(self, question: Question, spend: Guarantee) -> Inquiry:
-        self._purse.check(spend)
-        if not isinstance(question.keys, KeySet):
-            self._purse.require_delta()
-        return inquiry_for(
-            question, as_written(spend), self._holdings.rows_at_most, self._holdings.randomness
+        ``by`` is what GROUP BY would take. Under ``Person`` ``k`` is needed: each person is kept
+        in at most so many parts, and this session pays ``k`` budgets. Under ``Replace``, twice.
+        It is made for one snapshot of the data; ``name`` tells several of a kind apart.
+        """
+        from discreet.curator.sub_budgets.partition import open_partition
+
+        return open_partition(self.context, table, Part, by=by, budget=budget, k=k, name=name)
+
+    def blocks(
+        self,
+        table: str,
+        *,
+        by: str,
+        budget: Guarantee,
+        k: int | None = None,
+        settled: date | None = None,
+        name: str | None = None,
+    ) -> Blocks[Part]:
+        """Blocks of time of a growing table, each with ``budget``, paid for once.
+
+        ``by`` is ``date_trunc('month', day)`` or the like. Under ``Person``, ``k``, ``settled``
+        and ``name`` are needed: each person counts in their first ``k`` blocks, rows before the
+        day ``settled`` are all there and stay as they are, and the name stands for this table.
+        """
+        from discreet.curator.sub_budgets.blocks import open_blocks
+
+        return open_blocks(
+            self.context, table, Part, by=by, budget=budget, k=k, settled=settled, name=name
         )
 
-    def _plan(
-        self, asked: tuple[Question, ...], weights: tuple[float, ...], spend: Guarantee
-    ) -> Questions:
-        holdings = self._holdings
-        self._asked(asked[0], spend)  # refuses what cannot be spent
-        return Questions(
-            asked, weights, as_written(spend), holdings.rows_at_most, holdings.randomness
-        )
 
-    def _charge(self, inquiry: Inquiry) -> Amounts:
-        """The price of a question."""
-        return reduce(plus, (self._price(spend, events) for spend, events in inquiry.charges))
+class Child(Session):
+    """A session with a budget of its own, analysts of its own and a history of its own."""
 
-    def _snapshot(self, question: Question) -> str:
-        """A random id for the version of the tables that a question reads."""
-        return self._holdings.snapshot(tables_read(question.rows))
+    def __init__(self, context: Context, name: str) -> None:
+        """Ask within what was granted under ``name``."""
+        super().__init__(context)
+        self.name = name
 
-    def _rows(self, question: Question) -> tuple[tuple[str, int], ...]:
-        """How many rows these tables have at most, as declared."""
-        return self._holdings.declared_rows(tables_read(question.rows))
+    def __repr__(self) -> str:
+        """Its name and what remains."""
+        return f"Child({self.name!r}; remaining={self.remaining})"
 
-    def _known(self, door: str, question: Question, inquiry: Inquiry) -> Known:
-        """The identity of a question with its price and split, and the split itself."""
-        snapshot, allocation = self._snapshot(question), allocated(inquiry)
-        same = identity(
-            door,
-            question=question,
-            spend=inquiry.spend,
-            allocation=allocation,
-            snapshot=snapshot,
-            rows=self._rows(question),
-        )
-        former = former_identity(question, inquiry.spend, snapshot, self.unit)
-        return Known(same, former, allocation)
 
-    def _known_together(self, names: tuple[str, ...], plan: Questions) -> Known:
-        """The same for a batch, with the names and the importance of its questions."""
-        snapshots, allocation = tuple(map(self._snapshot, plan.questions)), allocated_together(plan)
-        same = identity(
-            "batch",
-            questions=plan.questions,
-            names=names,
-            importance=plan.importance,
-            spend=plan.spend,
-            allocation=allocation,
-            snapshots=snapshots,
-            rows=tuple(map(self._rows, plan.questions)),
-        )
-        former = former_identity(
-            plan.questions, names, plan.importance, plan.spend, snapshots, self.unit
-        )
-        return Known(same, former, allocation)
+class Part(Session):
+    """A session about one part of a table."""
 
-    def _made(
-        self, inquiry: Inquiry, measured: MeasuredValues, number: str, text: str, level: float
-    ) -> Release:
-        """The release of noisy values: post-processing only."""
-        inquiry = inquiry.answered(measured)
-        columns = Columns(inquiry, measured, number, level)
-        answers = columns.answers()
-        return Release(
-            id=number,
-            question=text,
-            keys=columns.keys(),
-            answers=answers,
-            confidence=level,
-            guarantee=inquiry.spend.per(self.unit),
-            event=inquiry.event,
-            warnings=warnings_of(inquiry, answers),
-            statement=statement(inquiry, self._purse),
-        )
+    def __init__(self, context: Context, value: object) -> None:
+        """Ask about the part of ``value``."""
+        super().__init__(context)
+        self.value = value
 
-    def _stored(
-        self, stored: Mapping[str, Any], inquiry: Inquiry, text: str, level: float
-    ) -> Release:
-        """The stored release byte for byte; at another confidence, from the same noisy values."""
-        release = Release.from_json(str(stored["release"]))
-        if release.confidence == level:
-            return release
-        measured = MeasuredValues.from_plain(stored["measured"])
-        return self._made(inquiry, measured, release.id, text, level)
+    def __repr__(self) -> str:
+        """Which part, and what remains."""
+        return f"Part({self.value!s}; remaining={self.remaining})"

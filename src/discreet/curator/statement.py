@@ -10,7 +10,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
-from discreet.curator.budget import Purse
+from discreet.curator.budget import PrivacyBudget
 from discreet.curator.key_statement import keys_statement
 from discreet.curator.tags import name_of
 from discreet.relational.aggregates.measures import Measure, Total
@@ -23,7 +23,7 @@ VERSION = 2
 """Of the form of the facts; part of them. Releases stored before there was one have none."""
 
 
-def statement(inquiry: Inquiry, purse: Purse) -> dict[str, Any]:
+def statement(inquiry: Inquiry, purse: PrivacyBudget) -> dict[str, Any]:
     """Plain JSON for whoever wants to check the claim."""
     return {
         "version": VERSION,
@@ -31,7 +31,7 @@ def statement(inquiry: Inquiry, purse: Purse) -> dict[str, Any]:
         "private": inquiry.randomness.private,
         "in_a_batch": inquiry.settled is not None,
         "protects": protection_text(inquiry.question.unit),
-        "budget": guarantee_text(purse.budget),
+        "budget": guarantee_text(purse.total),
         "budget_adds_up": purse.name,
         "cells": inquiry.question.keys.cells,
         "measures": [*_noises(inquiry), *_choices(inquiry)],

@@ -31,45 +31,53 @@ SPLIT = "allocation"
 class Known:
     """A question as a ledger knows it: its identity, the former one, and the split of its spend.
 
-    ``former`` is None for what could not be asked then.
+    ``former`` is None for what could not be asked then; ``allocation`` for what needs no split to
+    be read. What is bought ``anew`` each time is never found.
     """
 
     identity: str
-    former: str | None
-    allocation: Mapping[str, Any]
+    former: str | None = None
+    allocation: Mapping[str, Any] | None = None
+    anew: bool = False
 
-    def kept(self, release: Mapping[str, object]) -> dict[str, object]:
+    def kept(self, release: Mapping[str, object]) -> Mapping[str, object]:
         """What the ledger is to keep: a release with the split it was made with."""
-        return {**release, SPLIT: dict(self.allocation)}
+        return release if self.allocation is None else {**release, SPLIT: dict(self.allocation)}
 
     def stored(self, account: LedgerAccount, ledger: Ledger, *, asker: str) -> Stored | None:
         """The release that this asker has, if it was made with this very split."""
-        found = account.find(asker=asker, question=self.identity)
-        if found is not None:
-            return found if found.get(SPLIT) == self.allocation else None
-        if self.former is None:
+        if self.anew:
             return None
+        found = account.find(asker=asker, question=self.identity)
+        if found is None:
+            return None if self.former is None else self._former(account, ledger, asker)
+        return found if self.allocation in (None, found.get(SPLIT)) else None
+
+    def _former(self, account: LedgerAccount, ledger: Ledger, asker: str) -> Stored | None:
+        """The release under the former identity, if its record shows this very split."""
+        assert self.former is not None
         found = account.find(asker=asker, question=self.former)
-        if found is None or SPLIT in found:
+        if found is None or self.allocation is None:
+            return found
+        if SPLIT in found:
             return None
         event = _paid_event(ledger, account.account, asker, self.former)
-        return found if self._told(found, event) else None
+        return found if _told(self.allocation, found, event) else None
 
-    def _told(self, found: Stored, event: object) -> bool:
-        """Whether the record of an old answer shows that it was made with this split."""
-        linear = self.allocation["linear"]
-        if event != self.allocation["event"]:
-            return False
-        if "release" in found:
-            measures = json.loads(found["release"])["statement"].get("measures", [])
-            stated = [each["noise"] for each in measures if "noise" in each]
-            return stated == [each["noise"] for each in linear]
-        # Counts on a grid of one, each with an event of its own: nothing else is left to tell.
-        whole = all(each["whole"] for each in linear)
-        joint = len(linear) > 1 and any(
-            each["noise"]["law"] == "rounded_gaussian" for each in linear
-        )
-        return whole and not joint
+
+def _told(allocation: Mapping[str, Any], found: Stored, event: object) -> bool:
+    """Whether the record of an old answer shows that it was made with this split."""
+    linear = allocation["linear"]
+    if event != allocation["event"]:
+        return False
+    if "release" in found:
+        measures = json.loads(found["release"])["statement"].get("measures", [])
+        stated = [each["noise"] for each in measures if "noise" in each]
+        return stated == [each["noise"] for each in linear]
+    # Counts on a grid of one, each with an event of its own: nothing else is left to tell.
+    whole = all(each["whole"] for each in linear)
+    joint = len(linear) > 1 and any(each["noise"]["law"] == "rounded_gaussian" for each in linear)
+    return whole and not joint
 
 
 def _paid_event(ledger: Ledger, account: str, asker: str, question: str) -> object:

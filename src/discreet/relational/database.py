@@ -48,6 +48,7 @@ class Database:
     def __post_init__(self) -> None:
         """Attach every table, look at public ones, then lock the engine."""
         self._process = os.getpid()
+        self.closed = False
         self._unit = common_unit(self.tables)
         for name, table in self.tables.items():
             self._versions[name] = table.source.fingerprint()
@@ -191,6 +192,7 @@ class Database:
 
     def close(self) -> None:
         """Let go of the engine."""
+        self.closed = True
         self.engine.close()
 
     def _check_route(self, entry: CatalogTable) -> None:

@@ -104,7 +104,7 @@ def test_a_reopened_conversation_costs_what_was_paid_and_one_that_begins_anew_mo
     """The same question, forty times or until it is answered with yes."""
     mechanism = AboveThreshold(epsilon=1, threshold=6, sensitivity=1)
     Attack(
-        "open and reopen",
+        "open and resume",
         talk(mechanism, lambda entries: entries),
         talk(mechanism, lambda _: []),
         6,
@@ -131,14 +131,14 @@ def test_another_analyst_sees_nothing_of_a_conversation() -> None:
             mechanism = AboveThreshold(epsilon=1, threshold=100, sensitivity=1)
             watch = curator.open(mechanism, spend=dp.PureDP(epsilon=1), asker="ann")
             for _ in range(asks):
-                watch = curator.reopen(watch.id, asker="ann")
+                watch = curator.resume(watch.id, asker="ann")
                 watch.ask("SELECT COUNT(*) AS n FROM people")
             names[1] = watch.id
         refusals = []
         for name in names:
             with pytest.raises(InvalidParameter) as refused:
-                curator.reopen(name, asker="bob")
+                curator.resume(name, asker="bob")
             refusals.append(str(refused.value).replace(name, "id"))
-        return refusals, str(curator.conversations(asker="bob"))
+        return refusals, str(curator.interactive_sessions(asker="bob"))
 
     assert view(0) == view(1) == view(4)

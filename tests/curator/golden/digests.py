@@ -29,11 +29,11 @@ from discreet.core.events import versioned
 from discreet.core.events.tuned import PoissonRuns, TruncatedNegativeBinomial
 from discreet.core.guarantee import ApproxZCDP, GaussianDP, RenyiDP
 from discreet.core.unit import Edge, Node
-from discreet.curator.budget import Purse
+from discreet.curator.budget import PrivacyBudget, unit_text
 from discreet.curator.rounds.analyst_spending import plain_unit
+from discreet.curator.sql import planned_sql
 from discreet.curator.synopsis.fingerprint import described, requested
 from discreet.curator.synopsis.mechanism import GIVEN
-from discreet.curator.unit_text import unit_text
 from discreet.mechanisms import AboveThreshold, NumericSparse, Scores, Sparse
 from discreet.mechanisms.distributions.distribution import law_from_plain
 from discreet.mechanisms.sparse_vector.plain import plain_mechanism
@@ -158,7 +158,7 @@ def _questions() -> Iterator[tuple[str, list[str | None]]]:
     made = frontends.curator()
     for number, text in enumerate(test_identity.ASKED):
         spend = dp.ApproxDP(epsilon=2, delta=1e-6)
-        split = allocated(made._inquiry(text, spend, None, None)[1])
+        split = allocated(planned_sql(made.context, text, spend, None, None)[1])
         yield f"split {number}", [_digest(json.dumps(split))]
 
 
@@ -188,7 +188,7 @@ def _one(unit: Any) -> Any:
 
 
 def _terms(budget: Any) -> list[Any]:
-    terms = Purse(budget, dp.Row()).terms
+    terms = PrivacyBudget(budget, dp.Row()).terms
     return [terms.unit, terms.budget, terms.filter]
 
 

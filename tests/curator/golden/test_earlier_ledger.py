@@ -117,7 +117,7 @@ def test_a_conversation_goes_on_where_it_was(source: dp.Curator) -> None:
 
 def test_a_watch_goes_on_where_it_was(source: dp.Curator) -> None:
     name, above, below = TOLD["watch"]
-    watch = source.reopen(name)
+    watch = source.resume(name)
     assert (above, below) == (True, False)
     assert watch.ask(clinic.EVERYBODY)
     assert watch.ask(clinic.EVERYBODY)
@@ -127,7 +127,7 @@ def test_a_watch_goes_on_where_it_was(source: dp.Curator) -> None:
 
 
 def test_a_round_takes_more_queries_and_closes(source: dp.Curator) -> None:
-    about = source.resume_round(TOLD["round"])
+    about = source.resume(TOLD["round"])
     about.submit("bob", [{"ward": "A"}])
     results = about.close()
     truth = [clinic.visits().filter(ward=ward).height for ward in clinic.WARDS]

@@ -124,7 +124,7 @@ def test_a_conversation_goes_on_where_it_was(free: dp.Curator) -> None:
 
 def test_watches_go_on_where_they_were(free: dp.Curator) -> None:
     for name, (number, replies) in TOLD["watches"].items():
-        watch = free.reopen(number)
+        watch = free.resume(number)
         above = name == "above"
         assert replies == (["False"] if above else [replies[0], str(watch.ask(hospital.NOBODY))])
         for _ in range(1 if above else 2):
@@ -134,7 +134,7 @@ def test_watches_go_on_where_they_were(free: dp.Curator) -> None:
 
 
 def test_an_open_round_takes_more_queries_and_closes(free: dp.Curator) -> None:
-    about = free.resume_round(TOLD["open round"])
+    about = free.resume(TOLD["open round"])
     about.submit("bob", [{"ward": "A"}])
     results = about.close()
     truth = [hospital.visits().filter(ward=ward).height for ward in hospital.WARDS]
@@ -145,7 +145,7 @@ def test_an_open_round_takes_more_queries_and_closes(free: dp.Curator) -> None:
 
 def test_a_closed_round_is_read_again(free: dp.Curator) -> None:
     name, told = TOLD["closed round"]
-    about = free.resume_round(name)
+    about = free.resume(name)
     assert hospital.sums(about.close()) == told
 
 

@@ -263,9 +263,9 @@ def test_a_ledger_is_read_as_before_when_everything_has_another_name(tmp_path: P
             release = account.sql(hospital.INSIDE, spend=hospital.TWO, **CARE)
             assert [release.to_json(), hospital.left(account)] == TOLD["shared"][name]
         assert source.resume(TOLD["conversation"][0]).ask("ward", "C").number == 4
-        assert source.reopen(TOLD["watches"]["sparse"][0]).ask(hospital.EVERYBODY)
+        assert source.resume(TOLD["watches"]["sparse"][0]).ask(hospital.EVERYBODY)
         ended, told = TOLD["closed round"]
-        assert hospital.sums(source.resume_round(ended).close()) == told
-        assert source.resume_round(TOLD["open round"]).close() is not None
+        assert hospital.sums(source.resume(ended).close()) == told
+        assert source.resume(TOLD["open round"]).close() is not None
         assert [str(amount) for amount in source.ledger.spent()] == TOLD["spent"]
         source.ledger.verify(TOLD["head"])

@@ -11,7 +11,7 @@ import pytest
 
 import discreet as dp
 from discreet.core.errors import InvalidParameter
-from discreet.curator.payment import Payment
+from discreet.curator.context import Context
 from discreet.relational.bounding.hashing import NATIVE
 from discreet.relational.types.data_type import Kind
 from tests import postgres_server
@@ -51,16 +51,16 @@ def test_a_public_table_that_comes_and_goes_prices_no_answer_for_too_few_partner
     asked = curator(home)
     before = asked.remaining
     home.owner.execute(f"DELETE FROM {home.schema}.t2 WHERE v > 0")
-    real = Payment.require_unchanged
+    real = Context.require_unchanged
 
-    def whole_again(self: Payment) -> None:
+    def whole_again(self: Context) -> None:
         home.owner.execute(
             f"INSERT INTO {home.schema}.t2 SELECT 1, v FROM generate_series(1, 999) v "
             f"WHERE NOT EXISTS (SELECT 1 FROM {home.schema}.t2 WHERE v > 0)"
         )
         real(self)
 
-    monkeypatch.setattr(Payment, "require_unchanged", whole_again)
+    monkeypatch.setattr(Context, "require_unchanged", whole_again)
     with pytest.raises(InvalidParameter) as refused:
         asked.sql(JOINED, spend=SPEND)
     assert refused.value.code == "data_changed"

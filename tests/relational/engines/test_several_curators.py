@@ -79,7 +79,7 @@ def test_settings_of_the_engine_are_those_of_every_curator() -> None:
     engine = dp.DuckDB(threads=1, memory_limit="300MB")
     asked = [curator(_Given(engine), 2) for _ in range(2)]
     text = "SELECT current_setting('threads'), current_setting('memory_limit')"
-    first, second = (each._database.engine.rows(text) for each in asked)
+    first, second = (each.context.database.engine.rows(text) for each in asked)
     assert first == second
     assert first[0][0] == 1
 

@@ -19,7 +19,7 @@ from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import exact
 from discreet.core.unit import PrivacyUnit
-from discreet.curator.budget import Purse
+from discreet.curator.budget import PrivacyBudget
 from discreet.errors import InvalidParameter
 from discreet.mechanisms import DiscreteLaplace, Gaussian
 from discreet.relational.aggregates.measures import Total
@@ -80,7 +80,7 @@ def test_the_certified_price_is_within_the_spend(
         case dp.RenyiDP():
             (loss,) = event.rdp(orders=[float(spend.alpha)])
             assert loss <= float(spend.epsilon) * (1 + 1e-9)
-    purse = Purse(spend, unit)
+    purse = PrivacyBudget(spend, unit)
     charge = purse.charge(spend, (inquiry.allocation.linear_event, *inquiry.choice_events))
     limit = purse.currency.read(spend.per(unit), steps_up)
     assert all(part >= -_ROUNDING for part in minus(limit, charge))

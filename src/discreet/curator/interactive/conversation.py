@@ -21,7 +21,7 @@ from discreet.core.errors import Exhausted, InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.written import Form
-from discreet.curator.payment import OWNER
+from discreet.curator.purchase import OWNER
 from discreet.curator.synopsis.release import SynopsisRelease
 from discreet.queries.online.construction import OnlineSession
 from discreet.queries.online.journal import Entry, Journal, answered, estimated
@@ -132,7 +132,7 @@ class Conversation:
 
     @property
     def id(self) -> str:
-        """By which :meth:`Session.resume` finds it. Random."""
+        """By which ``curator.resume`` finds it. Random."""
         return self._name
 
     @property

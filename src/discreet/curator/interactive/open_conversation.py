@@ -1,6 +1,6 @@
 """Opening a conversation about a universe, and resuming it from the ledger.
 
-To open: translate, price, reserve, claim, keep the salt, count once, begin. To resume: claim, which
+To open: translate, price, reserve, claim, keep the salt, count once, start. To resume: claim, which
 ends every older speaker; read back the salt and all that was said; count the same records again;
 be where the conversation was. Nothing is drawn a second time and nothing is charged.
 
@@ -13,23 +13,23 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.errors import EngineFailed, InvalidData, InvalidParameter
+from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count, probability
-from discreet.core.written import written
 from discreet.curator.budget import as_written
+from discreet.curator.context import Context, tables_read
 from discreet.curator.interactive.conversation import Conversation, Plan
-from discreet.curator.interactive.sessions import Dialogue, paid_dialogue
-from discreet.curator.payment import OWNER
+from discreet.curator.purchase import Offer, Purchase, Reservation, reserve
 from discreet.curator.synopsis.make import synopsis_facts
+from discreet.curator.synopsis.universe import counts_of, declared_universe
 from discreet.curator.tags import name_of
 from discreet.ledger.session_log import SessionLog
-from discreet.noise.randomness import random_id
+from discreet.noise.randomness import Source
 from discreet.queries.online.construction import OnlineConstruction
 from discreet.queries.online.journal import Entry, answered
 from discreet.queries.online.stored_construction import construction_from_dict, construction_to_dict
@@ -39,88 +39,72 @@ from discreet.queries.workload.universe import Universe
 from discreet.relational.database import private_tables
 from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.identity.former import former_identity
-from discreet.relational.identity.identity import identity
 from discreet.relational.plan.keyed_universe import KeyedUniverse, question_of, universe_from
 from discreet.release.guarantee import guarantee_from_dict, guarantee_to_dict
-
-if TYPE_CHECKING:
-    from discreet.curator.session import Session
 
 Counts = NDArray[np.int64]
 
 
-def begin_conversation(
-    session: Session,
+def open_conversation(
+    context: Context,
     universe: Universe,
     make: Callable[..., Any],
-    spend: Guarantee,
     *,
+    spend: Guarantee,
     questions: int,
     confidence: float,
-    asker: str,
+    analyst: str,
     purpose: str | None,
 ) -> Conversation:
-    """Pay for a conversation and begin it."""
-    session._purse.check(spend)
-    database = session._database
-    source = TableCounts.of(universe, session._question, database.engine, private_tables(database))
+    """Pay for a conversation and start it."""
+    context.budget.check(spend)
+    spend = as_written(spend)
+    source = counts_of(context, universe)
     assert isinstance(universe, KeyedUniverse)  # else there is nothing to count
     universe.require_explicit(method="a conversation")
-    spend = as_written(spend)
-    planned = {
+    planned: dict[str, Any] = {
         "questions": count("questions", questions),
         "confidence": float(probability("confidence", confidence)),
     }
-    allowed = session._policies.admit(source.question, spend, asker=asker, purpose=purpose)
-    mechanism = _made(make, session, source, spend, planned)
-    session._scope.require_event(mechanism.event, session.unit)
-    if session._holdings.randomness.private:  # test mode has no price
-        session._purse.require_covered(spend, mechanism.event)
-    source.text(universe.names[:1])  # what cannot be written is refused now
-    session._payment.require_unchanged()
-    kept = {
-        "universe": list(universe.questions),
-        "mechanism": construction_to_dict(mechanism),
-        "spend": guarantee_to_dict(spend),
-        "snapshot": session._snapshot(source.question),
-        "question": identity(
-            "universe", question=source.question, rows=session._rows(source.question)
-        ),
-        **planned,
-    }
-    name = session._account.reserve(
-        asker=asker,
-        question=f"conversation {random_id(96)}",
-        charge=session._price(spend, (mechanism.event,)),
-        event=mechanism.event.to_json(),
-        detail={
-            "mechanism": f"conversation about {' x '.join(universe.names)}",
-            "spend": written(spend),
-            "conversation": kept,
-            **allowed,
-        },
+
+    def offer() -> Offer[OnlineConstruction]:
+        mechanism = _made(make, source, planned, spend=spend, randomness=context.randomness)
+        source.text(universe.names[:1])  # what cannot be written, or stated, is refused now
+        mechanism.within(**planned)
+        kept = {
+            "universe": list(universe.questions),
+            "mechanism": construction_to_dict(mechanism),
+            "spend": guarantee_to_dict(spend),
+            "snapshot": context.snapshot(tables_read(source.question)),
+            "question": declared_universe(context, source.question),
+            **planned,
+        }
+        words = f"conversation about {' x '.join(universe.names)}"
+        return Offer(mechanism, mechanism.event, {"mechanism": words, "conversation": kept})
+
+    purchase = Purchase(
+        analyst=analyst, purpose=purpose, spend=spend, reads=(source.question,), offer=offer
     )
-    read = partial(session._payment.guarded, name)
-    return _continued(session, name, source, mechanism, planned=planned, read=read)
+    reservation, mechanism = reserve(context, purchase, "conversation")
+    return _continued(reservation, source, mechanism, planned=planned, read=reservation.read)
 
 
-def resume_conversation(session: Session, name: str, *, asker: str) -> Conversation:
-    """Go on with a conversation that was paid from here by the same asker."""
-    paid = paid_dialogue(session._account, name, Dialogue.CONVERSATION, asker=asker)
-    kept = paid["detail"]["conversation"]
-    universe = universe_from(kept["universe"], session._question)
-    question = question_of(universe, session._question)
-    purpose = paid["detail"].get("purpose")
-    session._policies.admit_resumed(question, asker=asker, purpose=purpose)
-    now = identity("universe", question=question, rows=session._rows(question))
-    if kept["question"] not in (now, former_identity(question, session.unit)):
+def resume_conversation(reservation: Reservation, paid: Mapping[str, Any]) -> Conversation:
+    """Go on with a conversation that was paid for."""
+    context, detail = reservation.context, paid["detail"]
+    kept = detail["conversation"]
+    universe = universe_from(kept["universe"], context.query)
+    question = question_of(universe, context.query)
+    context.policies.admit_resumed(question, asker=paid["asker"], purpose=detail.get("purpose"))
+    now = declared_universe(context, question)
+    if kept["question"] not in (now, former_identity(question, context.unit)):
         raise InvalidParameter(
             code="universe_differs",
             expectation="tables that are declared as when the conversation was opened",
             received=list(universe.names),
             remedy="Declare the columns as they were, or open a new conversation.",
         )
-    if session._snapshot(question) != kept["snapshot"]:
+    if context.snapshot(tables_read(question)) != kept["snapshot"]:
         raise InvalidParameter(
             code="data_changed",
             expectation="the tables as they were when the conversation was opened",
@@ -128,61 +112,43 @@ def resume_conversation(session: Session, name: str, *, asker: str) -> Conversat
             remedy="Open a new conversation. For tables that are not files, name their version: "
             "dp.table(..., snapshot=...).",
         )
-    session._payment.require_unchanged()
+    context.require_unchanged()
     mechanism = construction_from_dict(
         kept["mechanism"],
         spend=guarantee_from_dict(kept["spend"]),
-        randomness=session._holdings.randomness,
+        randomness=context.randomness,
     )
-    database = session._database
+    database = context.database
     source = TableCounts(universe, question, database.engine, private=private_tables(database))
-    read = partial(_read_again, session, name)
-    return _continued(session, name, source, mechanism, planned=kept, read=read)
+    return _continued(reservation, source, mechanism, planned=kept, read=reservation.read_again)
 
 
 def _continued(
-    session: Session,
-    name: str,
+    reservation: Reservation,
     source: TableCounts,
     mechanism: OnlineConstruction,
     *,
     planned: Mapping[str, Any],
     read: Callable[[Callable[[], Counts]], Counts],
 ) -> Conversation:
-    """Claim it, count its records, and be where its notebook ends."""
-    pages = _Pages(session._account.session_log(name))
+    """Claim it, count its records, and be where its log ends."""
+    context = reservation.context
+    pages = _Pages(reservation.log())
     salted = replace(source, salt=pages.salt(source.salt))
     counts = read(lambda: _counted(salted))
     live = mechanism.open(counts, pages)
     plan = Plan(
         universe=source.universe,
-        guarantee=mechanism.spend.per(session.unit),
+        guarantee=mechanism.spend.per(context.unit),
         questions=int(planned["questions"]),
         confidence=float(planned["confidence"]),
         within=mechanism.within(
             confidence=planned["confidence"], questions=int(planned["questions"])
         ),
-        facts=synopsis_facts(session, source, mechanism=name_of(mechanism), rmse=None),
+        facts=synopsis_facts(context, source, mechanism=name_of(mechanism), rmse=None),
     )
-    close = partial(session._account.commit, name, {"closed": True})
-    return Conversation(name, plan, live, pages, close, asked=pages.asked())
-
-
-def _read_again(session: Session, name: str, compute: Callable[[], Counts]) -> Counts:
-    """Count again; a failure says nothing, and leaves the conversation as it was."""
-    try:
-        with session._database.engine.snapshot():
-            counts = compute()
-            session._payment.require_unchanged()
-    except Exception:
-        OWNER.exception("conversation %s could not be resumed", name)
-    else:
-        return counts
-    raise EngineFailed(
-        code="engine_failed",
-        expectation="an engine that answers",
-        remedy="Resume it again. The data owner's log says what happened.",
-    )
+    close = partial(reservation.commit, {"closed": True})
+    return Conversation(reservation.id, plan, live, pages, close, asked=pages.asked())
 
 
 def _counted(source: TableCounts) -> Counts:
@@ -200,7 +166,7 @@ def _counted(source: TableCounts) -> Counts:
 
 @dataclass(frozen=True)
 class _Pages:
-    """A notebook as the journal of the mechanism, with a page of the curator's own."""
+    """A session log as the journal of the mechanism, with a page of the curator's own."""
 
     notebook: SessionLog
 
@@ -228,10 +194,11 @@ class _Pages:
 
 def _made(
     make: Callable[..., Any],
-    session: Session,
     source: TableCounts,
-    spend: Guarantee,
     planned: Mapping[str, Any],
+    *,
+    spend: Guarantee,
+    randomness: Source,
 ) -> OnlineConstruction:
     """The mechanism, with everything that follows from the tables."""
     keywords: dict[str, Any] = {
@@ -239,7 +206,7 @@ def _made(
         "spend": spend,
         "size": source.size,
         "records": source.records,
-        "randomness": session._holdings.randomness,
+        "randomness": randomness,
         **planned,
     }
     try:

@@ -1,8 +1,9 @@
-"""Dialogues: what was paid for once and goes on over several calls, known by its id.
+"""Interactive sessions: what was paid for once and goes on over several calls, known by its id.
 
-A conversation, a round and a watch are each a reservation that stays open. Whoever lost an id finds
-it in :func:`dialogues`; whoever passes a wrong one is told what it is, if it is their own. What
-another asker or another account paid for is as unknown as what never was.
+A sparse vector session, a conversation and a round are each a reservation that stays open. Whoever
+lost an id finds it in :func:`discreet.curator.history.interactive_sessions`; whoever passes a wrong
+one is told what it is, if it is their own. What another analyst or another account paid for is as
+unknown as what never was.
 
 Source: contract, "What may be seen" (between analysts).
 """
@@ -21,30 +22,25 @@ from discreet.ledger import LedgerAccount
 _RELEASE = re.compile("[0-9a-f]{24}").fullmatch
 
 
-class Dialogue(StrEnum):
-    """What goes on; its value is what it is called, and where its reservation keeps it."""
+class SessionKind(StrEnum):
+    """What goes on; its value is where its reservation keeps it, and never changes."""
 
     CONVERSATION = "conversation"
     ROUND = "round"
-    WATCH = "watch"
-
-    @property
-    def resumed_by(self) -> str:
-        """The method that goes on with it."""
-        return {"conversation": "resume", "round": "resume_round", "watch": "reopen"}[self.value]
+    SPARSE_VECTOR = "watch"
 
 
-def dialogue_of(detail: Mapping[str, Any]) -> Dialogue | None:
+def kind_of(detail: Mapping[str, Any]) -> SessionKind | None:
     """What a reservation with this detail opened; None where it paid for one answer."""
-    return next((kind for kind in Dialogue if isinstance(detail.get(kind), dict)), None)
+    return next((kind for kind in SessionKind if isinstance(detail.get(kind), dict)), None)
 
 
 @dataclass(frozen=True)
-class Opened:
-    """One dialogue.
+class InteractiveSession:
+    """One of them, as the ledger tells.
 
     Attributes:
-        id: Pass it to ``curator.resume``, ``resume_round`` or ``reopen``, as ``kind`` says.
+        id: Pass it to ``curator.resume``.
         kind: What it is.
         asker: Who opened it, and alone may go on with it.
         opened: When, in UTC.
@@ -54,7 +50,7 @@ class Opened:
     """
 
     id: str
-    kind: Dialogue
+    kind: SessionKind
     asker: str
     opened: str
     spend: str
@@ -63,29 +59,28 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class Dialogues:
-    """All conversations, rounds and watches of an account, oldest first."""
+class InteractiveSessions:
+    """All interactive sessions of an account, oldest first."""
 
-    opened: tuple[Opened, ...]
+    opened: tuple[InteractiveSession, ...]
 
     def __len__(self) -> int:
         return len(self.opened)
 
-    def __iter__(self) -> Iterator[Opened]:
+    def __iter__(self) -> Iterator[InteractiveSession]:
         """One by one."""
         return iter(self.opened)
 
-    def __getitem__(self, place: int) -> Opened:
+    def __getitem__(self, place: int) -> InteractiveSession:
         """One of them."""
         return self.opened[place]
 
     def __str__(self) -> str:
         """A line or two for each, with the call that goes on with it."""
         if not self.opened:
-            return "no conversation was opened here"
+            return "no interactive session was opened here"
         return "\n".join(
-            f"{each.about} ({each.ended}): curator.{each.kind.resumed_by}"
-            f"({each.id!r}, asker={each.asker!r})\n"
+            f"{each.about} ({each.ended}): curator.resume({each.id!r}, asker={each.asker!r})\n"
             f"  opened {each.opened} UTC for {each.spend}"
             for each in self.opened
         )
@@ -93,25 +88,22 @@ class Dialogues:
     __repr__ = __str__
 
 
-def paid_dialogue(
-    account: LedgerAccount, name: str, kind: Dialogue, *, asker: str
-) -> Mapping[str, Any]:
-    """What the reservation of an asker's own dialogue says; a refusal where there is none."""
-    body = _paid(account, name, kind)
-    if body.get("asker") != asker:
-        raise _unknown(name, kind)
-    found = dialogue_of(body.get("detail", {}))
-    if found is kind:
-        return body
-    if found is None:
-        raise _unknown(name, kind, what="which was paid for and cannot be gone on with")
-    what = f"the id of a {found.value}, for curator.{found.resumed_by}"
-    raise _unknown(name, kind, what=what)
+def paid_session(
+    account: LedgerAccount, name: str, *, analyst: str
+) -> tuple[SessionKind, Mapping[str, Any]]:
+    """The kind of an analyst's own session, and what its reservation says; or a refusal."""
+    body = _paid(account, name)
+    if body.get("asker") != analyst:
+        raise _unknown(name)
+    kind = kind_of(body.get("detail", {}))
+    if kind is None:
+        raise _unknown(name, what="which was paid for and cannot be gone on with")
+    return kind, body
 
 
-def _paid(account: LedgerAccount, name: str, kind: Dialogue) -> Mapping[str, Any]:
+def _paid(account: LedgerAccount, name: str) -> Mapping[str, Any]:
     if not isinstance(name, str):
-        raise _unknown(type(name).__name__, kind)
+        raise _unknown(type(name).__name__)
     try:
         return account.paid(name)
     except InvalidParameter as refusal:
@@ -119,20 +111,14 @@ def _paid(account: LedgerAccount, name: str, kind: Dialogue) -> Mapping[str, Any
             raise
     # Releases have shorter ids; by its form alone nothing is told about anybody's.
     what = "the form of an answer's id; answers are not resumed" if _RELEASE(name) else ""
-    raise _unknown(name, kind, what=what)
+    raise _unknown(name, what=what)
 
 
-def _unknown(name: str, kind: Dialogue, *, what: str = "") -> InvalidParameter:
-    expectation = f"the id of a {kind.value} of this asker, paid from this account"
-    received = f"{name}: {what}" if what else name
-    remedy = (
-        f"Pass `{kind.value}.id`, and the `asker=` who opened it; curator.conversations() "
-        "lists them all."
-    )
-    if kind is Dialogue.ROUND:
-        return InvalidParameter(
-            code="round_unknown", expectation=expectation, received=received, remedy=remedy
-        )
+def _unknown(name: str, *, what: str = "") -> InvalidParameter:
     return InvalidParameter(
-        code="conversation_unknown", expectation=expectation, received=received, remedy=remedy
+        code="conversation_unknown",
+        expectation="the id of an interactive session of this analyst, paid from this account",
+        received=f"{name}: {what}" if what else name,
+        remedy="Pass `session.id`, and the `asker=` who opened it; curator.interactive_sessions() "
+        "lists them all.",
     )

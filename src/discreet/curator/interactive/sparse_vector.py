@@ -1,8 +1,8 @@
-"""A conversation over SQL questions under one event: sparse vector on the curator's data.
+"""A sparse vector session: SQL queries compared with a hidden threshold, under one event.
 
-The noise of a hidden threshold is in the ledger, veiled, before the first comparison that uses it,
-and each answer before it is seen. So another process goes on with the same threshold: nothing is
-drawn again. A mechanism of one's own, which keeps its secrets to itself, lives in its process.
+The noise of a hidden threshold is in the ledger, encrypted, before the first comparison that uses
+it, and each answer before it is seen. So another process goes on with the same threshold: nothing
+is drawn again. A mechanism of one's own, which keeps its secrets to itself, lives in its process.
 
 Source: 000a:E1–E4; contract, "Spending" (noise that outlives a call). Proof: ``proofs/pmw.md``.
 """
@@ -10,16 +10,19 @@ Source: 000a:E1–E4; contract, "Spending" (noise that outlives a call). Proof: 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from discreet.core.errors import Exhausted, InvalidParameter
+from discreet.core.errors import DiscreetError, Exhausted, InvalidParameter
 from discreet.core.events.event import Event
-from discreet.core.guarantee import PureDP
+from discreet.core.guarantee import Guarantee, PureDP
 from discreet.core.parameters import Number, exact
-from discreet.curator.payment import Payment
+from discreet.curator.context import Context
+from discreet.curator.purchase import Offer, Purchase, Reservation, reserve
+from discreet.curator.tags import name_of
 from discreet.mechanisms import GENERAL, MONOTONE
 from discreet.mechanisms.sparse_vector.hidden import BEGINNING, HiddenThreshold, Rounds
+from discreet.mechanisms.sparse_vector.plain import mechanism_from_plain, plain_mechanism
 from discreet.noise.randomness import SYSTEM, integer
 from discreet.relational.aggregates.measures import Total
 from discreet.relational.bounding.contributions import swaps
@@ -29,59 +32,110 @@ from discreet.relational.planning.planned_query import Inquiry
 from discreet.relational.schema.table import MOST_ROWS
 
 
-class Watchable(Protocol):
-    """A mechanism that opens conversations about numbers of a declared sensitivity."""
+class InteractiveMechanism(Protocol):
+    """A mechanism that opens sessions about numbers of a declared sensitivity."""
 
     @property
     def event(self) -> Event:
-        """What a whole conversation costs."""
+        """What a whole session costs."""
 
     @property
     def sensitivity(self) -> Number:
         """How far one unit may move each number asked about."""
 
     def open(self, before: Rounds = ..., /) -> Any:
-        """Start a conversation, or go on with one."""
+        """Start a session, or go on with one."""
 
 
-class Watch:
-    """An open conversation: :meth:`ask` SQL questions with one whole-number cell each."""
+def open_sparse_vector(
+    context: Context,
+    mechanism: InteractiveMechanism,
+    *,
+    spend: Guarantee,
+    analyst: str,
+    purpose: str | None,
+) -> SparseVectorSession:
+    """Pay for a session and start it."""
+    plain = plain_mechanism(mechanism)
+
+    def offer() -> Offer[Any]:
+        live = _opened(mechanism)
+        words = {"mechanism": name_of(mechanism), "watch": plain}
+        return Offer(live, mechanism.event, words, brings_noise=True)
+
+    purchase = Purchase(
+        analyst=analyst, purpose=purpose, spend=spend, reads=(), offer=offer, own=plain is None
+    )
+    reservation, live = reserve(context, purchase, "conversation")
+    return SparseVectorSession(mechanism, live, reservation)
+
+
+def resume_sparse_vector(reservation: Reservation, paid: Mapping[str, Any]) -> SparseVectorSession:
+    """Go on with one that was paid for, with the threshold that its log keeps."""
+    context, detail = reservation.context, paid["detail"]
+    context.policies.admit_resumed(None, asker=paid["asker"], purpose=detail.get("purpose"))
+    mechanism = mechanism_from_plain(detail["watch"], context.randomness)
+    return SparseVectorSession(mechanism, None, reservation)
+
+
+def _opened(mechanism: InteractiveMechanism) -> Any:
+    """A session that nobody asked yet; refused if this is no mechanism that opens one."""
+    try:
+        fits = isinstance(mechanism.event, Event) and exact(mechanism.sensitivity) > 0
+        live = mechanism.open() if fits else None
+    except DiscreetError:
+        raise
+    except (AttributeError, TypeError, ValueError):
+        live = None
+    if not callable(getattr(live, "ask", None)):
+        raise InvalidParameter(
+            code="not_an_interactive_mechanism",
+            expectation="a mechanism that opens a session of numbers: AboveThreshold, Sparse or "
+            "NumericSparse, or one with event, sensitivity and open()",
+            received=type(mechanism).__name__,
+            remedy="Open AboveThreshold(epsilon=..., threshold=..., sensitivity=1); what answers "
+            "once is for curator.sql or curator.release.",
+        )
+    return live
+
+
+class SparseVectorSession:
+    """An open session: :meth:`ask` SQL queries with one whole-number cell each.
+
+    ``curator.resume(session.id)`` goes on with it in another process, which ends it here.
+    """
 
     def __init__(
-        self,
-        mechanism: Watchable,
-        question: Callable[[str], Question],
-        payment: Payment,
-        reservation: str,
+        self, mechanism: InteractiveMechanism, live: Any, reservation: Reservation
     ) -> None:
-        """Start the conversation, which was paid for, or go on with it where it was.
-
-        ``question`` says what a text asks.
-        """
+        """Start the session ``live``, which was paid for; or, without one, go on where it was."""
         self._mechanism = mechanism
-        self._question = question
-        self._payment = payment
         self._reservation = reservation
-        self._notebook = payment.account.session_log(reservation)
-        before = _rounds(self._notebook.entries())
-        self._kept = before.hidden
-        self._session = mechanism.open() if before == BEGINNING else mechanism.open(before)
+        self._context = reservation.context
+        self._log = reservation.log()
+        self._kept: HiddenThreshold | None = None
+        if live is None:
+            before = _rounds(self._log.entries())
+            self._kept = before.hidden
+            live = mechanism.open() if before == BEGINNING else mechanism.open(before)
+        self._session = live
         self._settled = True
         self._lock = threading.RLock()
 
     @property
     def id(self) -> str:
-        """By which :meth:`Access.reopen` finds it. Random."""
-        return self._reservation
+        """By which ``curator.resume`` finds it. Random."""
+        return self._reservation.id
 
     @property
     def event(self) -> Event:
-        """What the whole conversation cost."""
+        """What the whole session cost."""
         return self._mechanism.event
 
     def ask(self, text: str) -> Any:
         """Answer one question: a count or a sum of a whole column, without GROUP BY."""
-        question = self._question(text)
+        question = self._context.query(text)
+        self._context.policies.require_columns(question)
         inquiry = Inquiry(question, PureDP(epsilon=1), MOST_ROWS)
         parts = inquiry.parts
         if question.keys.cells != 1 or len(parts) != 1 or inquiry.choices:
@@ -118,9 +172,10 @@ class Watch:
                 raise Exhausted(
                     code="conversation_interrupted",
                     expectation="a conversation of which every question was answered or refused",
-                    received=self._reservation,
-                    remedy="Go on with curator.reopen(id).",
+                    received=self.id,
+                    remedy="Go on with curator.resume(id).",
                 )
+            self._context.require_unchanged()  # free: nothing was read
             self._settled = False
             answer = self._answer(text, question, inquiry)
             self._settled = True
@@ -138,7 +193,7 @@ class Watch:
                 [inquiry.parts[0].measure],
                 [],
                 inquiry.person,
-                self._payment.database.engine,
+                self._context.database.engine,
                 salt=integer(SYSTEM, 62),
             )
             try:
@@ -146,10 +201,10 @@ class Watch:
             except Exhausted as finished:  # told by earlier answers, so it is public
                 return finished
 
-        answer = self._payment.guarded(self._reservation, answered)
+        answer = self._reservation.read(answered)
         if not isinstance(answer, Exhausted):
             above = answer is not None and answer is not False
-            self._notebook.write({"sql": text, "answer": _plain(answer), "above": above})
+            self._log.write({"sql": text, "answer": _plain(answer), "above": above})
             # A yes ends the round; the next one's secret may happen to be the same number.
             self._kept = None if above else self._kept
         return answer
@@ -158,16 +213,16 @@ class Watch:
         """Keep the secret of the next comparison, unless it is kept."""
         hidden = getattr(self._session, "hidden", lambda: None)()
         if hidden is not None and hidden != self._kept:
-            self._notebook.keep({"hidden": hidden.steps})
+            self._log.keep({"hidden": hidden.steps})
             self._kept = hidden
 
     def close(self) -> None:
-        """End the conversation."""
-        self._payment.account.commit(self._reservation, {"closed": True})
+        """End the session; it cannot be resumed."""
+        self._reservation.commit({"closed": True})
 
 
 def _rounds(entries: Sequence[Mapping[str, Any]]) -> Rounds:
-    """How far a notebook says that the conversation came."""
+    """How far a log says that the session came."""
     rounds = BEGINNING
     for entry in entries:
         if "hidden" in entry:

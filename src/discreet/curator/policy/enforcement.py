@@ -50,13 +50,6 @@ class Policies:
                 raise _unknown(name=table, known=database.names())
         return cls((policy,))
 
-    def admit(
-        self, question: Question, spend: Guarantee, *, asker: str, purpose: str | None
-    ) -> dict[str, object]:
-        """Refuse a question that some policy does not allow; what the ledger is to keep of it."""
-        self.require_columns(question)
-        return self.admit_spend(spend, asker=asker, purpose=purpose)
-
     def require_described(self) -> None:
         """Refuse what is of one's own making: nobody can say what it does with which columns."""
         if self.policies:
@@ -76,27 +69,21 @@ class Policies:
             self.require_columns(question)
         self._require_who(asker, purpose)
 
-    def foresee(self, question: Question, spend: Guarantee | None) -> None:
+    def require_askable(self, question: Question, spend: Guarantee | None) -> None:
         """Refuse what could not be asked by anybody, where nobody is named and nothing is paid."""
         self.require_columns(question)
         if spend is not None:
             for policy in self.policies:
                 _require_spend(policy, spend)
 
-    def admit_spend(
-        self, spend: Guarantee, *, asker: str, purpose: str | None
-    ) -> dict[str, object]:
-        """Refuse a price, asker or purpose that some policy does not allow."""
+    def admit(self, spend: Guarantee, *, asker: str, purpose: str | None) -> dict[str, object]:
+        """Refuse a price, asker or purpose that some policy does not allow.
+
+        What is returned is for the ledger to keep.
+        """
         self._require_who(asker, purpose)
         for policy in self.policies:
             _require_spend(policy, spend)
-        if purpose is not None and not isinstance(purpose, str):
-            raise InvalidParameter(
-                code="not_text",
-                expectation="purpose to be text",
-                received=type(purpose).__name__,
-                remedy="Pass purpose as a str.",
-            )
         kept: dict[str, object] = {} if purpose is None else {"purpose": purpose}
         if self.policies:
             kept["policy"] = [policy.digest for policy in self.policies]

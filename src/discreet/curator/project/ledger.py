@@ -10,7 +10,7 @@ from pathlib import Path
 from discreet.core.errors import InvalidParameter, LedgerError
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit
-from discreet.curator.budget import Purse
+from discreet.curator.budget import PrivacyBudget
 from discreet.curator.history import History, history
 from discreet.ledger import Checkpoint, Entry, Ledger
 
@@ -20,14 +20,14 @@ class ProjectLedger:
     """A ledger that was started, and the budget it guards."""
 
     ledger: Ledger
-    purse: Purse
+    budget: PrivacyBudget
 
     @classmethod
     def of(cls, budget: Guarantee, unit: PrivacyUnit, ledger: Ledger) -> ProjectLedger:
         """Open a ledger that was started, on these terms."""
-        purse = Purse(budget, unit)
-        ledger.open(purse.terms)
-        return cls(ledger, purse)
+        guarded = PrivacyBudget(budget, unit)
+        ledger.open(guarded.terms)
+        return cls(ledger, guarded)
 
     @classmethod
     def read(cls, budget: Guarantee, unit: PrivacyUnit, ledger: Ledger) -> ProjectLedger:
@@ -37,21 +37,21 @@ class ProjectLedger:
         except LedgerError as refusal:
             if refusal.code != "ledger_superseded":
                 raise
-        return cls(ledger, Purse(budget, unit))
+        return cls(ledger, PrivacyBudget(budget, unit))
 
     @property
     def spent(self) -> Guarantee:
         """What has been spent, unfinished reservations included, rounded up."""
-        return self.purse.spent(self.ledger.spent())
+        return self.budget.spent(self.ledger.spent())
 
     @property
     def remaining(self) -> Guarantee:
         """What may still be spent, rounded down."""
-        return self.purse.remaining(self.ledger.remaining())
+        return self.budget.remaining(self.ledger.remaining())
 
     def history(self) -> History:
         """What was asked, by whom and at what price."""
-        return history(self.ledger, self.purse)
+        return history(self.ledger, self.budget)
 
     def entries(self) -> Iterator[Entry]:
         """Every entry, oldest first."""
@@ -63,8 +63,8 @@ class ProjectLedger:
         return self.ledger.checkpoint()
 
     def amend(self, numbers: Mapping[str, float], *, reason: str) -> Guarantee:
-        """Change the budget's numbers, every one of them named; its kind cannot change."""
-        wanted = _numbers(self.purse.budget)
+        """Change the budget's numbers, every one of them named; its notion cannot change."""
+        wanted = _numbers(self.budget.total)
         if set(numbers) != set(wanted):
             raise InvalidParameter(
                 code="amendment_numbers",
@@ -72,9 +72,9 @@ class ProjectLedger:
                 received=sorted(numbers),
                 remedy=f"Pass {' '.join(f'--{name} NUMBER' for name in wanted)}.",
             )
-        budget = replace(self.purse.budget, **numbers)  # type: ignore[arg-type]
-        purse = self.purse.amended(budget)
-        self.ledger.amend(limit=purse.limit, budget=purse.terms.budget, reason=reason)
+        budget = replace(self.budget.total, **numbers)  # type: ignore[arg-type]
+        amended = self.budget.amended(budget)
+        self.ledger.amend(limit=amended.limit, budget=amended.terms.budget, reason=reason)
         return budget
 
     def backup(self, path: str | PathLike[str]) -> Checkpoint:

@@ -24,10 +24,10 @@ class FileLedger:
     key: Path | None
 
     def opened(self) -> Ledger:
-        """The ledger, not yet begun."""
+        """The ledger, not yet started."""
         return SQLite(self.path, key=self.key)
 
-    def begun(self) -> bool:
+    def started(self) -> bool:
         """Whether there is anything yet."""
         return self.path.exists()
 
@@ -45,10 +45,10 @@ class ServerLedger:
     key: Path
 
     def opened(self) -> Ledger:
-        """The ledger, not yet begun."""
+        """The ledger, not yet started."""
         return self._ledger()
 
-    def begun(self) -> bool:
+    def started(self) -> bool:
         """Whether there is anything yet."""
         with self._ledger() as ledger:
             return ledger.exists()

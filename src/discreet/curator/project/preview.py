@@ -1,4 +1,4 @@
-"""Previews and plans before a ledger is begun: nothing can be released through it."""
+"""Previews and plans before a ledger is started: nothing can be released through it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from discreet.curator.accuracy import Within
 from discreet.curator.curator import Curator
 from discreet.curator.explain import Explanation
 from discreet.curator.preview import Preview
+from discreet.curator.sql import planned_sql
 from discreet.relational.plan.keyed_universe import KeyedUniverse
 
 if TYPE_CHECKING:
@@ -68,8 +69,10 @@ class Look:
         rows_at_least: int | None,
     ) -> None:
         """Refuse what the curator would refuse before it asks its ledger, policies included."""
-        question, inquiry = self._curator._inquiry(text, spend, accuracy, rows_at_least)
-        self._curator._policies.admit(question, inquiry.spend, asker=asker, purpose=purpose)
+        context = self._curator.context
+        query, planned = planned_sql(context, text, spend, accuracy, rows_at_least)
+        context.policies.require_columns(query)
+        context.policies.admit(planned.spend, asker=asker, purpose=purpose)
 
     def universe(self, table: str, *columns: str, **expressions: str) -> KeyedUniverse:
         """A universe of a table's keys; it describes, and holds no data."""

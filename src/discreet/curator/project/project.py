@@ -91,7 +91,7 @@ class Project:
         return next(each.unit for each in self.tables.values() if isinstance(each, PrivateEntry))
 
     def curator(self) -> Curator:
-        """Open the tables, and begin the ledger or go on with it."""
+        """Open the tables, and start the ledger or go on with it."""
         return self._curator(self.ledger.opened())
 
     def look(self) -> Look:
@@ -99,27 +99,27 @@ class Project:
 
         So the terms in the file may still change after a look at what they would buy.
         """
-        begun = self.ledger.begun()
-        return Look(self.curator() if begun else self._curator(Memory()))
+        started = self.ledger.started()
+        return Look(self.curator() if started else self._curator(Memory()))
 
     def database(self) -> Database:
-        """The tables alone, checked against their declarations; no ledger is begun."""
+        """The tables alone, checked against their declarations; no ledger is started."""
         engine = self.engine.opened()
         return Database(engine, self._opened(engine))
 
     def open_ledger(self) -> ProjectLedger:
         """The ledger alone, for its owner; no data is opened."""
-        return ProjectLedger.of(self.budget, self.unit, self._begun())
+        return ProjectLedger.of(self.budget, self.unit, self._started())
 
     def read_ledger(self) -> ProjectLedger:
         """The same to be read alone, of a copy too."""
-        return ProjectLedger.read(self.budget, self.unit, self._begun())
+        return ProjectLedger.read(self.budget, self.unit, self._started())
 
-    def _begun(self) -> Ledger:
-        if not self.ledger.begun():
+    def _started(self) -> Ledger:
+        if not self.ledger.started():
             raise LedgerError(
                 code="ledger_not_begun",
-                expectation="a ledger that was begun",
+                expectation="a ledger that was started",
                 remedy="The first question begins it: `discreet query`. If there was one before, "
                 "restore a back-up.",
             )

@@ -15,6 +15,7 @@ from fractions import Fraction
 from discreet.core.errors import Exhausted, InvalidParameter
 from discreet.core.guarantee import ApproxDP
 from discreet.core.parameters import exact
+from discreet.curator.context import Context
 from discreet.ledger import Ledger
 from discreet.ledger.entry import EntryKind
 from discreet.ledger.errors import damaged
@@ -89,6 +90,17 @@ class Told:
 def analyst_spending(ledger: Ledger) -> AnalystSpending:
     """The sum over all rounds that a ledger holds, those that were never closed included."""
     return Told(ledger).now()
+
+
+def require_whole(context: Context) -> None:
+    """Refuse a limit below the curator itself: it would tell of others' rounds."""
+    if context.account is not context.ledger:
+        raise InvalidParameter(
+            code="analyst_limit_of_all",
+            expectation="a limit, or the sum of all rounds, at the curator itself",
+            remedy="Open the round at the curator, or leave `limit=` out: what others opened is "
+            "not for a child to see.",
+        )
 
 
 def plain_unit(unit: AnalystUnit) -> str:

@@ -1,6 +1,6 @@
 """The pages of a round in the ledger: who may submit, what was submitted, what came out.
 
-All of them are secrets: veiled under the owner's key, and never part of a history or an answer.
+All of them are secrets: encrypted under the owner's key, and never part of a history or an answer.
 
 Source: contract, "Spending" (what outlives a call is durable before it is used).
 """
@@ -17,7 +17,7 @@ from discreet.ledger.session_log import SessionLog
 
 @dataclass(frozen=True)
 class Pages:
-    """Reads and writes the notebook of one round."""
+    """Reads and writes the session log of one round."""
 
     notebook: SessionLog
 

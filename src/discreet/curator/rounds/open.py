@@ -1,54 +1,37 @@
-"""Opening a round, and taking it up again from the ledger.
-
-To open: translate, plan from public facts, price, reserve, claim, keep the names. To take up: read
-what was kept; plan again, which must give the same event; claim, unless it was run already.
+"""Opening a round: translate, plan from public facts, price, reserve, claim, keep the names.
 
 Source: contract, "Spending", "What may be seen". Proof: ``proofs/rounds.md``.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import partial
-from typing import TYPE_CHECKING, Any, get_args
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ApproxDP, Guarantee
 from discreet.core.parameters import count
-from discreet.core.written import written
 from discreet.curator.budget import as_written
-from discreet.curator.interactive.sessions import Dialogue, paid_dialogue
-from discreet.curator.rounds.analyst_spending import Told, plain_unit, unit_from
+from discreet.curator.context import Context, tables_read
+from discreet.curator.purchase import Offer, Purchase, reserve
+from discreet.curator.rounds.analyst_spending import Told, plain_unit, require_whole
 from discreet.curator.rounds.corrected_game import CorrectedGame
 from discreet.curator.rounds.log import Pages
-from discreet.curator.rounds.plan import Facts, Mechanism, RoundPlan, plan
+from discreet.curator.rounds.plan import Mechanism, plan, written_kind
 from discreet.curator.rounds.round import Round, Terms
-from discreet.curator.rounds.run import Outcome, Submitted, run
+from discreet.curator.rounds.running import facts_of, running_round
 from discreet.curator.rounds.submission import Rule
 from discreet.curator.synopsis.make import synopsis_facts
-from discreet.curator.tags import form_of, short
-from discreet.ledger.session_log import SessionLog
-from discreet.noise.randomness import SYSTEM, integer, random_id
+from discreet.curator.synopsis.universe import counts_of, declared_universe
 from discreet.queries.analysts.guarantee import AnalystUnit
 from discreet.queries.analysts.query_class import AnyQuery, Conjunctions, QueryClass
 from discreet.queries.workload.universe import Universe
-from discreet.relational.database import private_tables
-from discreet.relational.execute.table_counts import TableCounts
-from discreet.relational.identity.identity import identity
-from discreet.relational.plan.keyed_universe import KeyedUniverse, universe_from
-from discreet.release.guarantee import guarantee_from_dict, guarantee_to_dict
-
-if TYPE_CHECKING:
-    from discreet.curator.session import Session
-
-_NUMBERS = re.compile(r"\d[\d.,]*(?:e[+-]?\d+)?")
+from discreet.relational.plan.keyed_universe import KeyedUniverse
+from discreet.release.guarantee import guarantee_to_dict
 
 
 def open_round(
-    session: Session,
+    context: Context,
     universe: Universe,
     *,
     analysts: Sequence[str],
@@ -56,34 +39,27 @@ def open_round(
     spend: Guarantee,
     protects: AnalystUnit,
     promise: ApproxDP,
-    asked: QueryClass,
+    asked: QueryClass | None,
     topics: int | None,
     places: int | None,
     mechanism: type | None,
     corrections: int,
     closes: datetime | None,
     limit: ApproxDP | None,
-    asker: str,
+    analyst: str,
     purpose: str | None,
 ) -> Round:
-    """Plan a round, pay for it, and begin it."""
+    """Plan a round, pay for it, and start it."""
     names = _named(analysts)
-    source = _source(session, universe)
+    source = counts_of(context, universe)
     assert isinstance(universe, KeyedUniverse)  # else there is nothing to count
-    rule = Rule(universe, queries_each, _class(asked))
+    rule = Rule(universe, queries_each, _class(AnyQuery() if asked is None else asked))
     plain_unit(protects)
-    session._purse.check(spend)
+    context.budget.check(spend)
     spend, closes = as_written(spend), _aware(closes)
-    many = len(names) if places is None else count("places", places)
-    if many < len(names):
-        raise InvalidParameter(
-            code="places_too_few",
-            expectation="at least as many places as there are analysts",
-            received=(many, len(names)),
-            remedy="Leave `places=` out, or choose a larger number; it is public.",
-        )
-    facts = _facts(
-        session,
+    many = _places(names, places)
+    facts = facts_of(
+        context,
         source,
         rule,
         places=many,
@@ -93,217 +69,65 @@ def open_round(
         topics=topics,
         corrections=_whole(corrections),
     )
-    agreed, chosen = plan(facts, mechanism)
     if limit is not None:
-        require_whole(session)
+        require_whole(context)
         _promise(limit)
-    reserve: Callable[..., str] = session._account.reserve
-    if limit is not None and agreed.cost != ApproxDP(epsilon=0, delta=0):
-        told = Told(session.ledger)
+    agreed, chosen = plan(facts, mechanism)
+    still = _within(context, limit, protects, agreed.cost)
 
-        def admit() -> None:
-            told.now().after(protects, agreed.cost).require_within(limit, protects)
+    def offer() -> Offer[Mechanism]:
+        if still is not None:
+            still()  # here, where a refusal is cheap; and again in the block that charges
+        source.text(universe.names[:1])  # what cannot be written is refused now
+        kept = {
+            "universe": list(universe.questions),
+            "places": many,
+            "queries_each": rule.most,
+            "spend": guarantee_to_dict(spend),
+            "promise": guarantee_to_dict(facts.promise),
+            "ways": rule.asked.ways if isinstance(rule.asked, Conjunctions) else None,
+            "topics": topics,
+            "corrections": facts.corrections,
+            "mechanism": written_kind(_kind(chosen)),
+            "closes": None if closes is None else closes.isoformat(),
+            "snapshot": context.snapshot(tables_read(source.question)),
+            "question": declared_universe(context, source.question),
+            "plan": agreed.plain(),
+        }
+        words = f"round about {' x '.join(universe.names)} by {agreed.name}"
+        return Offer(chosen, agreed.event, {"mechanism": words, "round": kept})
 
-        admit()  # here, where a refusal is cheap; and again in the block that charges
-        reserve = partial(session.ledger.reserve, admit=admit)
-    session._scope.require_event(agreed.event, session.unit)
-    allowed = session._policies.admit(source.question, spend, asker=asker, purpose=purpose)
-    if session._holdings.randomness.private:  # test mode has no price
-        session._purse.require_covered(spend, agreed.event)
-    source.text(universe.names[:1])  # what cannot be written is refused now
-    session._payment.require_unchanged()
-    kept = {
-        "universe": list(universe.questions),
-        "places": many,
-        "queries_each": rule.most,
-        "spend": guarantee_to_dict(spend),
-        "promise": guarantee_to_dict(facts.promise),
-        "ways": rule.asked.ways if isinstance(rule.asked, Conjunctions) else None,
-        "topics": topics,
-        "corrections": facts.corrections,
-        "mechanism": _tag(_kind(chosen)),
-        "closes": None if closes is None else closes.isoformat(),
-        "snapshot": session._snapshot(source.question),
-        "question": _declared(session, source),
-        "plan": agreed.plain(),
-    }
-    name = reserve(
-        asker=asker,
-        question=f"round {random_id(96)}",
-        charge=session._price(spend, (agreed.event,)),
-        event=agreed.event.to_json(),
-        detail={
-            "mechanism": f"round about {' x '.join(universe.names)} by {agreed.name}",
-            "spend": written(spend),
-            "round": kept,
-            **allowed,
-        },
+    purchase = Purchase(
+        analyst=analyst, purpose=purpose, spend=spend, reads=(source.question,), offer=offer
     )
-    pages = Pages(session._account.session_log(name))
+    reservation, _ = reserve(context, purchase, "round", still=still)
+    pages = Pages(reservation.log())
     pages.begin(names)
-    public = synopsis_facts(session, source, mechanism=agreed.name, rmse=agreed.rmse)
-    terms = Terms(rule, agreed, spend.per(session.unit), names, many, closes, public)
-    return _running(session, name, source, terms, mechanism=chosen, pages=pages)
+    public = synopsis_facts(context, source, mechanism=agreed.name, rmse=agreed.rmse)
+    terms = Terms(rule, agreed, spend.per(context.unit), names, many, closes, public)
+    return running_round(reservation, source, terms, mechanism=chosen, pages=pages)
 
 
-def resume_round(session: Session, name: str, *, asker: str) -> Round:
-    """Go on with a round that was paid from here by the same asker; or read what it left."""
-    paid = paid_dialogue(session._account, name, Dialogue.ROUND, asker=asker)
-    kept = paid["detail"]["round"]
-    universe = universe_from(kept["universe"], session._question)
-    source = _source(session, universe)
-    purpose = paid["detail"].get("purpose")
-    session._policies.admit_resumed(source.question, asker=asker, purpose=purpose)
-    asked = AnyQuery() if kept["ways"] is None else Conjunctions(kept["ways"])
-    rule = Rule(universe, kept["queries_each"], asked)
-    agreed = RoundPlan.from_plain(kept["plan"])
-    spend = guarantee_from_dict(kept["spend"])
-    closes = None if kept["closes"] is None else datetime.fromisoformat(kept["closes"])
-    pages = Pages(SessionLog(session.ledger, name, 0))  # reads, and may not write
-    public = synopsis_facts(session, source, mechanism=agreed.name, rmse=agreed.rmse)
-    held = spend.per(session.unit)
-    terms = Terms(rule, agreed, held, pages.names(), kept["places"], closes, public)
-    if pages.outcome() is not None:
-        _require_declared(session, source, kept)
-        ended = session._account.find(asker=asker, question=str(paid["question"])) is not None
-        commit = _nothing if ended else partial(_commit, session, name)
-        round_again = Round(name, terms, pages, _never, commit)
-        round_again.close()
-        return round_again
-    pages.require_not_run()  # without a claim: whoever runs it now may still end it
-    chosen = _again(session, source, terms, kept)
-    claimed = Pages(session._account.session_log(name))
-    return _running(session, name, source, terms, mechanism=chosen, pages=claimed)
+def _within(
+    context: Context, limit: ApproxDP | None, protects: AnalystUnit, cost: ApproxDP
+) -> Callable[[], None] | None:
+    """Refuses a round after which all rounds together would tell more than the owner allows."""
+    if limit is None or cost == ApproxDP(epsilon=0, delta=0):
+        return None
+    told = Told(context.ledger)
+    return lambda: told.now().after(protects, cost).require_within(limit, protects)
 
 
-def _declared(session: Session, source: TableCounts) -> str:
-    """Equal where the universe means the same cells of the same tables."""
-    return identity("universe", question=source.question, rows=session._rows(source.question))
-
-
-def _require_declared(session: Session, source: TableCounts, kept: Mapping[str, Any]) -> None:
-    """Refuse to read queries and counts of other cells; the first rounds did not keep which."""
-    if kept.get("question", "") not in ("", _declared(session, source)):
+def _places(names: Sequence[str], places: int | None) -> int:
+    many = len(names) if places is None else count("places", places)
+    if many < len(names):
         raise InvalidParameter(
-            code="universe_differs",
-            expectation="tables that are declared as when the round was opened",
-            received=list(source.universe.names),
-            remedy="Declare the columns as they were, or open a new round.",
+            code="places_too_few",
+            expectation="at least as many places as there are analysts",
+            received=(many, len(names)),
+            remedy="Leave `places=` out, or choose a larger number; it is public.",
         )
-
-
-def _again(
-    session: Session, source: TableCounts, terms: Terms, kept: Mapping[str, Any]
-) -> Mechanism:
-    """The mechanism that was agreed on: planned again, and the same."""
-    if session._snapshot(source.question) != kept["snapshot"]:
-        raise InvalidParameter(
-            code="data_changed",
-            expectation="the tables as they were when the round was opened",
-            received=list(source.universe.names),
-            remedy="Open a new round. For tables that are not files, name their version: "
-            "dp.table(..., snapshot=...).",
-        )
-    _require_declared(session, source, kept)
-    session._payment.require_unchanged()
-    promise = guarantee_from_dict(kept["promise"])
-    assert isinstance(promise, ApproxDP)
-    facts = _facts(
-        session,
-        source,
-        terms.rule,
-        places=terms.places,
-        spend=guarantee_from_dict(kept["spend"]),
-        protects=unit_from(kept["plan"]["protects"]),
-        promise=promise,
-        topics=kept["topics"],
-        corrections=kept["corrections"],
-    )
-    kinds = {_tag(kind): kind for kind in get_args(Mechanism) if kind is not CorrectedGame}
-    agreed, chosen = plan(facts, kinds[kept["mechanism"]])
-    if _promises(agreed) != _promises(terms.plan):
-        raise InvalidParameter(
-            code="round_differs",
-            expectation="a plan as it was when the round was opened",
-            received=agreed.name,
-            remedy="Close it with the version of the software that opened it, or open another.",
-        )
-    return chosen
-
-
-def _promises(plan: RoundPlan) -> tuple[object, ...]:
-    """What must not differ: words may, and predicted errors in their last digits, but no number."""
-    return (plan.name, plan.event, plan.analysts, plan.cost, _NUMBERS.findall(plan.text))
-
-
-def _running(
-    session: Session,
-    name: str,
-    source: TableCounts,
-    terms: Terms,
-    *,
-    mechanism: Mechanism,
-    pages: Pages,
-) -> Round:
-    def released(submitted: Submitted) -> Outcome:
-        """What reads data: one count for each cell, whatever was asked."""
-        fresh = replace(source, salt=integer(SYSTEM, 62))
-        with fresh.engine.snapshot():
-            return run(mechanism, fresh, terms.names, submitted)
-
-    def guarded(submitted: Submitted, begin: Callable[[], None]) -> Outcome:
-        session._payment.require_unchanged()  # free: nothing was read
-        begin()
-        return session._payment.guarded(name, lambda: released(submitted))
-
-    return Round(name, terms, pages, guarded, partial(_commit, session, name))
-
-
-def _commit(session: Session, name: str) -> None:
-    """End the reservation; the outcome itself stays on a veiled page."""
-    session._account.commit(name, {"round": "closed"})
-
-
-def _nothing() -> None:
-    """It was committed."""
-
-
-def _never(submitted: Submitted, begin: Callable[[], None]) -> Outcome:
-    raise AssertionError(len(submitted), begin)
-
-
-def _facts(
-    session: Session,
-    source: TableCounts,
-    rule: Rule,
-    *,
-    places: int,
-    spend: Guarantee,
-    protects: AnalystUnit,
-    promise: ApproxDP,
-    topics: int | None,
-    corrections: int,
-) -> Facts:
-    return Facts(
-        universe=source.universe,
-        size=source.size,
-        records=source.records,
-        unit=session.unit,
-        analysts=places,
-        most=rule.most,
-        spend=spend,
-        protects=protects,
-        promise=promise,
-        asked=rule.asked,
-        topics=topics,
-        corrections=corrections,
-        randomness=session._holdings.randomness,
-    )
-
-
-def _source(session: Session, universe: Universe) -> TableCounts:
-    database = session._database
-    return TableCounts.of(universe, session._question, database.engine, private_tables(database))
+    return many
 
 
 def _named(analysts: Sequence[str]) -> tuple[str, ...]:
@@ -341,23 +165,6 @@ def _class(asked: QueryClass) -> QueryClass:
 def _kind(mechanism: Mechanism) -> type:
     """The kind of release that the planner ranks."""
     return type(mechanism.game if isinstance(mechanism, CorrectedGame) else mechanism)
-
-
-def _tag(kind: type) -> str:
-    form = form_of(kind)
-    assert form is not None  # every release of a round has a name in a ledger
-    return short(form)
-
-
-def require_whole(session: Session) -> None:
-    """Refuse a limit below the curator itself: it would tell of others' rounds."""
-    if session._account is not session.ledger:
-        raise InvalidParameter(
-            code="analyst_limit_of_all",
-            expectation="a limit, or the sum of all rounds, at the curator itself",
-            remedy="Open the round at the curator, or leave `limit=` out: what others opened is "
-            "not for a child to see.",
-        )
 
 
 def _whole(corrections: int) -> int:

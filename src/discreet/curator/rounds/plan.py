@@ -23,6 +23,7 @@ from discreet.core.parameters import exact
 from discreet.core.unit import PrivacyUnit
 from discreet.curator.rounds.analyst_spending import cost_from, plain_cost, plain_unit, unit_from
 from discreet.curator.rounds.corrected_game import CorrectedGame, corrected_game
+from discreet.curator.tags import form_of, short
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
 from discreet.queries.analysts.expected_game import ExpectedGame
@@ -292,3 +293,10 @@ def _none(*, wanted: type, reason: str) -> InvalidParameter:
         received=reason,
         remedy="Leave `mechanism=` out, or see `plan` for what the others need.",
     )
+
+
+def written_kind(kind: type) -> str:
+    """The name of a kind of release in ledgers, for ever."""
+    form = form_of(kind)
+    assert form is not None  # every release of a round has a name in a ledger
+    return short(form)

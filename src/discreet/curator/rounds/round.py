@@ -42,7 +42,7 @@ class Terms:
 class Round:
     """Collects queries and answers them all at once. Threads may share it.
 
-    ``curator.resume_round(round.id)`` goes on with it in another process, which ends it here.
+    ``curator.resume(round.id)`` goes on with it in another process, which ends it here.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Round:
 
     @property
     def id(self) -> str:
-        """By which ``curator.resume_round`` finds it. Random."""
+        """By which ``curator.resume`` finds it. Random."""
         return self._name
 
     @property

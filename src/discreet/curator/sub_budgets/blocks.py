@@ -11,18 +11,16 @@ Source: contract, "Units and neighbours" (parallel composition); 004d:M5. Proof:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import Person, add_remove
-from discreet.curator.budget import Purse
-from discreet.curator.sharing import Sharing
-from discreet.curator.sub_budgets.child import required_name
-from discreet.curator.sub_budgets.division import Line, line_of, overlap, price_of_parts
-from discreet.curator.sub_budgets.partition import Part, open_part
-from discreet.ledger import Role, SubAccount, SubAccountGrant
+from discreet.curator.context import Context
+from discreet.curator.sub_budgets.division import Line, line_of, overlap
+from discreet.curator.sub_budgets.parts import Granted, Part, Parts, divided, grant_parts
 from discreet.relational.bounding.partition_filter import Assignment, EveryPart, FirstParts
 from discreet.relational.functions.calendar import next_start
 from discreet.relational.plan.nodes import field_of
@@ -36,40 +34,27 @@ _WRITTEN = {Kind.DATE: "date", Kind.MOMENT: "moment"}
 """Kinds of day as ledgers have them, for ever."""
 
 
-class Blocks:
+class Blocks(Parts[Part]):
     """Sessions by block: ``blocks[date(2024, 3, 15)]`` is the one that holds this day."""
 
     def __init__(
         self,
-        above: Sharing,
-        account: SubAccount,
+        above: Context,
+        granted: Granted,
         division: Division,
-        purse: Purse,
+        part: Callable[[Context, object], Part],
         settled: date | None,
     ) -> None:
-        """Hold what was granted."""
-        self._above = above
-        self._account = account
-        self._division = division
-        self._purse = purse
+        """Hold what was granted, and from which day on rows may still change."""
+        super().__init__(above, granted, division, part)
         self._settled = settled
-        self._parts: dict[object, Part] = {}
-
-    @property
-    def name(self) -> str:
-        """The name it was granted under."""
-        return self._account.name
 
     def __getitem__(self, day: date) -> Part:
         """The session of the block that holds ``day``; refused before it is settled."""
         start = self._start(day)
         if self._settled is not None:
             _require_settled(self._end(start), self._settled, _last(self._division))
-        if start not in self._parts:
-            self._parts[start] = open_part(
-                self._above, self._account, self._division, self._purse, start
-            )
-        return self._parts[start]
+        return self._opened(start)
 
     def __repr__(self) -> str:
         """What is divided."""
@@ -104,23 +89,24 @@ class Blocks:
 
 
 def open_blocks(
-    above: Sharing,
+    context: Context,
     table: str,
+    part: Callable[[Context, object], Part],
     *,
     by: str,
     budget: Guarantee,
     k: int | None,
     settled: date | None,
     name: str | None,
-) -> Blocks:
+) -> Blocks[Part]:
     """Grant blocks of ``table``, or find those granted under this name."""
-    line = line_of(table, by, above._database)
-    above._policies.require_columns(line.question)
+    line = line_of(table, by, context.database)
+    context.policies.require_columns(line.question)
     column = _dated(line, by)
-    most = overlap(above.unit, None, k)
-    person = isinstance(add_remove(above.unit), Person)
+    most = overlap(context.unit, None, k)
+    person = isinstance(add_remove(context.unit), Person)
     _require_settlement(settled, person=person)
-    above._scope.require_table(line.scan.table)
+    context.scope.require_table(line.scan.table)
     if person and name is None:
         raise InvalidParameter(
             code="blocks_without_name",
@@ -129,30 +115,22 @@ def open_blocks(
             remedy='Write name="visits of the clinic", the same at every opening and for no other '
             "table.",
         )
-    purse = Purse(budget, above.unit)
-    account = SubAccount.opened(
-        above.ledger,
-        above._account.account,
-        SubAccountGrant(
-            name=required_name(f"{line.scan.table} by {by}" if name is None else name),
-            role=Role.PARTITION,
-            charge=price_of_parts(above._purse, purse, above.unit, most),
-            limit=purse.limit,
-            filter=purse.name,
-            budget=purse.terms.budget,
-            detail={
-                "table": line.scan.table,
-                "by": canonical(line.part),
-                "kind": _WRITTEN[column.facts.kind],
-                "first": column.facts.low.isoformat(),
-                "at_most": most if person else None,
-                **line.people,
-            },
-        ),
+    granted = grant_parts(
+        context,
+        line,
+        by,
+        budget=budget,
+        most=most,
+        name=name,
+        detail={
+            "by": canonical(line.part),
+            "kind": _WRITTEN[column.facts.kind],
+            "first": column.facts.low.isoformat(),
+            "at_most": most if person else None,
+        },
     )
     keeping: Assignment = FirstParts(most) if person else EveryPart()
-    division = Division(line.scan.table, line.scan.prefix, line.part, line.values, keeping)
-    return Blocks(above, account, division, purse, settled)
+    return Blocks(context, granted, divided(line, keeping), part, settled)
 
 
 def _dated(line: Line, by: str) -> Column:

@@ -12,8 +12,7 @@ from discreet.accounting.adaptive.steps import Amounts
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
 from discreet.core.unit import Person, PrivacyUnit, add_remove
-from discreet.curator.budget import Purse
-from discreet.curator.sub_budgets.price import price_of_budget
+from discreet.curator.budget import PrivacyBudget
 from discreet.relational.bounding.contributions import swaps
 from discreet.relational.database import Database
 from discreet.relational.identity.former import described
@@ -125,10 +124,12 @@ def listed(value: object, values: tuple[object, ...]) -> object:
     )
 
 
-def price_of_parts(above: Purse, part: Purse, unit: PrivacyUnit, most: int) -> Amounts:
+def price_of_parts(
+    above: PrivacyBudget, part: PrivacyBudget, unit: PrivacyUnit, most: int
+) -> Amounts:
     """What all parts together cost: one budget for each that a unit is in; under Replace, twice."""
     factor = swaps(unit) * most
-    return tuple(factor * amount for amount in price_of_budget(above, part))
+    return tuple(factor * amount for amount in above.price_of(part))
 
 
 def _no_line(by: str) -> InvalidParameter:

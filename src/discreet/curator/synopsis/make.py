@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event, from_json
 from discreet.core.guarantee import Guarantee
-from discreet.core.written import written
 from discreet.curator.budget import as_written
+from discreet.curator.context import Context, tables_read
+from discreet.curator.purchase import Offer, Purchase, Storage, buy, fresh_id
 from discreet.curator.statement import VERSION, software
+from discreet.curator.stored_answer import Known
 from discreet.curator.synopsis.fingerprint import described, requested
 from discreet.curator.synopsis.mechanism import (
     GIVEN,
@@ -23,82 +25,81 @@ from discreet.curator.synopsis.mechanism import (
     mechanism_from,
 )
 from discreet.curator.synopsis.release import SynopsisRelease
+from discreet.curator.synopsis.universe import counts_of
 from discreet.curator.tags import name_of
-from discreet.noise.randomness import random_id
 from discreet.queries.synopses.synopsis import Synopsis, recalled
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
-from discreet.relational.database import private_tables
 from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import identity
 from discreet.relational.plan.nodes import scans
 from discreet.release.guarantee import guarantee_text, protection_text
 
-if TYPE_CHECKING:
-    from discreet.curator.session import Session
-
 
 def make_synopsis(
-    session: Session,
+    context: Context,
     workload: Workload,
     make: Callable[..., Any],
-    spend: Guarantee,
     *,
-    asker: str,
+    spend: Guarantee,
+    analyst: str,
     purpose: str | None,
 ) -> SynopsisRelease:
-    """Count, release and keep a synopsis; or find the one that the asker already has."""
-    source = counts_of(session, workload)
-    session._purse.check(spend)
+    """Count, release and keep a synopsis; or find the one that the analyst already has."""
+    source = workload_counts(context, workload)
+    context.budget.check(spend)
     spend = as_written(spend)
-    allowed = session._policies.admit(source.question, spend, asker=asker, purpose=purpose)
-    require_own(session, make)
-    same, former = _identity(session, make, workload, source, spend)
-    stored = session._account.find(asker=asker, question=same)
-    if stored is None and former is not None:
-        stored = session._account.find(asker=asker, question=former)
-    if stored is not None:
-        return _made(session, source, spend, _Kept.from_plain(stored, source.universe))
-    mechanism = priced_mechanism(session, make, workload, source=source, spend=spend)
-    event = mechanism.event
-    number, name = random_id(96), name_of(mechanism)
-    rmse = expected_error(mechanism)
-    kept = session._payment.paid(
-        lambda: _Kept(number, name, _released(mechanism, source), event, rmse),
-        _Kept.plain,
-        asker=asker,
-        question=same,
-        charge=session._price(spend, (event,)),
-        event=event,
-        detail={"mechanism": words(name, source), "spend": written(spend), **allowed},
+    kept = buy(
+        context,
+        Purchase(
+            analyst=analyst,
+            purpose=purpose,
+            spend=spend,
+            reads=(source.question,),
+            offer=lambda: offer_of(
+                mechanism_for(context, make, workload, source=source, spend=spend), source
+            ),
+            own=is_own(make),
+        ),
+        Storage(
+            known=lambda: _known(context, make, workload, source, spend),
+            to_dict=_Kept.plain,
+            from_dict=lambda stored: _Kept.from_plain(stored, source.universe),
+        ),
     )
-    return _made(session, source, spend, kept)
+    return _made(context, source, spend, kept)
 
 
-def require_own(session: Session, make: Callable[..., Any] | None) -> None:
-    """Hold a mechanism of one's own to the rules of measurements: nobody can say what it reads."""
-    if make is not None and requested(make, given=GIVEN) is None:
-        session._require_own()
+def is_own(make: Callable[..., Any] | None) -> bool:
+    """Whether a mechanism is of somebody's own making, so that nobody can say what it reads."""
+    return make is not None and requested(make, given=GIVEN) is None
 
 
-def priced_mechanism(
-    session: Session,
+def mechanism_for(
+    context: Context,
     make: Callable[..., Any] | None,
     workload: Workload,
     *,
     source: TableCounts,
     spend: Guarantee,
 ) -> Mechanism:
-    """The mechanism for these tables, if it keeps to the spend; reads public facts alone."""
-    randomness = session._holdings.randomness
-    mechanism = mechanism_from(make, workload, spend=spend, source=source, randomness=randomness)
-    event = mechanism.event
-    session._scope.require_event(event, session.unit)
-    if randomness.private:  # test mode has no price
-        session._purse.require_covered(spend, event)
+    """The mechanism for these tables; reads public facts alone."""
+    mechanism = mechanism_from(
+        make, workload, spend=spend, source=source, randomness=context.randomness
+    )
     source.text(workload.universe.names[:1])  # what cannot be written is refused now
     return mechanism
+
+
+def offer_of(mechanism: Mechanism, source: TableCounts) -> Offer[Callable[[], _Kept]]:
+    """A mechanism as it is offered."""
+    event, name, rmse = mechanism.event, name_of(mechanism), expected_error(mechanism)
+    return Offer(
+        product=lambda: _Kept(fresh_id(), name, _released(mechanism, source), event, rmse),
+        event=event,
+        detail={"mechanism": words(name, source)},
+    )
 
 
 @dataclass(frozen=True)
@@ -127,20 +128,20 @@ class _Kept:
         return cls(plain["synopsis"], plain["mechanism"], synopsis, event, plain["rmse"])
 
 
-def _made(session: Session, source: TableCounts, spend: Guarantee, kept: _Kept) -> SynopsisRelease:
+def _made(context: Context, source: TableCounts, spend: Guarantee, kept: _Kept) -> SynopsisRelease:
     """The release of what is kept: post-processing only."""
     return SynopsisRelease(
         id=kept.number,
         question=words(kept.mechanism, source),
         synopsis=kept.synopsis,
-        guarantee=spend.per(session.unit),
+        guarantee=spend.per(context.unit),
         event=kept.event,
         rmse=kept.rmse,
-        facts=synopsis_facts(session, source, mechanism=kept.mechanism, rmse=kept.rmse),
+        facts=synopsis_facts(context, source, mechanism=kept.mechanism, rmse=kept.rmse),
     )
 
 
-def counts_of(session: Session, workload: object) -> TableCounts:
+def workload_counts(context: Context, workload: object) -> TableCounts:
     """What counts the cells of a workload's universe; nothing is counted yet."""
     if not isinstance(workload, Workload):
         raise InvalidParameter(
@@ -149,10 +150,7 @@ def counts_of(session: Session, workload: object) -> TableCounts:
             received=type(workload).__name__,
             remedy='Write dp.queries.Workload.marginals(curator.universe("adult", "sex"), 1).',
         )
-    database = session._database
-    return TableCounts.of(
-        workload.universe, session._question, database.engine, private_tables(database)
-    )
+    return counts_of(context, workload.universe)
 
 
 def _released(mechanism: Mechanism, source: TableCounts) -> Synopsis:
@@ -161,34 +159,36 @@ def _released(mechanism: Mechanism, source: TableCounts) -> Synopsis:
         return mechanism.release(source)
 
 
-def _identity(
-    session: Session,
+def _known(
+    context: Context,
     make: Callable[..., Any],
     workload: Workload,
     source: TableCounts,
     spend: Guarantee,
-) -> tuple[str, str | None]:
+) -> Known:
     """Equal for the same synopsis of the same data; new each time where that is unsure.
 
     What is asked is compared, not what follows from it: a strategy that is searched for may
     differ in its last digits between machines. What is kept needs no split to be read: estimates
-    stand in it as numbers, beside their event. The second text is the former identity.
+    stand in it as numbers, beside their event.
     """
     asked = requested(make, given=GIVEN)
     about = described((type(workload), workload.universe.attributes, workload.products))
     if asked is None or about is None:
-        return f"synopsis {random_id(96)}", None
-    question, snapshot, unit = source.question, session._snapshot(source.question), session.unit
+        return Known(f"synopsis {fresh_id()}", anew=True)
+    query, unit = source.question, context.unit
+    tables = tables_read(query)
+    snapshot = context.snapshot(tables)
     same = identity(
         "synopsis",
-        question=question,
+        question=query,
         mechanism=asked,
         workload=about,
         spend=spend,
         snapshot=snapshot,
-        rows=session._rows(question),
+        rows=context.declared_rows(tables),
     )
-    return same, former_identity(question, "synopsis", asked, about, spend, snapshot, unit)
+    return Known(same, former_identity(query, "synopsis", asked, about, spend, snapshot, unit))
 
 
 def words(mechanism: str, source: TableCounts) -> str:
@@ -202,18 +202,18 @@ def words(mechanism: str, source: TableCounts) -> str:
 
 
 def synopsis_facts(
-    session: Session, source: TableCounts, *, mechanism: str, rmse: float | None
+    context: Context, source: TableCounts, *, mechanism: str, rmse: float | None
 ) -> dict[str, Any]:
     """The public facts of the privacy statement."""
     read = {scan.table: scan for scan in scans(source.question.rows)}
-    error = "not foretold here" if rmse is None else f"about {rmse:.4g}"
+    error = "not predicted here" if rmse is None else f"about {rmse:.4g}"
     return {
         "version": VERSION,
         "software": software(),
-        "private": session._holdings.randomness.private,
-        "protects": protection_text(session.unit),
-        "budget": guarantee_text(session._purse.budget),
-        "budget_adds_up": session._purse.name,
+        "private": context.randomness.private,
+        "protects": protection_text(context.unit),
+        "budget": guarantee_text(context.budget.total),
+        "budget_adds_up": context.budget.name,
         "synopsis": {"attributes": list(source.universe.names), "rmse": rmse},
         "cells": source.universe.size,
         "measures": [

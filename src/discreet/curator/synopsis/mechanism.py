@@ -61,12 +61,12 @@ def mechanism_from(
 
 
 def expected_error(mechanism: Mechanism) -> float | None:
-    """The root mean squared error of a query, where it can be foretold."""
+    """The root mean squared error of a query, where it can be predicted."""
     try:
-        foretold = getattr(mechanism, "rmse", None)
+        predicted = getattr(mechanism, "rmse", None)
     except DiscreetError:
         return None
-    return None if foretold is None else float(foretold)
+    return None if predicted is None else float(predicted)
 
 
 def _takes(make: Callable[..., Any], keywords: dict[str, Any]) -> bool:

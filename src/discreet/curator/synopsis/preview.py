@@ -10,26 +10,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
-from discreet.curator.synopsis.make import counts_of, priced_mechanism, require_own, words
+from discreet.curator.context import Context
+from discreet.curator.purchase import charge_of
+from discreet.curator.synopsis.make import (
+    is_own,
+    mechanism_for,
+    offer_of,
+    words,
+    workload_counts,
+)
 from discreet.curator.synopsis.mechanism import Mechanism, expected_error
-from discreet.curator.synopsis.release import foretold
+from discreet.curator.synopsis.release import predicted
 from discreet.curator.tags import name_of
 from discreet.queries.workload.workload import Workload
 from discreet.release.guarantee import guarantee_text
 
-if TYPE_CHECKING:
-    from discreet.curator.session import Session
-
 
 @dataclass(frozen=True)
-class ForetoldMarginal:
+class PredictedMarginal:
     """The noise of the queries about some attributes.
 
     Attributes:
@@ -57,7 +62,7 @@ class SynopsisPreview:
         question: What would be made, in words.
         queries: How many queries the workload has.
         rmse: The expected root mean squared error of a query; None where it depends on the data.
-        marginals: The noise of each part of the workload; empty where it cannot be foretold.
+        marginals: The noise of each part of the workload; empty where it cannot be predicted.
         price: What it would cost.
         affordable: How many of these the account could still pay.
     """
@@ -65,7 +70,7 @@ class SynopsisPreview:
     question: str
     queries: int
     rmse: float | None
-    marginals: tuple[ForetoldMarginal, ...]
+    marginals: tuple[PredictedMarginal, ...]
     price: Guarantee
     affordable: int
 
@@ -75,13 +80,13 @@ class SynopsisPreview:
         return float(np.mean([each.sd for each in self.marginals])) if self.marginals else None
 
     @property
-    def worst(self) -> ForetoldMarginal | None:
+    def worst(self) -> PredictedMarginal | None:
         """The marginal with the largest standard deviation."""
         return max(self.marginals, key=lambda each: each.sd, default=None)
 
     def __str__(self) -> str:
         """A few lines for people."""
-        lines = [f"{self.question}; {self.queries:,} queries", foretold(self.rmse)]
+        lines = [f"{self.question}; {self.queries:,} queries", predicted(self.rmse)]
         if self.worst is not None:
             lines.append(f"  mean over {len(self.marginals)} marginals: ± {self.mean:.4g} (sd)")
             lines.append(f"  worst marginal: {self.worst} (sd)")
@@ -92,7 +97,7 @@ class SynopsisPreview:
 
 
 def preview_synopsis(
-    session: Session,
+    context: Context,
     workload: object,
     make: Callable[..., Any] | None,
     spend: Guarantee | None,
@@ -106,28 +111,29 @@ def preview_synopsis(
             expectation="spend= for a synopsis; there is no default price, and no accuracy=",
             remedy="Write preview(workload, mechanism=..., spend=dp.PureDP(epsilon=0.5)).",
         )
-    session._purse.check(spend)
+    context.budget.check(spend)
     spend = as_written(spend)
-    source = counts_of(session, workload)
+    source = workload_counts(context, workload)
     assert isinstance(workload, Workload)  # else there is nothing to count
-    session._policies.foresee(source.question, spend)
-    require_own(session, make)
-    mechanism = priced_mechanism(session, make, workload, source=source, spend=spend)
-    charge = session._price(spend, (mechanism.event,))
-    left = session._account.remaining()
+    context.policies.require_askable(source.question, spend)
+    if is_own(make):
+        context.require_own_allowed()
+    mechanism = mechanism_for(context, make, workload, source=source, spend=spend)
+    charge = charge_of(context, spend, offer_of(mechanism, source))
+    left = context.account.remaining()
     pairs = zip(left, charge, strict=True)
     return SynopsisPreview(
         question=words(name_of(mechanism), source),
         queries=workload.queries,
         rmse=expected_error(mechanism),
         marginals=_marginals(mechanism, workload),
-        price=session._purse.spent(charge),
+        price=context.budget.spent(charge),
         affordable=min((have // price for have, price in pairs if price), default=0),
     )
 
 
-def _marginals(mechanism: Mechanism, workload: Workload) -> tuple[ForetoldMarginal, ...]:
-    """The noise of each product of the workload, where the mechanism foretells it."""
+def _marginals(mechanism: Mechanism, workload: Workload) -> tuple[PredictedMarginal, ...]:
+    """The noise of each product of the workload, where the mechanism predicts it."""
     known = getattr(mechanism, "deviations", None)
     if known is None:
         return ()
@@ -140,5 +146,5 @@ def _marginals(mechanism: Mechanism, workload: Workload) -> tuple[ForetoldMargin
         part = spread[start : (start := start + product.queries)]
         about = tuple(names[place] for place in product.kept)
         sd = float(np.sqrt(np.mean(part**2)))
-        found.append(ForetoldMarginal(about, product.queries, sd, float(part.max())))
+        found.append(PredictedMarginal(about, product.queries, sd, float(part.max())))
     return tuple(found)

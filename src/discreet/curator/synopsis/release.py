@@ -43,7 +43,7 @@ class SynopsisRelease:
         guarantee: What was promised, and charged, with its unit.
         event: What the mechanism did; any accountant can price it again.
         rmse: The expected root mean squared error of a query of the workload it was made for,
-            where the mechanism could foretell it.
+            where the mechanism could predict it.
         facts: Those of the privacy statement.
     """
 
@@ -130,7 +130,7 @@ class SynopsisRelease:
         while name in taken or f"{name}_sd" in taken:
             name += "_"
         spread = self.deviations(workload)
-        told = foretold(self.rmse) if spread is None else f"{name}_sd says how noisy each one is"
+        told = predicted(self.rmse) if spread is None else f"{name}_sd says how noisy each one is"
         values = ReleasedColumn.given(
             name,
             self.answers(workload).tolist(),
@@ -155,13 +155,13 @@ class SynopsisRelease:
         """What it is, what it cost, and how wrong it may be."""
         unit = protection_text(self.guarantee.unit)
         return (
-            f"{self.question}\n{guarantee_text(self.guarantee)} for {unit}; {foretold(self.rmse)}"
+            f"{self.question}\n{guarantee_text(self.guarantee)} for {unit}; {predicted(self.rmse)}"
         )
 
 
-def foretold(rmse: float | None) -> str:
+def predicted(rmse: float | None) -> str:
     """How wrong a query may be, in words."""
     if rmse is None:
-        return "its error is not foretold here: it depends on the data, or stands in its plan"
+        return "its error is not predicted here: it depends on the data, or stands in its plan"
     # Not of any one count: where cells are many and small, sums of them are far noisier than this.
     return f"expected error ± {rmse:.4g} (of noise, root mean square over all its queries)"

@@ -1,26 +1,28 @@
-"""Universes of a session's tables, from names of columns and named expressions."""
+"""Universes of the tables: made from columns and named expressions, counted, and known again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from discreet.core.errors import InvalidParameter
+from discreet.curator.context import Context, tables_read
+from discreet.queries.workload.universe import Universe
+from discreet.relational.database import private_tables
+from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.frontends.as_sql import Asked, text_of
+from discreet.relational.identity.identity import identity
 from discreet.relational.plan.keyed_universe import KeyedUniverse, column_questions, universe_from
+from discreet.relational.plan.query import Question
 from discreet.relational.sql.catalog import require_table
-
-if TYPE_CHECKING:
-    from discreet.curator.session import Session
 
 
 def universe_of(
-    session: Session, table: Asked, columns: Sequence[str], expressions: Mapping[str, str]
+    context: Context, table: Asked, columns: Sequence[str], expressions: Mapping[str, str]
 ) -> KeyedUniverse:
     """The universe of some keys of a table, or of the keys of a question; reads no private row."""
-    database = session._database
+    database = context.database
     if not columns and not expressions and not (isinstance(table, str) and database.find(table)):
-        return universe_from((text_of(table),), session._question)
+        return universe_from((text_of(table),), context.query)
     found = require_table(str(table), database)
     for column in columns:
         if not isinstance(column, str):
@@ -31,7 +33,18 @@ def universe_of(
         if not isinstance(text, str):
             raise _not_a_name(type(text).__name__)
     questions = column_questions(found.name, columns, tuple(expressions.items()))
-    return universe_from(questions, session._question)
+    return universe_from(questions, context.query)
+
+
+def counts_of(context: Context, universe: Universe) -> TableCounts:
+    """What counts the cells of a universe here; nothing is counted yet."""
+    database = context.database
+    return TableCounts.of(universe, context.query, database.engine, private_tables(database))
+
+
+def declared_universe(context: Context, query: Question) -> str:
+    """Equal where a universe means the same cells of the same tables."""
+    return identity("universe", question=query, rows=context.declared_rows(tables_read(query)))
 
 
 def _is_expression(text: str) -> bool:

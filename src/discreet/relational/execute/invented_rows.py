@@ -32,7 +32,7 @@ _DIALECT = DuckDBDialect()
 
 def invented(database: Database, rows: int, folder: Path) -> dict[str, Table | PublicTable]:
     """The tables of ``database`` with ``rows`` invented rows each; public ones as they are."""
-    path = folder / "rehearsal.duckdb"
+    path = folder / "simulation.duckdb"
     links = _links(database)
     made: dict[str, Table | PublicTable] = {}
     with duckdb.connect(str(path)) as engine:

@@ -233,10 +233,10 @@ class PlannedBatch:
         space = Space(Databases(tuple(database.names())), Units(self.questions[0].unit))
         return Measurement(space, self.release, lambda _: self.event)
 
-    def rehearse(self, database: Database) -> None:
+    def preflight(self, database: Database) -> None:
         """Find out what cannot be done before anything is paid."""
         for inquiry in self._measured:
-            inquiry.rehearse(database)
+            inquiry.preflight(database)
 
     def release(self, database: Database) -> Drawn:
         """Run all questions; noise is drawn once for each part."""

@@ -238,7 +238,7 @@ class Discovering(Inquiry):
         assert self.sought is not None
         return replace(self.question, keys=self.sought.found(entries))
 
-    def rehearse(self, database: Database) -> None:
+    def preflight(self, database: Database) -> None:
         """Choose among no keys and write the text, so that what cannot be done is known now."""
         self.rule.release(np.ones(1, dtype=np.int64))
         for item in self.allocation.noised:

@@ -328,7 +328,7 @@ class Inquiry:
         each = self.person.max_rows if self.person is not None else self.question.rows.changed
         return measure.steps() * self.rows_at_most * max(each or 1, 1)
 
-    def rehearse(self, database: Database) -> None:
+    def preflight(self, database: Database) -> None:
         """Draw noise for nothing and write the text, so that what cannot be done is known now."""
         for item in self.allocation.noised:
             item.mechanism.release(0)

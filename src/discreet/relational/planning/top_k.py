@@ -154,7 +154,7 @@ class Ranking(Inquiry):
         )
         return replace(self, question=about)
 
-    def rehearse(self, database: Database) -> None:
+    def preflight(self, database: Database) -> None:
         """Choose among nothing and write the text, so that what cannot be done is known now."""
         self.choice.release(np.zeros(1, dtype=np.int64))
         self.texts(database)

@@ -1,4 +1,4 @@
-"""Questions rehearsed on invented rows: free, marked, and blind to the data."""
+"""Questions simulated on invented rows: free, marked, and blind to the data."""
 
 from datetime import date, datetime
 
@@ -45,23 +45,23 @@ def curator(n: int, unit: object = dp.Person("patient", max_rows=4)) -> dp.Curat
 
 @pytest.mark.parametrize("text", QUESTIONS)
 @pytest.mark.parametrize("unit", [dp.Row(), dp.Person("patient", max_rows=4)], ids=str)
-def test_a_rehearsal_answers_at_no_charge_and_says_what_it_is(text: str, unit: object) -> None:
+def test_a_simulation_answers_at_no_charge_and_says_what_it_is(text: str, unit: object) -> None:
     if isinstance(unit, dp.Row) and "patient" in text:
         text = text.replace("DISTINCT patient", "*")
     with curator(10, unit) as c:
-        release = c.rehearse(text, spend=dp.PureDP(epsilon=0.5))
+        release = c.simulate(text, spend=dp.PureDP(epsilon=0.5))
         assert release.warnings[0] == MARK
         assert MARK in str(release)
         assert c.spent.epsilon == 0  # type: ignore[attr-defined]
         assert not list(c.history())
 
 
-def test_a_rehearsal_does_not_depend_on_the_data() -> None:
-    """With hardly any noise, tables of ten and a hundred rows rehearse alike."""
+def test_a_simulation_does_not_depend_on_the_data() -> None:
+    """With hardly any noise, tables of ten and a hundred rows give alike."""
     found = []
     for n in (10, 100):
         with curator(n, dp.Row()) as c:
-            release = c.rehearse(QUESTIONS[1], spend=dp.PureDP(epsilon=1e6), rows=500)
+            release = c.simulate(QUESTIONS[1], spend=dp.PureDP(epsilon=1e6), rows=500)
             found.append({name: release[name].values[:2] for name in ("n", "a", "c")})
     assert found[0]["n"] == found[1]["n"]
     assert sum(found[0]["n"]) == 500  # type: ignore[arg-type]
@@ -69,7 +69,7 @@ def test_a_rehearsal_does_not_depend_on_the_data() -> None:
         assert found[0][name] == pytest.approx(found[1][name], abs=1)
 
 
-def test_a_rehearsal_follows_people_through_other_tables() -> None:
+def test_a_simulation_follows_people_through_other_tables() -> None:
     orders = dp.table(
         {"order_id": np.arange(5), "customer": np.arange(5)},
         unit=dp.Person("customer", max_rows=3),
@@ -83,13 +83,13 @@ def test_a_rehearsal_follows_people_through_other_tables() -> None:
     budget, ledger = dp.PureDP(epsilon=1), dp.ledger.Memory()
     with dp.Curator(orders=orders, items=items, budget=budget, ledger=ledger) as c:
         text = "SELECT COUNT(*) AS n, SUM(price) AS s FROM items"
-        release = c.rehearse(text, spend=dp.PureDP(epsilon=1e6), rows=300)
+        release = c.simulate(text, spend=dp.PureDP(epsilon=1e6), rows=300)
         assert 100 < release["n"].values[0] <= 300  # type: ignore[operator]
 
 
-def test_what_cannot_be_asked_cannot_be_rehearsed() -> None:
+def test_what_cannot_be_asked_cannot_be_simulated() -> None:
     with curator(10) as c:
         with pytest.raises(InvalidParameter, match="column"):
-            c.rehearse("SELECT SUM(nothing) AS s FROM visits", spend=dp.PureDP(epsilon=1))
+            c.simulate("SELECT SUM(nothing) AS s FROM visits", spend=dp.PureDP(epsilon=1))
         with pytest.raises(InvalidParameter, match="rows"):
-            c.rehearse(QUESTIONS[0], spend=dp.PureDP(epsilon=1), rows=0)
+            c.simulate(QUESTIONS[0], spend=dp.PureDP(epsilon=1), rows=0)

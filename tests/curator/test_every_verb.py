@@ -1,4 +1,4 @@
-"""Every door of a curator keeps the same rules: the policy, the process, and what is one's own.
+"""Every verb of a curator keeps the same rules: the policy, the process, and what is one's own.
 
 A door is a way by which something about private rows, or its price, is asked for. Each is tried
 with each rule; a refusal is free.
@@ -114,15 +114,15 @@ FREE: dict[str, Door] = {
     "preview of a synopsis": lambda c, column, spend: c.preview(
         workload(c, column), mechanism=MATRIX, spend=spend
     ),
-    "rehearse": lambda c, column, spend: c.rehearse(above(column), spend=spend, rows=10),
+    "simulate": lambda c, column, spend: c.simulate(above(column), spend=spend, rows=10),
     "explain": lambda c, column, spend: c.explain(above(column), spend=spend),
 }
 RESUMED: dict[str, tuple[Door, Door]] = {
-    "resume": (conversation, lambda c, name, **more: c.resume(name, **more)),
-    "resume_round": (opened_round, lambda c, name, **more: c.resume_round(name, **more)),
-    "reopen": (
+    "conversation": (conversation, lambda c, name, **more: c.resume(name, **more)),
+    "round": (opened_round, lambda c, name, **more: c.resume(name, **more)),
+    "sparse vector": (
         lambda c, _, **more: c.open(WATCHING, **more),
-        lambda c, name, **more: c.reopen(name, **more).ask(above("age")),
+        lambda c, name, **more: c.resume(name, **more).ask(above("age")),
     ),
 }
 
@@ -329,9 +329,9 @@ def test_what_is_open_goes_on_in_one_process_alone(door: str, tmp_path: Path) ->
     opening, again = RESUMED[door]
     opened: Any = opening(source, "age", **ALLOWED)
     go_on: dict[str, Callable[[], object]] = {
-        "resume": lambda: opened.ask("ward", "A"),
-        "resume_round": opened.close if door == "resume_round" else list,
-        "reopen": lambda: opened.ask(above("age")),
+        "conversation": lambda: opened.ask("ward", "A"),
+        "round": opened.close if door == "round" else list,
+        "sparse vector": lambda: opened.ask(above("age")),
     }
     assert in_a_child(go_on[door]) in {"curator_forked", "session_not_copied"}
     assert in_a_child(lambda: again(source, opened.id, asker="ann")) == "curator_forked"

@@ -1,4 +1,4 @@
-"""Ids of conversations, rounds and watches: found again, and refused with a reason."""
+"""Ids of interactive sessions: found again, and refused with a reason."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 import discreet as dp
-from discreet.curator.interactive.sessions import Dialogue
+from discreet.curator.interactive.conversation import Conversation
+from discreet.curator.interactive.sessions import SessionKind
+from discreet.curator.interactive.sparse_vector import SparseVectorSession
+from discreet.curator.rounds import Round
 from discreet.errors import InvalidParameter
 from discreet.mechanisms import AboveThreshold
 from discreet.queries.analysts.query_class import Conjunctions
@@ -28,25 +31,29 @@ def refused(call: Any, *given: Any, **named: Any) -> InvalidParameter:
 
 def test_what_never_was_is_unknown_and_the_refusal_says_where_to_look() -> None:
     source = curator()
-    for call, code in (
-        (source.resume, "conversation_unknown"),
-        (source.reopen, "conversation_unknown"),
-        (source.resume_round, "round_unknown"),
-    ):
-        for name in ("nope", 7):
-            refusal = refused(call, name)
-            assert refusal.code == code
-            assert "curator.conversations()" in refusal.remedy
+    for name in ("nope", 7):
+        refusal = refused(source.resume, name)
+        assert refusal.code == "conversation_unknown"
+        assert "curator.interactive_sessions()" in refusal.remedy
 
 
-def test_an_id_of_another_kind_is_named() -> None:
+def test_one_verb_resumes_every_kind_and_nothing_else() -> None:
+    source = test_round.private()
+    people = curator()
+    talk, watch = conversation(people), people.open(ABOVE, spend=SPEND)
+    about = test_round.opened(source, asked=Conjunctions(2))
+    assert isinstance(people.resume(talk.id), Conversation)
+    assert isinstance(people.resume(watch.id), SparseVectorSession)
+    assert isinstance(source.resume(about.id), Round)
+    answer = people.sql(COUNT, spend=SPEND)
+    assert "an answer's id" in str(refused(people.resume, answer.id))
+
+
+def test_what_answers_once_is_paid_for_and_not_resumed() -> None:
     source = curator()
-    talk, watch = conversation(source), source.open(ABOVE, spend=SPEND)
-    assert "a watch, for curator.reopen" in str(refused(source.resume, watch.id))
-    assert "a conversation, for curator.resume" in str(refused(source.reopen, talk.id))
-    assert "a conversation, for curator.resume" in str(refused(source.resume_round, talk.id))
-    answer = source.sql(COUNT, spend=SPEND)
-    assert "an answer's id" in str(refused(source.resume, answer.id))
+    source.sql(COUNT, spend=SPEND)
+    (paid,) = [entry.id for entry in source.ledger.entries() if entry.kind == "reserved"]
+    assert "cannot be gone on with" in str(refused(source.resume, paid))
 
 
 def test_what_others_opened_looks_like_what_never_was() -> None:
@@ -58,7 +65,7 @@ def test_what_others_opened_looks_like_what_never_was() -> None:
     texts = {str(refused(source.resume, each)).replace(each, "") for each in (theirs, below, never)}
     assert len(texts) == 1
     watch = source.open(ABOVE, spend=SPEND).id
-    assert "for curator.reopen" not in str(refused(source.resume, watch, asker="bob"))
+    assert str(refused(source.resume, watch, asker="bob")).replace(watch, "") in texts
 
 
 def test_a_lost_id_is_found_again(tmp_path: Path) -> None:
@@ -67,15 +74,15 @@ def test_a_lost_id_is_found_again(tmp_path: Path) -> None:
         source.sql(COUNT, spend=SPEND)
         watch = source.open(ABOVE, spend=SPEND).id
     with curator(tmp_path / "one.ledger") as source:
-        first, second = source.conversations()
-        assert (first.id, first.kind, first.asker) == (name, Dialogue.CONVERSATION, "ann")
+        first, second = source.interactive_sessions()
+        assert (first.id, first.kind, first.asker) == (name, SessionKind.CONVERSATION, "ann")
         assert (first.spend, first.ended) == ("epsilon 50", "open")
-        assert (second.id, second.kind) == (watch, Dialogue.WATCH)
-        assert [each.id for each in source.conversations(asker="ann")] == [name]
-        assert f"curator.resume({name!r}, asker='ann')" in str(source.conversations())
+        assert (second.id, second.kind) == (watch, SessionKind.SPARSE_VECTOR)
+        assert [each.id for each in source.interactive_sessions(asker="ann")] == [name]
+        assert f"curator.resume({name!r}, asker='ann')" in str(source.interactive_sessions())
         talk = source.resume(first.id, asker=first.asker)
         talk.close()
-        assert source.conversations()[0].ended == "released"
+        assert source.interactive_sessions()[0].ended == "released"
 
 
 def test_the_history_shows_ids_of_what_goes_on_and_of_nothing_else() -> None:
@@ -92,15 +99,15 @@ def test_a_round_is_listed_and_what_is_submitted_does_not_show() -> None:
     """The same list whether analysts wrote much or nothing: pages between leave no gap."""
     source = test_round.private()
     about = test_round.opened(source, asked=Conjunctions(2))
-    before = str(source.conversations()), str(source.history())
+    before = str(source.interactive_sessions()), str(source.history())
     for _ in range(3):
         about.submit("ann", test_round.MINE)
-    assert (str(source.conversations()), str(source.history())) == before
-    (listed,) = source.conversations()
-    assert (listed.id, listed.kind, listed.ended) == (about.id, Dialogue.ROUND, "open")
-    assert "ann" not in str(source.conversations()).replace("analyst", "")
+    assert (str(source.interactive_sessions()), str(source.history())) == before
+    (listed,) = source.interactive_sessions()
+    assert (listed.id, listed.kind, listed.ended) == (about.id, SessionKind.ROUND, "open")
+    assert "ann" not in str(source.interactive_sessions()).replace("analyst", "")
     about.close()
-    assert source.conversations()[0].ended == "released"
+    assert source.interactive_sessions()[0].ended == "released"
 
 
 def test_what_a_restored_ledger_cannot_go_on_with_is_not_open(tmp_path: Path) -> None:
@@ -111,13 +118,13 @@ def test_what_a_restored_ledger_cannot_go_on_with_is_not_open(tmp_path: Path) ->
     path.unlink()
     dp.ledger.restore(copy, path, checkpoint=checkpoint)
     with curator(path) as source:
-        assert source.conversations()[0].ended == "unfinished"
+        assert source.interactive_sessions()[0].ended == "unfinished"
 
 
 def test_each_account_lists_its_own() -> None:
     source = curator()
     child = source.child("ann", budget=dp.PureDP(epsilon=60))
     name = conversation(child).id
-    assert len(source.conversations()) == 0
-    assert str(source.conversations()) == "no conversation was opened here"
-    assert [each.id for each in child.conversations()] == [name]
+    assert len(source.interactive_sessions()) == 0
+    assert str(source.interactive_sessions()) == "no interactive session was opened here"
+    assert [each.id for each in child.interactive_sessions()] == [name]

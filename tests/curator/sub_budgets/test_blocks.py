@@ -17,7 +17,7 @@ from discreet.curator.sub_budgets import blocks as blocks_module
 from discreet.errors import DiscreetError, Exhausted
 from discreet.noise import Noiseless
 from discreet.relational.bounding.partition_filter import SomeParts
-from tests.curator.sharing.amounts import used
+from tests.curator.sub_budgets.amounts import used
 from tests.curator.tables import private
 
 MONTHS = "date_trunc('month', day)"

@@ -127,7 +127,7 @@ def test_an_explanation_of_a_part_does_not_show_the_salt() -> None:
     part = curator.partition("visits", by="ward", budget=ONE, k=1)["A"]
     question = "SELECT COUNT(*) AS n FROM visits"
     texts = " ".join(part.explain(question, spend=ONE).sql)
-    kept = part._question(question).rows
+    kept = part.context.query(question).rows
     salts = _salts(kept)
     assert salts
     assert not any(str(salt) in texts for salt in salts)

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.curator.unit_text import unit_text
+from discreet.curator.budget import unit_text
 from discreet.errors import Exhausted, InvalidParameter, Mismatch
-from tests.curator.sharing.amounts import left
+from tests.curator.sub_budgets.amounts import left
 
 HALF = dp.PureDP(epsilon=0.5)
 

@@ -16,7 +16,7 @@ import polars as pl
 
 import discreet as dp
 from discreet.noise import Noiseless
-from tests.curator.sharing.amounts import used
+from tests.curator.sub_budgets.amounts import used
 
 WARDS = ("A", "B", "C")
 SPEND = dp.PureDP(epsilon=1)

@@ -40,12 +40,12 @@ def test_a_threshold_is_kept_before_the_first_comparison_and_read_again(tmp_path
             ["sql", "answer", "above"],
         ]
     with curator(tmp_path / "one.ledger") as source:
-        again = source.reopen(name)
+        again = source.resume(name)
         assert again._session._secret == secret
         assert again.ask(ALL)
         assert [e for e in entries(source, name) if "hidden" in e] == [{"hidden": secret}]
         with pytest.raises(Exhausted, match="threshold_reached"):
-            source.reopen(name).ask(ALL)
+            source.resume(name).ask(ALL)
         assert source.spent == dp.PureDP(epsilon=30, unit=source.unit)
         exported = " ".join(entry.text for entry in source.ledger.entries())
         assert f'"hidden":{secret}' not in exported
@@ -57,12 +57,12 @@ def test_positive_answers_are_counted_over_resumptions(mechanism: Any) -> None:
     source = curator()
     name = source.open(mechanism, spend=SPEND).id
     for left in (3, 2, 1):
-        watch = source.reopen(name)
+        watch = source.resume(name)
         assert watch._session.left == left
         assert not watch.ask(NONE)
         assert watch.ask(ALL)
     with pytest.raises(Exhausted, match="cutoff_reached"):
-        source.reopen(name).ask(ALL)
+        source.resume(name).ask(ALL)
     told = entries(source, name)
     assert sum("hidden" in entry for entry in told) == 3
     assert sum(entry.get("above", False) for entry in told) == 3
@@ -89,7 +89,7 @@ def test_a_crash_at_any_entry_loses_nothing_and_gains_nothing(
         with pytest.raises(Exhausted, match="conversation_interrupted"):
             watch.ask(ALL)
         before = entries(source, watch.id)
-        used_up(source.reopen(watch.id))
+        used_up(source.resume(watch.id))
         told = entries(source, watch.id)
         assert told[: len(before)] == before
         assert sum("hidden" in entry for entry in told) == 3
@@ -100,7 +100,7 @@ def test_a_crash_at_any_entry_loses_nothing_and_gains_nothing(
 def test_the_older_process_can_say_nothing_more() -> None:
     source = curator()
     older = source.open(SPARSE, spend=SPEND)
-    newer = source.reopen(older.id)
+    newer = source.resume(older.id)
     with pytest.raises(LedgerError, match="conversation_taken"):
         older.ask(NONE)
     assert not newer.ask(NONE)
@@ -121,8 +121,8 @@ def test_only_what_can_be_taken_up_is() -> None:
     named = source.open(ABOVE, spend=SPEND, asker="ann")
     for name in (own.id, named.id):
         with pytest.raises(InvalidParameter, match="conversation_unknown"):
-            source.reopen(name)
-    assert not source.reopen(named.id, asker="ann").ask(NONE)
+            source.resume(name)
+    assert not source.resume(named.id, asker="ann").ask(NONE)
 
 
 def test_mechanisms_come_back_as_they_were_written() -> None:

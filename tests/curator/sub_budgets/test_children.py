@@ -12,7 +12,7 @@ import pytest
 import discreet as dp
 from discreet.errors import Exhausted, InvalidParameter, Mismatch
 from discreet.mechanisms import AboveThreshold
-from tests.curator.sharing.amounts import left, used
+from tests.curator.sub_budgets.amounts import left, used
 from tests.curator.tables import COLUMNS, private, visits
 
 COUNT = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"

@@ -14,7 +14,7 @@ import pytest
 import discreet as dp
 from discreet.errors import DiscreetError, InvalidParameter
 from discreet.mechanisms import AboveThreshold
-from tests.curator.sharing.amounts import used
+from tests.curator.sub_budgets.amounts import used
 from tests.curator.tables import COLUMNS, visits
 
 TEXT = """

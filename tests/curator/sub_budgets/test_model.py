@@ -112,7 +112,7 @@ class Sharing(RuleBasedStateMachine):
     def nothing_is_exceeded(self) -> None:
         for name, left in self.left.items():
             assert left >= 0
-            (steps,) = self.account[name]._account.remaining()
+            (steps,) = self.account[name].context.account.remaining()
             assert Fraction(steps, STEPS) == left
 
     def teardown(self) -> None:

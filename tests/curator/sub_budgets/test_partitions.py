@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.curator.sub_budgets import division as division_module
 from discreet.curator.sub_budgets import partition as partition_module
+from discreet.curator.sub_budgets import parts as granted_module
 from discreet.errors import DiscreetError, Exhausted, InvalidParameter, Mismatch
 from discreet.mechanisms import AboveThreshold
 from discreet.noise import Noiseless
 from discreet.relational.bounding.partition_filter import EveryPart, PartitionFilter, SomeParts
 from discreet.relational.plan import scope as parts_module
-from tests.curator.sharing.amounts import left, used
-from tests.curator.sharing.parts import (
+from tests.curator.sub_budgets.amounts import left, used
+from tests.curator.sub_budgets.parts import (
     PERSON,
     QUESTIONS,
     ROWS,
@@ -414,7 +415,7 @@ def _unbounded(patched: pytest.MonkeyPatch) -> None:
 def _once(patched: pytest.MonkeyPatch) -> None:
     """The maximum over the parts is paid, though a person is in k of them."""
     real = division_module.price_of_parts
-    patched.setattr(partition_module, "price_of_parts", lambda a, b, unit, _: real(a, b, unit, 1))
+    patched.setattr(granted_module, "price_of_parts", lambda a, b, unit, _: real(a, b, unit, 1))
 
 
 def _not_doubled(patched: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,174 @@
+"""What everything that is asked takes: the tables, the ledger, the budget, and the rules in force.
+
+A curator has one for the whole of its budget; a child or a part has one of its own, with the same
+tables and ledger, that pays from another account and sees no more than its scope.
+
+Source: contract, "Spending", "What may be seen"; 004d:F15, F16. Proof: ``proofs/sharing.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from os import PathLike
+
+from discreet.accounting.adaptive.steps import Amounts, plus
+from discreet.core.errors import InvalidParameter, NotPrivate
+from discreet.core.events.event import Event
+from discreet.core.guarantee import Guarantee
+from discreet.core.unit import PrivacyUnit
+from discreet.curator.budget import PrivacyBudget
+from discreet.curator.policy.enforcement import Policies
+from discreet.curator.policy.policy import Policy
+from discreet.ledger import Ledger, LedgerAccount, ledger_at
+from discreet.ledger.errors import closed
+from discreet.noise.randomness import SYSTEM, Source, integer, require_source
+from discreet.relational.database import Database
+from discreet.relational.engines.choose import engine_of
+from discreet.relational.engines.engine import Engine
+from discreet.relational.frontends.as_sql import Asked, text_of
+from discreet.relational.plan.nodes import scans
+from discreet.relational.plan.query import Question
+from discreet.relational.plan.scope import Scope
+from discreet.relational.schema.table import MOST_ROWS, PublicTable, Table
+
+ANALYST = "analyst"
+"""Who asks, where nobody is named."""
+
+Charges = tuple[tuple[Guarantee, tuple[Event, ...]], ...]
+"""Parts of a spend, and the events that each of them pays for."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """Sees the tables of ``database`` within ``scope``, and pays ``budget`` from ``account``.
+
+    Attributes:
+        database: The tables in their engine.
+        ledger: The record of all spending.
+        budget: What everything paid from the account keeps together.
+        account: The ledger itself, or a budget that was set aside in it.
+        scope: Everything, or a part of a table.
+        policies: What may be asked.
+        randomness: Where noise comes from; anything but the system's is test mode.
+        snapshots: The ids of the data's versions that were looked up so far, by their tables.
+    """
+
+    database: Database
+    ledger: Ledger
+    budget: PrivacyBudget
+    account: LedgerAccount
+    scope: Scope
+    policies: Policies
+    randomness: Source
+    snapshots: dict[frozenset[str], str] = field(default_factory=dict)
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Whose privacy is protected."""
+        return self.budget.unit
+
+    @property
+    def rows_at_most(self) -> int:
+        """The most private rows there are, as declared: for overflow."""
+        tables = self.database.tables.values()
+        return sum(t.rows_at_most for t in tables if isinstance(t, Table)) or MOST_ROWS
+
+    def query(self, text: Asked) -> Question:
+        """The query that a text means here: about a part, within the part."""
+        self.require_open()
+        return self.scope.question(text_of(text), self.database)
+
+    def declared_rows(self, tables: Collection[str]) -> tuple[tuple[str, int], ...]:
+        """The most rows of each of these private tables, as declared."""
+        found = self.database.tables
+        private = [(name, found[name]) for name in sorted(tables)]
+        return tuple((name, each.rows_at_most) for name, each in private if isinstance(each, Table))
+
+    def snapshot(self, tables: Collection[str]) -> str:
+        """A random id for the version of these tables."""
+        names = frozenset(tables)
+        if names not in self.snapshots:
+            version = self.database.version(names)
+            tag = f"{integer(SYSTEM, 128):x}" if version is None else version
+            self.snapshots[names] = self.ledger.snapshot(tag)
+        return self.snapshots[names]
+
+    def price(self, charges: Charges) -> Amounts:
+        """What these cost here; nothing in test mode, whose releases are marked."""
+        if not self.randomness.private:
+            return self.budget.currency.zero
+        return reduce(plus, (self.budget.charge(spend, events) for spend, events in charges))
+
+    def require_open(self) -> None:
+        """Refuse to work in a forked child, and after the curator was closed."""
+        self.database.require_process()
+        if self.database.closed:
+            raise closed()
+
+    def require_unchanged(self) -> None:
+        """Refuse to go on with files that are not those which were attached."""
+        if not self.database.unchanged():
+            raise InvalidParameter(
+                code="data_changed",
+                expectation="files that stay as they were when the curator was opened",
+                remedy="Open a new curator on the same ledger; it takes a new snapshot.",
+            )
+
+    def require_own_allowed(self) -> None:
+        """Refuse what is of one's own making where it could not be held to its limits.
+
+        Nobody can say what it does: neither that it keeps to a part, nor which columns it reads.
+        """
+        self.scope.require_whole()
+        self.policies.require_described()
+
+    def below(
+        self, budget: PrivacyBudget, account: LedgerAccount, scope: Scope | None = None
+    ) -> Context:
+        """The same tables under a budget that was set aside here."""
+        return replace(
+            self, budget=budget, account=account, scope=self.scope if scope is None else scope
+        )
+
+
+def open_context(
+    tables: Mapping[str, Table | PublicTable],
+    *,
+    budget: Guarantee,
+    ledger: str | PathLike[str] | Ledger,
+    engine: Engine | None = None,
+    policy: Policy | None = None,
+    randomness: Source = SYSTEM,
+) -> Context:
+    """Attach the tables, and start the ledger or reopen it on the same terms."""
+    for name, table in tables.items():
+        if not isinstance(table, Table | PublicTable):
+            raise InvalidParameter(
+                code="not_a_table",
+                expectation="tables declared with dp.table or dp.public",
+                received=(name, type(table).__name__),
+                remedy='Write Curator(visits=dp.table("visits.parquet", ...), ...).',
+            )
+    require_source(randomness)
+    book = ledger_at(ledger)
+    if book.durable and not randomness.private:
+        raise NotPrivate(
+            code="test_mode_in_ledger",
+            expectation="a ledger in memory for test mode",
+            received=type(book).__name__,
+            remedy="Pass ledger=dp.ledger.Memory(), or leave `randomness=` out.",
+        )
+    database = Database(engine_of(tables, engine), tables)
+    whole = PrivacyBudget(budget, database.unit)
+    policies = Policies.of(policy, database)
+    book.open(whole.terms)
+    return Context(database, book, whole, book, Scope(), policies, randomness)
+
+
+def tables_read(query: Question) -> frozenset[str]:
+    """The tables that a query reads, those through which others reach their people included."""
+    read = scans(query.rows)
+    routes = {scan.route.table for scan in read if scan.route is not None}
+    return frozenset({scan.table for scan in read} | routes)

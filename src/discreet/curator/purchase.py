@@ -1,0 +1,242 @@
+"""The one way in which anything is paid for: the same steps, in the same order, for every verb.
+
+1. *Check*: the process, who asks, and that the budget can pay in the spend's definition.
+2. *Admit*: the policy, and the rule about what is of somebody's own making.
+3. *Find*: an answer that the analyst has paid for is read again, for nothing.
+4. *Preflight*: make the mechanism, write the statements, price the event, look whether the tables
+   are those that were attached. Everything that can be refused without data is refused by now.
+5. *Reserve* durably: from here on it is spent, whatever happens.
+6. *Compute*, then *commit* before anybody sees the answer.
+
+What goes on over several calls, such as a sparse vector session, a conversation or a round, stops
+after the fifth step and keeps its :class:`Reservation` open. Nothing else in the curator reserves,
+commits or fails.
+
+Source: contract, "Spending", "What may be seen". Proof: ``proofs/relational.md``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
+
+from discreet.accounting.adaptive.steps import Amounts
+from discreet.core.errors import EngineFailed
+from discreet.core.events.event import Event
+from discreet.core.guarantee import Guarantee
+from discreet.core.written import written
+from discreet.curator.context import Charges, Context
+from discreet.curator.stored_answer import Known, Stored
+from discreet.ledger.plain_json import require_text
+from discreet.ledger.session_log import SessionLog
+from discreet.noise.randomness import SYSTEM, integer
+from discreet.relational.plan.query import Question
+
+Product = TypeVar("Product")
+Result = TypeVar("Result")
+
+OWNER = logging.getLogger("discreet.owner")
+"""For the data owner alone: why an engine failed. Silent until the owner adds a handler."""
+OWNER.addHandler(logging.NullHandler())
+OWNER.propagate = False
+
+
+@dataclass(frozen=True)
+class Offer(Generic[Product]):
+    """What would be delivered, what it costs, and what the ledger is to say about it.
+
+    Attributes:
+        product: What computes the answer, or the mechanism that goes on.
+        event: What is charged for.
+        detail: For the ledger, beside the spend and what the policy adds.
+        charges: The price, where the event was derived from the spend part by part. Otherwise the
+            event is somebody else's: it must be priced in this scope, and covered by the spend.
+        brings_noise: Whether the product draws its own noise, whatever mode the curator is in.
+    """
+
+    product: Product
+    event: Event
+    detail: Mapping[str, object]
+    charges: Charges | None = None
+    brings_noise: bool = False
+
+
+@dataclass(frozen=True)
+class Purchase(Generic[Product]):
+    """Who buys what, for how much at most, and why.
+
+    Attributes:
+        analyst: Who asks.
+        purpose: Recorded; a policy may ask for one.
+        spend: The most that it may cost, in its own definition.
+        reads: The queries whose columns a policy looks at; none where it is asked later.
+        offer: Makes the offer, from public facts alone; a refusal by it is free.
+        own: Whether it is of somebody's own making, so that nobody can say what it reads.
+    """
+
+    analyst: str
+    purpose: str | None
+    spend: Guarantee
+    reads: tuple[Question, ...]
+    offer: Callable[[], Offer[Product]]
+    own: bool = False
+
+
+@dataclass(frozen=True)
+class Storage(Generic[Result]):
+    """How an answer is known again, written into the ledger, and read back."""
+
+    known: Callable[[], Known]
+    to_dict: Callable[[Result], Mapping[str, object]]
+    from_dict: Callable[[Stored], Result]
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """What was paid for and is not finished yet."""
+
+    context: Context
+    id: str
+
+    def read(self, compute: Callable[[], Result]) -> Result:
+        """Run what reads private data; a failure ends the reservation, which stays spent.
+
+        Any failure becomes the one code that says nothing. All its statements see one state of
+        the tables, and so does the look at the public ones.
+        """
+        try:
+            return self._guarded(compute, remedy="The reservation is spent.")
+        except EngineFailed:
+            self.context.account.fail(self.id, "engine_failed")
+            raise
+
+    def read_again(self, compute: Callable[[], Result]) -> Result:
+        """Read what was read before; a failure says nothing, and leaves all as it was."""
+        return self._guarded(compute, remedy="Resume it again.")
+
+    def commit(self, release: Mapping[str, object]) -> None:
+        """End it with what is to be kept. Durable on return."""
+        self.context.account.commit(self.id, release)
+
+    def log(self) -> SessionLog:
+        """Claim what goes on, for this process alone. Durable on return."""
+        return self.context.account.session_log(self.id)
+
+    def _guarded(self, compute: Callable[[], Result], *, remedy: str) -> Result:
+        try:
+            with self.context.database.engine.snapshot():
+                result = compute()
+                self.context.require_unchanged()
+        except Exception:
+            OWNER.exception("reservation %s failed after data was opened", self.id)
+        else:
+            return result
+        # Raised out here, where the engine's own error is no longer attached to it.
+        raise EngineFailed(
+            code="engine_failed",
+            expectation="an engine that answers",
+            remedy=f"{remedy} The data owner's log says what happened.",
+        )
+
+
+def buy(
+    context: Context, purchase: Purchase[Callable[[], Result]], storage: Storage[Result]
+) -> Result:
+    """An answer, durable before it is returned; or the one that this analyst already has."""
+    admitted = _admitted(context, purchase)
+    known = storage.known()
+    stored = known.stored(context.account, context.ledger, asker=purchase.analyst)
+    if stored is not None:
+        return storage.from_dict(stored)
+    offer = purchase.offer()
+    reservation = _reserved(context, purchase, offer, known.identity, admitted)
+    result, kept = reservation.read(lambda: _with_form(offer.product(), known, storage))
+    reservation.commit(kept)
+    return result
+
+
+def reserve(
+    context: Context,
+    purchase: Purchase[Product],
+    name: str,
+    *,
+    still: Callable[[], None] | None = None,
+) -> tuple[Reservation, Product]:
+    """Pay for what goes on over several calls: its reservation, which stays open, and the product.
+
+    ``name`` is what it is called in the ledger. ``still`` may refuse once more, in the block of
+    writing that charges; for the whole ledger alone.
+    """
+    admitted = _admitted(context, purchase)
+    offer = purchase.offer()
+    identity = f"{name} {fresh_id()}"
+    reservation = _reserved(context, purchase, offer, identity, admitted, still=still)
+    return reservation, offer.product
+
+
+def fresh_id() -> str:
+    """A random name that tells nothing."""
+    return f"{integer(SYSTEM, 96):024x}"
+
+
+def _admitted(context: Context, purchase: Purchase[Product]) -> dict[str, object]:
+    """Check and admit; what the ledger is to keep of the policy."""
+    context.require_open()
+    require_text("asker", purchase.analyst)
+    if purchase.purpose is not None:
+        require_text("purpose", purchase.purpose)
+    context.budget.check(purchase.spend)
+    if purchase.own:
+        context.require_own_allowed()
+    for query in purchase.reads:
+        context.policies.require_columns(query)
+    return context.policies.admit(purchase.spend, asker=purchase.analyst, purpose=purchase.purpose)
+
+
+def _reserved(
+    context: Context,
+    purchase: Purchase[Product],
+    offer: Offer[Product],
+    identity: str,
+    admitted: Mapping[str, object],
+    *,
+    still: Callable[[], None] | None = None,
+) -> Reservation:
+    """The last that is free: the price, and that the tables did not change; then charge."""
+    charge = charge_of(context, purchase.spend, offer)
+    context.require_unchanged()
+    reserve: Callable[..., str] = context.account.reserve
+    if still is not None:
+        reserve = partial(context.ledger.reserve, admit=still)
+    name = reserve(
+        asker=purchase.analyst,
+        question=identity,
+        charge=charge,
+        event=offer.event.to_json(),
+        detail={**offer.detail, "spend": written(purchase.spend), **admitted},
+    )
+    return Reservation(context, name)
+
+
+def charge_of(context: Context, spend: Guarantee, offer: Offer[Product]) -> Amounts:
+    """The price of an offer in the budget's currency; refused where the spend does not cover it."""
+    if offer.charges is not None:
+        return context.price(offer.charges)
+    context.scope.require_event(offer.event, context.unit)
+    if offer.brings_noise:
+        charge = context.budget.charge(spend, (offer.event,))
+    else:
+        charge = context.price(((spend, (offer.event,)),))
+    if offer.brings_noise or context.randomness.private:  # test mode has no price
+        context.budget.require_covered(spend, offer.event)
+    return charge
+
+
+def _with_form(
+    result: Result, known: Known, storage: Storage[Result]
+) -> tuple[Result, Mapping[str, object]]:
+    """An answer with the form in which the ledger keeps it."""
+    return result, known.kept(storage.to_dict(result))

@@ -1,0 +1,166 @@
+"""A query in SQL: planned from the text, the spend and the schema, then bought and read.
+
+Source: contract, "Spending"; 000a:C12, 004d:F15, D2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.guarantee import Guarantee
+from discreet.core.parameters import probability
+from discreet.curator.accuracy import Within, cheapest
+from discreet.curator.budget import as_written
+from discreet.curator.context import Context, tables_read
+from discreet.curator.purchase import Offer, Purchase, Storage, buy, fresh_id
+from discreet.curator.statement import statement
+from discreet.curator.stored_answer import Known, Stored
+from discreet.curator.warnings import warnings_of
+from discreet.relational.answers.columns import Columns
+from discreet.relational.frontends.as_sql import Asked, text_of
+from discreet.relational.identity.former import former_identity
+from discreet.relational.identity.identity import identity
+from discreet.relational.plan.keys import KeySet
+from discreet.relational.plan.query import Question
+from discreet.relational.planning.discovered_keys import inquiry_for
+from discreet.relational.planning.planned_query import Inquiry, MeasuredValues
+from discreet.relational.planning.stored_allocation import allocated
+from discreet.relational.sql.privacy_clause import agreed, opened
+from discreet.release import Release
+
+Result = TypeVar("Result")
+Wanted = Mapping[str, Within] | Within | None
+
+
+def answer_sql(
+    context: Context,
+    text: Asked,
+    *,
+    spend: Guarantee | None,
+    accuracy: Wanted,
+    confidence: float,
+    analyst: str,
+    purpose: str | None,
+    rows_at_least: int | None,
+) -> Release:
+    """The release of a query; the stored one, byte for byte, if this analyst has it."""
+    text = text_of(text)
+    query, planned = planned_sql(context, text, spend, accuracy, rows_at_least)
+    level = float(probability("confidence", confidence))
+    release = partial(_release, context, planned, text=text, confidence=level)
+
+    def answered() -> tuple[Release, Any]:
+        measured = planned.measurement(context.database).release(context.database)
+        return release(measured, number=fresh_id()), measured
+
+    def read(stored: Stored) -> tuple[Release, Any]:
+        """As it was made; at another confidence, from the same noisy values."""
+        made, measured = Release.from_json(str(stored["release"])), stored["measured"]
+        if made.confidence != level:
+            made = release(MeasuredValues.from_plain(measured), number=made.id)
+        return made, measured
+
+    bought, _ = buy(
+        context,
+        Purchase(
+            analyst=analyst,
+            purpose=purpose,
+            spend=planned.spend,
+            reads=(query,),
+            offer=lambda: offer_of(context, planned, answered, text),
+        ),
+        Storage(
+            known=lambda: known_query(context, "sql", query, planned),
+            to_dict=lambda made: {"release": made[0].to_json(), "measured": made[1].plain()},
+            from_dict=read,
+        ),
+    )
+    return bought
+
+
+def planned_sql(
+    context: Context,
+    text: Asked,
+    spend: Guarantee | None,
+    accuracy: Wanted,
+    rows_at_least: int | None,
+) -> tuple[Question, Inquiry]:
+    """What a text asks for, and how it would be answered at a spend, or within an accuracy."""
+    context.require_open()
+    text, clause = opened(text_of(text))
+    spend = agreed(clause, spend, accuracy)
+    if (spend is None) == (accuracy is None):
+        raise InvalidParameter(
+            code="spend_or_accuracy",
+            expectation="either spend= or accuracy=; there is no default price",
+            remedy="Write spend=dp.PureDP(epsilon=0.5), or accuracy={'n': dp.Within(5)}.",
+        )
+    query = context.query(text)
+    if clause is not None:
+        query = clause.narrowed(query)
+    if spend is not None:
+        return query, planned_at(context, query, spend)
+    assert accuracy is not None
+    at = partial(planned_at, context)
+    return query, cheapest(query, accuracy, context.budget, at, rows_at_least=rows_at_least)
+
+
+def planned_at(context: Context, query: Question, spend: Guarantee) -> Inquiry:
+    """How a query would be answered at a spend."""
+    context.budget.check(spend)
+    if not isinstance(query.keys, KeySet):
+        context.budget.require_delta()
+    return inquiry_for(query, as_written(spend), context.rows_at_most, context.randomness)
+
+
+def offer_of(
+    context: Context, planned: Inquiry, product: Callable[[], Result], words: str
+) -> Offer[Callable[[], Result]]:
+    """A planned query as it is offered: what cannot be compiled or drawn is refused here."""
+    planned.preflight(context.database)
+    return Offer(product, planned.event, {"sql": words}, charges=planned.charges)
+
+
+def known_query(context: Context, verb: str, query: Question, planned: Inquiry) -> Known:
+    """The identity of a query with its price and split, and the split itself."""
+    tables, allocation = tables_read(query), allocated(planned)
+    snapshot = context.snapshot(tables)
+    same = identity(
+        verb,
+        question=query,
+        spend=planned.spend,
+        allocation=allocation,
+        snapshot=snapshot,
+        rows=context.declared_rows(tables),
+    )
+    former = former_identity(query, planned.spend, snapshot, context.unit)
+    return Known(same, former, allocation)
+
+
+def _release(
+    context: Context,
+    planned: Inquiry,
+    measured: MeasuredValues,
+    *,
+    number: str,
+    text: str,
+    confidence: float,
+) -> Release:
+    """The release of noisy values: post-processing only."""
+    planned = planned.answered(measured)
+    columns = Columns(planned, measured, number, confidence)
+    answers = columns.answers()
+    return Release(
+        id=number,
+        question=text,
+        keys=columns.keys(),
+        answers=answers,
+        confidence=confidence,
+        guarantee=planned.spend.per(context.unit),
+        event=planned.event,
+        warnings=warnings_of(planned, answers),
+        statement=statement(planned, context.budget),
+    )
