@@ -335,7 +335,11 @@ def test_what_cannot_be_opened_is_refused(mechanism: Any) -> None:
     assert code == "not_an_interactive_mechanism"
 
 
-@pytest.mark.parametrize("mechanism", [None, 7, "MWEM", ABOVE, dict, print, object()], ids=str)
+@pytest.mark.parametrize(
+    "mechanism",
+    [None, 7, "MWEM", ABOVE, dict, print, object()],
+    ids=lambda each: getattr(each, "__name__", type(each).__name__),
+)
 def test_what_makes_no_synopsis_or_conversation_is_refused(mechanism: Any) -> None:
     source = curator()
     about = universe(source)

@@ -84,7 +84,7 @@ class PrivacyBudget:
                 return "rho+delta"
             case RenyiAt(alpha=alpha):
                 return f"renyi({alpha})"
-        return type(self.currency).__name__
+        raise LookupError(self.currency)  # no filter of a curator adds up in it
 
     def charge(self, spend: Guarantee, events: tuple[Event, ...]) -> Amounts:
         """The exact price of ``events`` in this budget's currency.

@@ -223,7 +223,7 @@ def sums(results: Any) -> list[Any]:
 
 def left(account: Any) -> list[str]:
     """What an account has left, exactly."""
-    return [str(amount) for amount in account._account.remaining()]
+    return [str(amount) for amount in account.context.account.remaining()]
 
 
 def write(folder: Path) -> None:

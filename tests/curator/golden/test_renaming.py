@@ -210,10 +210,16 @@ FORMS_OF = (
     "curator/synopsis/fingerprint.py",
     "curator/synopsis/make.py",
     "curator/key_statement.py",
-    "curator/unit_text.py",
+    "curator/budget.py",
     "curator/interactive/open_conversation.py",
-    "curator/access.py",
-    "curator/session.py",
+    "curator/purchase.py",
+    "curator/sql.py",
+    "curator/batch.py",
+    "curator/bounds.py",
+    "curator/interactive/sparse_vector.py",
+    "curator/sub_budgets/blocks.py",
+    "curator/sub_budgets/parts.py",
+    "curator/rounds/resume.py",
     "curator/rounds/analyst_spending.py",
     "curator/rounds/open.py",
 )
@@ -222,6 +228,7 @@ PLAIN_VALUES = {
     "relational/identity/former.py": 1,  # plain values
     "relational/types/expression.py": 1,  # constants of a function
     "curator/synopsis/fingerprint.py": 1,  # plain values
+    "curator/budget.py": 1,  # a number as it was written
     "curator/interactive/open_conversation.py": 1,  # a refusal
     "release/guarantee.py": 1,  # words for a guarantee that nobody knows
 }

@@ -20,7 +20,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.unit import Person, add_remove
 from discreet.curator.context import Context
 from discreet.curator.sub_budgets.division import Line, line_of, overlap
-from discreet.curator.sub_budgets.parts import Granted, Part, Parts, divided, grant_parts
+from discreet.curator.sub_budgets.parts import Granted, GrantedParts, Part, divided, grant_parts
 from discreet.relational.bounding.partition_filter import Assignment, EveryPart, FirstParts
 from discreet.relational.functions.calendar import next_start
 from discreet.relational.plan.nodes import field_of
@@ -34,7 +34,7 @@ _WRITTEN = {Kind.DATE: "date", Kind.MOMENT: "moment"}
 """Kinds of day as ledgers have them, for ever."""
 
 
-class Blocks(Parts[Part]):
+class Blocks(GrantedParts[Part]):
     """Sessions by block: ``blocks[date(2024, 3, 15)]`` is the one that holds this day."""
 
     def __init__(

@@ -18,7 +18,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.unit import Person, add_remove
 from discreet.curator.context import Context
 from discreet.curator.sub_budgets.division import line_of, listed, overlap
-from discreet.curator.sub_budgets.parts import Part, Parts, divided, grant_parts
+from discreet.curator.sub_budgets.parts import GrantedParts, Part, divided, grant_parts
 from discreet.ledger import SubAccount
 from discreet.relational.bounding.partition_filter import Assignment, EveryPart, SomeParts
 from discreet.relational.database import Database
@@ -27,7 +27,7 @@ from discreet.relational.schema.table import Table
 _SALT_BITS = 62
 
 
-class Partition(Parts[Part], Mapping[object, Part]):
+class Partition(GrantedParts[Part], Mapping[object, Part]):
     """The parts of a table, by key."""
 
     def __getitem__(self, value: object) -> Part:

@@ -34,7 +34,7 @@ class Granted:
     budget: PrivacyBudget
 
 
-class Parts(Generic[Part]):
+class GrantedParts(Generic[Part]):
     """Parts that were granted; each is opened once, and noted in the ledger."""
 
     def __init__(
