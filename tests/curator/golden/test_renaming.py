@@ -230,6 +230,7 @@ PLAIN_VALUES = {
     "curator/synopsis/fingerprint.py": 1,  # plain values
     "curator/budget.py": 1,  # a number as it was written
     "curator/interactive/open_conversation.py": 1,  # a refusal
+    "curator/interactive/sparse_vector.py": 1,  # what a mechanism of one's own answered
     "release/guarantee.py": 1,  # words for a guarantee that nobody knows
 }
 
