@@ -117,7 +117,9 @@ def test_values_are_not_read_with_another_split_even_if_they_are_found(
     """An identity that leaves the split out: what is found is compared before it is read."""
 
     def careless(door: str, **parts: object) -> str:
-        return identity(door, **{name: parts[name] for name in parts if name != "allocation"})
+        return identity(
+            door, {"None": {name: parts[name] for name in parts if name != "allocation"}}
+        )
 
     monkeypatch.setattr(queries, "identity", careless)
     first = source.sql(BOTH, accuracy=WANTED)

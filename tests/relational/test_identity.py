@@ -270,13 +270,13 @@ def test_one_number_is_one_text_however_it_is_written(one: Any, two: Any) -> Non
 
 def test_a_door_and_every_named_part_are_told() -> None:
     digests = [
-        identity("sql", spend=SPENDS[0], names=("a", "b")),
-        identity("bounds", spend=SPENDS[0], names=("a", "b")),
-        identity("sql", spend=SPENDS[1], names=("a", "b")),
-        identity("sql", spend=SPENDS[0], names=("b", "a")),
-        identity("sql", spend=SPENDS[0], names=("a, b",)),
-        identity("sql", spend=SPENDS[0], importance=("a", "b")),
-        identity("sql", spend=SPENDS[0]),
+        identity("sql", {"spend": SPENDS[0], "names": ("a", "b")}),
+        identity("bounds", {"spend": SPENDS[0], "names": ("a", "b")}),
+        identity("sql", {"spend": SPENDS[1], "names": ("a", "b")}),
+        identity("sql", {"spend": SPENDS[0], "names": ("b", "a")}),
+        identity("sql", {"spend": SPENDS[0], "names": ("a, b",)}),
+        identity("sql", {"spend": SPENDS[0], "importance": ("a", "b")}),
+        identity("sql", {"spend": SPENDS[0]}),
     ]
     assert len(set(digests)) == len(digests)
 
@@ -286,7 +286,7 @@ def test_a_question_that_could_not_be_asked_before_has_no_former_identity(
 ) -> None:
     question = questions[0]
     assert former_identity(question) is not None
-    assert former_identity(question) != identity("sql", question=question)
+    assert former_identity(question) != identity("sql", {"question": question})
 
     from dataclasses import make_dataclass
 

@@ -144,13 +144,15 @@ def known_batch(context: Context, names: tuple[str, ...], plan: Questions) -> Kn
     allocation = allocated_together(plan)
     same = identity(
         "batch",
-        questions=plan.questions,
-        names=names,
-        importance=plan.importance,
-        spend=plan.spend,
-        allocation=allocation,
-        snapshots=snapshots,
-        rows=tuple(map(context.declared_rows, tables)),
+        {
+            "questions": plan.questions,
+            "names": names,
+            "importance": plan.importance,
+            "spend": plan.spend,
+            "allocation": allocation,
+            "snapshots": snapshots,
+            "rows": tuple(map(context.declared_rows, tables)),
+        },
     )
     former = former_identity(
         plan.questions, names, plan.importance, plan.spend, snapshots, context.unit

@@ -130,11 +130,13 @@ def known_query(context: Context, verb: str, query: Question, planned: Inquiry) 
     snapshot = context.snapshot(tables)
     same = identity(
         verb,
-        question=query,
-        spend=planned.spend,
-        allocation=allocation,
-        snapshot=snapshot,
-        rows=context.declared_rows(tables),
+        {
+            "question": query,
+            "spend": planned.spend,
+            "allocation": allocation,
+            "snapshot": snapshot,
+            "rows": context.declared_rows(tables),
+        },
     )
     former = former_identity(query, planned.spend, snapshot, context.unit)
     return Known(same, former, allocation)

@@ -123,7 +123,9 @@ def found() -> dict[str, dict[str, Any]]:
             "plain": former_identity((), ("a", 1), 0.5, None, date(2024, 1, 2)),
         },
         "identity": {
-            "plain": identity("door", a=(1, 2.5, None), b={"x": datetime(2024, 1, 2)}, c=True),
+            "plain": identity(
+                "door", {"a": (1, 2.5, None), "b": {"x": datetime(2024, 1, 2)}, "c": True}
+            ),
         },
         "events": {name: json.loads(each.to_json()) for name, each in EVENTS.items()},
         "event fields": dict(_events()),
@@ -173,7 +175,7 @@ def _events() -> Iterator[tuple[str, list[Any]]]:
 def _told(question: Any, spend: Any) -> list[str | None]:
     return [
         _digest(canonical_text(question)),
-        identity("sql", question=question, spend=spend, rows=(("visits", 9),)),
+        identity("sql", {"question": question, "spend": spend, "rows": (("visits", 9),)}),
         former_identity(question, spend, "snapshot", question.unit),
         former_identity((question,), ("n",), (1,), spend, ("snapshot",), question.unit),
     ]

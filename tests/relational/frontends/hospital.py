@@ -45,4 +45,4 @@ def curator(unit: dp.Person | dp.Row | None = None, *, epsilon: float = 100) -> 
 
 def digest(asked: object, made: dp.Curator) -> str:
     """What makes two questions identical."""
-    return identity("sql", question=question_from(text_of(asked), made.context.database))
+    return identity("sql", {"question": question_from(text_of(asked), made.context.database)})

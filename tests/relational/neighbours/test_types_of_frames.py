@@ -136,7 +136,7 @@ def asked(source: object) -> str:
     table = dp.table(source, unit=dp.Person("pid", max_rows=1), columns={})
     database = Database(DuckDB(threads=1), {"t": table})
     try:
-        return identity("sql", question=question_from("SELECT COUNT(*) AS n FROM t", database))
+        return identity("sql", {"question": question_from("SELECT COUNT(*) AS n FROM t", database)})
     finally:
         database.close()
 

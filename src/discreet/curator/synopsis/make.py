@@ -181,12 +181,14 @@ def _known(
     snapshot = context.snapshot(tables)
     same = identity(
         "synopsis",
-        question=query,
-        mechanism=asked,
-        workload=about,
-        spend=spend,
-        snapshot=snapshot,
-        rows=context.declared_rows(tables),
+        {
+            "question": query,
+            "mechanism": asked,
+            "workload": about,
+            "spend": spend,
+            "snapshot": snapshot,
+            "rows": context.declared_rows(tables),
+        },
     )
     return Known(same, former_identity(query, "synopsis", asked, about, spend, snapshot, unit))
 

@@ -44,7 +44,9 @@ def counts_of(context: Context, universe: Universe) -> TableCounts:
 
 def declared_universe(context: Context, query: Question) -> str:
     """Equal where a universe means the same cells of the same tables."""
-    return identity("universe", question=query, rows=context.declared_rows(tables_read(query)))
+    return identity(
+        "universe", {"question": query, "rows": context.declared_rows(tables_read(query))}
+    )
 
 
 def _is_expression(text: str) -> bool:

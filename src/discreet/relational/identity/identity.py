@@ -36,13 +36,13 @@ _LISTS: dict[type, str] = {Facts: "values", Category: "values", Block: "entries"
 _PLAIN = (str, bytes, bool, int, date, datetime, time, timedelta, type(None))
 
 
-def identity(door: str, **parts: object) -> str:
-    """A digest that is equal for identical questions through one door, and for no others.
+def identity(verb: str, parts: Mapping[str, object]) -> str:
+    """A digest that is equal for identical queries by one verb, and for no others.
 
-    ``parts`` are all that must be equal: the question, which names its unit, spend, allocation,
-    snapshot.
+    ``parts`` are all that must be equal, under names that are fixed for ever: the query, which
+    names its unit, spend, allocation, snapshot.
     """
-    text = "\n".join([FORM, door, *(f"{name}={canonical_text(parts[name])}" for name in parts)])
+    text = "\n".join([FORM, verb, *(f"{name}={canonical_text(parts[name])}" for name in parts)])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
