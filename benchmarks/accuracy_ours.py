@@ -86,7 +86,7 @@ def measured(query: Query, path: Path) -> Accuracy:
 
 def noise(answer: Any) -> list[Any]:
     """The laws of the noisy numbers from which a column is made."""
-    return [measure.law for measure in answer.formula.measures()]
+    return [measure.distribution for measure in answer.formula.measures()]
 
 
 def curator(query: Query, path: Path, times: int) -> Any:
@@ -114,7 +114,7 @@ def curator(query: Query, path: Path, times: int) -> Any:
 
 
 def ask(holder: Any, query: Query, times: int, number: int) -> Any:
-    """Ask once; each time as another asker, so that no answer comes from the store."""
+    """Ask once; each time as another analyst, so that no answer comes from the store."""
     names = [COPY] if times > 1 else []
     names += [query.by] if query.by else []
     call = CALLS[query.what].format(column=query.column, level=query.level)
@@ -122,4 +122,4 @@ def ask(holder: Any, query: Query, times: int, number: int) -> Any:
     grouped = f" GROUP BY {', '.join(names)}" if names else ""
     spend: Any = dp.ZCDP(rho=query.rho) if query.rho else dp.PureDP(epsilon=query.epsilon)
     text = f"SELECT {', '.join([*names, f'{call} AS x'])} FROM t{where}{grouped}"
-    return holder.sql(text, spend=spend, asker=str(number))
+    return holder.sql(text, spend=spend, analyst=str(number))

@@ -24,7 +24,7 @@ from discreet.queries.mwem.fitting import SmallSteps
 from discreet.queries.mwem.mwem import MWEM, LastIterate, suggested_rounds
 from discreet.queries.mwem.rounds import QueryRound
 from discreet.queries.projection import ProjectionMechanism
-from discreet.queries.record_count import BoughtCount
+from discreet.queries.record_count import NoisyRecordCount
 from discreet.queries.workload.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -74,14 +74,20 @@ def mwem(workload: Workload, spend: Guarantee, records: int) -> MWEM:
     """MWEM by default, with the suggested number of rounds."""
     many = len(workload.products)
     rounds = suggested_rounds(spend, records=records, most=many, cells=workload.queries / many)
-    return MWEM(workload, spend, BoughtCount(), rounds)
+    return MWEM(workload, spend, NoisyRecordCount(), rounds)
 
 
 def printed(workload: Workload, epsilon: float, records: int) -> MWEM:
     """MWEM as printed: one query a round, small steps, replayed."""
     spend, each = dp.PureDP(epsilon=epsilon), QueryRound(stepping=SmallSteps())
     return MWEM(
-        workload, spend, BoughtCount(), 30, each=each, passes=20, iterate=LastIterate(settling=0)
+        workload,
+        spend,
+        NoisyRecordCount(),
+        30,
+        each=each,
+        passes=20,
+        iterate=LastIterate(settling=0),
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from relational_data import make
-from relational_ours import asker, curator, database, over, plain, private, reference
+from relational_ours import analyst, curator, database, over, plain, private, reference
 from relational_peers import peer_figures
 from timing import Figure, alternate, clock, ratios, scaled
 
@@ -91,7 +91,7 @@ def fixed_figures(folder: Path) -> list[Figure]:
         "sqlite": curator(path, dp.Row(), ledger=folder / "fixed.ledger"),
         "memory": curator(path, dp.Row()),
     }
-    timers = {name: clock(asker(each, question), calls=5) for name, each in holders.items()}
+    timers = {name: clock(analyst(each, question), calls=5) for name, each in holders.items()}
     timers["plain"] = clock(lambda: engine.execute(question).fetchall(), calls=5)
     seconds = alternate("fixed cost", timers, rounds=11)
     aims = {"sqlite": MOST_FIXED}

@@ -47,7 +47,7 @@ def curator(source: Any, unit: Any, *, ledger: Any = None, engine: Any = None) -
     return dp.Curator(t=table, budget=dp.PureDP(epsilon=BUDGET), ledger=book, engine=engine)
 
 
-def asker(holder: Any, question: str) -> Callable[[], Any]:
+def analyst(holder: Any, question: str) -> Callable[[], Any]:
     """Ask for a little more epsilon each time, so that no answer comes from the store."""
     asked = 0
 
@@ -61,7 +61,7 @@ def asker(holder: Any, question: str) -> Callable[[], Any]:
 
 def private(source: Any, unit: Any, kind: str = "ints", **options: Any) -> Timer:
     """Time a private question over a source."""
-    return clock(asker(curator(source, unit, **options), PRIVATE[kind]))
+    return clock(analyst(curator(source, unit, **options), PRIVATE[kind]))
 
 
 def plain(source: Any, kind: str = "ints") -> Timer:

@@ -16,7 +16,7 @@ from typing import Any
 
 from peers import Missing, Peer
 from relational_data import make
-from relational_ours import PRIVATE, asker, curator
+from relational_ours import PRIVATE, analyst, curator
 from timing import Figure, Timer, alternate, clock, ratios
 
 import discreet as dp
@@ -133,7 +133,7 @@ def _ratio(name: str, timers: dict[str, Timer], rounds: int, *, at_most: float) 
 
 
 def _private(view: str, unit: Any, kind: str) -> Timer:
-    return clock(asker(curator(dp.Spark(session()).table(view), unit), PRIVATE[kind]))
+    return clock(analyst(curator(dp.Spark(session()).table(view), unit), PRIVATE[kind]))
 
 
 def _by_hand(view: str) -> Callable[[], object]:

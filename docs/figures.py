@@ -479,7 +479,7 @@ def trees() -> Chart:
     tree = dp.queries.PrivTree(
         dp.queries.Workload.of(wide, {}),
         dp.PureDP(epsilon=1),
-        dp.queries.BoughtCount(),
+        dp.queries.NoisyRecordCount(),
         randomness=Seeded(1),
     )
     leaves = tree.release(dp.queries.Points(positions))

@@ -172,7 +172,7 @@ class Demo:
         heading("The ledger: one file that remembers")
         curator = self.curator
         for asked in curator.history():
-            show(f"{asked.price:28}{asked.ended:10}{' '.join(asked.question.split())[:58]}")
+            show(f"{asked.price:28}{asked.ended:10}{' '.join(asked.query.split())[:58]}")
         curator.ledger.verify()
         spent, left = curator.spent, curator.remaining
         assert isinstance(spent, dp.ApproxDP)
@@ -222,7 +222,7 @@ def show(what: object) -> None:
 
 def main(folder: Path) -> None:
     """Ask, print, and close the books."""
-    begun = perf_counter()
+    started = perf_counter()
     demo = Demo(folder)
     print("UCI Adult: people of the census of 1994, one row each. What is protected: each row.")
     print(f"Budget for all questions together: epsilon {BUDGET.epsilon}, delta {BUDGET.delta:g}.")
@@ -233,7 +233,7 @@ def main(folder: Path) -> None:
     demo.books()
     demo.score()
     demo.curator.close()
-    print(f"\n{perf_counter() - begun:.1f} s. Table, ledger, key and picture are in {folder}.")
+    print(f"\n{perf_counter() - started:.1f} s. Table, ledger, key and picture are in {folder}.")
 
 
 if __name__ == "__main__":

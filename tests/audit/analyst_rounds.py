@@ -74,8 +74,8 @@ class Uncapped(Tilts):
     """Plain multiplicative weights: a query may get all the weight."""
 
     @property
-    def law(self) -> SignedLaw:
-        return SignedLaw.project(super().law.tilts, self.width, 1)
+    def distribution(self) -> SignedLaw:
+        return SignedLaw.project(super().distribution.tilts, self.width, 1)
 
 
 class PlainGame(SampledGame):
@@ -91,8 +91,8 @@ class Reversed(Tilts):
     """The printed update: it looks for queries that are answered well. Private, and of no use."""
 
     @property
-    def law(self) -> SignedLaw:
-        return SignedLaw.project(-super().law.tilts, self.width, self.s)
+    def distribution(self) -> SignedLaw:
+        return SignedLaw.project(-super().distribution.tilts, self.width, self.s)
 
 
 class ReversedGame(SampledGame):
@@ -108,8 +108,8 @@ class PairCapped(Tilts):
     """Caps on pairs where whole analysts are to be hidden: each of their queries has its own."""
 
     @property
-    def law(self) -> SignedLaw:
-        return SignedLaw.project(super().law.tilts, 1, self.s)
+    def distribution(self) -> SignedLaw:
+        return SignedLaw.project(super().distribution.tilts, 1, self.s)
 
 
 class PairCappedGame(SampledGame):

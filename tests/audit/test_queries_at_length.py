@@ -24,7 +24,7 @@ from discreet.queries.independent import IndependentNoise
 from discreet.queries.mwem.mwem import MWEM
 from discreet.queries.mwem.rounds import MarginalRound, QueryRound
 from discreet.queries.projection import ProjectionMechanism
-from discreet.queries.record_count import BoughtCount, PublicCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount
 from discreet.queries.trees.dawa import DAWA
 from discreet.queries.trees.noisy_partition import STEPS, NoisyPartition
 from discreet.queries.trees.privtree import PrivTree, Splitting
@@ -77,7 +77,7 @@ def first_count(mechanism: DAWA | PrivTree) -> Release:
 def _dawa(epsilon: int) -> DAWA:
     """A tenth for the partition."""
     spend = dp.PureDP(epsilon=epsilon)
-    return DAWA(ranges(4), spend, BoughtCount(), part=Fraction(1, 10), price=4)
+    return DAWA(ranges(4), spend, NoisyRecordCount(), part=Fraction(1, 10), price=4)
 
 
 DAWA_ATTACKS = [
@@ -120,7 +120,7 @@ class OneOverEpsilon(PrivTree):
 
 
 def _privtree(kind: type[PrivTree], part: Fraction, epsilon: int = 2) -> PrivTree:
-    return kind(ranges(8), dp.PureDP(epsilon=epsilon), BoughtCount(), part=part)
+    return kind(ranges(8), dp.PureDP(epsilon=epsilon), NoisyRecordCount(), part=part)
 
 
 def shape(mechanism: PrivTree) -> Release:
@@ -227,7 +227,7 @@ class Cheap(ProjectionMechanism):
     @cached_property
     def noisy(self) -> IndependentNoise:
         good: IndependentNoise = ProjectionMechanism.noisy.func(self)  # type: ignore[attr-defined]
-        return IndependentNoise(good.workload, good.spend, BoughtCount())
+        return IndependentNoise(good.workload, good.spend, NoisyRecordCount())
 
 
 def projected(kind: type[ProjectionMechanism]) -> Release:

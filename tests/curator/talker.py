@@ -25,8 +25,8 @@ def main(place: str, name: str, transcript: Path) -> None:
     talk = source.resume(name)
     notes = os.open(transcript, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     while True:
-        for number, question in enumerate(QUESTIONS):
-            reply = talk.ask(question)
+        for number, query in enumerate(QUESTIONS):
+            reply = talk.ask(query)
             line = f"{reply.origin.name} {number} {reply.share!r}\n"
             os.write(notes, line.encode())
             os.fsync(notes)

@@ -80,8 +80,8 @@ def test_the_same_batch_is_answered_from_the_ledger() -> None:
 
 def test_another_asker_pays_again() -> None:
     with curator(dp.Row(), dp.PureDP(epsilon=1)) as c:
-        first = c.batch(QUESTIONS, spend=dp.PureDP(epsilon=0.5), asker="ann")
-        other = c.batch(QUESTIONS, spend=dp.PureDP(epsilon=0.5), asker="bob")
+        first = c.batch(QUESTIONS, spend=dp.PureDP(epsilon=0.5), analyst="ann")
+        other = c.batch(QUESTIONS, spend=dp.PureDP(epsilon=0.5), analyst="bob")
         assert repr(first) != repr(other)
         assert epsilon(c) == pytest.approx(1)
 
@@ -134,7 +134,7 @@ def test_intervals_of_estimates_cover_as_they_say(batches: int, least: float) ->
         exact = c.batch(asked, spend=dp.PureDP(epsilon=1e6))
         truth = {name: np.array(exact[name]["n"].values, dtype=float).round() for name in asked}
         for number in range(batches):
-            batch = c.batch(asked, spend=dp.PureDP(epsilon=0.3), asker=str(number))
+            batch = c.batch(asked, spend=dp.PureDP(epsilon=0.3), analyst=str(number))
             for name in asked:
                 answer = batch[name]["n"]
                 lower, upper = np.array(answer.lower), np.array(answer.upper)

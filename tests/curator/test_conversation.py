@@ -49,11 +49,11 @@ def test_answers_are_within_the_stated_error_and_say_who_gave_them() -> None:
     source = curator()
     talk = opened(source, confidence=1 - 1e-6)
     origins = []
-    for number, question in enumerate(QUESTIONS[:5], start=1):
+    for number, query in enumerate(QUESTIONS[:5], start=1):
         before = talk.left
-        reply = talk.ask(question)
+        reply = talk.ask(query)
         assert reply.within is not None
-        assert abs(reply.count - truth(question)) <= reply.within
+        assert abs(reply.count - truth(query)) <= reply.within
         assert reply.count == pytest.approx(reply.share * talk.records)
         assert (reply.origin is Origin.DATA) == (reply.left < before)
         assert (reply.number, reply.left) == (number, talk.left)
@@ -67,14 +67,14 @@ def test_the_whole_of_it_is_paid_when_it_is_opened_and_nothing_afterwards() -> N
     talk = opened(source)
     assert source.spent == dp.PureDP(epsilon=50, unit=source.unit)
     assert talk.event.epsilon(delta=0) <= 50
-    for question in QUESTIONS * 3:
-        talk.ask(question)
+    for query in QUESTIONS * 3:
+        talk.ask(query)
     talk.synopsis.answers(Workload.marginals(talk.universe, 1))
     again = source.resume(talk.id)
     again.ask(QUESTIONS[0])
     assert source.spent == dp.PureDP(epsilon=50, unit=source.unit)
     (asked,) = source.history()
-    assert (asked.question, asked.ended) == ("conversation about sex x ward x age", "open")
+    assert (asked.query, asked.ended) == ("conversation about sex x ward x age", "open")
     again.close()
     assert source.history()[0].ended == "released"
     source.ledger.verify()
@@ -85,10 +85,10 @@ def test_without_noise_the_data_answers_exactly() -> None:
     talk = opened(source)
     assert talk.records == 4000
     assert source.spent == dp.PureDP(epsilon=0, unit=source.unit)
-    for question in QUESTIONS:
-        reply = talk.ask(question)
+    for query in QUESTIONS:
+        reply = talk.ask(query)
         if reply.origin is Origin.DATA:
-            assert reply.count == pytest.approx(truth(question))
+            assert reply.count == pytest.approx(truth(query))
 
 
 def test_where_rows_are_exchanged_their_number_is_public() -> None:
@@ -114,7 +114,7 @@ def test_questions_in_all_their_forms_mean_the_same() -> None:
         region,
         Weights(cells.ravel()),
     ]
-    counts = [talk.ask(question).count for question in same]
+    counts = [talk.ask(query).count for query in same]
     assert counts == pytest.approx([counts[0]] * 5)
     assert talk.ask("ward", "B") == talk.ask({"ward": "B"})
     assert talk.ask("age", [0, 3, 4]).count == pytest.approx(
@@ -152,7 +152,7 @@ def construction(updater: Updater, threshold: float, **given: Any) -> OnlineCons
 def test_updates_are_drawn_from_the_ledger() -> None:
     source = curator()
     talk = opened(source)
-    left = [talk.ask(question).left for question in QUESTIONS[:8]]
+    left = [talk.ask(query).left for query in QUESTIONS[:8]]
     drawn = json.loads(source.resume(talk.id).plot().to_json())["layer"]
     used = [point["updates"] for point in drawn[0]["data"]["values"]]
     assert used == [6 - number for number in left][: talk.asked]
@@ -306,9 +306,9 @@ def test_conversations_and_questions_are_interleaved_by_many_threads() -> None:
 
     def busy(number: int) -> None:
         try:
-            for question in QUESTIONS[:6]:
-                talks[number % 2].ask(question)
-            source.sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP(epsilon=1), asker="me")
+            for query in QUESTIONS[:6]:
+                talks[number % 2].ask(query)
+            source.sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP(epsilon=1), analyst="me")
         except BaseException as error:
             failures.append(error)
 
@@ -340,7 +340,7 @@ def test_a_child_pays_for_its_own_conversations() -> None:
 def test_resuming_is_refused_where_it_is_not_the_same(tmp_path: Path) -> None:
     place = tmp_path / "one.ledger"
     with curator(place) as source:
-        talk = opened(source, asker="ann")
+        talk = opened(source, analyst="ann")
         name = talk.id
         with pytest.raises(InvalidParameter, match="conversation_unknown"):
             source.resume(name)
@@ -358,7 +358,7 @@ def test_resuming_is_refused_where_it_is_not_the_same(tmp_path: Path) -> None:
         people=table(snapshot="two"), budget=dp.PureDP(epsilon=10_000), ledger=str(place)
     )
     with changed, pytest.raises(InvalidParameter, match="data_changed"):
-        changed.resume(name, asker="ann")
+        changed.resume(name, analyst="ann")
 
 
 def test_an_engine_that_fails_ends_an_opening_and_no_resumption(
@@ -418,9 +418,9 @@ def wide_universe(source: dp.Curator) -> Any:
 def test_conditions_that_nothing_meets_are_refused() -> None:
     talk = opened(curator())
     wrong: list[Any] = [{"ward": "Z"}, {"ward": []}, {"age": slice(50, 60)}, {"ward": ["A", "Z"]}]
-    for question in wrong:
+    for query in wrong:
         with pytest.raises(InvalidParameter, match="condition_unmet"):
-            talk.ask(question)
+            talk.ask(query)
     with pytest.raises(InvalidParameter, match="attribute_unknown"):
         talk.ask("height", 3)
     odd: Any

@@ -102,8 +102,8 @@ def test_the_same_question_again_costs_nothing_and_is_the_same_byte_for_byte() -
 
 def test_another_asker_pays_and_gets_noise_of_its_own() -> None:
     curator = private()
-    curator.sql(COUNT, spend=HALF, asker="ann")
-    curator.sql(COUNT, spend=HALF, asker="bob")
+    curator.sql(COUNT, spend=HALF, analyst="ann")
+    curator.sql(COUNT, spend=HALF, analyst="bob")
     assert curator.spent == dp.ApproxDP(epsilon=1, delta=0, unit=dp.Row())
 
 
@@ -367,9 +367,9 @@ def test_ratios_and_differences_of_aggregates_have_intervals() -> None:
 
 def test_the_history_lists_questions_with_price_and_end() -> None:
     curator = private()
-    curator.sql(COUNT, spend=HALF, asker="ann")
+    curator.sql(COUNT, spend=HALF, analyst="ann")
     (asked,) = curator.history()
-    assert (asked.asker, asked.ended, asked.question) == ("ann", "released", COUNT)
+    assert (asked.analyst, asked.ended, asked.query) == ("ann", "released", COUNT)
     assert re.search(r"epsilon 0\.5", str(curator.history()))
 
 
@@ -388,7 +388,7 @@ def test_spend_or_accuracy_must_be_given() -> None:
 def test_ten_questions_at_a_tenth_fit_into_one() -> None:
     curator = private(budget=dp.PureDP(epsilon=1))
     for number in range(10):
-        curator.sql(COUNT, spend=dp.PureDP(epsilon=0.1), asker=f"a{number}")
+        curator.sql(COUNT, spend=dp.PureDP(epsilon=0.1), analyst=f"a{number}")
     assert curator.remaining == dp.PureDP(epsilon=0, unit=dp.Row())
 
 

@@ -30,7 +30,7 @@ OPEN: dict[str, Any] = {
     "least": {"epsilon": 1},
     "tables": {"visits": {"filter": ["age"], "group": ["ward", "age"], "aggregate": ["age"]}},
     "purposes": ["planning"],
-    "askers": ["ann"],
+    "analysts": ["ann"],
 }
 NO_AGE = {"visits": {"filter": [], "group": ["ward"], "aggregate": []}}
 ALLOWED: dict[str, Any] = {"spend": FIFTY, "asker": "ann", "purpose": "planning"}
@@ -180,7 +180,7 @@ def test_a_policy_holds_where_nothing_is_paid(door: str) -> None:
     ("change", "code"),
     [
         ({"tables": NO_AGE}, "policy_column"),
-        ({"askers": ["bob"]}, "policy_asker"),
+        ({"analysts": ["bob"]}, "policy_asker"),
         ({"purposes": ["research"]}, "policy_purpose"),
         ({"most": {"epsilon": 10}}, "answered"),
         ({}, "answered"),
@@ -195,7 +195,7 @@ def test_what_is_resumed_is_held_to_the_policy_in_force(
     opened: Any = opening(curator(ledger=ledger), "age", **ALLOWED)
     source = curator({**OPEN, **change}, ledger)
     spent = source.spent
-    assert code_of(lambda: again(source, opened.id, asker="ann")) == code
+    assert code_of(lambda: again(source, opened.id, analyst="ann")) == code
     assert source.spent == spent
 
 
@@ -334,5 +334,5 @@ def test_what_is_open_goes_on_in_one_process_alone(door: str, tmp_path: Path) ->
         "sparse vector": lambda: opened.ask(above("age")),
     }
     assert in_a_child(go_on[door]) in {"curator_forked", "session_not_copied"}
-    assert in_a_child(lambda: again(source, opened.id, asker="ann")) == "curator_forked"
+    assert in_a_child(lambda: again(source, opened.id, analyst="ann")) == "curator_forked"
     assert code_of(go_on[door]) == "answered"

@@ -71,8 +71,8 @@ def test_it_stands_in_the_history_and_leaves_less_for_questions() -> None:
     made = curator(dp.PureDP(epsilon=1))
     made.record(dp.PureDP(epsilon=0.75), reason="the 2023 report", spent_on=date(2023, 5, 31))
     (line,) = made.history()
-    assert (line.asker, line.ended, line.price) == ("elsewhere", "recorded", "epsilon 0.75")
-    assert line.question == "the 2023 report (2023-05-31)"
+    assert (line.analyst, line.ended, line.price) == ("elsewhere", "recorded", "epsilon 0.75")
+    assert line.query == "the 2023 report (2023-05-31)"
     with pytest.raises(DiscreetError) as refusal:
         made.sql(SQL, spend=dp.PureDP(epsilon=0.5))
     assert refusal.value.code == "budget_exhausted"

@@ -59,28 +59,28 @@ def test_what_answers_once_is_paid_for_and_not_resumed() -> None:
 def test_what_others_opened_looks_like_what_never_was() -> None:
     source = curator()
     child = source.child("ann", budget=dp.PureDP(epsilon=200))
-    theirs = conversation(source, asker="bob").id
+    theirs = conversation(source, analyst="bob").id
     below = conversation(child).id
     never = "f" * 32
     texts = {str(refused(source.resume, each)).replace(each, "") for each in (theirs, below, never)}
     assert len(texts) == 1
     watch = source.open(ABOVE, spend=SPEND).id
-    assert str(refused(source.resume, watch, asker="bob")).replace(watch, "") in texts
+    assert str(refused(source.resume, watch, analyst="bob")).replace(watch, "") in texts
 
 
 def test_a_lost_id_is_found_again(tmp_path: Path) -> None:
     with curator(tmp_path / "one.ledger") as source:
-        name = conversation(source, asker="ann").id
+        name = conversation(source, analyst="ann").id
         source.sql(COUNT, spend=SPEND)
         watch = source.open(ABOVE, spend=SPEND).id
     with curator(tmp_path / "one.ledger") as source:
         first, second = source.interactive_sessions()
-        assert (first.id, first.kind, first.asker) == (name, SessionKind.CONVERSATION, "ann")
+        assert (first.id, first.kind, first.analyst) == (name, SessionKind.CONVERSATION, "ann")
         assert (first.spend, first.ended) == ("epsilon 50", "open")
         assert (second.id, second.kind) == (watch, SessionKind.SPARSE_VECTOR)
-        assert [each.id for each in source.interactive_sessions(asker="ann")] == [name]
-        assert f"curator.resume({name!r}, asker='ann')" in str(source.interactive_sessions())
-        talk = source.resume(first.id, asker=first.asker)
+        assert [each.id for each in source.interactive_sessions(analyst="ann")] == [name]
+        assert f"curator.resume({name!r}, analyst='ann')" in str(source.interactive_sessions())
+        talk = source.resume(first.id, analyst=first.analyst)
         talk.close()
         assert source.interactive_sessions()[0].ended == "released"
 

@@ -39,7 +39,7 @@ POLICY: dict[str, Any] = {
     "least": {"epsilon": 1},
     "tables": {"visits": {"filter": ["age"], "group": ["ward", "age"], "aggregate": ["age"]}},
     "purposes": ["planning"],
-    "askers": ["ann"],
+    "analysts": ["ann"],
 }
 
 Verb = Callable[..., object]
@@ -205,7 +205,7 @@ def test_who_and_why_are_text(verb: str, policy: Any, given: dict[str, Any]) -> 
 @pytest.mark.parametrize(
     ("narrowed", "given", "code"),
     [
-        ({"askers": ["bob"]}, {}, "policy_asker"),
+        ({"analysts": ["bob"]}, {}, "policy_asker"),
         ({"purposes": ["research"]}, {}, "policy_purpose"),
         ({}, {"purpose": None}, "policy_purpose"),
         ({"most": {"epsilon": 10}}, {}, "policy_spend"),

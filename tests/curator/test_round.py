@@ -303,7 +303,7 @@ def view(ann: Ann, unit: Any = EXCHANGED, **changes: Any) -> list[object]:
         before,
     ]
     about.submit("bob", MINE)
-    child.sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP(epsilon=0.5), asker="bob")
+    child.sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP(epsilon=0.5), analyst="bob")
     results = about.close()
     mine = results.for_analyst("bob")
     synopsis = None
@@ -316,8 +316,8 @@ def view(ann: Ann, unit: Any = EXCHANGED, **changes: Any) -> list[object]:
         synopsis,
         repr(mine) + repr(results),
         (mine.event, mine.guarantee, mine.analysts),
-        [(a.number, a.asker, a.question, a.price, a.ended) for a in child.history()],
-        [(a.number, a.asker, a.question, a.price, a.ended) for a in source.history()],
+        [(a.number, a.analyst, a.query, a.price, a.ended) for a in child.history()],
+        [(a.number, a.analyst, a.query, a.price, a.ended) for a in source.history()],
         (str(source.spent), str(child.remaining), source.analyst_spending),
     ]
     return seen

@@ -138,10 +138,10 @@ def test_neither_names_nor_queries_are_readable_in_the_ledger(tmp_path: Path) ->
 
 def test_only_rounds_of_the_asker_are_resumed() -> None:
     source = private()
-    about = opened(source, asker="owner")
-    for name, asker in ((about.id, "somebody"), ("x" * 24, "owner")):
+    about = opened(source, analyst="owner")
+    for name, analyst in ((about.id, "somebody"), ("x" * 24, "owner")):
         with pytest.raises(InvalidParameter, match="conversation_unknown"):
-            source.resume(name, asker=asker)
+            source.resume(name, analyst=analyst)
     source.sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP(epsilon=0.1))
     (other,) = [e.id for e in source.ledger.entries() if "sql" in e.body.get("detail", {})]
     with pytest.raises(InvalidParameter, match="conversation_unknown"):

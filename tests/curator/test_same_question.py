@@ -184,7 +184,7 @@ OTHERS: dict[str, dict[str, Callable[[dp.Curator], object]]] = {
         "name": lambda c: c.sql(WARDS.replace("AS n", "AS m"), spend=SPEND),
         "spend": lambda c: c.sql(WARDS, spend=dp.PureDP(epsilon=2)),
         "notion": lambda c: c.sql(WARDS, spend=dp.ApproxDP(epsilon=1, delta=0)),
-        "asker": lambda c: c.sql(WARDS, spend=SPEND, asker="bob"),
+        "asker": lambda c: c.sql(WARDS, spend=SPEND, analyst="bob"),
         "alone": lambda c: c.batch({"a": WARDS}, spend=SPEND),
     },
     "batch": {
@@ -194,13 +194,13 @@ OTHERS: dict[str, dict[str, Callable[[dp.Curator], object]]] = {
         "order": lambda c: c.batch({"b": WARDS, "a": BOTH}, spend=SPEND),
         "spend": lambda c: c.batch(TWO, spend=dp.PureDP(epsilon=2)),
         "notion": lambda c: c.batch(TWO, spend=dp.ApproxDP(epsilon=1, delta=0)),
-        "asker": lambda c: c.batch(TWO, spend=SPEND, asker="bob"),
+        "asker": lambda c: c.batch(TWO, spend=SPEND, analyst="bob"),
     },
     "bounds": {
         "spend": lambda c: c.bounds("visits", "cost", spend=dp.PureDP(epsilon=2)),
         "notion": lambda c: c.bounds("visits", "cost", spend=dp.ApproxDP(epsilon=1, delta=0)),
         "column": lambda c: c.bounds("visits", "age", spend=SPEND),
-        "asker": lambda c: c.bounds("visits", "cost", spend=SPEND, asker="bob"),
+        "asker": lambda c: c.bounds("visits", "cost", spend=SPEND, analyst="bob"),
     },
     "synopsis": {
         "spend": lambda c: c.synopsis(
@@ -262,9 +262,9 @@ def test_another_version_of_the_data_or_its_columns_makes_another_question(
 
 def test_a_question_through_one_door_is_no_question_through_another(source: dp.Curator) -> None:
     context = source.context
-    question, planned = queries.planned_sql(context, WARDS, SPEND, None, None)
+    query, planned = queries.planned_sql(context, WARDS, SPEND, None, None)
     doors = [
-        queries.known_query(context, door, question, planned).identity for door in ("sql", "bounds")
+        queries.known_query(context, door, query, planned).identity for door in ("sql", "bounds")
     ]
     assert doors[0] != doors[1]
     source.bounds("visits", "cost", spend=SPEND)
@@ -336,8 +336,8 @@ def kept_before(release: dict[str, Any], event: Any) -> Any:
     ledger = curator(dp.ledger.Memory()).ledger
     for paid in ("another", event):
         reservation = ledger.reserve(
-            asker="ann",
-            question="former",
+            analyst="ann",
+            query="former",
             charge=(0, 0),
             event=json.dumps(paid),
             detail={},
@@ -378,6 +378,6 @@ def test_an_earlier_answer_is_reused_where_its_record_tells_the_split(
 ) -> None:
     ledger = kept_before(release, event)
     known = Known("now", "former", {"linear": linear, "event": EVENT})
-    assert (known.stored(ledger, ledger, asker="ann") is not None) == reused
-    assert known.stored(ledger, ledger, asker="bob") is None
-    assert Known("now", None, known.allocation).stored(ledger, ledger, asker="ann") is None
+    assert (known.stored(ledger, ledger, analyst="ann") is not None) == reused
+    assert known.stored(ledger, ledger, analyst="bob") is None
+    assert Known("now", None, known.allocation).stored(ledger, ledger, analyst="ann") is None

@@ -118,11 +118,11 @@ def test_only_what_can_be_taken_up_is() -> None:
 
     source = curator()
     own = source.open(Own(), spend=SPEND)
-    named = source.open(ABOVE, spend=SPEND, asker="ann")
+    named = source.open(ABOVE, spend=SPEND, analyst="ann")
     for name in (own.id, named.id):
         with pytest.raises(InvalidParameter, match="conversation_unknown"):
             source.resume(name)
-    assert not source.resume(named.id, asker="ann").ask(NONE)
+    assert not source.resume(named.id, analyst="ann").ask(NONE)
 
 
 def test_mechanisms_come_back_as_they_were_written() -> None:

@@ -87,7 +87,7 @@ class TestTheText:
         statement = stated()
         again = Statement(
             {**statement, "invented": True},
-            question=SQL,
+            query=SQL,
             guarantee=statement.guarantee,
             event=statement.event,
             confidence=0.95,
@@ -127,7 +127,7 @@ class TestTheText:
         assert "<h4>Who is protected</h4>" in statement._repr_html_()
         hostile = Statement(
             {},
-            question="SELECT '<script>'",
+            query="SELECT '<script>'",
             guarantee=dp.PureDP(epsilon=1, unit=dp.Row()),
             event=statement.event,
             confidence=0.95,

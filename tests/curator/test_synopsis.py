@@ -81,11 +81,11 @@ def test_it_is_paid_for_once_and_then_free() -> None:
         (MatrixMechanism, HALF, "analyst"),
     ],
 )
-def test_another_question_is_another_charge(mechanism: Any, spend: Any, asker: str) -> None:
+def test_another_question_is_another_charge(mechanism: Any, spend: Any, analyst: str) -> None:
     curator = private(budget=dp.PureDP(epsilon=1))
     workload = wards(curator)
     first = curator.synopsis(workload, mechanism=FEW, spend=HALF)
-    second = curator.synopsis(workload, mechanism=mechanism, spend=spend, asker=asker)
+    second = curator.synopsis(workload, mechanism=mechanism, spend=spend, analyst=analyst)
     assert second.id != first.id
     assert curator.spent != dp.PureDP(epsilon=0.5, unit=dp.Row())
 
@@ -382,7 +382,7 @@ def test_it_says_what_it_is() -> None:
     assert "The noise is the same in every cell" not in text
     unknown = curator.synopsis(workload, mechanism=FEW, spend=HALF)
     assert "depends on the data" in repr(unknown)
-    assert curator.history()[0].question == release.question
+    assert curator.history()[0].query == release.query
 
 
 def test_tables_export_and_plots_draw() -> None:

@@ -63,7 +63,7 @@ def test_nothing_of_who_submitted_stands_in_the_synopsis_of_a_round() -> None:
         about.submit(name, queries)
         synopsis = about.close().synopsis
         assert synopsis is not None
-        told.append((synopsis.question, dict(synopsis.facts), repr(synopsis)))
+        told.append((synopsis.query, dict(synopsis.facts), repr(synopsis)))
     assert told[0] == told[1]
 
 

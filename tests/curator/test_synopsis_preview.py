@@ -29,7 +29,7 @@ def test_what_is_foretold_is_what_is_released(mechanism: Any, unit: Any) -> None
     ahead = curator.preview(workload, mechanism=mechanism, spend=HALF)
     made = curator.synopsis(workload, mechanism=mechanism, spend=HALF)
     assert ahead.rmse == made.rmse
-    assert ahead.question == made.question
+    assert ahead.query == made.query
     assert ahead.price == curator.spent
 
 

@@ -22,7 +22,7 @@ from discreet.relational.database import Database
 from discreet.relational.schema.declarations import Declaration
 from discreet.relational.schema.table import PublicTable, Table
 from discreet.relational.sql.privacy_clause import opened
-from discreet.relational.sql.translate import question_from
+from discreet.relational.sql.translate import query_from
 from tests.relational.neighbours.plans import FEATURES, KEYED, PEOPLE, ROUTED, ROWS
 from tests.relational.neighbours.tables import (
     ITEMS,
@@ -138,7 +138,7 @@ def corpus() -> tuple[str, ...]:
 
 def _accepted(text: str, database: Database) -> bool:
     try:
-        question_from(opened(text)[0], database)
+        query_from(opened(text)[0], database)
     except DiscreetError:
         return False
     return True

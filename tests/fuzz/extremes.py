@@ -7,8 +7,8 @@ import random
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 
-from discreet.relational.types.column_domain import Facts, cleaned
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain, cleaned
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Expression, evaluate
 from tests.fuzz.grammar import DAY, MOMENT, NUMBER, TEXT, TRUTH, WHOLE
 from tests.relational.expressions.engine import Row, Stored
@@ -18,11 +18,11 @@ _TINY = 5e-324
 
 
 def _whole(low: int | None, high: int | None) -> Stored:
-    return Stored("BIGINT", Facts(Kind.WHOLE, low, high, declared=low is not None))
+    return Stored("BIGINT", ColumnDomain(DataType.INTEGER, low, high, declared=low is not None))
 
 
 def _real(low: float | None, high: float | None) -> Stored:
-    return Stored("DOUBLE", Facts(Kind.REAL, low, high, declared=low is not None))
+    return Stored("DOUBLE", ColumnDomain(DataType.DOUBLE, low, high, declared=low is not None))
 
 
 COLUMNS: Mapping[str, Stored] = {
@@ -33,7 +33,9 @@ COLUMNS: Mapping[str, Stored] = {
     "wfew": _whole(0, 7),
     "wmid": _whole(-1000, 1000),
     "wnegative": _whole(-12, -1),
-    "wlist": Stored("BIGINT", Facts(Kind.WHOLE, values=(-(2**53), 0, 3, 2**53), declared=True)),
+    "wlist": Stored(
+        "BIGINT", ColumnDomain(DataType.INTEGER, values=(-(2**53), 0, 3, 2**53), declared=True)
+    ),
     "x": _real(None, None),
     "xfar": _real(-1e120, 1e120),
     "xpos": _real(0.0, 1e120),
@@ -45,62 +47,71 @@ COLUMNS: Mapping[str, Stored] = {
     "xmid": _real(-100.0, 100.0),
     "xwhole": _real(-(2.0**53), 2.0**53),
     "xnear": _real(2.0**60, 2.0**60 + 2**20),
-    "xlist": Stored("DOUBLE", Facts(Kind.REAL, values=(-0.5, 0.0, 2.5, 1e120), declared=True)),
-    "s": Stored("VARCHAR", Facts(Kind.TEXT)),
-    "c": Stored("VARCHAR", Facts(Kind.TEXT, values=("A", "b", "É", ""), declared=True)),
-    "p": Stored("BOOLEAN", Facts(Kind.TRUTH)),
-    "q": Stored("BOOLEAN", Facts(Kind.TRUTH, declared=True)),
-    "d": Stored("DATE", Facts(Kind.DATE)),
-    "dlast": Stored("DATE", Facts(Kind.DATE, date(9999, 12, 1), date.max, declared=True)),
-    "dfirst": Stored("DATE", Facts(Kind.DATE, date.min, date(1, 2, 28), declared=True)),
-    "dmid": Stored("DATE", Facts(Kind.DATE, date(2019, 12, 30), date(2024, 3, 1), declared=True)),
-    "m": Stored("TIMESTAMP", Facts(Kind.MOMENT)),
+    "xlist": Stored(
+        "DOUBLE", ColumnDomain(DataType.DOUBLE, values=(-0.5, 0.0, 2.5, 1e120), declared=True)
+    ),
+    "s": Stored("VARCHAR", ColumnDomain(DataType.TEXT)),
+    "c": Stored("VARCHAR", ColumnDomain(DataType.TEXT, values=("A", "b", "É", ""), declared=True)),
+    "p": Stored("BOOLEAN", ColumnDomain(DataType.BOOLEAN)),
+    "q": Stored("BOOLEAN", ColumnDomain(DataType.BOOLEAN, declared=True)),
+    "d": Stored("DATE", ColumnDomain(DataType.DATE)),
+    "dlast": Stored(
+        "DATE", ColumnDomain(DataType.DATE, date(9999, 12, 1), date.max, declared=True)
+    ),
+    "dfirst": Stored("DATE", ColumnDomain(DataType.DATE, date.min, date(1, 2, 28), declared=True)),
+    "dmid": Stored(
+        "DATE", ColumnDomain(DataType.DATE, date(2019, 12, 30), date(2024, 3, 1), declared=True)
+    ),
+    "m": Stored("TIMESTAMP", ColumnDomain(DataType.TIMESTAMP)),
     "mlast": Stored(
-        "TIMESTAMP", Facts(Kind.MOMENT, datetime(9999, 12, 31, 22), datetime.max, declared=True)
+        "TIMESTAMP",
+        ColumnDomain(DataType.TIMESTAMP, datetime(9999, 12, 31, 22), datetime.max, declared=True),
     ),
     "mmid": Stored(
         "TIMESTAMP",
-        Facts(Kind.MOMENT, datetime(1969, 12, 31, 23, 59), datetime(2024, 2, 29), declared=True),
+        ColumnDomain(
+            DataType.TIMESTAMP, datetime(1969, 12, 31, 23, 59), datetime(2024, 2, 29), declared=True
+        ),
     ),
 }
 _KINDS = {
-    Kind.WHOLE: WHOLE,
-    Kind.REAL: NUMBER,
-    Kind.TEXT: TEXT,
-    Kind.TRUTH: TRUTH,
-    Kind.DATE: DAY,
-    Kind.MOMENT: MOMENT,
+    DataType.INTEGER: WHOLE,
+    DataType.DOUBLE: NUMBER,
+    DataType.TEXT: TEXT,
+    DataType.BOOLEAN: TRUTH,
+    DataType.DATE: DAY,
+    DataType.TIMESTAMP: MOMENT,
 }
 LEAVES: Mapping[str, Sequence[str]] = {
-    slot: tuple(name for name, stored in COLUMNS.items() if _KINDS[stored.facts.kind] == slot)
+    slot: tuple(name for name, stored in COLUMNS.items() if _KINDS[stored.domain.kind] == slot)
     for slot in _KINDS.values()
 }
-_ANY: Mapping[Kind, Sequence[object]] = {
-    Kind.WHOLE: WHOLES,
-    Kind.REAL: REALS,
-    Kind.TEXT: TEXTS,
-    Kind.TRUTH: (True, False),
-    Kind.DATE: DATES,
-    Kind.MOMENT: MOMENTS,
+_ANY: Mapping[DataType, Sequence[object]] = {
+    DataType.INTEGER: WHOLES,
+    DataType.DOUBLE: REALS,
+    DataType.TEXT: TEXTS,
+    DataType.BOOLEAN: (True, False),
+    DataType.DATE: DATES,
+    DataType.TIMESTAMP: MOMENTS,
 }
 
 
 def _pool(stored: Stored) -> list[object]:
     """The bounds, their neighbours inside and outside, the usual suspects, and NULL."""
-    facts = stored.facts
+    domain = stored.domain
     near: list[object] = []
-    for end in () if facts.low is None else (facts.low, facts.high):
-        match facts.kind:
-            case Kind.WHOLE:
+    for end in () if domain.low is None else (domain.low, domain.high):
+        match domain.kind:
+            case DataType.INTEGER:
                 near += [v for v in (end - 1, end, end + 1) if abs(v) < 2**63]
-            case Kind.REAL:
+            case DataType.DOUBLE:
                 near += [math.nextafter(end, side) for side in (-math.inf, math.inf)] + [end] * 3
-            case Kind.DATE:
+            case DataType.DATE:
                 near += [end] * 2
-            case Kind.MOMENT:
+            case DataType.TIMESTAMP:
                 near += [end, end - timedelta(microseconds=1) if end.year > 1 else end]
-    listed = list(facts.values or ())
-    return [None, *(near + listed) * 4, *_ANY[facts.kind]]
+    listed = list(domain.values or ())
+    return [None, *(near + listed) * 4, *_ANY[domain.kind]]
 
 
 _POOLS = {name: _pool(stored) for name, stored in COLUMNS.items()}
@@ -116,6 +127,6 @@ def interpreted(expressions: Sequence[Expression], rows: Sequence[Row]) -> list[
     """What the interpreter gives, row by row."""
     found = []
     for row in rows:
-        clean = {name: cleaned(row[name], stored.facts) for name, stored in COLUMNS.items()}
+        clean = {name: cleaned(row[name], stored.domain) for name, stored in COLUMNS.items()}
         found.append([evaluate(expression, clean) for expression in expressions])
     return found

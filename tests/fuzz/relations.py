@@ -73,7 +73,7 @@ class Questions:
     clauses: set[str] = field(default_factory=set)
     _open: list[str] = field(default_factory=list)
 
-    def question(self, depth: int) -> str:
+    def query(self, depth: int) -> str:
         """A question around a relation of at most this depth."""
         self._open = []
         asked = self.relation(depth)

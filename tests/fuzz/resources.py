@@ -24,9 +24,9 @@ from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.database import Database
-from discreet.relational.planning.discovered_keys import inquiry_for
+from discreet.relational.planning.discovered_keys import planned_query_for
 from discreet.relational.schema.table import MOST_ROWS
-from discreet.relational.sql.translate import question_from
+from discreet.relational.sql.translate import query_from
 from tests.fuzz.relations import Questions
 
 MOST_INTERMEDIATE_ROWS = 2_000_000
@@ -157,10 +157,10 @@ class Stage:
         self.database = Database(engine, {**tables, **public})
         self._connection: duckdb.DuckDBPyConnection = engine._connection
 
-    def texts(self, question: str, spend: Guarantee) -> list[str]:
+    def texts(self, query: str, spend: Guarantee) -> list[str]:
         """What the engine would run, or the refusal."""
-        inquiry = inquiry_for(question_from(question, self.database), spend, MOST_ROWS)
-        return inquiry.texts(self.database)
+        planned = planned_query_for(query_from(query, self.database), spend, MOST_ROWS)
+        return planned.texts(self.database)
 
     def cost(self, text: str) -> Cost:
         """Run a statement and read the engine's own account of it."""
@@ -223,7 +223,7 @@ def profiled(seed: int, questions: int) -> Profiled:
     stages = {True: Stage(unit, bob=True), False: Stage(unit, bob=False)}
     try:
         for place in range(questions):
-            text = chain(draw) if place % 2 else Questions(draw, ("t", "u"), people).question(4)
+            text = chain(draw) if place % 2 else Questions(draw, ("t", "u"), people).query(4)
             found.faults += _profiled(stages, text, found)
     finally:
         for stage in stages.values():
@@ -231,10 +231,10 @@ def profiled(seed: int, questions: int) -> Profiled:
     return found
 
 
-def _profiled(stages: Mapping[bool, Stage], question: str, found: Profiled) -> Iterator[str]:
+def _profiled(stages: Mapping[bool, Stage], query: str, found: Profiled) -> Iterator[str]:
     spend = dp.ApproxDP(epsilon=1, delta=1e-6)
     try:
-        statements = {bob: stage.texts(question, spend) for bob, stage in stages.items()}
+        statements = {bob: stage.texts(query, spend) for bob, stage in stages.items()}
     except DiscreetError:
         found.refused += 1
         return
@@ -242,7 +242,7 @@ def _profiled(stages: Mapping[bool, Stage], question: str, found: Profiled) -> I
     for bob, texts in statements.items():
         for text in texts:
             yield from (
-                f"{fault}, {'with' if bob else 'without'} Bob: {question[:1_500]}"
+                f"{fault}, {'with' if bob else 'without'} Bob: {query[:1_500]}"
                 for fault in excess(stages[bob], text)
             )
 

@@ -16,7 +16,7 @@ from discreet.relational.compile.compiler import Compiler
 from discreet.relational.compile.standard import STANDARD
 from discreet.relational.plan.nodes import Rows
 from discreet.relational.planning.discovered_keys import Discovering
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.relational.planning.top_k import Ranking
 from tests.fuzz.relations import FAMILIES
 from tests.fuzz.worlds import Tried, tried
@@ -32,7 +32,7 @@ ELSEWHERE = 25
 """Tables of the long share on PostgreSQL; a quarter of them on Spark."""
 
 SPARK = Maker("spark", spark_missing, partial(SparkWithRows, settings=INTERPRETED))
-ASKED = {kind.__name__ for kind in (Inquiry, Ranking, Discovering)}
+ASKED = {kind.__name__ for kind in (PlannedQuery, Ranking, Discovering)}
 CLAUSES = {
     *("where", "inner where", "group", "having", "inner having", "order", "limit", "top", "with"),
     *("distinct", "union", "union all", "features", "public join", "public left join"),

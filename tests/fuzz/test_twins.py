@@ -14,10 +14,10 @@ from discreet.relational.compile.dialect import Dialect
 from discreet.relational.execute.row_contributions import RowContributions
 from discreet.relational.functions import powers, registry
 from discreet.relational.functions.function import Function, never
-from discreet.relational.functions.intervals import facts_within, interval, spread, widened
+from discreet.relational.functions.intervals import domain_within, interval, spread, widened
 from discreet.relational.functions.signature import takes_reals
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Column, columns
 from tests.fuzz.resources import UNITS, Stage, excess
 from tests.fuzz.values import checked, expressions
@@ -41,14 +41,14 @@ def _power(base: float, exponent: float) -> float:
         return math.inf  # the mistake: minus infinity for a negative base and an odd exponent
 
 
-def _reach(base: Facts, exponent: Facts) -> Facts:
+def _reach(base: ColumnDomain, exponent: ColumnDomain) -> ColumnDomain:
     whole = exponent.low == exponent.high and float(exponent.low or 0).is_integer()
     if not (base.bounded and exponent.bounded and whole) or (exponent.low < 0 <= base.high):
-        return Facts(Kind.REAL)
+        return ColumnDomain(DataType.DOUBLE)
     ends = [_power(end, exponent.low) for end in interval(base)]
     if base.low <= 0 <= base.high and exponent.low % 2 == 0:
         ends.append(0.0)
-    return facts_within(Kind.REAL, widened(spread(ends)))
+    return domain_within(DataType.DOUBLE, widened(spread(ends)))
 
 
 OVERFLOWING = Function(
@@ -66,7 +66,7 @@ def _steps(self: Any, total: Total) -> tuple[str, frozenset[str]]:
     dialect, argument = self.compiler.dialect, total.argument
     text = dialect.render(argument)
     if not isinstance(argument, Column):
-        text = dialect.steps(text, total.facts, total.exponent)
+        text = dialect.steps(text, total.domain, total.exponent)
     elif not total.whole:
         text = dialect.scaled(text, total.exponent)
     centre = total.centre_steps()
@@ -84,7 +84,7 @@ def overflowing(monkeypatch: pytest.MonkeyPatch) -> None:
 def unclamped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Believe what plans derive of their columns."""
     monkeypatch.setattr(RowContributions, "_steps", _steps)
-    monkeypatch.setattr(Dialect, "held", lambda self, text, facts: text, raising=False)
+    monkeypatch.setattr(Dialect, "held", lambda self, text, domain: text, raising=False)
 
 
 def test_a_power_that_overflows_upward_is_caught_by_random_expressions(
@@ -111,7 +111,7 @@ def test_a_total_that_is_not_clamped_again_is_caught_by_neighbours(
     assert breaches_of(ODD) != []
 
 
-def breaches_of(question: str) -> list[str]:
+def breaches_of(query: str) -> list[str]:
     """What the checker finds for one question in a random table with far bounds."""
     for seed in range(100):
         draw = random.Random(seed)
@@ -122,7 +122,7 @@ def breaches_of(question: str) -> list[str]:
                 found, frames = Tried(), setting.frames
                 units = people(setting, frames)
                 worlds = {who: stand.add(without(setting, frames, who)) for who in units}
-                ask(stand, question, draw, worlds, found)
+                ask(stand, query, draw, worlds, found)
                 assert found.asked == 1
                 return found.faults
             finally:

@@ -96,7 +96,8 @@ class Bench:
             "stored", source_of(self.home.source(frame.cast({"place": pl.Int64})))
         )
         scan = ", ".join(
-            f"{dialect.clean(f's.{name}', types[name], stored.facts)} AS {dialect.identifier(name)}"
+            f"{dialect.clean(f's.{name}', types[name], stored.domain)} "
+            f"AS {dialect.identifier(name)}"
             for name, stored in COLUMNS.items()
         )
         self._table = f"(SELECT place, {scan} FROM {engine.place('stored')} AS s) AS q"
@@ -115,7 +116,7 @@ class Bench:
 def exact(expression: Expression) -> bool:
     """Whether every step gives the very value of the interpreter on every engine."""
     own = not isinstance(expression, Call) or expression.function.exact(
-        *(arg.facts for arg in expression.args)
+        *(arg.domain for arg in expression.args)
     )
     return own and all(map(exact, expression.args))
 
@@ -166,11 +167,11 @@ def _compared(bench: Bench, asked: Sequence[tuple[str, Expression]]) -> Iterator
 def _fault(
     expression: Expression, listed: frozenset[object] | None, ours: Any, theirs: Any, *, sure: bool
 ) -> str | None:
-    facts = expression.facts
-    known = f"[{facts.low}, {facts.high}] of {facts.kind.value}"
-    if not holds(facts, listed, theirs):
+    domain = expression.domain
+    known = f"[{domain.low}, {domain.high}] of {domain.kind.value}"
+    if not holds(domain, listed, theirs):
         return f"the engine gives {theirs!r}, outside {known}"
-    if not holds(facts, listed, ours):
+    if not holds(domain, listed, ours):
         return f"the interpreter gives {ours!r}, outside {known}"
     if sure and not same(ours, theirs):
         return f"the engine gives {theirs!r}, the interpreter {ours!r}"

@@ -25,12 +25,12 @@ from discreet.relational.bounding.partition_filter import (
     SomeParts,
 )
 from discreet.relational.execute.candidate_keys import candidates
-from discreet.relational.execute.exact_aggregation import tally
+from discreet.relational.execute.exact_aggregation import aggregate_exactly
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import Rows
 from discreet.relational.plan.scope import Division, Scope
-from discreet.relational.planning.discovered_keys import Discovering, inquiry_for
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.planning.discovered_keys import Discovering, planned_query_for
+from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.relational.planning.top_k import Ranking
 from discreet.relational.schema.table import MOST_ROWS
 from discreet.relational.types.expression import Expression
@@ -166,7 +166,7 @@ def tried(
         units = draw.sample(units, min(most_units, len(units)))
         worlds = {who: stand.add(without(setting, setting.frames, who)) for who in units}
         drawn = Questions(draw, tables, owned, focus, steps, _unlisted(setting))
-        for text in [drawn.question(draw.randint(min(1, depth), depth)) for _ in range(questions)]:
+        for text in [drawn.query(draw.randint(min(1, depth), depth)) for _ in range(questions)]:
             ask(stand, text, draw, worlds, found)
         found.clauses |= drawn.clauses
     finally:
@@ -184,9 +184,9 @@ def ask(
     stand.engine.seen = 0
     try:
         scope = _scope(stand, draw) if draw.random() < 0.15 else Scope()
-        inquiry = inquiry_for(scope.question(text, stand.database), spend, MOST_ROWS)
-        inquiry.preflight(stand.database)
-        if sum(map(len, inquiry.texts(stand.database))) > LONGEST:
+        planned = planned_query_for(scope.query(text, stand.database), spend, MOST_ROWS)
+        planned.preflight(stand.database)
+        if sum(map(len, planned.texts(stand.database))) > LONGEST:
             found.refused["too long for this test"] += 1
             return
     except DiscreetError as refusal:
@@ -197,9 +197,9 @@ def ask(
         return
     found.asked += 1
     found.neighbours += len(worlds)
-    found.steps |= steps_of(inquiry.question.rows) | {type(inquiry).__name__}
-    found.functions |= functions_of(inquiry)
-    for breach in faults(stand, inquiry, worlds, salt):
+    found.steps |= steps_of(planned.query.rows) | {type(planned).__name__}
+    found.functions |= functions_of(planned)
+    for breach in faults(stand, planned, worlds, salt):
         found.faults.append(f"{breach}: {stand.setting.unit} {spend}: {text}")
 
 
@@ -219,76 +219,82 @@ def _scope(stand: Stand, draw: random.Random) -> Scope:
 # What one unit changes -------------------------------------------------------------------------
 
 
-def faults(stand: Stand, inquiry: Inquiry, worlds: dict[object, int], salt: int) -> Iterator[str]:
+def faults(
+    stand: Stand, planned: PlannedQuery, worlds: dict[object, int], salt: int
+) -> Iterator[str]:
     """How neighbours differ by more than declared, or fail."""
     vectors: dict[object, Any] = {}
     for who, world in {None: 0, **worlds}.items():
         stand.engine.seen = world
         try:
-            vectors[who] = _measured(stand, inquiry, salt)
+            vectors[who] = _measured(stand, planned, salt)
         except Exception as failure:  # any of them is an oracle
             yield f"the engine fails with {who} away: {type(failure).__name__} {str(failure)[:150]}"
     base = vectors.pop(None, None)
     if base is None:
         return
-    if isinstance(inquiry.question.unit, Replace):
+    if isinstance(planned.query.unit, Replace):
         pairs = list(combinations(vectors.values(), 2))
     else:
         pairs = [(base, other) for other in vectors.values()]
     for first, second in pairs:
-        yield from _apart(stand, inquiry, first, second, salt)
+        yield from _apart(stand, planned, first, second, salt)
 
 
-def _measured(stand: Stand, inquiry: Inquiry, salt: int) -> Any:
+def _measured(stand: Stand, planned: PlannedQuery, salt: int) -> Any:
     """What the release would look at: exact vectors, counts by key, or counts to rank."""
     engine = stand.engine
-    if isinstance(inquiry, Ranking):
-        made = tally(inquiry.question, [inquiry.measure], [], inquiry.counted, engine, salt=salt)
+    if isinstance(planned, Ranking):
+        made = aggregate_exactly(
+            planned.query, [planned.measure], [], planned.counted, engine, salt=salt
+        )
         return made.linear[0].tolist()
-    if isinstance(inquiry, Discovering):
-        assert inquiry.sought is not None
-        groups = None if inquiry.person is None else inquiry.presence.groups
-        made_of = candidates(inquiry.sought, inquiry.question.rows, groups, engine, salt=salt)
+    if isinstance(planned, Discovering):
+        assert planned.sought is not None
+        groups = None if planned.person is None else planned.presence.groups
+        made_of = candidates(planned.sought, planned.query.rows, groups, engine, salt=salt)
         every = made_of.people >= 0
         entries, order = made_of.entries(every)
         counts = dict(zip(entries, made_of.people[order].tolist(), strict=True))
         return counts, engine.seen
-    return stand.exact(inquiry, engine.seen, salt)
+    return stand.exact(planned, engine.seen, salt)
 
 
-def _apart(stand: Stand, inquiry: Inquiry, first: Any, second: Any, salt: int) -> Iterator[str]:
-    if isinstance(inquiry, Ranking):
+def _apart(
+    stand: Stand, planned: PlannedQuery, first: Any, second: Any, salt: int
+) -> Iterator[str]:
+    if isinstance(planned, Ranking):
         sizes = [b - a for a, b in zip(first, second, strict=True)]
-        swaps = 2 if isinstance(inquiry.question.unit, Replace) else 1
-        if max(map(abs, sizes), default=0) > inquiry.farthest * swaps:
-            yield f"Ranking: {sizes} moves by more than {inquiry.farthest}"
+        swaps = 2 if isinstance(planned.query.unit, Replace) else 1
+        if max(map(abs, sizes), default=0) > planned.farthest * swaps:
+            yield f"Ranking: {sizes} moves by more than {planned.farthest}"
         return
-    if isinstance(inquiry, Discovering):
-        yield from _keys_apart(stand, inquiry, first, second, salt)
+    if isinstance(planned, Discovering):
+        yield from _keys_apart(stand, planned, first, second, salt)
         return
     assert isinstance(first, Exact)
-    yield from apart(inquiry, first, second)
-    added = isinstance(inquiry.question.unit, Replace) or exchanges(inquiry.question.rows)
+    yield from apart(planned, first, second)
+    added = isinstance(planned.query.unit, Replace) or exchanges(planned.query.rows)
     if not added and not one_way(first, second):
         yield "ranks gained rows"
 
 
 def _keys_apart(
-    stand: Stand, inquiry: Discovering, first: Any, second: Any, salt: int
+    stand: Stand, planned: Discovering, first: Any, second: Any, salt: int
 ) -> Iterator[str]:
     (before, one), (after, other) = first, second
     sizes = [abs(before.get(key, 0) - after.get(key, 0)) for key in {**before, **after}]
-    reach = inquiry.presence
-    if sum(sizes) > reach.l1(1) or max(sizes, default=0) > reach.linf(1):
-        yield f"Discovering: {sizes} against {reach}"
+    contributions = planned.presence
+    if sum(sizes) > contributions.l1(1) or max(sizes, default=0) > contributions.linf(1):
+        yield f"Discovering: {sizes} against {contributions}"
     entries = tuple(dict.fromkeys((*before, *after)))
-    if entries and inquiry.shares[1] is not None:
-        about = replace(inquiry, question=inquiry._about(entries))
+    if entries and planned.shares[1] is not None:
+        about = replace(planned, query=planned._about(entries))
         vectors = []
         for world in (one, other):
             stand.engine.seen = world
             vectors.append(stand.exact(about, world, salt))
-        yield from apart(inquiry, *vectors)
+        yield from apart(planned, *vectors)
 
 
 # What a question is made of ----------------------------------------------------------------------
@@ -299,17 +305,17 @@ def steps_of(rows: Rows) -> set[str]:
     return {type(rows).__name__}.union(*map(steps_of, rows.inputs))
 
 
-def functions_of(inquiry: Inquiry) -> set[str]:
+def functions_of(planned: PlannedQuery) -> set[str]:
     """The names of the functions in keys, measures and steps."""
-    keys = inquiry.question.keys
+    keys = planned.query.keys
     blocks = keys.blocks if isinstance(keys, KeySet) else ()
     found = [e for block in blocks for e in block.expressions]
-    for aggregate in inquiry.question.aggregates:
+    for aggregate in planned.query.aggregates:
         for measure in aggregate.measures:
             argument = getattr(measure, "argument", None)
             if argument is not None:
                 found.append(argument)
-    waiting: list[Any] = [inquiry.question.rows]
+    waiting: list[Any] = [planned.query.rows]
     while waiting:
         rows = waiting.pop()
         waiting += rows.inputs
@@ -321,7 +327,7 @@ def functions_of(inquiry: Inquiry) -> set[str]:
 def _expressions(value: Any) -> list[Expression]:
     if isinstance(value, tuple):
         return [each for part in value for each in _expressions(part)]
-    return [value] if hasattr(value, "facts") and hasattr(value, "args") else []
+    return [value] if hasattr(value, "domain") and hasattr(value, "args") else []
 
 
 def _names(expression: Expression) -> set[str]:

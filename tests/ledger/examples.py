@@ -21,12 +21,12 @@ def terms(**changes: Any) -> LedgerTerms:
 def reserve(
     ledger: LedgerAccount,
     charge: tuple[int, ...] = (1, 0),
-    asker: str = "ann",
-    question: str = "count",
+    analyst: str = "ann",
+    query: str = "count",
 ) -> str:
     return ledger.reserve(
-        asker=asker,
-        question=question,
+        analyst=analyst,
+        query=query,
         charge=charge,
         event='{"kind":"laplace"}',
         detail={"rows": [1, 2.5, None]},

@@ -61,13 +61,13 @@ class Small:
         self.ledger = ledger = Memory()
         ledger.open(TERMS)
         released(ledger, 17, charge=(STEPS, STEPS))
-        released(ledger, 18, charge=ONE, asker="bob")
-        ledger.fail(reserve(ledger, ONE, question="broken"), "engine_failed")
+        released(ledger, 18, charge=ONE, analyst="bob")
+        ledger.fail(reserve(ledger, ONE, query="broken"), "engine_failed")
         ledger.record(charge=ONE, event="{}", detail={"reason": "elsewhere"})
         ledger.amend(limit=(30 * STEPS, 4 * STEPS), budget={"epsilon": "3"}, reason="more")
         ledger.snapshot("monday")
         self.talk = ledger.reserve(
-            asker="ann", question="round", charge=ONE, event="{}", detail={"round": ROUND}
+            analyst="ann", query="round", charge=ONE, event="{}", detail={"round": ROUND}
         )
         session_log = ledger.session_log(self.talk)
         session_log.keep({"noise": 5})
@@ -75,7 +75,7 @@ class Small:
         self.child = SubAccount.opened(ledger, "", grant("team"))
         name = reserve(self.child, ONE)
         self.child.commit(name, {"value": 3})
-        reserve(self.child, ONE, question="more")
+        reserve(self.child, ONE, query="more")
         self.whole = SubAccount.opened(ledger, "", grant("wards", Role.PARTITION))
         part = grant("A", Role.PART, (0, 0))
         self.part = SubAccount.opened(ledger, self.whole.account, part)
@@ -100,8 +100,8 @@ class Small:
             "limit": ledger.limit,
             "remaining": ledger.remaining,
             "head": ledger.checkpoint,
-            "find": lambda: ledger.find(asker="ann", question="count"),
-            "find bob": lambda: ledger.find(asker="bob", question="count"),
+            "find": lambda: ledger.find(analyst="ann", query="count"),
+            "find bob": lambda: ledger.find(analyst="bob", query="count"),
             "paid": lambda: ledger.paid(self.talk),
             "answers": lambda: ledger.answers(self.talk),
             "session_log": lambda: SessionLog(ledger, self.talk, 1).entries(),
@@ -109,7 +109,7 @@ class Small:
             "child": lambda: (opened().account, opened().limit()),
             "child spent": lambda: opened().spent(),
             "child left": lambda: opened().remaining(),
-            "child find": lambda: self.child.find(asker="ann", question="count"),
+            "child find": lambda: self.child.find(analyst="ann", query="count"),
             "analysts": lambda: analyst_spending(ledger),
         }
 
@@ -262,15 +262,15 @@ def test_an_index_that_leads_to_another_answer_is_noticed(small: Small, *, below
     """All entries are whole; only the way to them is wrong."""
     account: LedgerAccount = small.child if below else small.ledger
     store: Any = small.ledger.chain.store
-    right, askers = store._released, ("ann", "bob")
-    before = [account.find(asker=asker, question="count") for asker in askers]
+    right, analysts = store._released, ("ann", "bob")
+    before = [account.find(analyst=analyst, query="count") for analyst in analysts]
     for wrong in set(right.values()):
         store._released = dict.fromkeys(right, wrong)
-        for asker, answer in zip(askers, before, strict=True):
+        for analyst, answer in zip(analysts, before, strict=True):
             if answer is None or answer == wrong.body:
                 continue
             with pytest.raises(LedgerError, match="answers another"):
-                account.find(asker=asker, question="count")
+                account.find(analyst=analyst, query="count")
 
 
 def test_nothing_is_drawn_under_a_changed_grant_or_after_a_changed_drawing(small: Small) -> None:
@@ -285,9 +285,9 @@ def test_nothing_is_drawn_under_a_changed_grant_or_after_a_changed_drawing(small
         for _, changed in changes(entry):
             put(ledger, entry.number, changed)
             with pytest.raises(DiscreetError):
-                reserve(small.child, (0, 0), question="further")
+                reserve(small.child, (0, 0), query="further")
             put(ledger, entry.number, entry)
-    reserve(small.child, (0, 0), question="further")
+    reserve(small.child, (0, 0), query="further")
 
 
 @pytest.mark.parametrize("kind", [EntryKind.RESTORED, EntryKind.RESERVED, EntryKind.CLAIMED])

@@ -27,7 +27,7 @@ from tests.ledger.examples import KEY, LIMIT, reserve, terms
 
 AMOUNT = st.integers(0, 6)
 CHARGE = st.tuples(AMOUNT, AMOUNT)
-ASKER = st.sampled_from(["ann", "bob"])
+ANALYST = st.sampled_from(["ann", "bob"])
 QUESTION = st.sampled_from(["count", "sum", "ünïcode \ud800"])
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -68,15 +68,15 @@ class Operations(RuleBasedStateMachine):
     def start(self) -> Checkpoint:
         return self.ledger.checkpoint()
 
-    @rule(target=waiting, charge=CHARGE, asker=ASKER, question=QUESTION)
-    def reserve(self, charge: tuple[int, int], asker: str, question: str) -> str:
+    @rule(target=waiting, charge=CHARGE, analyst=ANALYST, query=QUESTION)
+    def reserve(self, charge: tuple[int, int], analyst: str, query: str) -> str:
         total = (self.spent[0] + charge[0], self.spent[1] + charge[1])
         if total[0] > self.limit[0] or total[1] > self.limit[1]:
             with pytest.raises(Exhausted):
-                reserve(self.ledger, charge, asker, question)
+                reserve(self.ledger, charge, analyst, query)
             return ""
-        name = reserve(self.ledger, charge, asker, question)
-        self.spent, self.asked[name] = total, (asker, question)
+        name = reserve(self.ledger, charge, analyst, query)
+        self.spent, self.asked[name] = total, (analyst, query)
         self.answers[name], self.noted[name] = [], []
         self.entries += 1
         return name
@@ -175,10 +175,10 @@ class Operations(RuleBasedStateMachine):
 
     @invariant()
     def releases_agree(self) -> None:
-        for asker in ("ann", "bob"):
-            for question in ("count", "sum"):
-                found = self.ledger.find(asker=asker, question=question)
-                assert found == self.releases.get((asker, question))
+        for analyst in ("ann", "bob"):
+            for query in ("count", "sum"):
+                found = self.ledger.find(analyst=analyst, query=query)
+                assert found == self.releases.get((analyst, query))
         for name, answers in self.answers.items():
             assert self.ledger.answers(name) == answers
 

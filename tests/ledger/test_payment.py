@@ -96,7 +96,7 @@ def test_an_answer_is_kept_before_it_is_shown(context: Context) -> None:
     assert ask(context, compute) == 17
     assert seen == [[EntryKind.RESERVED]]
     assert kinds(context) == [EntryKind.RESERVED, EntryKind.COMMITTED]
-    assert context.account.find(asker="ann", question="count") == {"n": 17}
+    assert context.account.find(analyst="ann", query="count") == {"n": 17}
 
 
 def test_tables_that_change_during_the_answer_give_none(context: Context, tables: Tables) -> None:

@@ -11,39 +11,39 @@ from tests.ledger.examples import released, reserve, terms
 
 class TestFind:
     def test_returns_the_committed_release_to_the_same_asker(self, ledger: Ledger) -> None:
-        released(ledger, [1.5, None, "ü\ud800"], question="SELECT 1")
-        assert ledger.find(asker="ann", question="SELECT 1") == {"value": [1.5, None, "ü\ud800"]}
+        released(ledger, [1.5, None, "ü\ud800"], query="SELECT 1")
+        assert ledger.find(analyst="ann", query="SELECT 1") == {"value": [1.5, None, "ü\ud800"]}
 
     def test_returns_it_with_its_keys_in_their_order(self, ledger: Ledger) -> None:
         ledger.commit(reserve(ledger), {"z": 1, "a": {"y": 2, "b": 3}})
-        found = ledger.find(asker="ann", question="count")
+        found = ledger.find(analyst="ann", query="count")
         assert found is not None
         assert list(found) == ["z", "a"]
         assert list(found["a"]) == ["y", "b"]
 
     def test_returns_nothing_to_others_or_for_other_questions(self, ledger: Ledger) -> None:
         released(ledger, 1)
-        assert ledger.find(asker="bob", question="count") is None
-        assert ledger.find(asker="ann", question="count ") is None
-        assert ledger.find(asker="annc", question="ount") is None
+        assert ledger.find(analyst="bob", query="count") is None
+        assert ledger.find(analyst="ann", query="count ") is None
+        assert ledger.find(analyst="annc", query="ount") is None
 
     def test_returns_the_latest(self, ledger: Ledger) -> None:
         early, late = reserve(ledger), reserve(ledger)
         ledger.commit(late, {"value": "first"})
         ledger.commit(early, {"value": "second"})
-        assert ledger.find(asker="ann", question="count") == {"value": "second"}
+        assert ledger.find(analyst="ann", query="count") == {"value": "second"}
 
     def test_returns_nothing_before_the_commitment_or_after_a_failure(self, ledger: Ledger) -> None:
         reserve(ledger)
         ledger.fail(reserve(ledger), "engine_failed")
-        assert ledger.find(asker="ann", question="count") is None
+        assert ledger.find(analyst="ann", query="count") is None
 
     def test_gives_a_copy_that_changes_nothing(self, ledger: Ledger) -> None:
         released(ledger, 1)
-        found = ledger.find(asker="ann", question="count")
+        found = ledger.find(analyst="ann", query="count")
         assert isinstance(found, dict)
         found["value"] = 2
-        assert ledger.find(asker="ann", question="count") == {"value": 1}
+        assert ledger.find(analyst="ann", query="count") == {"value": 1}
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ class TestWithNothingInPlace:
             assert ledger.open(terms()) == terms()
             assert ledger.checkpoint() == found
             assert ledger.spent() == (3, 1)
-            assert ledger.find(asker="ann", question="count") == {"value": 17}
+            assert ledger.find(analyst="ann", query="count") == {"value": 17}
             *_, note = ledger.entries()
             assert (note.kind, note.body) == ("restored", {"from": str(checkpoint)})
             reserve(ledger)

@@ -137,7 +137,7 @@ class TestConversations:
         ledger.answer(name, {"above": False})
         ledger.commit(name, {"steps": 1})
         assert ledger.answers(name) == [{"above": False}]
-        assert ledger.find(asker="ann", question="count") == {"steps": 1}
+        assert ledger.find(analyst="ann", query="count") == {"steps": 1}
 
 
 class TestCopies:

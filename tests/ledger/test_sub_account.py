@@ -53,10 +53,10 @@ def draw(
     account: SubAccount,
     charge: tuple[int, ...] = (1, 0),
     *,
-    asker: str = "ann",
-    question: str = "q",
+    analyst: str = "ann",
+    query: str = "q",
 ) -> str:
-    return account.reserve(asker=asker, question=question, charge=charge, event="{}", detail={})
+    return account.reserve(analyst=analyst, query=query, charge=charge, event="{}", detail={})
 
 
 def test_a_grant_is_charged_at_once_and_in_full(ledger: Ledger) -> None:
@@ -163,12 +163,12 @@ def test_parts_belong_to_partitions_only(ledger: Ledger) -> None:
     assert refusal.value.code == "account_unknown"
 
 
-def test_askers_of_different_accounts_do_not_find_each_others_releases(ledger: Ledger) -> None:
+def test_analysts_of_different_accounts_do_not_find_each_others_releases(ledger: Ledger) -> None:
     child, other = granted(ledger), granted(ledger, "sales")
     ledger.commit(draw(child), {"n": 1})
-    assert child.find(asker="ann", question="q") == {"n": 1}
-    assert other.find(asker="ann", question="q") is None
-    assert ledger.find(asker="ann", question="q") is None
+    assert child.find(analyst="ann", query="q") == {"n": 1}
+    assert other.find(analyst="ann", query="q") is None
+    assert ledger.find(analyst="ann", query="q") is None
 
 
 def test_a_child_outlives_its_process(place: Path) -> None:
@@ -327,7 +327,7 @@ def test_eight_threads_open_one_child_and_spend_it_exactly(ledger: Ledger) -> No
         done = 0
         while True:
             try:
-                ledger.commit(draw(child, (1, 0), asker=str(worker)), {})
+                ledger.commit(draw(child, (1, 0), analyst=str(worker)), {})
             except Exhausted:
                 return done
             done += 1
@@ -374,7 +374,7 @@ SPENDER = """
 print("open", flush=True)
 try:
     while True:
-        name = child.reserve(asker=sys.argv[2], question="q", charge=(1,), event="{}", detail={})
+        name = child.reserve(analyst=sys.argv[2], question="q", charge=(1,), event="{}", detail={})
         child.commit(name, {"worker": sys.argv[2]})
 except Exhausted:
     pass

@@ -34,9 +34,9 @@ def refuses(ledger: Memory, forged: Forged) -> bool:
     return False
 
 
-def asked(ledger: Memory, charge: str = "0", asker: str = "ann") -> Forged:
+def asked(ledger: Memory, charge: str = "0", analyst: str = "ann") -> Forged:
     """A reservation that says it charges so much, and leaves the totals as they are."""
-    body = {"asker": asker, "question": "count", "charge": [charge, "0"], "event": "{}"}
+    body = {"asker": analyst, "question": "count", "charge": [charge, "0"], "event": "{}"}
     subject = ledger.chain.owner().tag("question", "ann", "count")
     return lambda last: following(last, EntryKind.RESERVED, text=compact(body), subject=subject)
 
@@ -100,7 +100,7 @@ def test_nothing_follows_the_end_of_a_reservation(ledger: Memory, kind: EntryKin
 
 
 def test_a_reservation_is_found_by_what_it_says(ledger: Memory) -> None:
-    assert refuses(ledger, asked(ledger, asker="bob"))
+    assert refuses(ledger, asked(ledger, analyst="bob"))
 
 
 def test_a_number_is_one_more_than_the_last(ledger: Memory) -> None:

@@ -48,7 +48,7 @@ def main(place: str, start: Path, transcript: Path, pace: str) -> None:
     while True:
         try:
             name = ledger.reserve(
-                asker=str(os.getpid()), question="count", charge=(charge,), event="{}", detail={}
+                analyst=str(os.getpid()), query="count", charge=(charge,), event="{}", detail={}
             )
         except Exhausted:
             if pace == "once":

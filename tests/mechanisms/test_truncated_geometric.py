@@ -83,7 +83,7 @@ class TestTruncatedGeometric:
         assert deviation == pytest.approx(28.2813, abs=5e-5)
 
     def test_rows_are_laws_and_the_worst_adjacent_ratio_is_exactly_e_to_epsilon(self) -> None:
-        law = self.mechanism.law()
+        law = self.mechanism.distribution()
         assert np.allclose(law.sum(axis=1), 1, atol=1e-14)
         worst = max(min_epsilon(law[c], law[c + 1]) for c in range(self.SIZE))
         assert worst == pytest.approx(self.EPSILON, abs=1e-12)
@@ -91,7 +91,7 @@ class TestTruncatedGeometric:
 
     @pytest.mark.parametrize("size", [1, 2, 20])
     def test_the_table_is_the_law_of_clamped_noise(self, size: int) -> None:
-        law = TruncatedGeometric(epsilon=0.5, size=size).law()
+        law = TruncatedGeometric(epsilon=0.5, size=size).distribution()
         for count in range(size + 1):
             spread = windowed(discrete_laplace(2), count, 0, size)
             assert law[count] == pytest.approx(list(spread.values()), abs=1e-14)
@@ -100,7 +100,7 @@ class TestTruncatedGeometric:
         mechanism = TruncatedGeometric(epsilon=0.5, size=20, randomness=source)
 
         def law(epsilon: float) -> DiscreteLaw:
-            row = TruncatedGeometric(epsilon=epsilon, size=20).law()[3]
+            row = TruncatedGeometric(epsilon=epsilon, size=20).distribution()[3]
             return DiscreteLaw.of(dict(enumerate(row.tolist())))
 
         judged = three_sided(

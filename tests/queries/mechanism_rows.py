@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import discreet as dp
 from discreet.core.events.event import Event, Nothing, compose
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from tests.queries.transcripts import Tape, shares, taped
 
 Wholes = NDArray[np.int64]
@@ -73,7 +73,11 @@ def neighbours(counts: Wholes, records: int, relation: str) -> list[Wholes]:
 
 def size_of(counts: Wholes, relation: str) -> RecordCount:
     """Exchanged records leave their number public; others have it bought for a quarter."""
-    return PublicCount(int(counts.sum())) if relation == EXCHANGED else BoughtCount(Fraction(1, 4))
+    return (
+        PublicCount(int(counts.sum()))
+        if relation == EXCHANGED
+        else NoisyRecordCount(Fraction(1, 4))
+    )
 
 
 def check(row: Row, relation: str, records: int) -> None:

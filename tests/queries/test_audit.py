@@ -39,7 +39,7 @@ from discreet.queries.online.comparisons import Comparisons
 from discreet.queries.online.construction import OnlineConstruction
 from discreet.queries.online.iterative_construction import IterativeConstruction
 from discreet.queries.online.multiplicative_updaters import MultiplicativeUpdater
-from discreet.queries.record_count import BoughtCount, PublicCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount
 from discreet.queries.workload.families import Prefixes
 from discreet.queries.workload.linear_query import Region
 from discreet.queries.workload.universe import Universe
@@ -101,7 +101,7 @@ def test_mwem_keeps_its_claim_and_the_twin_without_noise_does_not() -> None:
 
 
 def test_a_bought_number_of_records_is_part_of_the_claim() -> None:
-    honest = MWEM(CELLS, dp.PureDP(epsilon=1), BoughtCount(), 2)
+    honest = MWEM(CELLS, dp.PureDP(epsilon=1), NoisyRecordCount(), 2)
     assert audited(
         lambda counts: round(float(honest.release(counts).counts.sum())), [2, 0], [3, 0], 1
     ).passes
@@ -184,13 +184,13 @@ def test_small_databases_are_chosen_within_their_claim_exactly() -> None:
     def loss(epsilon: float) -> float:
         chooser = NetMechanism(asked, small_databases(3, 4), epsilon, PublicCount(4))
         pairs = [(x, y) for x in tables for y in tables if np.abs(x - y).sum() == 2]
-        return max(min_epsilon(chooser.law(x), chooser.law(y)) for x, y in pairs)
+        return max(min_epsilon(chooser.distribution(x), chooser.distribution(y)) for x, y in pairs)
 
     assert loss(1) <= 1
     assert loss(2) > 1
 
 
-@pytest.mark.parametrize("given", [{"records": 0.5}, {"records": 0}, {"size": BoughtCount()}])
+@pytest.mark.parametrize("given", [{"records": 0.5}, {"records": 0}, {"size": NoisyRecordCount()}])
 def test_a_choice_from_a_net_refuses_what_would_understate_its_sensitivity(
     given: dict[str, object],
 ) -> None:
@@ -222,7 +222,7 @@ def _mwem(epsilon: float) -> Release:
 
 
 def _bought(epsilon: float) -> Release:
-    plan = MWEM(CELLS, dp.PureDP(epsilon=epsilon), BoughtCount(Fraction(1, 2)), 1, passes=1)
+    plan = MWEM(CELLS, dp.PureDP(epsilon=epsilon), NoisyRecordCount(Fraction(1, 2)), 1, passes=1)
     return lambda counts: min(round(float(plan.release(counts).counts.sum())), 9)
 
 

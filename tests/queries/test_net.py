@@ -33,7 +33,7 @@ def test_small_db_is_private_by_enumeration() -> None:
     assert mechanism.net.shape == (28, 3)
     worst = 0.0
     for x, y in exchanges(3, 3):
-        ratio = np.abs(np.log(mechanism.law(x) / mechanism.law(y))).max()
+        ratio = np.abs(np.log(mechanism.distribution(x) / mechanism.distribution(y))).max()
         worst = max(worst, float(ratio))
     assert 0.4 < worst <= 1 + 1e-12
     assert mechanism.event.epsilon(delta=0) == 1
@@ -44,10 +44,10 @@ def test_a_net_of_all_small_databases_is_small_db() -> None:
     counts = np.array([3, 2, 1])
     net = NetMechanism(FOUR, small_databases(3, 6), 2, PublicCount(6))
     db = small_db(FOUR, error=0.5, epsilon=2, size=PublicCount(6))
-    assert net.law(counts) == pytest.approx(db.law(counts))
+    assert net.distribution(counts) == pytest.approx(db.distribution(counts))
     errors = [max(abs(FOUR.answers(6 * row) - FOUR.answers(counts))) for row in net.net]
     odds = np.exp(-np.array(errors))
-    assert net.law(counts) == pytest.approx(odds / odds.sum())
+    assert net.distribution(counts) == pytest.approx(odds / odds.sum())
 
 
 def test_the_net_of_the_book_s_toy_is_private() -> None:
@@ -55,14 +55,16 @@ def test_the_net_of_the_book_s_toy_is_private() -> None:
     line = Workload.of(Universe.of(x=range(4)), {"x": Ranges(4)})
     mechanism = NetMechanism(line, small_databases(4, 3), 1, PublicCount(3))
     for x, y in exchanges(4, 3):
-        assert np.abs(np.log(mechanism.law(x) / mechanism.law(y))).max() <= 1 + 1e-12
+        assert (
+            np.abs(np.log(mechanism.distribution(x) / mechanism.distribution(y))).max() <= 1 + 1e-12
+        )
 
 
 def test_samples_of_the_net_follow_its_law() -> None:
     """2000 releases; every frequency within 6 sigma: false alarms below 1e-7."""
     mechanism = small_db(FOUR, error=0.5, epsilon=3, size=PublicCount(6))
     counts = np.array([3, 2, 1])
-    law = mechanism.law(counts)
+    law = mechanism.distribution(counts)
     seen = np.zeros(len(law))
     for _ in range(2000):
         released = mechanism.release(counts).counts / 6
@@ -73,7 +75,10 @@ def test_samples_of_the_net_follow_its_law() -> None:
 def test_twin_with_half_the_noise_is_caught_by_the_law() -> None:
     honest = small_db(FOUR, error=0.5, epsilon=1, size=PublicCount(3))
     twin = small_db(FOUR, error=0.5, epsilon=4, size=PublicCount(3))
-    lost = max(float(np.abs(np.log(twin.law(x) / twin.law(y))).max()) for x, y in exchanges(3, 3))
+    lost = max(
+        float(np.abs(np.log(twin.distribution(x) / twin.distribution(y))).max())
+        for x, y in exchanges(3, 3)
+    )
     assert lost > float(honest.epsilon)
 
 

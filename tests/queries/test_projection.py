@@ -14,7 +14,7 @@ from discreet.errors import InvalidData, InvalidParameter
 from discreet.queries.frank_wolfe import AtMost, Exactly, nearest
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.projection import ProjectionMechanism, expected_squared_error, radius
-from discreet.queries.record_count import BoughtCount, PublicCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount
 from discreet.queries.workload.families import Each, Listed
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -41,9 +41,9 @@ def test_the_angle_is_obtuse_and_no_error_grows() -> None:
 
 
 @pytest.mark.parametrize("spend", SPENDS, ids=lambda spend: type(spend).__name__)
-@pytest.mark.parametrize("size", [PublicCount(60), BoughtCount()], ids=["public", "bought"])
+@pytest.mark.parametrize("size", [PublicCount(60), NoisyRecordCount()], ids=["public", "bought"])
 def test_many_queries_on_few_records_gain(
-    spend: Guarantee, size: PublicCount | BoughtCount
+    spend: Guarantee, size: PublicCount | NoisyRecordCount
 ) -> None:
     """The error stays below its bound and far below the noise; 1e-6 false alarms."""
     mechanism = ProjectionMechanism(MANY, spend, size=size)

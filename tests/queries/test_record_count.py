@@ -12,7 +12,7 @@ import pytest
 from discreet.curator.interactive import open_conversation as conversing
 from discreet.errors import DiscreetError
 from discreet.noise import Noiseless
-from discreet.queries.record_count import BoughtCount, PublicCount, counted, require_size
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, counted, require_size
 from discreet.queries.workload.cell_counts import whole_counts
 from tests.curator.people import conversation, curator
 
@@ -64,5 +64,5 @@ def test_a_bought_number_of_records_is_noisy_and_at_least_one() -> None:
     from discreet.mechanisms import DiscreteLaplace
 
     noise = DiscreteLaplace(epsilon=1, sensitivity=1, randomness=Noiseless())
-    assert counted(BoughtCount(), np.array([0, 0]), noise) == 1
-    assert counted(BoughtCount(), COUNTS, noise) == SECRET + 3
+    assert counted(NoisyRecordCount(), np.array([0, 0]), noise) == 1
+    assert counted(NoisyRecordCount(), COUNTS, noise) == SECRET + 3

@@ -39,7 +39,7 @@ from discreet.queries.online.pmw import private_gap_weights, private_multiplicat
 from discreet.queries.planning.contest import Contest
 from discreet.queries.planning.plan import best_mechanism
 from discreet.queries.projection import ProjectionMechanism
-from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.trees.dawa import DAWA
 from discreet.queries.trees.noisy_partition import STEPS
 from discreet.queries.trees.privtree import PrivTree
@@ -295,7 +295,7 @@ def test_the_exact_law_of_shapes_hides_all_records(epsilon: float, records: int)
         assert tree._growing == Fraction(epsilon) / 2
         return tree.splitting
 
-    gone, exchanged = rule(BoughtCount()), rule(PublicCount(45))
+    gone, exchanged = rule(NoisyRecordCount()), rule(PublicCount(45))
     assert 0.8 * epsilon / 2 < worst_way(gone, clamped, records) <= epsilon / 2
     beside = records / float(exchanged.scale)
     assert 0.85 * epsilon / 2 < worst_way(exchanged, clamped, records) + beside <= epsilon / 2

@@ -10,7 +10,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidParameter
-from discreet.queries import BoughtCount, PublicCount, Universe, Workload
+from discreet.queries import NoisyRecordCount, PublicCount, Universe, Workload
 from discreet.queries.boosting.boosting import BoostingForQueries
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
@@ -63,7 +63,7 @@ def test_a_plain_number_is_refused_and_not_shown(name: str, size: Any) -> None:
 
 def test_both_kinds_of_counts_are_taken() -> None:
     require_size(PublicCount(3))
-    require_size(BoughtCount())
+    require_size(NoisyRecordCount())
 
 
 def test_a_plan_for_a_universe_is_refused() -> None:

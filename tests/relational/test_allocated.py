@@ -36,8 +36,8 @@ def test_equal_questions_have_equal_splits(source: dp.Curator) -> None:
 
 
 def test_a_grid_a_law_and_a_choice_are_each_part_of_it(source: dp.Curator) -> None:
-    inquiry = made(source)
-    split = inquiry.allocation
+    planned = made(source)
+    split = planned.allocation
     place = next(n for n, item in enumerate(split.noised) if not _whole(item))
     item = split.noised[place]
     coarser = Noised(replace(item.measure, exponent=item.measure.exponent + 1), item.mechanism)
@@ -48,8 +48,8 @@ def test_a_grid_a_law_and_a_choice_are_each_part_of_it(source: dp.Curator) -> No
     ]
     others.append(replace(split, choices=(split.choices[0] / 2,)))
     others.append(replace(split, noised=split.noised[::-1]))
-    kept = [allocated(_with(inquiry, each)) for each in (split, *others)]
-    assert kept[0]["linear"] == allocated(inquiry)["linear"]
+    kept = [allocated(_with(planned, each)) for each in (split, *others)]
+    assert kept[0]["linear"] == allocated(planned)["linear"]
     assert all(each != kept[0] for each in kept[1:])
 
 
@@ -57,8 +57,8 @@ def _whole(item: Noised) -> bool:
     return not isinstance(item.measure, Total) or item.measure.whole
 
 
-def _with(inquiry: Any, split: Allocation) -> Any:
-    return replace(inquiry, settled=Settled(split, tuple(f"m{n}" for n in range(9))))
+def _with(planned: Any, split: Allocation) -> Any:
+    return replace(planned, settled=Settled(split, tuple(f"m{n}" for n in range(9))))
 
 
 def test_a_batch_tells_which_measures_its_questions_share(source: dp.Curator) -> None:

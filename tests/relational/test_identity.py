@@ -28,10 +28,10 @@ from discreet.relational.identity.identity import canonical_text, identity
 from discreet.relational.identity.tags import FORMS
 from discreet.relational.plan import features
 from discreet.relational.plan import nodes as plan
-from discreet.relational.plan.query import Question
+from discreet.relational.plan.query import Query
 from discreet.relational.plan.scope import Division, Scope
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal, canonical
 from tests.relational.frontends.hospital import curator
 
@@ -66,20 +66,20 @@ LATER: dict[type, Callable[[Any], Any]] = {
 
 
 @pytest.fixture(scope="module")
-def questions() -> list[Question]:
+def questions() -> list[Query]:
     made = curator()
     found = [made.context.query(text) for text in ASKED]
     scan = found[0].rows
     while not isinstance(scan, plan.Scan):
         (scan,) = scan.inputs
-    ward = Column(scan.column("ward"), scan.fields["ward"].facts)
+    ward = Column(scan.column("ward"), scan.fields["ward"].domain)
     for keeping in (SomeParts(2, 77), FirstParts(2), EveryPart()):
         division = Division("visits", scan.prefix, ward, ("A", "B", "C"), keeping)
-        found.append(Scope().part(division, "A").question(ASKED[0], made.context.database))
+        found.append(Scope().part(division, "A").query(ASKED[0], made.context.database))
     return [*found, _routed(), *(made.context.query(text) for text in SINCE)]
 
 
-def _routed() -> Question:
+def _routed() -> Query:
     """About a table that reaches its people through another."""
     orders = {"order": np.array([1, 2]), "who": np.array([5, 6])}
     items = {"order": np.array([1, 1, 2]), "price": np.array([3, 4, 5])}
@@ -126,8 +126,8 @@ def changed(value: Any) -> Iterator[Any]:
 
 def changed_expressions(value: Expression) -> Iterator[Any]:
     """Another bound, name, constant, function or argument."""
-    yield with_field(value, "facts", with_field(value.facts, "high", "elsewhere"))
-    yield with_field(value, "facts", with_field(value.facts, "low", "elsewhere"))
+    yield with_field(value, "domain", with_field(value.domain, "high", "elsewhere"))
+    yield with_field(value, "domain", with_field(value.domain, "low", "elsewhere"))
     yield from reworded(value)
 
 
@@ -167,19 +167,19 @@ def kinds(value: Any) -> Iterator[type]:
 
 @pytest.mark.parametrize("number", range(len(ASKED) + 4 + len(SINCE)))
 def test_any_one_field_of_a_question_changes_its_identity(
-    questions: list[Question], number: int
+    questions: list[Query], number: int
 ) -> None:
-    question = questions[number]
-    same = canonical_text(question)
-    others = [canonical_text(other) for other in changes(question)]
+    query = questions[number]
+    same = canonical_text(query)
+    others = [canonical_text(other) for other in changes(query)]
     assert same not in others
     assert len(others) > 40
 
 
-def test_equal_questions_have_one_identity(questions: list[Question]) -> None:
+def test_equal_questions_have_one_identity(questions: list[Query]) -> None:
     again = curator()
-    for text, question in zip(ASKED, questions, strict=False):
-        assert canonical_text(again.context.query(text)) == canonical_text(question)
+    for text, query in zip(ASKED, questions, strict=False):
+        assert canonical_text(again.context.query(text)) == canonical_text(query)
     assert len(set(map(canonical_text, questions))) == len(questions)
 
 
@@ -189,7 +189,7 @@ def subclasses(kind: type) -> set[type]:
 
 
 def test_every_part_of_a_plan_has_a_tag_of_its_own_and_was_tried(
-    questions: list[Question],
+    questions: list[Query],
 ) -> None:
     modules = (aggregates, features, kept, measures, person_rows, plan, public_join, truncation)
     parts = {
@@ -203,7 +203,7 @@ def test_every_part_of_a_plan_has_a_tag_of_its_own_and_was_tried(
     tags = [form.tag for form in FORMS.values()]
     assert len(set(tags)) == len(FORMS)
     assert all(tag.rpartition("/")[2].isdigit() for tag in tags)
-    tried = {kind for question in questions for kind in kinds(question)}
+    tried = {kind for query in questions for kind in kinds(query)}
     assert parts - abstract <= tried
 
 
@@ -217,7 +217,7 @@ def test_what_has_no_tag_is_refused_rather_than_left_out() -> None:
     class Part(Total):
         pass
 
-    column = Column("x", Facts(Kind.WHOLE, 0, 1))
+    column = Column("x", ColumnDomain(DataType.INTEGER, 0, 1))
     with pytest.raises(LookupError):
         canonical_text(Part(column, 0, 1))
 
@@ -282,18 +282,18 @@ def test_a_door_and_every_named_part_are_told() -> None:
 
 
 def test_a_question_that_could_not_be_asked_before_has_no_former_identity(
-    questions: list[Question], monkeypatch: pytest.MonkeyPatch
+    questions: list[Query], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    question = questions[0]
-    assert former_identity(question) is not None
-    assert former_identity(question) != identity("sql", {"question": question})
+    query = questions[0]
+    assert former_identity(query) is not None
+    assert former_identity(query) != identity("sql", {"question": query})
 
     from dataclasses import make_dataclass
 
-    made = make_dataclass("Question", [("lately", int, 0)], bases=(Question,), frozen=True)
-    monkeypatch.setitem(FORMER, made, FORMER[Question])
-    same = {item.name: getattr(question, item.name) for item in fields(question)}
-    assert former_identity(made(**same)) == former_identity(question)
+    made = make_dataclass("Question", [("lately", int, 0)], bases=(Query,), frozen=True)
+    monkeypatch.setitem(FORMER, made, FORMER[Query])
+    same = {item.name: getattr(query, item.name) for item in fields(query)}
+    assert former_identity(made(**same)) == former_identity(query)
     assert former_identity(made(**same, lately=1)) is None
 
 

@@ -13,7 +13,7 @@ import discreet as dp
 from discreet import events
 from discreet.mechanisms.distributions.distribution import (
     DiscreteLaplaceDistribution,
-    Law,
+    Distribution,
     RoundedGaussian,
     RoundedLaplace,
 )
@@ -27,12 +27,16 @@ PATIENTS = dp.Person("patient_id", max_rows=20, max_groups=5)
 QUESTION = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM visits GROUP BY ward"
 
 
-def estimate(value: int | float, cell: int = 0, law: Law = COUNTS, release: str = "r1") -> Estimate:
-    return Estimate(value, ((Atom(release, "n", cell), 1, law),))
+def estimate(
+    value: int | float, cell: int = 0, distribution: Distribution = COUNTS, release: str = "r1"
+) -> Estimate:
+    return Estimate(value, ((Atom(release, "n", cell), 1, distribution),))
 
 
-def counts(values: Sequence[int], *, release: str = "r1", law: Law = COUNTS) -> NoisyMeasure:
-    return NoisyMeasure(release, "n", law, tuple(values))
+def counts(
+    values: Sequence[int], *, release: str = "r1", distribution: Distribution = COUNTS
+) -> NoisyMeasure:
+    return NoisyMeasure(release, "n", distribution, tuple(values))
 
 
 def count_column(n: NoisyMeasure) -> ReleasedColumn:
@@ -96,13 +100,15 @@ def many(rows: int) -> Release:
     return made((count_column(n), mean_column(s, n), cost), keys)
 
 
-def draws(law: Law, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def draws(distribution: Distribution, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Noise of a law, good enough for simulations."""
-    if isinstance(law, DiscreteLaplaceDistribution):
-        p = -math.expm1(-law.step / law.scale)
-        return np.asarray((rng.geometric(p, size) - rng.geometric(p, size)) * law.step)
-    kind = rng.laplace if "laplace" in law.kind else rng.normal
-    return np.asarray(np.rint(kind(0, law.spread, size) / law.step) * law.step)
+    if isinstance(distribution, DiscreteLaplaceDistribution):
+        p = -math.expm1(-distribution.step / distribution.scale)
+        return np.asarray((rng.geometric(p, size) - rng.geometric(p, size)) * distribution.step)
+    kind = rng.laplace if "laplace" in distribution.kind else rng.normal
+    return np.asarray(
+        np.rint(kind(0, distribution.spread, size) / distribution.step) * distribution.step
+    )
 
 
 def misses(right: NDArray[np.bool_], confidence: float = 0.95) -> float:

@@ -36,7 +36,7 @@ SHARP = DiscreteLaplaceDistribution(scale=1, step=1)
 
 
 def test_the_better_answer_weighs_more_and_both_beat_each() -> None:
-    old, new = estimate(110, law=COUNTS), estimate(100, law=SHARP, release="r2")
+    old, new = estimate(110, distribution=COUNTS), estimate(100, distribution=SHARP, release="r2")
     both = combine(old, new)
     assert 100 < both.value < 105
     assert both.std < min(old.std, new.std)
@@ -46,7 +46,7 @@ def test_the_better_answer_weighs_more_and_both_beat_each() -> None:
 
 def test_the_interval_of_both_holds_as_often_as_it_says() -> None:
     rng = np.random.default_rng(3)
-    old, new = estimate(0, law=COUNTS), estimate(0, law=SHARP, release="r2")
+    old, new = estimate(0, distribution=COUNTS), estimate(0, distribution=SHARP, release="r2")
     both = combine(old, new)
     (_, one, _), (_, two, _) = both.terms
     noise = one * draws(COUNTS, 100_000, rng) + two * draws(SHARP, 100_000, rng)
@@ -68,7 +68,7 @@ def test_dependent_estimates_are_refused() -> None:
 
 def second() -> Release:
     """The question of ``wards`` again, with less noise."""
-    n = counts((120, 80, 6), release="r2", law=SHARP)
+    n = counts((120, 80, 6), release="r2", distribution=SHARP)
     s = NoisyMeasure("r2", "s", SUMS, (-245.0, 300.5, -70.0))
     answers = (count_column(n), mean_column(s, n), quantile_column((42, 43, 44)))
     return made(answers, {"ward": ("A", "B", None)}, id="r2")

@@ -9,7 +9,7 @@ import pytest
 
 from discreet.mechanisms.distributions.distribution import (
     DiscreteLaplaceDistribution,
-    Law,
+    Distribution,
     RoundedGaussian,
     RoundedLaplace,
 )
@@ -20,15 +20,17 @@ from tests.release.examples import COUNTS, POSITIVE, SUMS, draws, estimate, miss
 FINE = 2.0**-30
 
 
-def mean(s: float, n: float, cell: int, law_s: Law, law_n: Law = COUNTS) -> Ratio:
+def mean(s: float, n: float, cell: int, law_s: Distribution, law_n: Distribution = COUNTS) -> Ratio:
     bottom = Estimate(n, estimate(n, cell, law_n).terms, POSITIVE)
     return Ratio(estimate(s, cell, law_s, "s"), bottom)
 
 
-def covered(size: int, law_s: Law, law_n: Law, trials: int) -> float:
+def covered(size: int, law_s: Distribution, law_n: Distribution, trials: int) -> float:
     """Standard errors by which simulated differences of two means fall short."""
     rng = np.random.default_rng(trials + size)
-    noise = [draws(law, trials, rng).tolist() for law in (law_s, law_n, law_s, law_n)]
+    noise = [
+        draws(distribution, trials, rng).tolist() for distribution in (law_s, law_n, law_s, law_n)
+    ]
     right = []
     for a, b, c, d in zip(*noise, strict=True):
         one = mean(2.0 * size + a, size + b, 0, law_s, law_n)
@@ -47,14 +49,18 @@ LAWS = [
 
 @pytest.mark.parametrize(("law_s", "law_n"), LAWS)
 @pytest.mark.parametrize("size", [15, 150])
-def test_differences_of_means_are_covered(size: int, law_s: Law, law_n: Law) -> None:
+def test_differences_of_means_are_covered(
+    size: int, law_s: Distribution, law_n: Distribution
+) -> None:
     assert covered(size, law_s, law_n, 150) < 4
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("law_s", "law_n"), LAWS)
 @pytest.mark.parametrize("size", [15, 60, 150])
-def test_differences_of_means_are_covered_in_many_trials(size: int, law_s: Law, law_n: Law) -> None:
+def test_differences_of_means_are_covered_in_many_trials(
+    size: int, law_s: Distribution, law_n: Distribution
+) -> None:
     assert covered(size, law_s, law_n, 2000) < 4
 
 

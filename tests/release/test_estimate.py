@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from discreet.core.errors import InvalidParameter
 from discreet.mechanisms.distributions.distribution import (
     DiscreteLaplaceDistribution,
-    Law,
+    Distribution,
     RoundedLaplace,
 )
 from discreet.release import Estimate
@@ -24,7 +24,9 @@ NUMBERS = st.integers(-(10**6), 10**6)
 
 def test_it_reads_as_a_number_with_its_error() -> None:
     assert repr(estimate(123)) == "123 ± 6 (95 %)"
-    assert repr(estimate(41.25, law=RoundedLaplace(0.1, 2.0**-20))) == "41.25 ± 0.30 (95 %)"
+    assert (
+        repr(estimate(41.25, distribution=RoundedLaplace(0.1, 2.0**-20))) == "41.25 ± 0.30 (95 %)"
+    )
     assert repr(Estimate(3, estimate(3).terms, (0, math.inf))) == "3, 0 to 9 (95 %)"
 
 
@@ -94,10 +96,10 @@ def test_a_public_range_cuts_the_interval_and_follows_the_arithmetic() -> None:
 
 @pytest.mark.parametrize("law", [COUNTS, SUMS, NORMAL, DiscreteLaplaceDistribution(0.4, 1)])
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.99])
-def test_intervals_hold_as_often_as_they_say(law: Law, confidence: float) -> None:
+def test_intervals_hold_as_often_as_they_say(distribution: Distribution, confidence: float) -> None:
     rng = np.random.default_rng(11)
-    a, b, c = (draws(law, 100_000, rng) for _ in range(3))
-    one, two, three = (estimate(0.0, cell, law) for cell in range(3))
+    a, b, c = (draws(distribution, 100_000, rng) for _ in range(3))
+    one, two, three = (estimate(0.0, cell, distribution) for cell in range(3))
     combinations = {
         "difference": (one - two, a - b),
         "average": ((one + two + three) / 3, (a + b + c) / 3),
@@ -106,7 +108,7 @@ def test_intervals_hold_as_often_as_they_say(law: Law, confidence: float) -> Non
     for name, (number, noise) in combinations.items():
         right = np.abs(noise) <= number.half_width(confidence=confidence)
         assert misses(right, confidence) < 4.5, name
-        if law.step < 0.01:
+        if distribution.step < 0.01:
             assert misses(right, confidence) > -4.5, name
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from discreet.mechanisms.distributions.distribution import (
     DiscreteLaplaceDistribution,
-    Law,
+    Distribution,
     RoundedGaussian,
     RoundedLaplace,
 )
@@ -20,8 +20,8 @@ FINE = 2.0**-30
 TRIALS = 20_000
 
 
-def mean(s: float, n: int, cell: int = 0, law: Law = SUMS) -> Ratio:
-    ratio = estimate(s, cell, law, "s") / Estimate(n, estimate(n, cell).terms, POSITIVE)
+def mean(s: float, n: int, cell: int = 0, distribution: Distribution = SUMS) -> Ratio:
+    ratio = estimate(s, cell, distribution, "s") / Estimate(n, estimate(n, cell).terms, POSITIVE)
     assert isinstance(ratio, Ratio)
     return ratio
 
@@ -56,7 +56,9 @@ def test_the_normal_case_has_a_closed_form() -> None:
     ],
 )
 @pytest.mark.parametrize("within", [(-100.0, 100.0), (-math.inf, math.inf)])
-def test_means_are_covered(size: int, law_s: Law, law_n: Law, within: tuple[float, float]) -> None:
+def test_means_are_covered(
+    size: int, law_s: Distribution, law_n: Distribution, within: tuple[float, float]
+) -> None:
     rng = np.random.default_rng(size)
     s = NoisyMeasure("r", "s", law_s, tuple((2.0 * size + draws(law_s, TRIALS, rng)).tolist()))
     n = NoisyMeasure("r", "n", law_n, tuple((1.0 * size + draws(law_n, TRIALS, rng)).tolist()))
@@ -77,11 +79,13 @@ def test_means_are_covered(size: int, law_s: Law, law_n: Law, within: tuple[floa
     "law", [RoundedLaplace(4, FINE), COUNTS, DiscreteLaplaceDistribution(0.6, 1)]
 )
 @pytest.mark.parametrize("truths", [(6, 10), (30, 70), (400, 100)])
-def test_shares_of_a_total_are_covered(law: Law, truths: tuple[int, int]) -> None:
+def test_shares_of_a_total_are_covered(distribution: Distribution, truths: tuple[int, int]) -> None:
     """Numerator and denominator share the numerator's noise."""
     rng = np.random.default_rng(sum(truths))
     a, b = (
-        NoisyMeasure("r", name, law, tuple((truth + draws(law, TRIALS, rng)).tolist()))
+        NoisyMeasure(
+            "r", name, distribution, tuple((truth + draws(distribution, TRIALS, rng)).tolist())
+        )
         for name, truth in zip("ab", truths, strict=True)
     )
     both = LinearFormula(((1, a), (1, b)), within=POSITIVE)

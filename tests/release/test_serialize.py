@@ -59,9 +59,9 @@ NUMBERS = st.lists(st.integers(), min_size=3, max_size=3) | st.lists(FINITE, min
 
 @st.composite
 def releases(draw: st.DrawFn) -> Release:
-    law = draw(st.sampled_from([COUNTS, SUMS, NORMAL, DiscreteGaussianDistribution(2, 1)]))
+    distribution = draw(st.sampled_from([COUNTS, SUMS, NORMAL, DiscreteGaussianDistribution(2, 1)]))
     n = NoisyMeasure(
-        "r1", draw(TEXT), law, tuple(draw(NUMBERS)), draw(st.none() | st.just((4, 4, 0)))
+        "r1", draw(TEXT), distribution, tuple(draw(NUMBERS)), draw(st.none() | st.just((4, 4, 0)))
     )
     m = NoisyMeasure("r0", "m", COUNTS, tuple(draw(NUMBERS)))
     factor = draw(st.integers(-5, 5).filter(bool) | st.floats(0.25, 4))
@@ -80,7 +80,7 @@ def releases(draw: st.DrawFn) -> Release:
     return made(
         answers,
         {draw(TEXT) + "key": tuple(draw(KEYS)), "k": tuple(draw(KEYS))},
-        question=draw(TEXT),
+        query=draw(TEXT),
         warnings=tuple(draw(st.lists(TEXT, max_size=2))),
         statement=draw(st.dictionaries(TEXT, st.none() | TEXT | FINITE | st.lists(st.integers()))),
     )

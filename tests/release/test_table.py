@@ -105,7 +105,7 @@ EVIL = "<script>alert('x')</script>&\""
 
 def test_html_is_escaped_everywhere() -> None:
     answer = ReleasedColumn.given(EVIL, (1, 2), interval=None, note=EVIL)
-    release = made([answer], {EVIL + "k": (EVIL, None)}, warnings=(EVIL,), question=EVIL)
+    release = made([answer], {EVIL + "k": (EVIL, None)}, warnings=(EVIL,), query=EVIL)
     page = release._repr_html_()
     assert "<script" not in page
     assert "&lt;script&gt;" in page

@@ -8,7 +8,7 @@ from datetime import date, datetime
 
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.relational.schema.declarations import Category, Dates, Declaration, Discovered, Number
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 
 FORMS = (
     "number:LOW:HIGH or number:LOW:HIGH:STEP, category:VALUE,VALUE,..., category+null:VALUE,... "
@@ -18,7 +18,7 @@ FORMS = (
 _EXAMPLE = "For instance age=number:0:120, ward=category:A,B,C, day=dates:2024-01-01:2024-12-31."
 
 
-def declaration(column: str, text: str, kind: Kind | None) -> Declaration | None:
+def declaration(column: str, text: str, kind: DataType | None) -> Declaration | None:
     """What ``text`` declares about a column stored as ``kind``; None where it is skipped.
 
     >>> declaration("age", "number:0:120", Kind.TEXT)
@@ -84,7 +84,7 @@ def _number(text: str) -> int | float:
         return float(plain)
 
 
-def _values(text: str, kind: Kind | None) -> list[object]:
+def _values(text: str, kind: DataType | None) -> list[object]:
     """The listed values, in the kind that the column is stored in."""
     listed = [value.strip() for value in next(csv.reader([text], skipinitialspace=True), [])]
     if "" in listed:
@@ -95,7 +95,7 @@ def _values(text: str, kind: Kind | None) -> list[object]:
             remedy="Remove the spare comma. Missing values are a group of their own with "
             "category+null:A,B; a text that is truly empty is listed in the project file.",
         )
-    read = _VALUES.get(kind or Kind.TEXT, str)
+    read = _VALUES.get(kind or DataType.TEXT, str)
     return [read(value) for value in listed]
 
 
@@ -103,12 +103,12 @@ def _truth(text: str) -> bool:
     return {"true": True, "false": False, "1": True, "0": False}[text.lower()]
 
 
-_VALUES: Mapping[Kind, Callable[[str], object]] = {
-    Kind.WHOLE: int,
-    Kind.REAL: float,
-    Kind.TRUTH: _truth,
-    Kind.DATE: date.fromisoformat,
-    Kind.MOMENT: datetime.fromisoformat,
+_VALUES: Mapping[DataType, Callable[[str], object]] = {
+    DataType.INTEGER: int,
+    DataType.DOUBLE: float,
+    DataType.BOOLEAN: _truth,
+    DataType.DATE: date.fromisoformat,
+    DataType.TIMESTAMP: datetime.fromisoformat,
 }
 
 

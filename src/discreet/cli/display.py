@@ -117,11 +117,11 @@ def note(text: str) -> None:
     Console(highlight=False).print(Text(text, style="dim"), soft_wrap=True)
 
 
-def next_steps(project: Path, question: str, *, declared: bool) -> None:
+def next_steps(project: Path, query: str, *, declared: bool) -> None:
     """What to do with a project file that was just written."""
     named = "" if str(project) == "discreet.toml" else f" --project {shlex.quote(str(project))}"
-    sign = "'" if '"' in question else '"'
-    asked = f"{sign}{question}{sign} --epsilon 0.1{named}"
+    sign = "'" if '"' in query else '"'
+    asked = f"{sign}{query}{sign} --epsilon 0.1{named}"
     told = [
         f"written: {project}  (open it: every line says what it is for)",
         "",

@@ -192,10 +192,10 @@ def show_history(opened: ProjectLedger) -> None:
     table.add_column("asker", max_width=12, overflow="fold")
     table.add_column("time (UTC)", no_wrap=True, min_width=16)
     for asked in opened.history():
-        question = " ".join(asked.question.split())
+        query = " ".join(asked.query.split())
         time = asked.time[:16].replace("T", " ")
         price = asked.price.replace(", ", "\n")
-        cells = (str(asked.number), question, price, asked.ended, asked.asker, time)
+        cells = (str(asked.number), query, price, asked.ended, asked.analyst, time)
         table.add_row(*map(Text, cells))
     Console(highlight=False).print(table)
     display.lines(f"spent:     {guarantee_text(opened.spent)}")

@@ -11,7 +11,7 @@ ProjectFile = Annotated[
     Path,
     typer.Option("--project", metavar="FILE", help="The project file, written by `init`."),
 ]
-Question = Annotated[
+Query = Annotated[
     str,
     typer.Argument(metavar="SQL", help="In quotes; @question.sql reads a file, - standard input."),
 ]

@@ -18,7 +18,7 @@ from discreet.cli.options import (
     Epsilon,
     Machine,
     ProjectFile,
-    Question,
+    Query,
     Rho,
     RowsAtLeast,
     Within,
@@ -34,7 +34,7 @@ _PICTURES = (".html", ".svg", ".png", ".json")
 
 
 def query(
-    sql: Question,
+    sql: Query,
     *,
     epsilon: Epsilon = None,
     delta: Delta = None,
@@ -42,7 +42,7 @@ def query(
     within: Within = None,
     rows_at_least: RowsAtLeast = None,
     confidence: Confidence = 0.95,
-    asker: Annotated[
+    analyst: Annotated[
         str, typer.Option("--as", metavar="NAME", help="Who asks; stands in the ledger.")
     ] = "analyst",
     purpose: Annotated[
@@ -84,7 +84,7 @@ def query(
                     text,
                     spend=spend,
                     accuracy=accuracy,
-                    asker=asker,
+                    analyst=analyst,
                     purpose=purpose,
                     rows_at_least=rows_at_least,
                 )
@@ -104,7 +104,7 @@ def query(
                     spend=spend,
                     accuracy=accuracy,
                     confidence=confidence,
-                    asker=asker,
+                    analyst=analyst,
                     purpose=purpose,
                     rows_at_least=rows_at_least,
                 )
@@ -125,7 +125,7 @@ def query(
 
 
 def preview(
-    sql: Question,
+    sql: Query,
     *,
     epsilon: Epsilon = None,
     delta: Delta = None,
@@ -164,7 +164,7 @@ def preview(
 
 
 def explain(
-    sql: Question,
+    sql: Query,
     *,
     epsilon: Epsilon = None,
     delta: Delta = None,

@@ -80,7 +80,7 @@ def synopsis(
         bool,
         typer.Option("--dry-run", help="Only expected errors and the price; nothing is charged."),
     ] = False,
-    asker: Annotated[
+    analyst: Annotated[
         str, typer.Option("--as", metavar="NAME", help="Who asks; stands in the ledger.")
     ] = "analyst",
     purpose: Annotated[
@@ -123,7 +123,7 @@ def synopsis(
                 universe = look.universe(table, *columns, **expressions)
                 made_so = make(workload=_workload(universe, marginals), spend=spend)
                 require_shown(made_so, chosen(universe, by, marginals), plot)
-                require_allowed(look, universe, spend, asker=asker, purpose=purpose)
+                require_allowed(look, universe, spend, analyst=analyst, purpose=purpose)
         with opening.curator(project) as curator:
             before = curator.spent
             universe = curator.universe(table, *columns, **expressions)
@@ -133,7 +133,7 @@ def synopsis(
                 require_shown(make(workload=workload, spend=spend), shown, plot)
             with opening.busy("making the synopsis"):
                 made = curator.synopsis(
-                    workload, mechanism=make, spend=spend, asker=asker, purpose=purpose
+                    workload, mechanism=make, spend=spend, analyst=analyst, purpose=purpose
                 )
             left, free = curator.remaining, curator.spent == before
         counts = made.table(*shown)
@@ -153,7 +153,7 @@ def show_expected(expected: SynopsisPreview, *, machine: bool) -> None:
     if machine:
         display.as_json(
             {
-                "question": expected.question,
+                "question": expected.query,
                 "queries": expected.queries,
                 "rmse": expected.rmse,
                 "marginals": [display.members(each) for each in expected.marginals],
@@ -183,12 +183,12 @@ def chosen(universe: Universe, by: str | None, marginals: int) -> tuple[str, ...
 
 
 def require_allowed(
-    look: Look, universe: Any, spend: Guarantee, *, asker: str, purpose: str | None
+    look: Look, universe: Any, spend: Guarantee, *, analyst: str, purpose: str | None
 ) -> None:
     """Refuse, before a ledger is started, what policies or the budget would refuse later."""
     for text in universe.questions:
         look.require(
-            text, spend=spend, accuracy=None, asker=asker, purpose=purpose, rows_at_least=None
+            text, spend=spend, accuracy=None, analyst=analyst, purpose=purpose, rows_at_least=None
         )
         require_affordable(look.preview(text, spend=spend), look.remaining)
 
@@ -264,7 +264,7 @@ def told(made: SynopsisRelease, counts: Release, ways: int, left: Guarantee) -> 
     """A synopsis for machines."""
     return {
         "synopsis": made.id,
-        "question": made.question,
+        "question": made.query,
         "guarantee": made.guarantee,
         "rmse": made.rmse,
         "marginals": [

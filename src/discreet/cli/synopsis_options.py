@@ -80,6 +80,6 @@ def maker(mechanism: Mechanism, rounds: int | None) -> Callable[..., Any]:
             return MatrixMechanism
         case Mechanism.MWEM:
             from discreet.queries.mwem.mwem import MWEM
-            from discreet.queries.record_count import BoughtCount
+            from discreet.queries.record_count import NoisyRecordCount
 
-            return partial(MWEM, rounds=int(rounds or 0), size=BoughtCount())
+            return partial(MWEM, rounds=int(rounds or 0), size=NoisyRecordCount())

@@ -21,7 +21,7 @@ class Interactive(Protocol):
     def event(self) -> Event:
         """What the whole session costs, however long it becomes."""
 
-    def ask(self, question: Any) -> Any:
+    def ask(self, query: Any) -> Any:
         """Answer one question, or raise :class:`~discreet.core.errors.Exhausted`."""
 
 

@@ -20,8 +20,8 @@ from discreet.curator.budget import PrivacyBudget
 from discreet.mechanisms.grid import ordinary
 from discreet.relational.aggregates.aggregate import Aggregate
 from discreet.relational.plan.keys import KeySet
-from discreet.relational.plan.query import AggregateOutput, Question
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.plan.query import AggregateOutput, Query
+from discreet.relational.planning.planned_query import PlannedQuery
 
 _FINE = 1e-9
 
@@ -40,21 +40,21 @@ class Within:
 
 
 def cheapest(
-    question: Question,
+    query: Query,
     accuracy: Mapping[str, Within] | Within,
     purse: PrivacyBudget,
-    asked: Callable[[Question, Guarantee], Inquiry],
+    asked: Callable[[Query, Guarantee], PlannedQuery],
     *,
     rows_at_least: int | None,
-) -> Inquiry:
+) -> PlannedQuery:
     """The question with the least spend, in the budget's notion, that keeps every wanted error."""
-    if not isinstance(question.keys, KeySet):
+    if not isinstance(query.keys, KeySet):
         raise InvalidParameter(
             code="accuracy_depends_on_data",
             expectation="keys that are listed: which are discovered depends on data",
             remedy="State spend=; `preview` says how many people a key needs to be found.",
         )
-    wanted = _wanted(question, accuracy)
+    wanted = _wanted(query, accuracy)
     for name, (aggregate, _) in wanted.items():
         _require_foreseeable(name, aggregate, rows_at_least)
 
@@ -66,19 +66,19 @@ def cheapest(
             return RenyiDP(alpha=alpha, epsilon=amount * float(alpha))
         return PureDP(epsilon=amount)
 
-    def kept(inquiry: Inquiry, only: str | None = None) -> bool:
+    def kept(planned: PlannedQuery, only: str | None = None) -> bool:
         return all(
-            aggregate.half_width(inquiry, goal.confidence, rows_at_least) <= goal.error
+            aggregate.half_width(planned, goal.confidence, rows_at_least) <= goal.error
             for name, (aggregate, goal) in wanted.items()
             if only is None or name == only
         )
 
     concentrated = isinstance(purse.currency, Rhos | RhosAndDeltas | RenyiAt)
-    base = asked(question, spend(1.0))
+    base = asked(query, spend(1.0))
     if all(aggregate.additive is not None for aggregate, _ in wanted.values()):
         needs: dict[object, float] = {}
         for name, (aggregate, _) in wanted.items():
-            alone = replace(question, aggregates=(aggregate,))
+            alone = replace(query, aggregates=(aggregate,))
             need = _least(lambda x, n=name, q=alone: kept(asked(q, spend(x)), n))  # type: ignore[misc]
             measure = aggregate.additive
             needs[measure] = max(need, needs.get(measure, 0.0))
@@ -86,11 +86,11 @@ def cheapest(
         power = 2 if concentrated else 3
         emphasis = tuple((needs[part.measure] / total) ** power for part in base.parts)
         while True:
-            made = replace(asked(question, spend(total)), emphasis=emphasis)
+            made = replace(asked(query, spend(total)), emphasis=emphasis)
             if kept(made):
                 return made
             total *= 1 + 1e-6
-    return asked(question, spend(_least(lambda x: kept(asked(question, spend(x))))))
+    return asked(query, spend(_least(lambda x: kept(asked(query, spend(x))))))
 
 
 def _least(enough: Callable[[float], bool]) -> float:
@@ -116,11 +116,11 @@ def _least(enough: Callable[[float], bool]) -> float:
 
 
 def _wanted(
-    question: Question, accuracy: Mapping[str, Within] | Within
+    query: Query, accuracy: Mapping[str, Within] | Within
 ) -> dict[str, tuple[Aggregate, Within]]:
     outputs = {
-        output.name: question.aggregates[output.number]
-        for output in question.outputs
+        output.name: query.aggregates[output.number]
+        for output in query.outputs
         if isinstance(output, AggregateOutput)
     }
     if not isinstance(accuracy, Within | Mapping) or (
@@ -135,7 +135,7 @@ def _wanted(
         )
     if isinstance(accuracy, Within):
         accuracy = dict.fromkeys(outputs, accuracy) if len(outputs) == 1 else {}
-    if set(accuracy) != set(outputs) or len(outputs) != len(question.aggregates):
+    if set(accuracy) != set(outputs) or len(outputs) != len(query.aggregates):
         raise InvalidParameter(
             code="accuracy_columns",
             expectation=f"an error for each of the columns {sorted(outputs)}, which are plain "

@@ -15,17 +15,18 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import positive, probability
 from discreet.curator.budget import PrivacyBudget, as_written
 from discreet.curator.context import Context, tables_read
-from discreet.curator.purchase import Offer, Purchase, Storage, buy, fresh_id
+from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.sql import planned_at
 from discreet.curator.statement import statement
 from discreet.curator.stored_answer import Known
 from discreet.curator.warnings import warnings_of
+from discreet.noise.randomness import random_id
 from discreet.relational.answers.agreed_columns import Agreed, AgreedColumns
 from discreet.relational.answers.columns import Columns
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import identity
-from discreet.relational.plan.query import Question
+from discreet.relational.plan.query import Query
 from discreet.relational.planning.batch import Drawn
 from discreet.relational.planning.batch import PlannedBatch as Questions
 from discreet.relational.planning.stored_allocation import allocated_together
@@ -109,7 +110,7 @@ def answer_batch(
         plan.preflight(context.database)
         return Offer(
             product=lambda: (
-                fresh_id(),
+                random_id(96),
                 plan.measurement(context.database).release(context.database),
             ),
             event=plan.event,
@@ -130,7 +131,7 @@ def answer_batch(
 
 
 def planned_batch(
-    context: Context, queries: tuple[Question, ...], weights: tuple[float, ...], spend: Guarantee
+    context: Context, queries: tuple[Query, ...], weights: tuple[float, ...], spend: Guarantee
 ) -> Questions:
     """How queries would be answered together at a spend."""
     planned_at(context, queries[0], spend)  # refuses what cannot be spent
@@ -176,24 +177,24 @@ def _made(
     best: dict[str, Release] = {}
     unprocessed = questions.unprocessed(drawn)
     for place, (name, text) in enumerate(texts.items()):
-        inquiry, measured = questions.inquiries[place], unprocessed[place]
-        views = [(plain, Columns(inquiry, measured, number, confidence))]
+        planned, measured = questions.inquiries[place], unprocessed[place]
+        views = [(plain, Columns(planned, measured, number, confidence))]
         if agreed[place]:
             views.append(
-                (best, AgreedColumns(inquiry, measured, number, confidence, agreed[place]))
+                (best, AgreedColumns(planned, measured, number, confidence, agreed[place]))
             )
         for kept, columns in views:
             answers = columns.answers()
             kept[name] = Release(
                 id=number,
-                question=text,
+                query=text,
                 keys=columns.keys(),
                 answers=answers,
                 confidence=confidence,
                 guarantee=guarantee,
                 event=questions.event,
-                warnings=warnings_of(inquiry, answers),
-                statement=statement(inquiry, budget),
+                warnings=warnings_of(planned, answers),
+                statement=statement(planned, budget),
             )
     releases = {name: best.get(name, plain[name]) for name in texts}
     return Batch(releases, plain, guarantee, questions.event)

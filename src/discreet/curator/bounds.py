@@ -17,7 +17,7 @@ from discreet.curator.purchase import Purchase, Storage, buy
 from discreet.curator.sql import known_query, offer_of, planned_at
 from discreet.ledger.plain_json import require_text
 from discreet.relational.planning.magnitudes import Magnitudes, bounds_question, quoted
-from discreet.relational.planning.planned_query import Inquiry, MeasuredValues
+from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery
 from discreet.relational.schema.declarations import Number
 from discreet.release.guarantee import guarantee_text, protection_text
 
@@ -102,11 +102,15 @@ def estimate_bounds(
 
 
 def bounds_of(
-    column: str, inquiry: Inquiry, bins: Magnitudes, measured: MeasuredValues, guarantee: Guarantee
+    column: str,
+    planned: PlannedQuery,
+    bins: Magnitudes,
+    measured: MeasuredValues,
+    guarantee: Guarantee,
 ) -> Bounds:
     """Read the bounds off noisy counts: post-processing only."""
-    law = inquiry.allocation.noised[0].law
-    ends = bins.bounds([int(count) for count in measured.linear[0]], law)
+    distribution = planned.allocation.noised[0].distribution
+    ends = bins.bounds([int(count) for count in measured.linear[0]], distribution)
     low, high = (None, None) if ends is None else ends
-    needed = law.half_width(1 - 2e-9 / bins.size) + law.half_width(0.98)
+    needed = distribution.half_width(1 - 2e-9 / bins.size) + distribution.half_width(0.98)
     return Bounds(column, low, high, needed, guarantee)

@@ -29,7 +29,7 @@ from discreet.relational.engines.choose import engine_of
 from discreet.relational.engines.engine import Engine
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.plan.nodes import scans
-from discreet.relational.plan.query import Question
+from discreet.relational.plan.query import Query
 from discreet.relational.plan.scope import Scope
 from discreet.relational.schema.table import MOST_ROWS, PublicTable, Table
 
@@ -75,10 +75,10 @@ class Context:
         tables = self.database.tables.values()
         return sum(t.rows_at_most for t in tables if isinstance(t, Table)) or MOST_ROWS
 
-    def query(self, text: Asked) -> Question:
+    def query(self, text: Asked) -> Query:
         """The query that a text means here: about a part, within the part."""
         self.require_open()
-        return self.scope.question(text_of(text), self.database)
+        return self.scope.query(text_of(text), self.database)
 
     def declared_rows(self, tables: Collection[str]) -> tuple[tuple[str, int], ...]:
         """The most rows of each of these private tables, as declared."""
@@ -167,7 +167,7 @@ def open_context(
     return Context(database, book, whole, book, Scope(), policies, randomness)
 
 
-def tables_read(query: Question) -> frozenset[str]:
+def tables_read(query: Query) -> frozenset[str]:
     """The tables that a query reads, those through which others reach their people included."""
     read = scans(query.rows)
     routes = {scan.route.table for scan in read if scan.route is not None}

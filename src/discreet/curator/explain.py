@@ -13,9 +13,9 @@ from discreet.relational.bounding.partition_filter import PartitionFilter, SomeP
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import Rows
-from discreet.relational.plan.query import Question
-from discreet.relational.planning.discovered_keys import Discovering, inquiry_for
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.plan.query import Query
+from discreet.relational.planning.discovered_keys import Discovering, planned_query_for
+from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.relational.sql.privacy_clause import agreed, opened
 
 
@@ -73,42 +73,47 @@ class Explanation:
 def explain(context: Context, text: Asked, spend: Guarantee | None) -> Explanation:
     """Everything public about how a query would be answered."""
     plain, clause = opened(text_of(text))
-    question = context.query(plain)
+    query = context.query(plain)
     spend = agreed(clause, spend, None)
     if clause is not None:
-        question = clause.narrowed(question)
-    inquiry = None if spend is None else planned_at(context, question, spend)
-    context.policies.require_askable(question, None if inquiry is None else inquiry.spend)
-    made = inquiry or inquiry_for(question, _usual(question), context.rows_at_most)
+        query = clause.narrowed(query)
+    planned = None if spend is None else planned_at(context, query, spend)
+    context.policies.require_askable(query, None if planned is None else planned.spend)
+    made = planned or planned_query_for(query, _usual(query), context.rows_at_most)
     measures = []
     for part, noised in zip(made.parts, made.allocation.noised, strict=True):
         bound = float(part.bound())
         measures.append(
             Sensitivity(
                 _with_bounds(part.measure),
-                part.reach.l1(1) * bound,
-                float(part.reach.l2(1)) * bound,
-                part.reach.linf(1) * bound,
+                part.contributions.l1(1) * bound,
+                float(part.contributions.l2(1)) * bound,
+                part.contributions.linf(1) * bound,
                 None
-                if inquiry is None
-                else f"{name_of(noised.mechanism)} noise, standard deviation {noised.law.std:.4g}",
+                if planned is None
+                else f"{name_of(noised.mechanism)} noise, "
+                f"standard deviation {noised.distribution.std:.4g}",
             )
         )
     for choice in made.choices:
-        reach = choice.reach
-        measures.append(Sensitivity("rank", reach.l1(1), float(reach.l2(1)), reach.linf(1), None))
+        contributions = choice.contributions
+        measures.append(
+            Sensitivity(
+                "rank", contributions.l1(1), float(contributions.l2(1)), contributions.linf(1), None
+            )
+        )
     return Explanation(
-        _steps(question.rows, 0),
+        _steps(query.rows, 0),
         tuple(measures),
         None if isinstance(made, Discovering) else made.cells,
         _bounding(made),
-        tuple(_without(_salts(question.rows), text) for text in made.texts(context.database)),
+        tuple(_without(_salts(query.rows), text) for text in made.texts(context.database)),
     )
 
 
-def _usual(question: Question) -> Guarantee:
+def _usual(query: Query) -> Guarantee:
     """Some spend, where none is stated, that suits the question."""
-    if isinstance(question.keys, KeySet):
+    if isinstance(query.keys, KeySet):
         return PureDP(epsilon=1)
     return ApproxDP(epsilon=1, delta=1e-6)
 
@@ -129,11 +134,11 @@ def _without(salts: set[int], text: str) -> str:
 
 def _steps(rows: Rows, depth: int) -> tuple[Step, ...]:
     below = [step for item in rows.inputs for step in _steps(item, depth + 1)]
-    return (Step(depth, rows.label(), rows.changed), *below)
+    return (Step(depth, rows.label(), rows.stability), *below)
 
 
-def _bounding(inquiry: Inquiry) -> str | None:
-    person = inquiry.person
+def _bounding(planned: PlannedQuery) -> str | None:
+    person = planned.person
     if person is None:
         return None
     parts = [

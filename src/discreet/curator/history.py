@@ -27,8 +27,8 @@ class Asked:
 
     number: int
     time: str
-    asker: str
-    question: str
+    analyst: str
+    query: str
     price: str
     ended: str
     purpose: str = ""
@@ -58,7 +58,7 @@ class History:
             ("#", "time", "asker", "price", "end", "purpose", "id", "question")
         ]
         rows += [
-            (str(a.number), a.time, a.asker, a.price, a.ended, a.purpose, a.id, _short(a.question))
+            (str(a.number), a.time, a.analyst, a.price, a.ended, a.purpose, a.id, _short(a.query))
             for a in self.asked
         ]
         if not any(a.id for a in self.asked):
@@ -118,10 +118,10 @@ def interactive_sessions(
     return InteractiveSessions(
         tuple(
             InteractiveSession(
-                each.id, each.kind, each.asker, each.time, each.price, each.ended, each.question
+                each.id, each.kind, each.analyst, each.time, each.price, each.ended, each.query
             )
             for each in history(account, budget)
-            if each.kind is not None and analyst in (None, each.asker)
+            if each.kind is not None and analyst in (None, each.analyst)
         )
     )
 

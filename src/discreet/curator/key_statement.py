@@ -14,64 +14,64 @@ from discreet.core.parameters import exact, rounded_up
 from discreet.curator.tags import name_of
 from discreet.relational.plan.query import KeyOutput
 from discreet.relational.planning.discovered_keys import Discovering
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.relational.planning.top_k import Ranking
 from discreet.release.guarantee import guarantee_text
 
 
-def keys_statement(inquiry: Inquiry) -> dict[str, Any]:
+def keys_statement(planned: PlannedQuery) -> dict[str, Any]:
     """The facts behind keys that were chosen privately, as plain JSON; empty for listed ones."""
-    if isinstance(inquiry, Ranking):
-        return {"keys": _ranked(inquiry)}
-    if isinstance(inquiry, Discovering):
-        return {"keys": _discovered(inquiry)}
-    if all(isinstance(output, KeyOutput) for output in inquiry.question.outputs):
-        used = {name_of(item.mechanism) for item in inquiry.allocation.noised}
+    if isinstance(planned, Ranking):
+        return {"keys": _ranked(planned)}
+    if isinstance(planned, Discovering):
+        return {"keys": _discovered(planned)}
+    if all(isinstance(output, KeyOutput) for output in planned.query.outputs):
+        used = {name_of(item.mechanism) for item in planned.allocation.noised}
         return {"keys": {"mechanism": ", ".join(sorted(used)) or "selection by rank"}}
     return {}
 
 
-def _ranked(inquiry: Ranking) -> dict[str, Any]:
+def _ranked(planned: Ranking) -> dict[str, Any]:
     return {
         "ranked": True,
-        "mechanism": name_of(inquiry.choice),
-        "picks": inquiry.picks,
-        "epsilon_of_each": rounded_up(inquiry.epsilon),
-        "moved_by_one_unit": inquiry.farthest,
+        "mechanism": name_of(planned.choice),
+        "picks": planned.picks,
+        "epsilon_of_each": rounded_up(planned.epsilon),
+        "moved_by_one_unit": planned.farthest,
     }
 
 
-def _discovered(inquiry: Discovering) -> dict[str, Any]:
-    rule, (spend, _) = inquiry.rule, inquiry.shares
+def _discovered(planned: Discovering) -> dict[str, Any]:
+    rule, (spend, _) = planned.rule, planned.shares
     assert isinstance(spend, ApproxDP | ApproxZCDP)
     return {
         "discovered": True,
         "mechanism": name_of(rule),
         "price": guarantee_text(spend),
         "delta": rounded_up(exact(spend.delta)),
-        "groups_per_unit": inquiry.presence.groups,
+        "groups_per_unit": planned.presence.groups,
         "people_at_least": rule.least,
         "kept_half_at": rule.people_for(0.5),
         "kept_95_at": rule.people_for(0.95),
-        "counts_published": inquiry.counted is not None,
+        "counts_published": planned.counted is not None,
     }
 
 
-def keys_forecast(inquiry: Inquiry, confidence: float) -> str:
+def keys_forecast(planned: PlannedQuery, confidence: float) -> str:
     """What `preview` says of keys that are not known yet; nothing of listed ones."""
-    if isinstance(inquiry, Ranking):
-        behind = inquiry.choice.error(confidence=confidence, candidates=inquiry.cells)
+    if isinstance(planned, Ranking):
+        behind = planned.choice.error(confidence=confidence, candidates=planned.cells)
         return (
-            f"the first {inquiry.picks} of {inquiry.cells} keys, without counts: with "
+            f"the first {planned.picks} of {planned.cells} keys, without counts: with "
             f"{confidence:.0%} confidence each is within {behind:.4g} of the largest count left"
         )
-    if not isinstance(inquiry, Discovering):
+    if not isinstance(planned, Discovering):
         return ""
-    rule, (spend, _) = inquiry.rule, inquiry.shares
+    rule, (spend, _) = planned.rule, planned.shares
     minimum = f"; never with fewer than {rule.least:,}" if rule.least > 1 else ""
     return (
         f"keys to be discovered for {guarantee_text(spend)} ({name_of(rule)}): named with "
         f"probability 1/2 at {rule.people_for(0.5):,} people and 95 % at "
         f"{rule.people_for(0.95):,}{minimum}; each person in at most "
-        f"{inquiry.presence.groups:,} keys"
+        f"{planned.presence.groups:,} keys"
     )

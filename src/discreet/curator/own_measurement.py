@@ -10,8 +10,9 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.measurement import Measurement
 from discreet.core.space import Space
 from discreet.curator.context import Context
-from discreet.curator.purchase import Offer, Purchase, Storage, buy, fresh_id
+from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.stored_answer import Known
+from discreet.noise.randomness import random_id
 from discreet.relational.database import Database, Databases, Units
 
 Result = TypeVar("Result")
@@ -52,7 +53,7 @@ def release_measurement(
         context,
         Purchase(analyst=analyst, purpose=purpose, spend=spend, reads=(), offer=offer, own=True),
         Storage(
-            known=lambda: Known(f"measurement {fresh_id()}", anew=True),
+            known=lambda: Known(f"measurement {random_id(96)}", anew=True),
             to_dict=lambda value: {"value": value},
             from_dict=lambda stored: stored["value"],
         ),

@@ -14,7 +14,7 @@ from discreet.curator.key_statement import keys_forecast
 from discreet.relational.aggregates.aggregate import Expected
 from discreet.relational.plan.query import AggregateOutput, DerivedOutput
 from discreet.relational.planning.discovered_keys import Discovering
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.release.guarantee import guarantee_text
 
 
@@ -63,37 +63,42 @@ class Preview:
 
 
 def preview(
-    inquiry: Inquiry, purse: PrivacyBudget, charge: Amounts, left: Amounts, *, confidence: float
+    planned: PlannedQuery,
+    purse: PrivacyBudget,
+    charge: Amounts,
+    left: Amounts,
+    *,
+    confidence: float,
 ) -> Preview:
     """Everything that is known before spending."""
     level = float(probability("confidence", confidence))
     columns = []
-    for output in inquiry.question.outputs:
+    for output in planned.query.outputs:
         if isinstance(output, AggregateOutput):
-            aggregate = inquiry.question.aggregates[output.number]
-            columns.append(aggregate.expected(output.name, inquiry, level))
+            aggregate = planned.query.aggregates[output.number]
+            columns.append(aggregate.expected(output.name, planned, level))
         elif isinstance(output, DerivedOutput):
             columns.append(Expected(output.name, None, (), "computed from the released columns"))
     return Preview(
         columns=tuple(columns),
         confidence=level,
-        cells=None if isinstance(inquiry, Discovering) else inquiry.cells,
-        keys=keys_forecast(inquiry, level),
+        cells=None if isinstance(planned, Discovering) else planned.cells,
+        keys=keys_forecast(planned, level),
         price=purse.spent(charge),
         affordable=min(
             (have // price for have, price in zip(left, charge, strict=True) if price), default=0
         ),
-        affordable_by_zcdp=_by_zcdp(inquiry, purse),
+        affordable_by_zcdp=_by_zcdp(planned, purse),
     )
 
 
-def _by_zcdp(inquiry: Inquiry, purse: PrivacyBudget) -> int | None:
+def _by_zcdp(planned: PlannedQuery, purse: PrivacyBudget) -> int | None:
     """Questions of this kind that the same (epsilon, delta) would pay for in rho."""
     budget = purse.total
     if not isinstance(budget, ApproxDP) or budget.by is not None or budget.delta == 0:
         return None
     try:
-        rho = ZERO_CONCENTRATED.price(inquiry.event)
+        rho = ZERO_CONCENTRATED.price(planned.event)
     except DiscreetError:
         return None
     return int(exact(zcdp_rho(budget.epsilon, budget.delta)) // rho) if rho else None

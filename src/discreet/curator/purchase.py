@@ -32,8 +32,8 @@ from discreet.curator.context import Charges, Context
 from discreet.curator.stored_answer import Known, Stored
 from discreet.ledger.plain_json import require_text
 from discreet.ledger.session_log import SessionLog
-from discreet.noise.randomness import SYSTEM, integer
-from discreet.relational.plan.query import Question
+from discreet.noise.randomness import random_id
+from discreet.relational.plan.query import Query
 
 Product = TypeVar("Product")
 Result = TypeVar("Result")
@@ -80,7 +80,7 @@ class Purchase(Generic[Product]):
     analyst: str
     purpose: str | None
     spend: Guarantee
-    reads: tuple[Question, ...]
+    reads: tuple[Query, ...]
     offer: Callable[[], Offer[Product]]
     own: bool = False
 
@@ -148,7 +148,7 @@ def buy(
     """An answer, durable before it is returned; or the one that this analyst already has."""
     admitted = _admitted(context, purchase)
     known = storage.known()
-    stored = known.stored(context.account, context.ledger, asker=purchase.analyst)
+    stored = known.stored(context.account, context.ledger, analyst=purchase.analyst)
     if stored is not None:
         return storage.from_dict(stored)
     offer = purchase.offer()
@@ -172,20 +172,15 @@ def reserve(
     """
     admitted = _admitted(context, purchase)
     offer = purchase.offer()
-    identity = f"{name} {fresh_id()}"
+    identity = f"{name} {random_id(96)}"
     reservation = _reserved(context, purchase, offer, identity, admitted, still=still)
     return reservation, offer.product
-
-
-def fresh_id() -> str:
-    """A random name that tells nothing."""
-    return f"{integer(SYSTEM, 96):024x}"
 
 
 def _admitted(context: Context, purchase: Purchase[Product]) -> dict[str, object]:
     """Check and admit; what the ledger is to keep of the policy."""
     context.require_open()
-    require_text("asker", purchase.analyst)
+    require_text("analyst", purchase.analyst)
     if purchase.purpose is not None:
         require_text("purpose", purchase.purpose)
     context.budget.check(purchase.spend)
@@ -193,7 +188,9 @@ def _admitted(context: Context, purchase: Purchase[Product]) -> dict[str, object
         context.require_own_allowed()
     for query in purchase.reads:
         context.policies.require_columns(query)
-    return context.policies.admit(purchase.spend, asker=purchase.analyst, purpose=purchase.purpose)
+    return context.policies.admit(
+        purchase.spend, analyst=purchase.analyst, purpose=purchase.purpose
+    )
 
 
 def _reserved(
@@ -212,8 +209,8 @@ def _reserved(
     if still is not None:
         reserve = partial(context.ledger.reserve, admit=still)
     name = reserve(
-        asker=purchase.analyst,
-        question=identity,
+        analyst=purchase.analyst,
+        query=identity,
         charge=charge,
         event=offer.event.to_json(),
         detail={**offer.detail, "spend": written(purchase.spend), **admitted},

@@ -107,7 +107,7 @@ class Session:
         spend: Guarantee | None = None,
         accuracy: Wanted = None,
         confidence: float = 0.95,
-        asker: str = ANALYST,
+        analyst: str = ANALYST,
         purpose: str | None = None,
         rows_at_least: int | None = None,
     ) -> Release:
@@ -125,7 +125,7 @@ class Session:
             spend=spend,
             accuracy=accuracy,
             confidence=confidence,
-            analyst=asker,
+            analyst=analyst,
             purpose=purpose,
             rows_at_least=rows_at_least,
         )
@@ -152,7 +152,7 @@ class Session:
         spend: Guarantee,
         importance: Mapping[str, float] | None = None,
         confidence: float = 0.95,
-        asker: str = ANALYST,
+        analyst: str = ANALYST,
         purpose: str | None = None,
     ) -> Batch:
         """Answer several queries at one price, split over all of them as well as can be.
@@ -169,7 +169,7 @@ class Session:
             spend=spend,
             importance=importance,
             confidence=confidence,
-            analyst=asker,
+            analyst=analyst,
             purpose=purpose,
         )
 
@@ -179,7 +179,7 @@ class Session:
         column: str,
         *,
         spend: Guarantee,
-        asker: str = ANALYST,
+        analyst: str = ANALYST,
         purpose: str | None = None,
     ) -> Bounds:
         """Estimate bounds of a numeric column, to a factor of two, and pay for it.
@@ -191,7 +191,7 @@ class Session:
         from discreet.curator.bounds import estimate_bounds
 
         return estimate_bounds(
-            self.context, table, column, spend=spend, analyst=asker, purpose=purpose
+            self.context, table, column, spend=spend, analyst=analyst, purpose=purpose
         )
 
     def release(
@@ -199,7 +199,7 @@ class Session:
         measurement: Measurement[Database, Result],
         *,
         spend: Guarantee,
-        asker: str = ANALYST,
+        analyst: str = ANALYST,
         purpose: str | None = None,
     ) -> Result:
         """Run one measurement on the data and pay for its event.
@@ -210,7 +210,7 @@ class Session:
         from discreet.curator.own_measurement import release_measurement
 
         return release_measurement(
-            self.context, measurement, spend=spend, analyst=asker, purpose=purpose
+            self.context, measurement, spend=spend, analyst=analyst, purpose=purpose
         )
 
     # Synopses -----------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ class Session:
         *,
         mechanism: Callable[..., Any],
         spend: Guarantee,
-        asker: str = ANALYST,
+        analyst: str = ANALYST,
         purpose: str | None = None,
     ) -> SynopsisRelease:
         """Make a synopsis for a workload over a :meth:`universe`; its answers are free.
@@ -245,7 +245,7 @@ class Session:
         from discreet.curator.synopsis.make import make_synopsis
 
         return make_synopsis(
-            self.context, workload, mechanism, spend=spend, analyst=asker, purpose=purpose
+            self.context, workload, mechanism, spend=spend, analyst=analyst, purpose=purpose
         )
 
     # Interactive sessions -----------------------------------------------------------------------
@@ -255,7 +255,7 @@ class Session:
         mechanism: InteractiveMechanism,
         *,
         spend: Guarantee,
-        asker: str = ANALYST,
+        analyst: str = ANALYST,
         purpose: str | None = None,
     ) -> SparseVectorSession:
         """Open a sparse vector session over SQL queries: AboveThreshold, Sparse or NumericSparse.
@@ -266,7 +266,7 @@ class Session:
         from discreet.curator.interactive.sparse_vector import open_sparse_vector
 
         return open_sparse_vector(
-            self.context, mechanism, spend=spend, analyst=asker, purpose=purpose
+            self.context, mechanism, spend=spend, analyst=analyst, purpose=purpose
         )
 
     def converse(
@@ -277,7 +277,7 @@ class Session:
         spend: Guarantee,
         questions: int,
         confidence: float = 0.95,
-        asker: str = ANALYST,
+        analyst: str = ANALYST,
         purpose: str | None = None,
     ) -> Conversation:
         """Open a long conversation about a :meth:`universe`: counts, one by one, at one price.
@@ -296,7 +296,7 @@ class Session:
             spend=spend,
             questions=questions,
             confidence=confidence,
-            analyst=asker,
+            analyst=analyst,
             purpose=purpose,
         )
 
@@ -316,7 +316,7 @@ class Session:
         corrections: int = 0,
         closes: datetime | None = None,
         limit: ApproxDP | None = None,
-        asker: str = ANALYST,
+        analyst: str = ANALYST,
         purpose: str | None = None,
     ) -> Round:
         """Open a round: analysts submit queries over a universe, and one release answers them all.
@@ -346,11 +346,11 @@ class Session:
             corrections=corrections,
             closes=closes,
             limit=limit,
-            analyst=asker,
+            analyst=analyst,
             purpose=purpose,
         )
 
-    def resume(self, id: str, *, asker: str = ANALYST) -> Any:
+    def resume(self, id: str, *, analyst: str = ANALYST) -> Any:
         """Go on with what :meth:`open`, :meth:`converse` or :meth:`round` opened, by its id.
 
         What it gives is what was opened: a sparse vector session, a conversation or a round. Also
@@ -359,14 +359,14 @@ class Session:
         """
         from discreet.curator.interactive.resume import resume
 
-        return resume(self.context, id, analyst=asker)
+        return resume(self.context, id, analyst=analyst)
 
-    def interactive_sessions(self, *, asker: str | None = None) -> InteractiveSessions:
+    def interactive_sessions(self, *, analyst: str | None = None) -> InteractiveSessions:
         """What was opened and paid from here, with the ids to :meth:`resume` it.
 
         All of it, or that of one analyst: whoever lost an id finds it here.
         """
-        return interactive_sessions(self.context.account, self.context.budget, asker)
+        return interactive_sessions(self.context.account, self.context.budget, analyst)
 
     @property
     def analyst_spending(self) -> AnalystSpending:

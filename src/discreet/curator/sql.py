@@ -15,18 +15,19 @@ from discreet.core.parameters import probability
 from discreet.curator.accuracy import Within, cheapest
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
-from discreet.curator.purchase import Offer, Purchase, Storage, buy, fresh_id
+from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.statement import statement
 from discreet.curator.stored_answer import Known, Stored
 from discreet.curator.warnings import warnings_of
+from discreet.noise.randomness import random_id
 from discreet.relational.answers.columns import Columns
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import identity
 from discreet.relational.plan.keys import KeySet
-from discreet.relational.plan.query import Question
-from discreet.relational.planning.discovered_keys import inquiry_for
-from discreet.relational.planning.planned_query import Inquiry, MeasuredValues
+from discreet.relational.plan.query import Query
+from discreet.relational.planning.discovered_keys import planned_query_for
+from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery
 from discreet.relational.planning.stored_allocation import allocated
 from discreet.relational.sql.privacy_clause import agreed, opened
 from discreet.release import Release
@@ -54,7 +55,7 @@ def answer_sql(
 
     def answered() -> tuple[Release, Any]:
         measured = planned.measurement(context.database).release(context.database)
-        return release(measured, number=fresh_id()), measured
+        return release(measured, number=random_id(96)), measured
 
     def read(stored: Stored) -> tuple[Release, Any]:
         """As it was made; at another confidence, from the same noisy values."""
@@ -87,7 +88,7 @@ def planned_sql(
     spend: Guarantee | None,
     accuracy: Wanted,
     rows_at_least: int | None,
-) -> tuple[Question, Inquiry]:
+) -> tuple[Query, PlannedQuery]:
     """What a text asks for, and how it would be answered at a spend, or within an accuracy."""
     context.require_open()
     text, clause = opened(text_of(text))
@@ -108,23 +109,23 @@ def planned_sql(
     return query, cheapest(query, accuracy, context.budget, at, rows_at_least=rows_at_least)
 
 
-def planned_at(context: Context, query: Question, spend: Guarantee) -> Inquiry:
+def planned_at(context: Context, query: Query, spend: Guarantee) -> PlannedQuery:
     """How a query would be answered at a spend."""
     context.budget.check(spend)
     if not isinstance(query.keys, KeySet):
         context.budget.require_delta()
-    return inquiry_for(query, as_written(spend), context.rows_at_most, context.randomness)
+    return planned_query_for(query, as_written(spend), context.rows_at_most, context.randomness)
 
 
 def offer_of(
-    context: Context, planned: Inquiry, product: Callable[[], Result], words: str
+    context: Context, planned: PlannedQuery, product: Callable[[], Result], words: str
 ) -> Offer[Callable[[], Result]]:
     """A planned query as it is offered: what cannot be compiled or drawn is refused here."""
     planned.preflight(context.database)
     return Offer(product, planned.event, {"sql": words}, charges=planned.charges)
 
 
-def known_query(context: Context, verb: str, query: Question, planned: Inquiry) -> Known:
+def known_query(context: Context, verb: str, query: Query, planned: PlannedQuery) -> Known:
     """The identity of a query with its price and split, and the split itself."""
     tables, allocation = tables_read(query), allocated(planned)
     snapshot = context.snapshot(tables)
@@ -144,7 +145,7 @@ def known_query(context: Context, verb: str, query: Question, planned: Inquiry) 
 
 def _release(
     context: Context,
-    planned: Inquiry,
+    planned: PlannedQuery,
     measured: MeasuredValues,
     *,
     number: str,
@@ -157,7 +158,7 @@ def _release(
     answers = columns.answers()
     return Release(
         id=number,
-        question=text,
+        query=text,
         keys=columns.keys(),
         answers=answers,
         confidence=confidence,

@@ -16,27 +16,27 @@ from discreet.curator.tags import name_of
 from discreet.relational.aggregates.measures import Measure, Total
 from discreet.relational.plan.nodes import scans
 from discreet.relational.plan.query import AggregateOutput
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.release.guarantee import guarantee_text, protection_text
 
 VERSION = 2
 """Of the form of the facts; part of them. Releases stored before there was one have none."""
 
 
-def statement(inquiry: Inquiry, purse: PrivacyBudget) -> dict[str, Any]:
+def statement(planned: PlannedQuery, purse: PrivacyBudget) -> dict[str, Any]:
     """Plain JSON for whoever wants to check the claim."""
     return {
         "version": VERSION,
         "software": software(),
-        "private": inquiry.randomness.private,
-        "in_a_batch": inquiry.settled is not None,
-        "protects": protection_text(inquiry.question.unit),
+        "private": planned.randomness.private,
+        "in_a_batch": planned.settled is not None,
+        "protects": protection_text(planned.query.unit),
         "budget": guarantee_text(purse.total),
         "budget_adds_up": purse.name,
-        "cells": inquiry.question.keys.cells,
-        "measures": [*_noises(inquiry), *_choices(inquiry)],
-        **_tables(inquiry),
-        **keys_statement(inquiry),
+        "cells": planned.query.keys.cells,
+        "measures": [*_noises(planned), *_choices(planned)],
+        **_tables(planned),
+        **keys_statement(planned),
     }
 
 
@@ -49,16 +49,16 @@ def software() -> str:
         return "discreet"
 
 
-def _noises(inquiry: Inquiry) -> list[dict[str, Any]]:
+def _noises(planned: PlannedQuery) -> list[dict[str, Any]]:
     found = []
-    for part, noised in zip(inquiry.parts, inquiry.allocation.noised, strict=True):
+    for part, noised in zip(planned.parts, planned.allocation.noised, strict=True):
         entry: dict[str, Any] = {
             "measure": part.measure.words,
-            "columns": _columns(inquiry, part.measure),
+            "columns": _columns(planned, part.measure),
             "mechanism": name_of(noised.mechanism),
-            "noise": noised.law.plain(),
-            "rows_per_unit": part.reach.rows,
-            "rows_per_unit_in_a_group": part.reach.most,
+            "noise": noised.distribution.plain(),
+            "rows_per_unit": part.contributions.rows,
+            "rows_per_unit_in_a_group": part.contributions.most,
         }
         if isinstance(part.measure, Total):
             entry["bounds"] = [part.measure.low, part.measure.high]
@@ -68,35 +68,35 @@ def _noises(inquiry: Inquiry) -> list[dict[str, Any]]:
     return found
 
 
-def _choices(inquiry: Inquiry) -> list[dict[str, Any]]:
+def _choices(planned: PlannedQuery) -> list[dict[str, Any]]:
     return [
         {
             "measure": "rank",
-            "columns": _columns(inquiry, group[0].ranks),
-            "mechanism": name_of(inquiry.selection(n)),
+            "columns": _columns(planned, group[0].ranks),
+            "mechanism": name_of(planned.selection(n)),
             "levels": [aggregate.q for aggregate in group],
             "candidates": group[0].ranks.size,
             "bounds": [group[0].ranks.candidates[0], group[0].ranks.candidates[-1]],
-            "rows_per_unit_in_a_group": inquiry.choices[n].reach.most,
+            "rows_per_unit_in_a_group": planned.choices[n].contributions.most,
         }
-        for n, group in enumerate(inquiry.choosing)
+        for n, group in enumerate(planned.choosing)
     ]
 
 
-def _columns(inquiry: Inquiry, measure: Measure) -> list[str]:
+def _columns(planned: PlannedQuery, measure: Measure) -> list[str]:
     """The released columns that a measure is behind."""
-    question = inquiry.question
+    query = planned.query
     return [
         output.name
-        for output in question.outputs
+        for output in query.outputs
         if isinstance(output, AggregateOutput)
-        and measure in question.aggregates[output.number].measures
+        and measure in query.aggregates[output.number].measures
     ]
 
 
-def _tables(inquiry: Inquiry) -> dict[str, Any]:
+def _tables(planned: PlannedQuery) -> dict[str, Any]:
     """Which tables were read, and which of them the owner vouches for."""
-    read = {scan.table: scan for scan in scans(inquiry.question.rows)}
+    read = {scan.table: scan for scan in scans(planned.query.rows)}
     return {
         "tables": [name for name, scan in read.items() if scan.private],
         "public_tables": [name for name, scan in read.items() if not scan.private],

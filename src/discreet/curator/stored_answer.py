@@ -44,24 +44,24 @@ class Known:
         """What the ledger is to keep: a release with the split it was made with."""
         return release if self.allocation is None else {**release, SPLIT: dict(self.allocation)}
 
-    def stored(self, account: LedgerAccount, ledger: Ledger, *, asker: str) -> Stored | None:
-        """The release that this asker has, if it was made with this very split."""
+    def stored(self, account: LedgerAccount, ledger: Ledger, *, analyst: str) -> Stored | None:
+        """The release that this analyst has, if it was made with this very split."""
         if self.anew:
             return None
-        found = account.find(asker=asker, question=self.identity)
+        found = account.find(analyst=analyst, query=self.identity)
         if found is None:
-            return None if self.former is None else self._former(account, ledger, asker)
+            return None if self.former is None else self._former(account, ledger, analyst)
         return found if self.allocation in (None, found.get(SPLIT)) else None
 
-    def _former(self, account: LedgerAccount, ledger: Ledger, asker: str) -> Stored | None:
+    def _former(self, account: LedgerAccount, ledger: Ledger, analyst: str) -> Stored | None:
         """The release under the former identity, if its record shows this very split."""
         assert self.former is not None
-        found = account.find(asker=asker, question=self.former)
+        found = account.find(analyst=analyst, query=self.former)
         if found is None or self.allocation is None:
             return found
         if SPLIT in found:
             return None
-        event = _paid_event(ledger, account.account, asker, self.former)
+        event = _paid_event(ledger, account.account, analyst, self.former)
         return found if _told(self.allocation, found, event) else None
 
 
@@ -80,14 +80,14 @@ def _told(allocation: Mapping[str, Any], found: Stored, event: object) -> bool:
     return whole and not joint
 
 
-def _paid_event(ledger: Ledger, account: str, asker: str, question: str) -> object:
+def _paid_event(ledger: Ledger, account: str, analyst: str, query: str) -> object:
     """The event of the latest reservation for a question that ended in a release."""
     key, paid = ledger.chain.owner(), {}
     event: object = None
     for entry in ledger.entries():
         if entry.kind is EntryKind.RESERVED and entry.account == account:
             body = entry.require_seal(key).body
-            if (body["asker"], body["question"]) == (asker, question):
+            if (body["asker"], body["question"]) == (analyst, query):
                 paid[entry.id] = body["event"]
         elif entry.kind is EntryKind.COMMITTED and entry.subject in paid:
             event = json.loads(paid[entry.subject])

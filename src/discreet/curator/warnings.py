@@ -13,19 +13,19 @@ from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.plan.nodes import Rows, Scan
 from discreet.relational.plan.query import AggregateOutput
 from discreet.relational.planning.discovered_keys import Discovering
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.release import ReleasedColumn
 
 _LARGE = 10
 _FEW = 300
 
 
-def warnings_of(inquiry: Inquiry, answers: Sequence[ReleasedColumn]) -> tuple[str, ...]:
-    """What the asker should know; nothing but public facts and released numbers is read."""
+def warnings_of(planned: PlannedQuery, answers: Sequence[ReleasedColumn]) -> tuple[str, ...]:
+    """What the analyst should know; nothing but public facts and released numbers is read."""
     return (
-        *_about_part(inquiry.question.rows),
-        *_about_spend(inquiry.spend),
-        *_about_counts(inquiry, answers),
+        *_about_part(planned.query.rows),
+        *_about_spend(planned.spend),
+        *_about_counts(planned, answers),
     )
 
 
@@ -46,15 +46,15 @@ def _about_spend(spend: Guarantee) -> list[str]:
     return []
 
 
-def _about_counts(inquiry: Inquiry, answers: Sequence[ReleasedColumn]) -> list[str]:
+def _about_counts(planned: PlannedQuery, answers: Sequence[ReleasedColumn]) -> list[str]:
     """Few rows, cells drowned in noise, noise below sampling error: from noisy counts."""
     found: list[str] = []
-    cells = inquiry.question.keys.cells
+    cells = planned.query.keys.cells
     named = {answer.name: answer for answer in answers}
-    for output in inquiry.question.outputs:
+    for output in planned.query.outputs:
         if not isinstance(output, AggregateOutput) or output.name not in named:
             continue
-        if not inquiry.question.aggregates[output.number].is_size:
+        if not planned.query.aggregates[output.number].is_size:
             continue
         answer = named[output.name]
         values = [value for value in answer.values if value is not None]
@@ -63,9 +63,9 @@ def _about_counts(inquiry: Inquiry, answers: Sequence[ReleasedColumn]) -> list[s
         width = max(high - value for high, value in zip(answer.upper, values, strict=True))
         total = sum(values)
         everything = (
-            isinstance(inquiry.question.rows, Scan)
+            isinstance(planned.query.rows, Scan)
             and len(values) == cells
-            and not isinstance(inquiry, Discovering)
+            and not isinstance(planned, Discovering)
         )
         if everything and total + width * math.sqrt(len(values)) < _FEW:
             found.append(

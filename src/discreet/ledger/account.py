@@ -20,8 +20,8 @@ class LedgerAccount(Protocol):
     def reserve(
         self,
         *,
-        asker: str,
-        question: str,
+        analyst: str,
+        query: str,
         charge: Amounts,
         event: str,
         detail: Mapping[str, object],
@@ -37,8 +37,8 @@ class LedgerAccount(Protocol):
     def fail(self, reservation: str, code: str) -> None:
         """End a reservation that came to nothing."""
 
-    def find(self, *, asker: str, question: str) -> Mapping[str, Any] | None:
-        """The latest release committed to this asker for this very question."""
+    def find(self, *, analyst: str, query: str) -> Mapping[str, Any] | None:
+        """The latest release committed to this analyst for this very question."""
 
     def paid(self, reservation: str) -> Mapping[str, Any]:
         """What a reservation paid from here says."""

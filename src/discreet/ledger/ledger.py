@@ -87,8 +87,8 @@ class Ledger(ABC):
     def reserve(
         self,
         *,
-        asker: str,
-        question: str,
+        analyst: str,
+        query: str,
         charge: Amounts,
         event: str,
         detail: Mapping[str, object],
@@ -100,8 +100,8 @@ class Ledger(ABC):
         charge counts as spent, whether or not a release follows. ``admit`` may read the ledger and
         refuse: nobody writes between its look and this entry.
         """
-        subject = self._subject(asker, question)
-        body = {"asker": asker, "question": question, **spending(charge, event, detail)}
+        subject = self._subject(analyst, query)
+        body = {"asker": analyst, "question": query, **spending(charge, event, detail)}
         return self._spend(EntryKind.RESERVED, charge, compact(body), subject, admit)
 
     def record(self, *, charge: Amounts, event: str, detail: Mapping[str, object]) -> str:
@@ -120,16 +120,16 @@ class Ledger(ABC):
         """End a reservation that came to nothing; it stays spent."""
         self._about(EntryKind.FAILED, reservation, compact({"code": require_text("code", code)}))
 
-    def find(self, *, asker: str, question: str) -> Mapping[str, Any] | None:
-        """The latest release committed to this asker for this very question."""
-        subject = self._subject(asker, question)
+    def find(self, *, analyst: str, query: str) -> Mapping[str, Any] | None:
+        """The latest release committed to this analyst for this very question."""
+        subject = self._subject(analyst, query)
         with self.chain.reading():
             found = self.chain.store.released(subject)
             if found is None:
                 return None
             paid = self.chain.reservation(found.subject).body
             asked = (paid.get("account", ""), paid.get("asker"), paid.get("question"))
-            if asked != (self.account, asker, question):
+            if asked != (self.account, analyst, query):
                 raise damaged(
                     what=f"the index leads to entry {found.number}, which answers another"
                 )
@@ -261,9 +261,9 @@ class Ledger(ABC):
             self.chain.require_open(reservation)
             self.chain.add(following(last, kind, text=text, subject=reservation))
 
-    def _subject(self, asker: str, question: str) -> str:
-        require_text("asker", asker)
-        return self.chain.owner().tag("question", asker, require_text("question", question))
+    def _subject(self, analyst: str, query: str) -> str:
+        require_text("analyst", analyst)
+        return self.chain.owner().tag("question", analyst, require_text("question", query))
 
     def __enter__(self) -> Self:
         """Use the ledger in a ``with`` block, which closes it."""

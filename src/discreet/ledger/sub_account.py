@@ -66,15 +66,15 @@ class SubAccount:
     def reserve(
         self,
         *,
-        asker: str,
-        question: str,
+        analyst: str,
+        query: str,
         charge: Amounts,
         event: str,
         detail: Mapping[str, object],
     ) -> str:
         """Draw before anything is computed; return the reservation's id. Durable on return."""
-        chain, subject = self._ledger.chain, self._subject(asker, question)
-        body = {"asker": asker, "question": question, **spending(charge, event, detail)}
+        chain, subject = self._ledger.chain, self._subject(analyst, query)
+        body = {"asker": analyst, "question": query, **spending(charge, event, detail)}
         text = compact({"account": self.account, **body})
 
         def reserved() -> str:
@@ -99,16 +99,16 @@ class SubAccount:
         """End a reservation that came to nothing; it stays spent."""
         self._ledger.fail(reservation, code)
 
-    def find(self, *, asker: str, question: str) -> Mapping[str, Any] | None:
-        """The latest release committed to this asker for this very question, paid from here."""
-        chain, subject = self._ledger.chain, self._subject(asker, question)
+    def find(self, *, analyst: str, query: str) -> Mapping[str, Any] | None:
+        """The latest release committed to this analyst for this very question, paid from here."""
+        chain, subject = self._ledger.chain, self._subject(analyst, query)
         with chain.reading():
             found = chain.store.released(subject)
             if found is None:
                 return None
             paid = chain.reservation(found.subject).body
             asked = (paid.get("account"), paid.get("asker"), paid.get("question"))
-            if asked != (self.account, asker, question):
+            if asked != (self.account, analyst, query):
                 raise damaged(
                     what=f"the index leads to entry {found.number}, which answers another"
                 )
@@ -146,8 +146,8 @@ class SubAccount:
         """All entries of the ledger, oldest first."""
         return self._ledger.entries()
 
-    def _subject(self, asker: str, question: str) -> str:
-        texts = require_text("asker", asker), require_text("question", question)
+    def _subject(self, analyst: str, query: str) -> str:
+        texts = require_text("analyst", analyst), require_text("question", query)
         return self._ledger.chain.owner().tag("question", self.account, *texts)
 
 

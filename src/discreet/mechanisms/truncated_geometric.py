@@ -86,10 +86,10 @@ class TruncatedGeometric:
                 remedy="Pass size + 1 public weights.",
             )
         losses = np.array([[loss(c, y) for y in counts] for c in counts], dtype=np.float64)
-        posterior = weights[:, None] * self.law()
+        posterior = weights[:, None] * self.distribution()
         return [int(np.argmin(posterior[:, z] @ losses)) for z in counts]
 
-    def law(self) -> NDArray[np.float64]:
+    def distribution(self) -> NDArray[np.float64]:
         """Probability of each output (column) for each true count (row)."""
         a = float(np.exp(-float(self.epsilon)))
         counts = np.arange(self.size + 1)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.queries.planning.contest import Contest
     from discreet.queries.planning.plan import ReleasePlan, best_mechanism, plan
     from discreet.queries.projection import ProjectionMechanism
-    from discreet.queries.record_count import BoughtCount, PublicCount
+    from discreet.queries.record_count import NoisyRecordCount, PublicCount
     from discreet.queries.trees.dawa import DAWA
     from discreet.queries.trees.points import Points
     from discreet.queries.trees.privtree import PrivTree
@@ -39,7 +39,6 @@ __all__ = [
     "All",
     "Attribute",
     "BoostingForQueries",
-    "BoughtCount",
     "Contest",
     "Each",
     "IndependentNoise",
@@ -49,6 +48,7 @@ __all__ = [
     "MarginalMechanism",
     "MatrixMechanism",
     "NetMechanism",
+    "NoisyRecordCount",
     "NonNegative",
     "OnlineConstruction",
     "Points",
@@ -91,7 +91,7 @@ _NAMES = {
     "planning.plan": ("ReleasePlan", "best_mechanism", "plan"),
     "online.pmw": ("private_gap_weights", "private_multiplicative_weights"),
     "projection": ("ProjectionMechanism",),
-    "record_count": ("BoughtCount", "PublicCount"),
+    "record_count": ("NoisyRecordCount", "PublicCount"),
     "trees.dawa": ("DAWA",),
     "trees.points": ("Points",),
     "trees.privtree": ("PrivTree",),

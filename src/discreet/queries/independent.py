@@ -23,11 +23,11 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
-from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.for_spend import WholeNoise, noise_for
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.record_count import BoughtCount, RecordCount, require_size
+from discreet.queries.record_count import NoisyRecordCount, RecordCount, require_size
 from discreet.queries.workload.cell_counts import Counted, marginal_counts
 from discreet.queries.workload.linear_query import PLACES, on_grid
 from discreet.queries.workload.stored_form import (
@@ -92,7 +92,7 @@ class IndependentNoise:
 
     workload: Workload
     spend: Guarantee
-    size: RecordCount = field(default_factory=BoughtCount)
+    size: RecordCount = field(default_factory=NoisyRecordCount)
     records: int = 1
     randomness: Source = SYSTEM
 
@@ -142,7 +142,7 @@ class IndependentNoise:
     @cached_property
     def rmse(self) -> float:
         """The standard deviation of every answer, in records."""
-        return float(law_of(self.noise, step=float(self._step)).std)
+        return float(distribution_of(self.noise, step=float(self._step)).std)
 
     def release(self, counts: Counted) -> ReleasedAnswers:
         """Answer each product from the marginal it looks at; one release of all answers."""

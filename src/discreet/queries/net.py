@@ -81,7 +81,7 @@ class NetMechanism:
         truth = np.concatenate(exact_answers(self.workload, table))
         return np.asarray(-np.abs(self._answers - truth).max(axis=1))
 
-    def law(self, counts: Counted) -> Floats:
+    def distribution(self, counts: Counted) -> Floats:
         """The probability of each database: for tests, since it is a function of the data."""
         logs = float(self.selector.rate()) * self.scores(counts)
         odds = np.exp(logs - logs.max())

@@ -32,7 +32,7 @@ from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.frank_wolfe import AtMost, Exactly, Hull, nearest
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.record_count import (
-    BoughtCount,
+    NoisyRecordCount,
     PublicCount,
     RecordCount,
     counted,
@@ -62,7 +62,7 @@ class ProjectionMechanism:
 
     workload: Workload
     spend: Guarantee
-    size: RecordCount = field(default_factory=BoughtCount)
+    size: RecordCount = field(default_factory=NoisyRecordCount)
     records: int = 1
     iterations: int = 5000
     gap: float = 0.01
@@ -81,7 +81,7 @@ class ProjectionMechanism:
     def noisy(self) -> IndependentNoise:
         """The release that is paid for; where records come and go, with the total."""
         workload = self.workload
-        if isinstance(self.size, BoughtCount):
+        if isinstance(self.size, NoisyRecordCount):
             total = Product(tuple(All(size) for size in workload.universe.shape))
             workload = Workload(workload.universe, (*workload.products, total))
         return IndependentNoise(

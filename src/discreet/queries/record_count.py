@@ -46,7 +46,7 @@ class PublicCount:
 
 
 @dataclass(frozen=True)
-class BoughtCount:
+class NoisyRecordCount:
     """Neighbours add or remove records: a noisy number is bought for ``part`` of the spend."""
 
     part: Number = Fraction(1, 20)
@@ -66,7 +66,7 @@ class BoughtCount:
         return 1
 
 
-RecordCount = PublicCount | BoughtCount
+RecordCount = PublicCount | NoisyRecordCount
 
 
 def bought_count(
@@ -96,7 +96,7 @@ def counted(size: RecordCount, table: NDArray[np.int64], noise: WholeNoise | Non
 
 def require_size(size: object) -> None:
     """Refuse what says neither that the number of records is public nor that it is bought."""
-    if not isinstance(size, PublicCount | BoughtCount):
+    if not isinstance(size, PublicCount | NoisyRecordCount):
         raise InvalidParameter(
             code="size_not_a_count",
             expectation="size=PublicCount(n) or size=BoughtCount()",

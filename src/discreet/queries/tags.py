@@ -119,7 +119,7 @@ FORMS: dict[object, Form] = {
         "queries.projection.ProjectionMechanism",
         "workload spend size records iterations gap randomness",
     ),
-    record_count.BoughtCount: Form("queries.record_count.BoughtCount", "part"),
+    record_count.NoisyRecordCount: Form("queries.record_count.BoughtCount", "part"),
     record_count.PublicCount: Form("queries.record_count.PublicCount", "records"),
     dawa.DAWA: Form("queries.trees.dawa.DAWA", "workload spend size part price records randomness"),
     points.Along: Form("queries.trees.points.Along", "codes before"),

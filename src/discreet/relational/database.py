@@ -20,14 +20,14 @@ from discreet.relational.engines.engine import Engine
 from discreet.relational.plan.nodes import Field, Scan
 from discreet.relational.schema.agreement import (
     common_unit,
-    declared_facts,
+    declared_domain,
     identifier_types,
     require_column,
 )
 from discreet.relational.schema.sources import TableSource
 from discreet.relational.schema.table import PublicTable, Table
 from discreet.relational.sql.catalog import CatalogTable
-from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.expression import Expression, columns
 
 _LISTED = 100_000
@@ -118,7 +118,7 @@ class Database:
         entry = self._entries[table.lower()]
         dialect = self.engine.dialect
         items = ", ".join(
-            dialect.clean(dialect.identifier(c), entry.fields[c].stored, entry.fields[c].facts)
+            dialect.clean(dialect.identifier(c), entry.fields[c].stored, entry.fields[c].domain)
             for c in columns
         )
         places = ordered([str(place + 1) for place in range(len(columns))])
@@ -231,12 +231,12 @@ class Database:
             kind = self.engine.dialect.kind_of(kind_name)
             declaration = table.columns.get(column)
             if declaration is not None:
-                facts = declared_facts(name, column, kind, declaration)
+                domain = declared_domain(name, column, kind, declaration)
             elif kind is not None:
-                facts = Facts(kind)
+                domain = ColumnDomain(kind)
             else:
                 continue
-            fields[column] = Field(column, kind_name, facts, declaration)
+            fields[column] = Field(column, kind_name, domain, declaration)
         return fields
 
     def _public(self, name: str, stored: Mapping[str, str]) -> dict[str, Field]:
@@ -247,22 +247,22 @@ class Database:
             kind = dialect.kind_of(kind_name)
             if kind is None:
                 continue
-            text = dialect.clean(dialect.identifier(column), kind_name, Facts(kind))
+            text = dialect.clean(dialect.identifier(column), kind_name, ColumnDomain(kind))
             found = self.engine.rows(
                 f"SELECT DISTINCT {text} AS v FROM {self.engine.place(name)} "
                 f"ORDER BY v NULLS LAST LIMIT {_LISTED + 1}"
             )
             values = tuple(row[0] for row in found if row[0] is not None)
             if len(values) <= _LISTED:
-                facts = Facts(kind, values=values, declared=True)
+                domain = ColumnDomain(kind, values=values, declared=True)
             elif kind.has_bounds:
                 ends = self.engine.rows(
                     f"SELECT MIN({text}), MAX({text}) FROM {self.engine.place(name)}"
                 )[0]
-                facts = Facts(kind, ends[0], ends[1], declared=True)
+                domain = ColumnDomain(kind, ends[0], ends[1], declared=True)
             else:
-                facts = Facts(kind, declared=True)
-            fields[column] = Field(column, kind_name, facts, None)
+                domain = ColumnDomain(kind, declared=True)
+            fields[column] = Field(column, kind_name, domain, None)
         return fields
 
 

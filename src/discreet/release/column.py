@@ -198,7 +198,7 @@ def _note(formula: Formula, confidence: float) -> str:
 
 def described(measure: NoisyMeasure) -> str:
     """The noise of a measure in words."""
-    kind = measure.law.kind.removeprefix("rounded_").replace("_", " ")
+    kind = measure.distribution.kind.removeprefix("rounded_").replace("_", " ")
     words = kind.replace("laplace", "Laplace").replace("gaussian", "Gaussian")
     parameter = "scale" if "laplace" in kind else "sigma"
-    return f"{words} noise of {parameter} {measure.law.spread:.6g}"
+    return f"{words} noise of {parameter} {measure.distribution.spread:.6g}"

@@ -146,7 +146,9 @@ def _mean(one: LinearFormula, two: LinearFormula) -> LinearFormula:
             received=sorted(measure.name for measure in one.measures()),
             remedy="Combine the separate answers, each of them once.",
         )
-    weight = _weight(*(sum((f * m.law.std) ** 2 for f, m in part.terms) for part in (one, two)))
+    weight = _weight(
+        *(sum((f * m.distribution.std) ** 2 for f, m in part.terms) for part in (one, two))
+    )
     terms = [(factor * weight, measure) for factor, measure in one.terms]
     terms += [(factor * (1 - weight), measure) for factor, measure in two.terms]
     constant = one.constant * weight + two.constant * (1 - weight)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from discreet.core.parameters import finite
-from discreet.mechanisms.distributions.distribution import Law
+from discreet.mechanisms.distributions.distribution import Distribution
 
 Released: TypeAlias = int | float
 Range: TypeAlias = tuple[Released, Released]
@@ -24,7 +24,7 @@ class Atom(NamedTuple):
     cell: int
 
 
-Term: TypeAlias = tuple[Atom, Released, Law]
+Term: TypeAlias = tuple[Atom, Released, Distribution]
 
 
 def known(value: object) -> Released | None:
@@ -49,17 +49,21 @@ def whole_part(width: float) -> int:
 def merged(terms: Iterable[Term]) -> tuple[Term, ...]:
     """Each atom once, in a canonical order, without those that cancelled."""
     factors: dict[Atom, Released] = {}
-    laws: dict[Atom, Law] = {}
-    for atom, factor, law in terms:
+    laws: dict[Atom, Distribution] = {}
+    for atom, factor, distribution in terms:
         factors[atom] = factors.get(atom, 0) + factor
-        laws[atom] = law
+        laws[atom] = distribution
     return tuple((atom, factors[atom], laws[atom]) for atom in sorted(factors) if factors[atom])
 
 
 def shared_noise(
     numerator: Sequence[Term], denominator: Sequence[Term]
-) -> list[tuple[Released, Released, Law]]:
+) -> list[tuple[Released, Released, Distribution]]:
     """Every draw behind either number, with its factor in both; the numerator's come first."""
     below = {atom: factor for atom, factor, _ in denominator}
-    noises = [(factor, below.pop(atom, 0), law) for atom, factor, law in numerator]
-    return noises + [(0, factor, law) for atom, factor, law in denominator if atom in below]
+    noises = [
+        (factor, below.pop(atom, 0), distribution) for atom, factor, distribution in numerator
+    ]
+    return noises + [
+        (0, factor, distribution) for atom, factor, distribution in denominator if atom in below
+    ]

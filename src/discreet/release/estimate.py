@@ -85,14 +85,16 @@ class Estimate:
     @property
     def std(self) -> float:
         """The standard deviation of the noise."""
-        return math.hypot(*(factor * law.std for _, factor, law in self.terms))
+        return math.hypot(*(factor * distribution.std for _, factor, distribution in self.terms))
 
     def half_width(self, *, confidence: float = CONFIDENCE) -> Released:
         """How far the truth may be from the value; whole for whole numbers with whole noise."""
         level = float(probability("confidence", confidence))
         if not self.terms:
             return 0
-        width = half_width([(factor, law) for _, factor, law in self.terms], confidence=level)
+        width = half_width(
+            [(factor, distribution) for _, factor, distribution in self.terms], confidence=level
+        )
         return whole_part(width) if self._is_whole() else width
 
     def interval(self, *, confidence: float = CONFIDENCE) -> Range:
@@ -102,8 +104,8 @@ class Estimate:
 
     def _is_whole(self) -> bool:
         return isinstance(self.value, int) and all(
-            isinstance(factor, int) and float(law.step).is_integer()
-            for _, factor, law in self.terms
+            isinstance(factor, int) and float(distribution.step).is_integer()
+            for _, factor, distribution in self.terms
         )
 
     def __add__(self, other: object) -> Estimate:
@@ -141,7 +143,9 @@ class Estimate:
             return NotImplemented
         if number == 0:
             return Estimate(0 * self.value, (), (0, 0))
-        terms = tuple((atom, factor * number, law) for atom, factor, law in self.terms)
+        terms = tuple(
+            (atom, factor * number, distribution) for atom, factor, distribution in self.terms
+        )
         ends = sorted((self.within[0] * number, self.within[1] * number))
         return Estimate(self.value * number, terms, (ends[0], ends[1]))
 
@@ -160,7 +164,9 @@ class Estimate:
         number = known(other)
         if number is None:
             return NotImplemented
-        terms = tuple((atom, factor / number, law) for atom, factor, law in self.terms)
+        terms = tuple(
+            (atom, factor / number, distribution) for atom, factor, distribution in self.terms
+        )
         ends = sorted((self.within[0] / number, self.within[1] / number))
         return Estimate(self.value / number, terms, (ends[0], ends[1]))
 
@@ -401,7 +407,7 @@ def _width(noise: Estimate, confidence: float) -> float:
     if not noise.terms:
         return 0.0
     factors = np.array([[factor for _, factor, _ in noise.terms]])
-    laws = [law for _, _, law in noise.terms]
+    laws = [distribution for _, _, distribution in noise.terms]
     return float(half_widths(np.vstack((factors, 2 * factors)), laws, confidence)[0])
 
 

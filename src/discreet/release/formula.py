@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from discreet.core.errors import InvalidParameter
-from discreet.mechanisms.distributions.distribution import Law
+from discreet.mechanisms.distributions.distribution import Distribution
 from discreet.release.draws import ANYWHERE, Atom, Range, Released, shared_noise
 from discreet.release.estimate import Estimate, Ratio
 from discreet.release.intervals.ratio import ratio_ends
@@ -40,7 +40,7 @@ class NoisyMeasure:
 
     release: str
     name: str
-    law: Law
+    distribution: Distribution
     values: Values
     cells: tuple[int, ...] | None = None
 
@@ -96,7 +96,7 @@ class LinearFormula:
         """The number in a row, with its noise."""
         total = Estimate(self.constant, (), (0, 0))
         for factor, measure in self.terms:
-            noisy = Estimate(measure.values[row], ((measure.atom(row), 1, measure.law),))
+            noisy = Estimate(measure.values[row], ((measure.atom(row), 1, measure.distribution),))
             total = total + noisy * factor
         return Estimate(total.value, total.terms, self.within)
 

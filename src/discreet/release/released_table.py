@@ -45,7 +45,7 @@ class ReleasedTable:
     """
 
     id: str
-    question: str
+    query: str
     keys: Mapping[str, KeyColumn]
     answers: tuple[ReleasedColumn, ...]
     confidence: float
@@ -91,7 +91,7 @@ class ReleasedTable:
     def _stated(self) -> Statement:
         return Statement(
             _plain(self.statement),
-            question=self.question,
+            query=self.query,
             guarantee=self.guarantee,
             event=self.event,
             confidence=self.confidence,

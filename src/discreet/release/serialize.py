@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.events import event as events
-from discreet.mechanisms.distributions.distribution import law_from_plain
+from discreet.mechanisms.distributions.distribution import distribution_from_dict
 from discreet.release.column import Ends, HalfWidth, Interval, ReleasedColumn
 from discreet.release.draws import Range
 from discreet.release.formula import (
@@ -46,7 +46,7 @@ def to_json(release: ReleasedTable) -> str:
     plain = {
         "version": VERSION,
         "id": release.id,
-        "question": release.question,
+        "question": release.query,
         "keys": [
             [name, (kind := kind_of(name, column)), column_to_json(kind, column)]
             for name, column in release.keys.items()
@@ -91,7 +91,7 @@ def _parts(plain: Mapping[str, Any]) -> dict[str, Any]:
     measures = [_measure(each, plain["id"]) for each in plain["measures"]]
     return {
         "id": plain["id"],
-        "question": plain["question"],
+        "query": plain["question"],
         "keys": {name: column_from_json(kind, values) for name, kind, values in plain["keys"]},
         "answers": tuple(_column(each, measures) for each in plain["answers"]),
         "confidence": plain["confidence"],
@@ -106,7 +106,7 @@ def _measure_to_dict(measure: NoisyMeasure, own: str) -> dict[str, Any]:
     steps = _steps(measure)
     plain: dict[str, Any] = {
         "name": measure.name,
-        "law": measure.law.plain(),
+        "law": measure.distribution.plain(),
         **({"values": measure.values} if steps is None else {"steps": steps}),
     }
     if measure.release != own:
@@ -117,13 +117,13 @@ def _measure_to_dict(measure: NoisyMeasure, own: str) -> dict[str, Any]:
 
 
 def _measure(plain: Mapping[str, Any], own: str) -> NoisyMeasure:
-    law, cells = law_from_plain(plain["law"]), plain.get("cells")
+    distribution, cells = distribution_from_dict(plain["law"]), plain.get("cells")
     steps = plain.get("steps")
-    values = plain["values"] if steps is None else [each * law.step for each in steps]
+    values = plain["values"] if steps is None else [each * distribution.step for each in steps]
     return NoisyMeasure(
         plain.get("release", own),
         plain["name"],
-        law,
+        distribution,
         tuple(values),
         None if cells is None else tuple(cells),
     )
@@ -134,7 +134,7 @@ def _steps(measure: NoisyMeasure) -> list[int] | None:
     if not measure.values or isinstance(measure.values[0], int):
         return None
     with np.errstate(over="ignore"):
-        steps = np.array(measure.values) / measure.law.step
+        steps = np.array(measure.values) / measure.distribution.step
     if not ((np.abs(steps) <= _EXACT) & (steps == np.rint(steps))).all():
         return None
     whole: list[int] = steps.astype(np.int64).tolist()

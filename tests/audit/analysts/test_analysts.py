@@ -207,7 +207,7 @@ def test_element_caps_charged_one_over_s_are_refuted_by_exact_total_variation() 
             queries = QuerySet(shape, rows)
             tilts = Tilts(queries, queries.sums(COUNTS), 50, Fraction(1, 255 * 50), 1, s)
             tilts.learn(np.array([0, 1, 2, 2]))
-            pulls, law = tilts.law.tilts, tilts.law.groups.masses / s
+            pulls, law = tilts.distribution.tilts, tilts.distribution.groups.masses / s
             signs = 1 / (1 + np.exp(-2 * pulls))
             pairs.append(_signed(rows, np.concatenate([law * signs, law * (1 - signs)])))
             both = capped(np.concatenate([pulls, -pulls]), s + 1).masses / (s + 1)

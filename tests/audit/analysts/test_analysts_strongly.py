@@ -129,16 +129,16 @@ def test_another_analyst_sees_nothing_of_a_conversation() -> None:
         names = ["f" * 32, "f" * 32]
         if asks:
             mechanism = AboveThreshold(epsilon=1, threshold=100, sensitivity=1)
-            watch = curator.open(mechanism, spend=dp.PureDP(epsilon=1), asker="ann")
+            watch = curator.open(mechanism, spend=dp.PureDP(epsilon=1), analyst="ann")
             for _ in range(asks):
-                watch = curator.resume(watch.id, asker="ann")
+                watch = curator.resume(watch.id, analyst="ann")
                 watch.ask("SELECT COUNT(*) AS n FROM people")
             names[1] = watch.id
         refusals = []
         for name in names:
             with pytest.raises(InvalidParameter) as refused:
-                curator.resume(name, asker="bob")
+                curator.resume(name, analyst="bob")
             refusals.append(str(refused.value).replace(name, "id"))
-        return refusals, str(curator.interactive_sessions(asker="bob"))
+        return refusals, str(curator.interactive_sessions(analyst="bob"))
 
     assert view(0) == view(1) == view(4)

@@ -25,7 +25,7 @@ from discreet.mechanisms import Sparse
 from discreet.queries.analysts.guarantee import OneQuery
 from discreet.queries.analysts.query_class import Conjunctions
 from discreet.queries.online.pmw import private_gap_weights
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.planning.planned_query import PlannedQuery
 
 NAME = "clinic.sqlite"
 TOLD = "clinic.json"
@@ -157,14 +157,14 @@ def _interrupted(source: dp.Curator) -> None:
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    kept = Inquiry.release
-    Inquiry.release = stopped  # type: ignore[assignment,method-assign]
+    kept = PlannedQuery.release
+    PlannedQuery.release = stopped  # type: ignore[assignment,method-assign]
     try:
         source.sql(EVERYBODY, spend=TWO)
     except KeyboardInterrupt:
         pass
     finally:
-        Inquiry.release = kept  # type: ignore[method-assign]
+        PlannedQuery.release = kept  # type: ignore[method-assign]
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ from discreet.curator.sql import planned_sql
 from discreet.curator.synopsis.fingerprint import described, requested
 from discreet.curator.synopsis.mechanism import GIVEN
 from discreet.mechanisms import AboveThreshold, NumericSparse, Scores, Sparse
-from discreet.mechanisms.distributions.distribution import law_from_plain
+from discreet.mechanisms.distributions.distribution import distribution_from_dict
 from discreet.mechanisms.sparse_vector.plain import plain_mechanism
 from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
 from discreet.queries.matrix import product, strategy, union
@@ -141,7 +141,7 @@ def found() -> dict[str, dict[str, Any]]:
         "products": {"all": product_to_dict(_product())},
         "rounds": {"query": plain_unit(OneQuery()), "analyst": plain_unit(OneAnalyst())},
         "laws": {
-            name: law_from_plain({"law": name, **given, "step": 1.0}).plain()
+            name: distribution_from_dict({"law": name, **given, "step": 1.0}).plain()
             for name, given in (
                 ("rounded_laplace", {"scale": 2.0}),
                 ("discrete_laplace", {"scale": 2.0}),
@@ -155,8 +155,8 @@ def found() -> dict[str, dict[str, Any]]:
 
 def _questions() -> Iterator[tuple[str, list[str | None]]]:
     questions = test_identity.questions.__wrapped__()  # type: ignore[attr-defined]
-    for number, question in enumerate(questions[: -len(test_identity.SINCE)]):
-        yield f"every part {number}", _told(question, dp.PureDP(epsilon=1))
+    for number, query in enumerate(questions[: -len(test_identity.SINCE)]):
+        yield f"every part {number}", _told(query, dp.PureDP(epsilon=1))
     made = frontends.curator()
     for number, text in enumerate(test_identity.ASKED):
         spend = dp.ApproxDP(epsilon=2, delta=1e-6)
@@ -172,12 +172,12 @@ def _events() -> Iterator[tuple[str, list[Any]]]:
             yield kind, [made.version, *sorted(names)]
 
 
-def _told(question: Any, spend: Any) -> list[str | None]:
+def _told(query: Any, spend: Any) -> list[str | None]:
     return [
-        _digest(canonical_text(question)),
-        identity("sql", {"question": question, "spend": spend, "rows": (("visits", 9),)}),
-        former_identity(question, spend, "snapshot", question.unit),
-        former_identity((question,), ("n",), (1,), spend, ("snapshot",), question.unit),
+        _digest(canonical_text(query)),
+        identity("sql", {"question": query, "spend": spend, "rows": (("visits", 9),)}),
+        former_identity(query, spend, "snapshot", query.unit),
+        former_identity((query,), ("n",), (1,), spend, ("snapshot",), query.unit),
     ]
 
 
@@ -194,7 +194,7 @@ def _terms(budget: Any) -> list[Any]:
     return [terms.unit, terms.budget, terms.filter]
 
 
-EARLIER = {"ReleasePlan": "Plan"}
+EARLIER = {"ReleasePlan": "Plan", "NoisyRecordCount": "BoughtCount"}
 """Public names that were others when the digests were taken."""
 
 
@@ -226,7 +226,7 @@ def _parts() -> dict[str, Any]:
         "strategy": some,
         "product": both,
         "union": union.UnionStrategy((both, both), (1, 2)),
-        "sizes": (q.BoughtCount(), q.PublicCount(7)),
+        "sizes": (q.NoisyRecordCount(), q.PublicCount(7)),
         "reconstructions": (LeastSquares(), NonNegative()),
         "iterates": (mwem.LastIterate(), mwem.AverageIterate()),
         "rounds": (mwem_rounds.QueryRound(), mwem_rounds.MarginalRound()),

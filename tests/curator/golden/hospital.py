@@ -37,7 +37,7 @@ from discreet.mechanisms import AboveThreshold, NumericSparse, Sparse
 from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
 from discreet.queries.analysts.query_class import Conjunctions
 from discreet.queries.online.pmw import private_gap_weights
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.planning.planned_query import PlannedQuery
 
 NAME = "hospital.sqlite"
 TOLD = "hospital.json"
@@ -245,7 +245,7 @@ def write(folder: Path) -> None:
         for name, (about, mechanism, spend) in made().items():
             workload = about(source)
             found = source.synopsis(workload, mechanism=mechanism, spend=spend, **CARE)
-            told["synopses"][name] = [found.id, found.question, digest(found.answers(workload))]
+            told["synopses"][name] = [found.id, found.query, digest(found.answers(workload))]
         _shared(source, told)
         _spoken(source, told)
         _interrupted(source)
@@ -322,14 +322,14 @@ def _interrupted(source: Any) -> None:
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    kept = Inquiry.release
-    Inquiry.release = stopped  # type: ignore[assignment,method-assign]
+    kept = PlannedQuery.release
+    PlannedQuery.release = stopped  # type: ignore[assignment,method-assign]
     try:
         source.sql(EVERYBODY, spend=FIVE, **CARE)
     except KeyboardInterrupt:
         pass
     finally:
-        Inquiry.release = kept  # type: ignore[method-assign]
+        PlannedQuery.release = kept  # type: ignore[method-assign]
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from discreet.curator.rounds import plan as planning
 from discreet.curator.rounds.corrected_game import CorrectedGame
 from discreet.curator.synopsis.fingerprint import described
 from discreet.mechanisms import tags as mechanism_tags
-from discreet.mechanisms.distributions.symmetric import Law
+from discreet.mechanisms.distributions.symmetric import Distribution
 from discreet.mechanisms.scores import Scores
 from discreet.queries import tags as query_tags
 from discreet.queries.analysts import tags as analyst_tags
@@ -39,7 +39,7 @@ from discreet.relational.identity import former_tags
 from discreet.relational.identity import tags as relational_tags
 from discreet.relational.identity.identity import canonical_text
 from discreet.relational.plan.nodes import JoinKind
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 from discreet.release import intervals
 from tests.curator.golden import digests, hospital
 from tests.curator.golden.hospital import CARE
@@ -67,7 +67,7 @@ def below(kind: type[Any]) -> Iterator[type[Any]]:
 
 def renamed() -> set[Any]:
     """Every class and function that something stored is about."""
-    bases: tuple[type, ...] = (Event, Law, Updater)
+    bases: tuple[type, ...] = (Event, Distribution, Updater)
     laws = (tuned_event.TruncatedNegativeBinomial, tuned_event.PoissonRuns)
     found = {kind for base in bases for kind in below(base)} | set(laws)
     found |= {kind for table in TABLES for kind in table}
@@ -75,7 +75,7 @@ def renamed() -> set[Any]:
 
 
 NAMES = ("__name__", "__qualname__", "__module__")
-ENUMERATIONS: tuple[type[Enum], ...] = (Kind, JoinKind, Scores)
+ENUMERATIONS: tuple[type[Enum], ...] = (DataType, JoinKind, Scores)
 
 
 @contextmanager
@@ -154,7 +154,7 @@ def test_every_public_mechanism_is_registered(package: str) -> None:
 def test_every_release_of_a_round_and_every_noise_has_a_name() -> None:
     for kind in get_args(planning.Mechanism):
         assert kind is CorrectedGame or curator_tags.form_of(kind) is not None
-    laws = [kind for kind in below(Law) if not inspect.isabstract(kind)]
+    laws = [kind for kind in below(Distribution) if not inspect.isabstract(kind)]
     assert {kind.kind for kind in laws} == set(KEPT["laws"])
     assert intervals is not None
 

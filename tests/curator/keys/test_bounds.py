@@ -12,8 +12,8 @@ from discreet.core.errors import DiscreetError
 from discreet.mechanisms.distributions.distribution import DiscreteLaplaceDistribution
 from discreet.noise import Noiseless
 from discreet.relational.planning.magnitudes import Magnitudes, magnitudes
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Column, evaluate
 
 SPEND = dp.PureDP(epsilon=1)
@@ -25,13 +25,15 @@ def curator(column: list[Any], unit: Any = None, **more: Any) -> dp.Curator:
     return dp.Curator(t=dp.table(frame, unit=unit or dp.Row(), columns={}, snapshot="a"), **given)
 
 
-@pytest.mark.parametrize("kind", [Kind.WHOLE, Kind.REAL])
-def test_every_value_is_within_the_ends_of_its_bin(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [DataType.INTEGER, DataType.DOUBLE])
+def test_every_value_is_within_the_ends_of_its_bin(kind: DataType) -> None:
     bins = magnitudes(kind)
-    key = bins.bin(Column("x", Facts(kind)))
+    key = bins.bin(Column("x", ColumnDomain(kind)))
     whole = [0, 1, 2, 3, 4, 5, 7, 8, 9, 1023, 1024, 1025, 2**62, 2**62 - 1]
     values = (
-        whole if kind is Kind.WHOLE else [*map(float, whole[:-2]), 2.0**-20, 1e-9, 1.5, 2.0**60]
+        whole
+        if kind is DataType.INTEGER
+        else [*map(float, whole[:-2]), 2.0**-20, 1e-9, 1.5, 2.0**60]
     )
     for value in [*values, *(-value for value in values)]:
         place = evaluate(key, {"x": value})
@@ -46,17 +48,17 @@ def test_every_value_is_within_the_ends_of_its_bin(kind: Kind) -> None:
 
 def test_worked_threshold_and_its_relaxation() -> None:
     """Laplace at epsilon 1 over 128 bins: about 25 at failure 1e-9, less on the same noise."""
-    bins, law = (
+    bins, distribution = (
         Magnitudes(tuple(2**power for power in range(64))),
         DiscreteLaplaceDistribution(1, 1),
     )
     noisy = [0] * 128
     noisy[64 + 5] = 26
-    assert bins.bounds(noisy, law) == (16, 32)
+    assert bins.bounds(noisy, distribution) == (16, 32)
     noisy[64 + 5], noisy[64 - 3] = 20, 19
-    assert bins.bounds(noisy, law) == (-4, 32)
+    assert bins.bounds(noisy, distribution) == (-4, 32)
     noisy[64 + 5], noisy[64 - 3] = 17, 17
-    assert bins.bounds(noisy, law) is None
+    assert bins.bounds(noisy, distribution) is None
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ from discreet.audit import min_epsilon
 from discreet.noise import Noiseless, Seeded
 from discreet.relational.database import Database
 from discreet.relational.engines.duckdb.engine import DuckDB
-from discreet.relational.planning.discovered_keys import inquiry_for
+from discreet.relational.planning.discovered_keys import planned_query_for
 from discreet.relational.planning.top_k import Ranking
-from discreet.relational.sql.translate import question_from
+from discreet.relational.sql.translate import query_from
 
 KEYS = [f"k{n}" for n in range(8)]
 TOP = "SELECT key FROM t GROUP BY key ORDER BY COUNT(DISTINCT id) DESC LIMIT 3"
@@ -92,22 +92,22 @@ def test_anything_else_is_an_ordinary_question(text: str) -> None:
 def ranking(unit: Any = UNIT, spend: Any = None, **more: Any) -> Ranking:
     table = dp.table(frame(), unit=unit, columns={"key": dp.Category(KEYS)})
     database = Database(DuckDB(), {"t": table})
-    made = inquiry_for(question_from(TOP, database), spend or dp.PureDP(epsilon=1), 1000, **more)
+    made = planned_query_for(query_from(TOP, database), spend or dp.PureDP(epsilon=1), 1000, **more)
     assert isinstance(made, Ranking)
     return made
 
 
 def peeled(counts: tuple[int, ...], rate: float, picks: int) -> dict[tuple[int, ...], float]:
     """The law of the exponential mechanism peeled ``picks`` times, by enumeration."""
-    law = {}
+    distribution = {}
     for order in permutations(range(len(counts)), picks):
         chance, left = 1.0, list(range(len(counts)))
         for place in order:
             weights = [math.exp(rate * counts[i]) for i in left]
             chance *= math.exp(rate * counts[place]) / sum(weights)
             left.remove(place)
-        law[order] = chance
-    return law
+        distribution[order] = chance
+    return distribution
 
 
 def test_a_person_in_all_keys_loses_no_more_than_epsilon() -> None:
@@ -127,7 +127,7 @@ def test_the_same_rate_under_replace_is_a_broken_twin_and_is_not_used() -> None:
     assert ranking(dp.Replace(UNIT)).choice.rate() == ranking().choice.rate() / 2
     assert min_epsilon(list(p.values()), list(q.values())) > 0.9 * 0.5
     far = peeled((9, 0, 0, 0), rate, 1), peeled((8, 1, 1, 1), rate, 1)
-    assert min_epsilon(*(list(law.values()) for law in far)) > 0.45 * 1.5
+    assert min_epsilon(*(list(distribution.values()) for distribution in far)) > 0.45 * 1.5
 
 
 def test_people_are_counted_in_all_their_keys_although_others_would_be_cut() -> None:

@@ -60,8 +60,7 @@ def curator(rows: list[Row], unit: Any, others: list[tuple[int, int]] | None = N
 def answers(parts: Any, questions: tuple[str, ...]) -> dict[object, list[Any]]:
     """The exact answers of every part."""
     return {
-        name: [list(parts[name].sql(question, spend=SPEND)) for question in questions]
-        for name in parts
+        name: [list(parts[name].sql(query, spend=SPEND)) for query in questions] for name in parts
     }
 
 

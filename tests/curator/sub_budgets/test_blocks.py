@@ -93,9 +93,9 @@ class TestRows:
         curator = held([(1, 1), (2, 2)], dp.Row(), ledger=place, last=2, randomness=dp.noise.SYSTEM)
         months = curator.blocks("visits", by=MONTHS, budget=ONE)
         assert [used(months[date(2024, month, 1)]) for month in (1, 2)] == [0.5, 0.5]
-        months[date(2024, 1, 1)].sql(COUNT, spend=HALF, asker="bob")
+        months[date(2024, 1, 1)].sql(COUNT, spend=HALF, analyst="bob")
         with pytest.raises(Exhausted):
-            months[date(2024, 1, 1)].sql(COUNT, spend=HALF, asker="eve")
+            months[date(2024, 1, 1)].sql(COUNT, spend=HALF, analyst="eve")
 
     @pytest.mark.parametrize(
         ("width", "days", "same"),

@@ -64,8 +64,8 @@ def test_each_child_has_releases_and_a_history_of_its_own() -> None:
     assert used(first) == 0.1
     assert second.sql(COUNT, spend=TENTH).id != answer.id
     assert curator.sql(COUNT, spend=TENTH).id != answer.id
-    assert [asked.question for asked in first.history()] == [COUNT]
-    assert [asked.question for asked in curator.history()] == ["child a", "child b", COUNT]
+    assert [asked.query for asked in first.history()] == [COUNT]
+    assert [asked.query for asked in curator.history()] == ["child a", "child b", COUNT]
     assert "set aside" in str(curator.history())
     curator.ledger.verify()
 
@@ -183,7 +183,7 @@ child = curator.child("marketing", budget=dp.PureDP(epsilon=0.6))
 while True:
     try:
         child.sql("SELECT COUNT(*) AS n FROM visits", spend=dp.PureDP(epsilon=0.1),
-                  asker=f"{sys.argv[3]} {child.spent.epsilon}")
+                  analyst=f"{sys.argv[3]} {child.spent.epsilon}")
     except dp.errors.Exhausted:
         break
 """

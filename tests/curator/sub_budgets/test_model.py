@@ -53,7 +53,7 @@ class Sharing(RuleBasedStateMachine):
         self.asked += 1
         text, spend = "SELECT COUNT(*) AS n FROM visits", dp.PureDP(epsilon=amount)
         try:
-            self.account[where].sql(text, spend=spend, asker=str(self.asked))
+            self.account[where].sql(text, spend=spend, analyst=str(self.asked))
         except Exhausted:
             assert amount > self.left[where]
         else:

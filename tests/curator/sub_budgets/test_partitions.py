@@ -139,13 +139,13 @@ class TestPeople:
 
     def test_all_questions_keep_a_person_in_the_same_parts(self) -> None:
         parts = by_person().partition("visits", by="ward", budget=ONE, k=1)
-        question = "SELECT note, COUNT(DISTINCT patient_id) AS n FROM visits GROUP BY note"
+        query = "SELECT note, COUNT(DISTINCT patient_id) AS n FROM visits GROUP BY note"
         wide = by_person(unit=dp.Person("patient_id", max_rows=50))
         again = wide.partition("visits", by="ward", budget=dp.PureDP(epsilon=9), k=1)
         texts = [f"SELECT SUM(age) AS s FROM visits WHERE age > {least}" for least in range(20)]
         exact = [first(again["A"].sql(text, spend=HALF))["s"] for text in texts]
         assert exact == sorted(exact, reverse=True)
-        assert code_of(lambda: parts["A"].sql(question, spend=HALF)) == "key_not_declared"
+        assert code_of(lambda: parts["A"].sql(query, spend=HALF)) == "key_not_declared"
 
     def test_a_join_on_the_person_stays_within_the_part(self) -> None:
         made = curator(CROWD, PERSON, [(person, 1) for person in range(7)])
@@ -281,7 +281,7 @@ class TestReopening:
                 keeping = parts._division.keeping
                 assert isinstance(keeping, SomeParts)
                 salts.append(keeping.salt)
-                parts["A"].sql(COUNT, spend=HALF, asker=str(len(salts)))
+                parts["A"].sql(COUNT, spend=HALF, analyst=str(len(salts)))
                 assert used(parts["A"]) == 0.5 * len(salts)
                 assert used(whole) == 1
         assert salts[0] == salts[1]

@@ -220,10 +220,10 @@ def test_a_purpose_is_stated_and_recorded(curator: dp.Curator) -> None:
     assert "research" in str(curator.history())
 
 
-def test_askers_may_be_listed() -> None:
-    curator = held(dp.Policy.of({**POLICY, "askers": ["ann"]}))
-    assert code_of(lambda: ask(curator, asker="bob")) == "policy_asker"
-    ask(curator, asker="ann")
+def test_analysts_may_be_listed() -> None:
+    curator = held(dp.Policy.of({**POLICY, "analysts": ["ann"]}))
+    assert code_of(lambda: ask(curator, analyst="bob")) == "policy_asker"
+    ask(curator, analyst="ann")
 
 
 def test_the_ledger_says_under_which_policy_a_question_was_asked(curator: dp.Curator) -> None:
@@ -279,7 +279,9 @@ def test_without_a_policy_a_purpose_is_recorded_if_given() -> None:
     curator.sql(COUNT, spend=dp.PureDP(epsilon=0.25), purpose="audit")
     assert [asked.purpose for asked in curator.history()] == ["", "audit"]
     number: Any = 3
-    assert code_of(lambda: curator.sql(COUNT, spend=HALF, asker="b", purpose=number)) == "not_text"
+    assert (
+        code_of(lambda: curator.sql(COUNT, spend=HALF, analyst="b", purpose=number)) == "not_text"
+    )
 
 
 class TestReading:

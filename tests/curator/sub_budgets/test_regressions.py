@@ -125,9 +125,9 @@ def test_an_explanation_of_a_part_does_not_show_the_salt() -> None:
     ledger = dp.ledger.Memory()
     curator = held(dp.Person("num", max_rows=2, of="patients"), ledger)
     part = curator.partition("visits", by="ward", budget=ONE, k=1)["A"]
-    question = "SELECT COUNT(*) AS n FROM visits"
-    texts = " ".join(part.explain(question, spend=ONE).sql)
-    kept = part.context.query(question).rows
+    query = "SELECT COUNT(*) AS n FROM visits"
+    texts = " ".join(part.explain(query, spend=ONE).sql)
+    kept = part.context.query(query).rows
     salts = _salts(kept)
     assert salts
     assert not any(str(salt) in texts for salt in salts)

@@ -203,7 +203,7 @@ class TestNames:
             released(first, 1, charge=(3, 0))
             second.open(terms(unit="Person('id')"))
             assert second.spent() == (0, 0)
-            assert second.find(asker="ann", question="count") is None
+            assert second.find(analyst="ann", query="count") is None
             reserve(second, (1, 0))
             for ledger in (first, second):
                 ledger.verify()
@@ -265,8 +265,8 @@ def test_any_encoding_keeps_what_was_written(encoding: str) -> None:
     server = postgres_server.shared()
     with Postgres(server.conninfo(server.database(options)), name="visits", key=KEY) as ledger:
         ledger.open(terms(unit="Person('größe 人')"))
-        released(ledger, "naïve ☃ \ud800", question="SELECT 'ü'", asker="Jürgen")
-        found = ledger.find(asker="Jürgen", question="SELECT 'ü'")
+        released(ledger, "naïve ☃ \ud800", query="SELECT 'ü'", analyst="Jürgen")
+        found = ledger.find(analyst="Jürgen", query="SELECT 'ü'")
         assert found == {"value": "naïve ☃ \ud800"}
         ledger.verify()
 
@@ -301,7 +301,7 @@ def test_a_disk_that_is_really_full_refuses_the_charge_and_loses_nothing(
         with pytest.raises(LedgerError, match="the server's disk is full") as refusal:
             fill()
         assert refusal.value.code == "ledger_unwritable"
-        assert visits.find(asker="ann", question="count") == {"value": 17}
+        assert visits.find(analyst="ann", query="count") == {"value": 17}
         checkpoint = visits.checkpoint()
         execute(conninfo, "ALTER TABLE discreet_ledger.entries SET TABLESPACE pg_default")
         reserve(visits)

@@ -71,7 +71,7 @@ class TestABrokenCommit:
         name = reserve(far)
         proxy.faults.append((COMMIT, fault))
         far.commit(name, {"value": 17})
-        assert far.find(asker="ann", question="count") == {"value": 17}
+        assert far.find(analyst="ann", query="count") == {"value": 17}
         assert [e.kind for e in far.entries()] == [
             EntryKind.OPENED,
             EntryKind.RESERVED,
@@ -109,7 +109,7 @@ class TestABrokenCommit:
         assert code_of(lambda: far.commit(name, {"value": 17})) == "ledger_outcome_unknown"
         assert code_of(far.spent) == "ledger_unreachable"
         proxy.refusing = False
-        assert far.find(asker="ann", question="count") == {"value": 17}  # it had arrived
+        assert far.find(analyst="ann", query="count") == {"value": 17}  # it had arrived
         assert code_of_closed(far, name) == "reservation_closed"
 
     def test_whose_transaction_will_not_end_is_unknown(
@@ -190,7 +190,7 @@ class TestEveryWriteIsRepeated:
         assert not proxy.faults
         assert team.spent() == (3, 0)
         team.commit(name, {"value": 1})
-        assert team.find(asker="ann", question="count") == {"value": 1}
+        assert team.find(analyst="ann", query="count") == {"value": 1}
         kinds = [e.kind for e in far.entries()]
         assert kinds[2:] == [EntryKind.DRAWN, EntryKind.RESERVED, EntryKind.COMMITTED]
         far.verify()

@@ -18,17 +18,17 @@ def main(folder: Path) -> None:
         try:
             while True:
                 name = ledger.reserve(
-                    asker="ann", question=str(done), charge=(0,), event="{}", detail={}
+                    analyst="ann", query=str(done), charge=(0,), event="{}", detail={}
                 )
                 ledger.commit(name, {"text": "x" * 5000})
                 done += 1
         except LedgerError as error:
             words.append(error.code)
         ledger.verify()
-        if done and all(ledger.find(asker="ann", question=str(n)) for n in range(done)):
+        if done and all(ledger.find(analyst="ann", query=str(n)) for n in range(done)):
             words.append("whole")
         ballast.unlink()
-        ledger.reserve(asker="ann", question="last", charge=(10,), event="{}", detail={})
+        ledger.reserve(analyst="ann", query="last", charge=(10,), event="{}", detail={})
         ledger.verify()
         words.append("goes-on")
     sys.stdout.write(" ".join(words))

@@ -32,7 +32,7 @@ class TestAFullDisk:
         connection.execute(f"PRAGMA max_page_count = {pages}")
         assert code_of(lambda: self.fill(kept)) == "ledger_unwritable"
         kept.verify(before)
-        assert kept.find(asker="ann", question="count") == {"value": 17}
+        assert kept.find(analyst="ann", query="count") == {"value": 17}
         connection.execute("PRAGMA max_page_count = 1000000")
         reserve(kept)
         kept.verify(before)

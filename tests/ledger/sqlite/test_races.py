@@ -22,7 +22,7 @@ def test_eight_threads_spend_the_limit_exactly(ledger: Ledger) -> None:
         done = 0
         while True:
             try:
-                name = reserve(ledger, (1, 0), asker=str(worker))
+                name = reserve(ledger, (1, 0), analyst=str(worker))
             except Exhausted:
                 return done
             ledger.commit(name, {"worker": worker})

@@ -294,7 +294,7 @@ class TestOtherKeys:
                 ledger.verify,
                 lambda: ledger.open(terms()),
                 lambda: reserve(ledger),
-                lambda: ledger.find(asker="ann", question="count"),
+                lambda: ledger.find(analyst="ann", query="count"),
                 lambda: ledger.tag("x"),
             ):
                 assert code_of(attempt) == "ledger_key_wrong"

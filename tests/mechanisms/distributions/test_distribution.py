@@ -17,11 +17,11 @@ from discreet.noise import Seeded
 from discreet.release.intervals import (
     DiscreteGaussianDistribution,
     DiscreteLaplaceDistribution,
-    Law,
+    Distribution,
     RoundedGaussian,
     RoundedLaplace,
-    law_from_plain,
-    law_of,
+    distribution_from_dict,
+    distribution_of,
 )
 from tests.mechanisms import laws as written
 from tests.release.intervals.draws import DEVIATIONS, KINDS
@@ -40,40 +40,46 @@ STEPS = [1.0, 0.25, 8.0]
 @pytest.mark.parametrize("spread", SPREADS)
 @pytest.mark.parametrize("step", STEPS)
 class TestEnumeration:
-    def law(self, kind: type[Law], spread: float, step: float) -> Law:
+    def distribution(self, kind: type[Distribution], spread: float, step: float) -> Distribution:
         return kind(spread * step, step)  # type: ignore[call-arg]
 
-    def test_tails(self, kind: type[Law], spread: float, step: float) -> None:
-        law = self.law(kind, spread, step)
+    def test_tails(self, kind: type[Distribution], spread: float, step: float) -> None:
+        distribution = self.distribution(kind, spread, step)
         _, at_least = INDEPENDENT[kind](spread)
         for m in range(12):
             expected = 2 * at_least(m + 1)
             for x in (m * step, (m + 0.99) * step):
-                assert law.tail(x) == pytest.approx(expected, rel=1e-10, abs=1e-15)
-            assert law.above(np.array([m * step]))[0] == pytest.approx(expected / 2, abs=1e-14)
-            assert law.above(np.array([-(m + 1) * step]))[0] == pytest.approx(
+                assert distribution.tail(x) == pytest.approx(expected, rel=1e-10, abs=1e-15)
+            assert distribution.above(np.array([m * step]))[0] == pytest.approx(
+                expected / 2, abs=1e-14
+            )
+            assert distribution.above(np.array([-(m + 1) * step]))[0] == pytest.approx(
                 1 - expected / 2, abs=1e-14
             )
-        assert law.tail(-0.1) == 1
+        assert distribution.tail(-0.1) == 1
 
     def test_deviation_and_characteristic(
-        self, kind: type[Law], spread: float, step: float
+        self, kind: type[Distribution], spread: float, step: float
     ) -> None:
-        law = self.law(kind, spread, step)
+        distribution = self.distribution(kind, spread, step)
         mass, _ = INDEPENDENT[kind](spread)
         k = np.arange(-math.ceil(45 * spread) - 5, math.ceil(45 * spread) + 6)
         p = np.array([mass(int(z)) for z in k])
-        assert law.std == pytest.approx(step * math.sqrt(p @ k**2), rel=1e-9)
+        assert distribution.std == pytest.approx(step * math.sqrt(p @ k**2), rel=1e-9)
         t = np.array([0.0, 0.01, 0.3, 1.0, 3.1, 7.0, -2.0]) / step
-        assert law.characteristic(t) == pytest.approx(np.cos(np.outer(t * step, k)) @ p, abs=1e-12)
+        assert distribution.characteristic(t) == pytest.approx(
+            np.cos(np.outer(t * step, k)) @ p, abs=1e-12
+        )
 
-    def test_half_widths_are_least(self, kind: type[Law], spread: float, step: float) -> None:
-        law = self.law(kind, spread, step)
+    def test_half_widths_are_least(
+        self, kind: type[Distribution], spread: float, step: float
+    ) -> None:
+        distribution = self.distribution(kind, spread, step)
         for confidence in (0.01, 0.3, 0.5, 0.9, 0.95, 0.999, 1 - 1e-9):
-            h = law.half_width(confidence)
+            h = distribution.half_width(confidence)
             assert h % step == 0
-            assert law.tail(h) <= 1 - confidence
-            assert h == 0 or law.tail(h - step) > 1 - confidence
+            assert distribution.tail(h) <= 1 - confidence
+            assert h == 0 or distribution.tail(h - step) > 1 - confidence
 
 
 def test_worked_numbers() -> None:  # modern-data:C1, N1
@@ -92,8 +98,8 @@ def test_worked_numbers() -> None:  # modern-data:C1, N1
         (DiscreteGaussianDistribution(1, 1), 0.9999998),
         (RoundedGaussian(1, 1), 1.083333),
     ]
-    for law, variance in variances:
-        assert law.std**2 == pytest.approx(variance, abs=1e-6)
+    for distribution, variance in variances:
+        assert distribution.std**2 == pytest.approx(variance, abs=1e-6)
 
 
 def test_wide_discrete_normals_need_no_table() -> None:
@@ -107,7 +113,7 @@ def test_wide_discrete_normals_need_no_table() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_extreme_scales(kind: type[Law]) -> None:
+def test_extreme_scales(kind: type[Distribution]) -> None:
     coarse = kind(1e-3, 1.0)  # type: ignore[call-arg]
     assert coarse.half_width(0.95) == 0
     assert coarse.std < 1e-100
@@ -117,7 +123,7 @@ def test_extreme_scales(kind: type[Law]) -> None:
     assert fine.half_width(0.95) == pytest.approx(continuous, rel=1e-9)
 
 
-MECHANISMS: list[tuple[Additive, Law]] = [
+MECHANISMS: list[tuple[Additive, Distribution]] = [
     (Laplace(epsilon=0.5, sensitivity=3), RoundedLaplace(1.5, 0.25)),
     (DiscreteLaplaceMechanism(epsilon=0.5, sensitivity=3), DiscreteLaplaceDistribution(1.5, 0.25)),
     (DiscreteGaussianMechanism(rho=0.125, sensitivity=3), DiscreteGaussianDistribution(1.5, 0.25)),
@@ -126,13 +132,13 @@ MECHANISMS: list[tuple[Additive, Law]] = [
 
 class TestMechanisms:
     @pytest.mark.parametrize(("mechanism", "law"), MECHANISMS)
-    def test_their_laws(self, mechanism: Additive, law: Law) -> None:
-        assert law_of(mechanism, step=0.25) == law
+    def test_their_laws(self, mechanism: Additive, distribution: Distribution) -> None:
+        assert distribution_of(mechanism, step=0.25) == distribution
 
     def test_the_normal_one(self) -> None:
         mechanism = Gaussian(epsilon=1, delta=1e-5, sensitivity=2)
-        law = law_of(mechanism, step=2)
-        assert law == RoundedGaussian(4 * mechanism.noise_multiplier, 2)
+        distribution = distribution_of(mechanism, step=2)
+        assert distribution == RoundedGaussian(4 * mechanism.noise_multiplier, 2)
 
     def test_a_release_follows_its_law(self) -> None:
         source = Seeded(7)
@@ -143,16 +149,16 @@ class TestMechanisms:
             Gaussian(epsilon=1, delta=1e-3, sensitivity=1, randomness=source),
             DiscreteGaussianMechanism(rho=0.1, sensitivity=1, randomness=source),
         ):
-            law = law_of(mechanism, step=1, size=size)
+            distribution = distribution_of(mechanism, step=1, size=size)
             drawn = np.abs(mechanism.release(np.zeros(size, dtype=np.int64)))
             for m in range(10):
-                p = law.tail(m)
+                p = distribution.tail(m)
                 slack = DEVIATIONS * math.sqrt(p * (1 - p) / size)
                 assert abs(float((drawn > m).mean()) - p) <= slack
 
     def test_others_have_none(self) -> None:
         with pytest.raises(InvalidParameter) as caught:
-            law_of(TruncatedLike(), step=1)  # type: ignore[arg-type]
+            distribution_of(TruncatedLike(), step=1)  # type: ignore[arg-type]
         assert caught.value.code == "law_unknown"
 
 
@@ -164,9 +170,9 @@ class TruncatedLike:
 class TestJson:
     @pytest.mark.parametrize("kind", KINDS)
     @given(spread=st.floats(1e-6, 1e9), exponent=st.integers(-60, 20))
-    def test_round_trip(self, kind: type[Law], spread: float, exponent: int) -> None:
-        law = kind(spread, 2.0**exponent)  # type: ignore[call-arg]
-        assert law_from_plain(json.loads(json.dumps(law.plain()))) == law
+    def test_round_trip(self, kind: type[Distribution], spread: float, exponent: int) -> None:
+        distribution = kind(spread, 2.0**exponent)  # type: ignore[call-arg]
+        assert distribution_from_dict(json.loads(json.dumps(distribution.plain()))) == distribution
 
     @pytest.mark.parametrize(
         "plain",
@@ -181,7 +187,7 @@ class TestJson:
     )
     def test_anything_else_is_refused(self, plain: dict[str, object]) -> None:
         with pytest.raises(InvalidParameter) as caught:
-            law_from_plain(plain)
+            distribution_from_dict(plain)
         assert caught.value.code == "law_not_plain"
 
 
@@ -200,7 +206,9 @@ class TestRefusals:
             (1, 3, "grid_not_power_of_two"),
         ],
     )
-    def test_parameters(self, kind: type[Law], spread: object, step: object, code: str) -> None:
+    def test_parameters(
+        self, kind: type[Distribution], spread: object, step: object, code: str
+    ) -> None:
         with pytest.raises(InvalidParameter) as caught:
             kind(spread, step)  # type: ignore[call-arg]
         assert caught.value.code == code

@@ -67,7 +67,7 @@ def tilts_of(game: Game, queries: QuerySet, counts: np.ndarray, drawn: list[int]
 
 def signed_law(tilts: Tilts) -> np.ndarray:
     """Probabilities of all queries, then of all negations."""
-    law = tilts.law
+    law = tilts.distribution
     logs = np.concatenate([law.tilts, -law.tilts]).reshape(2, -1, law.width)
     top = logs.max(axis=(0, 2), keepdims=True)
     inside = np.exp(logs - top)

@@ -50,8 +50,8 @@ class Uncapped(Tilts):
     """Plain multiplicative weights: a query may get all the weight."""
 
     @property
-    def law(self) -> SignedLaw:
-        return SignedLaw.project(super().law.tilts, self.width, 1)
+    def distribution(self) -> SignedLaw:
+        return SignedLaw.project(super().distribution.tilts, self.width, 1)
 
 
 class PlainGame(SampledGame):

@@ -18,7 +18,7 @@ from discreet.queries.analysts.predicted_error import normal_errors
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.query_class import AnyQuery, Conjunctions
 from discreet.queries.matrix.residual_weights import gains, residual_strategy
-from discreet.queries.record_count import BoughtCount, PublicCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount
 from discreet.queries.workload.linear_query import Weights
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -76,7 +76,7 @@ def test_twin_that_prices_a_record_that_comes_or_goes_is_caught() -> None:
     """Exchanged records are farther apart than one of them is from nothing."""
     workload = Workload.marginals(SMALL, 2)
     strategy = exchange_strategy([gains(workload)], SMALL.shape)
-    twin = strategy.moved_l2_squared(BoughtCount())
+    twin = strategy.moved_l2_squared(NoisyRecordCount())
     assert twin < 0.6 * strategy.moved_l2_squared(PublicCount(5))
 
 
@@ -196,7 +196,7 @@ def test_pure_spends_are_refused(spend: dp.PureDP | dp.ApproxDP) -> None:
 def test_bad_input_is_refused_before_or_without_showing_data() -> None:
     """Neighbours that come and go, other totals, too many queries, unknown sets, wide queries."""
     with pytest.raises(InvalidParameter, match="records_not_public"):
-        NoisyHistogram(SMALL, SPEND, BoughtCount())  # type: ignore[arg-type]
+        NoisyHistogram(SMALL, SPEND, NoisyRecordCount())  # type: ignore[arg-type]
     with pytest.raises(InvalidData, match="records_differ"):
         NoisyHistogram(SMALL, SPEND, PublicCount(7)).release(np.ones(24, dtype=int))
     with pytest.raises(InvalidParameter, match="queries_beyond_padding"):

@@ -10,7 +10,7 @@ from discreet.core.events.event import Nothing
 from discreet.noise import Noiseless
 from discreet.queries.analysts.correction import Correction
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
-from discreet.queries.record_count import BoughtCount, PublicCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount
 from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.universe import Universe
 
@@ -52,7 +52,7 @@ def test_all_streams_are_paid_to_their_cut_offs() -> None:
 
 def test_refusals() -> None:
     for change, code in (
-        ({"size": BoughtCount()}, "game_needs_replacement"),
+        ({"size": NoisyRecordCount()}, "game_needs_replacement"),
         ({"cutoff": 0}, "not_a_count"),
         ({"threshold": 0}, "not_positive"),
     ):

@@ -17,7 +17,7 @@ from discreet.queries.analysts.game import Tilts
 from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import Drawing, SampledGame
-from discreet.queries.record_count import BoughtCount, PublicCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount
 from discreet.queries.synopses.synopsis import recalled
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -143,7 +143,7 @@ def test_fine_grids_and_large_batches_are_summed_in_double_precision() -> None:
     queries = QuerySet(shape, np.array([[65535, 1], [3, 65535], [7, 7]], dtype=np.uint16))
     game = sampled(shape, 10, 2, batch_q=300)
     tilts = tilts_of(game, queries, np.array([6, 4]), [0])
-    net = tilts.law.draw(300, Seeded(4))
+    net = tilts.distribution.draw(300, Seeded(4))
     assert game.batch_q * 65535 > 1 << 24
     gains = replace(game, randomness=Seeded(4)).query_player(tilts).move()
     assert gains.tolist() == (net @ queries.rows.astype(np.int64)).tolist()
@@ -159,11 +159,11 @@ def test_draws_have_the_projected_law(width: int, s: int) -> None:
     queries = random_queries(shape, rng)
     tilts = tilts_of(game, queries, np.array([5, 3, 1]), [1, 2, 2])
     law = signed_law(tilts)
-    query, sign = tilts.law.signed_draws(20_000, Seeded(s))
+    query, sign = tilts.distribution.signed_draws(20_000, Seeded(s))
     seen = np.bincount(query + 6 * (sign < 0), minlength=12)
     assert stats.chisquare(seen, 20_000 * law).pvalue > 1e-6
-    assert tilts.law.net() == pytest.approx(law[:6] - law[6:])
-    net = tilts.law.draw(500, SYSTEM)
+    assert tilts.distribution.net() == pytest.approx(law[:6] - law[6:])
+    net = tilts.distribution.draw(500, SYSTEM)
     assert np.abs(net).sum() <= 500
 
 
@@ -183,7 +183,7 @@ def test_the_query_player_regrets_no_more_than_the_bound(width: int) -> None:
         gained, total = 0.0, np.zeros(24)
         for cell in rng.integers(0, 4, rounds):
             gaps = truth - queries.rows[:, cell] / 255
-            gained += 0.5 + float(tilts.law.net() @ gaps) / 2
+            gained += 0.5 + float(tilts.distribution.net() @ gaps) / 2
             total += gaps
             tilts.learn(np.array([cell]))
         worst = np.sort(np.abs(total).reshape(-1, width).max(axis=1))[-s:].mean()
@@ -195,8 +195,8 @@ class Reversed(Tilts):
     """The twin of the printed update: it looks for queries that are answered well."""
 
     @property
-    def law(self) -> SignedLaw:
-        right = super().law
+    def distribution(self) -> SignedLaw:
+        right = super().distribution
         return SignedLaw.project(-right.tilts, self.width, self.s)
 
 
@@ -339,7 +339,7 @@ def test_several_records_of_a_person_cost_as_much_more() -> None:
     ("change", "code"),
     [
         ({"s": 11}, "cap_unreachable"),
-        ({"size": BoughtCount()}, "game_needs_replacement"),
+        ({"size": NoisyRecordCount()}, "game_needs_replacement"),
         ({"rounds": 1 << 50}, "game_too_long"),
         ({"step_q": 1000}, "game_too_long"),
         ({"shape": shape_of(4, 1 << 33, 1)}, "game_too_large"),

@@ -12,7 +12,7 @@ from discreet.queries.analysts.guarantee import (
     public_records,
     require_one_row_replaced,
 )
-from discreet.queries.record_count import BoughtCount, PublicCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount
 
 APPROXIMATE = AnalystGuarantee(OneQuery(), events.Approximate(epsilon=0.5, delta=1e-7))
 CONCENTRATED = AnalystGuarantee(OneQuery(), events.Exponential(epsilon=0.01) * 100)
@@ -69,4 +69,4 @@ def test_other_units_are_refused(unit: Row | Person | Replace) -> None:
 def test_the_number_of_records_must_be_public() -> None:
     assert public_records(PublicCount(7)) == 7
     with pytest.raises(InvalidParameter):
-        public_records(BoughtCount())
+        public_records(NoisyRecordCount())

@@ -34,7 +34,7 @@ from discreet.queries.analysts.public_round import PublicRound
 from discreet.queries.analysts.query_class import Conjunctions
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import SampledGame
-from discreet.queries.record_count import BoughtCount, PublicCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount
 from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.linear_query import Weights
 from discreet.queries.workload.universe import Universe
@@ -152,7 +152,7 @@ def test_noise_for_one_record_is_noticed_where_a_person_has_two(row: Row) -> Non
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.title)
 def test_records_that_come_or_go_are_refused(row: Row) -> None:
     with pytest.raises(InvalidParameter):
-        row.build(row.spend, BoughtCount(), 1)
+        row.build(row.spend, NoisyRecordCount(), 1)
 
 
 def law(game: Game, queries: QuerySet, counts: Wholes) -> np.ndarray:

@@ -28,7 +28,7 @@ from discreet.queries.boosting.fits import (
     WeightsFit,
 )
 from discreet.queries.net import small_databases
-from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.workload.families import Each, Listed, Prefixes, Ranges
 from discreet.queries.workload.linear_query import query_of
 from discreet.queries.workload.universe import Universe
@@ -67,7 +67,7 @@ def terms(
     )
 
 
-@pytest.mark.parametrize("size", [PublicCount(10), BoughtCount()], ids=["exchanged", "added"])
+@pytest.mark.parametrize("size", [PublicCount(10), NoisyRecordCount()], ids=["exchanged", "added"])
 @pytest.mark.parametrize("asked", [1, 2, 3])
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_no_sample_of_queries_moves_further_than_its_reach(
@@ -89,9 +89,9 @@ def test_no_sample_of_queries_moves_further_than_its_reach(
 
 
 def test_cells_cost_one_record_however_many_are_sampled() -> None:
-    assert sampled_reach(WORKLOADS["cells"], 4, BoughtCount()) == 1
+    assert sampled_reach(WORKLOADS["cells"], 4, NoisyRecordCount()) == 1
     assert sampled_reach(WORKLOADS["cells"], 4, PublicCount(9)) == 2
-    assert sampled_reach(Workload.of(FOUR, {"x": Ranges(4)}), 5, BoughtCount()) == 5
+    assert sampled_reach(Workload.of(FOUR, {"x": Ranges(4)}), 5, NoisyRecordCount()) == 5
 
 
 @pytest.mark.parametrize("records", [1, 3])

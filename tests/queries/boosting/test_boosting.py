@@ -21,7 +21,7 @@ from discreet.queries.boosting.bounds import draws_rho, rounds_needed
 from discreet.queries.boosting.fits import LeastSquaresFit, Sample
 from discreet.queries.boosting.reweighting import STEPS, Reweighting, in_steps
 from discreet.queries.net import small_databases
-from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.workload.families import Each, Listed, Ranges
 from discreet.queries.workload.linear_query import query_of
 from discreet.queries.workload.universe import Universe
@@ -35,7 +35,7 @@ SPENDS = [dp.PureDP(epsilon=2), dp.ZCDP(rho=0.1), dp.ApproxDP(epsilon=1, delta=1
 
 
 class TestPrice:
-    @pytest.mark.parametrize("size", [PublicCount(100), BoughtCount()])
+    @pytest.mark.parametrize("size", [PublicCount(100), NoisyRecordCount()])
     @pytest.mark.parametrize("spend", SPENDS, ids=str)
     def test_the_event_costs_the_spend_and_no_more(
         self, spend: Guarantee, size: RecordCount
@@ -232,7 +232,7 @@ class TestAccuracy:
         plan = BoostingForQueries(
             SIXTEEN,
             dp.ZCDP(rho=0.5),
-            BoughtCount(),
+            NoisyRecordCount(),
             sample=40,
             base=NoisySample(LeastSquaresFit()),
             records=2,

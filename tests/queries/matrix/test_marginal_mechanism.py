@@ -15,7 +15,7 @@ from discreet.core.domain import Categories
 from discreet.core.guarantee import Guarantee
 from discreet.errors import InvalidData, InvalidParameter
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
-from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.synopses.synopsis import recalled
 from discreet.queries.workload.families import Each, Listed, Prefixes, Ranges
 from discreet.queries.workload.universe import Universe
@@ -51,7 +51,7 @@ class Rows:
 
 
 @pytest.mark.parametrize("spend", SPENDS, ids=lambda spend: type(spend).__name__)
-@pytest.mark.parametrize("size", [BoughtCount(), PublicCount(N)], ids=["bought", "public"])
+@pytest.mark.parametrize("size", [NoisyRecordCount(), PublicCount(N)], ids=["bought", "public"])
 def test_the_error_is_the_one_that_was_predicted(spend: Guarantee, size: RecordCount) -> None:
     """250 releases; in total within 5 sigma, each query's variance within 7: 1e-6 false alarms."""
     mechanism = MarginalMechanism(WORKLOAD, spend, size=size)

@@ -15,7 +15,7 @@ from discreet.queries.matrix.gaussian_optimum import gaussian_optimum
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.marginal_strategy import AxisContrast, MarginalStrategy
 from discreet.queries.matrix.residual_weights import gains, residual_strategy, table_strategy
-from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.workload.families import Each, Listed, Prefixes, Ranges
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -24,7 +24,7 @@ UNIVERSE = Universe.of(a=range(2), b=range(3), c=range(4))
 MIXED = Workload.union(
     Workload.marginals(UNIVERSE, 2), Workload.of(UNIVERSE, {"c": Ranges(4), "a": Each(2)})
 )
-SIZES: list[RecordCount] = [BoughtCount(), PublicCount(100)]
+SIZES: list[RecordCount] = [NoisyRecordCount(), PublicCount(100)]
 
 
 def columns(strategy: MarginalStrategy, universe: Universe) -> NDArray[np.object_]:
@@ -56,10 +56,10 @@ def test_contrasts_are_multiples_of_the_centring_with_equal_columns(size: int) -
 def test_the_sensitivity_is_that_of_every_record_and_of_the_worst_exchange(find: object) -> None:
     """All cells and all pairs of cells, in whole numbers."""
     assert callable(find)
-    strategy: MarginalStrategy = find(MIXED, BoughtCount())
+    strategy: MarginalStrategy = find(MIXED, NoisyRecordCount())
     rows = columns(strategy, UNIVERSE)
-    assert {int(np.abs(row).sum()) for row in rows} == {strategy.moved_l1(BoughtCount())}
-    assert {int((row**2).sum()) for row in rows} == {strategy.moved_l2_squared(BoughtCount())}
+    assert {int(np.abs(row).sum()) for row in rows} == {strategy.moved_l1(NoisyRecordCount())}
+    assert {int((row**2).sum()) for row in rows} == {strategy.moved_l2_squared(NoisyRecordCount())}
     pairs = list(itertools.combinations(rows, 2))
     assert max(int(np.abs(x - y).sum()) for x, y in pairs) <= strategy.moved_l1(PublicCount(9))
     worst = max(int(((x - y) ** 2).sum()) for x, y in pairs)
@@ -67,7 +67,7 @@ def test_the_sensitivity_is_that_of_every_record_and_of_the_worst_exchange(find:
 
 
 def test_the_bound_on_exchanges_over_many_attributes_is_sound_and_reached_table_by_table() -> None:
-    strategy = residual_strategy(MIXED, BoughtCount())
+    strategy = residual_strategy(MIXED, NoisyRecordCount())
     for table in strategy.tables:
         rows = columns(MarginalStrategy((table,)), UNIVERSE)
         pairs = itertools.combinations(rows, 2)
@@ -80,8 +80,8 @@ def test_gaussian_precisions_reach_the_certified_optimum_for_marginals() -> None
     for ways in (1, 2):
         workload = Workload.marginals(UNIVERSE, ways)
         certified = gaussian_optimum(workload.gram(), gap=1e-6)
-        strategy = residual_strategy(workload, BoughtCount())
-        error = strategy.moved_l2_squared(BoughtCount()) * math.fsum(
+        strategy = residual_strategy(workload, NoisyRecordCount())
+        error = strategy.moved_l2_squared(NoisyRecordCount()) * math.fsum(
             gain / strategy.precisions[places] for places, gain in gains(workload).items()
         )
         assert certified.bound * (1 - 1e-6) <= error <= certified.bound * 1.001
@@ -90,7 +90,7 @@ def test_gaussian_precisions_reach_the_certified_optimum_for_marginals() -> None
 def test_gains_are_those_of_the_dense_workload() -> None:
     """The total error of least squares from residuals, against the explicit covariance."""
     workload = Workload.union(MIXED, Workload.of(UNIVERSE, {"b": Listed([[0.5, -1, 2]])}, weight=3))
-    strategy = residual_strategy(workload, BoughtCount())
+    strategy = residual_strategy(workload, NoisyRecordCount())
     whole = columns(strategy, UNIVERSE).T.astype(np.float64)
     covariance = np.linalg.pinv(whole.T @ whole, rcond=1e-12)
     dense = float(np.einsum("ij,ij->", covariance, workload.gram()))
@@ -116,10 +116,10 @@ def test_two_valued_attributes_do_as_well_as_fourier_coefficients(attributes: in
     """Signed sums by themselves, w_A ∝ (g_A / 2^|A|)^{1/3}: error (Σ (g_A / 2^|A|)^{1/3})³."""
     universe = Universe.of(**{f"x{i}": range(2) for i in range(attributes)})
     workload = Workload.marginals(universe, 2)
-    strategy = table_strategy(workload, BoughtCount())
+    strategy = table_strategy(workload, NoisyRecordCount())
     needed = gains(workload)
     fourier = sum((gain / 2 ** len(places)) ** (1 / 3) for places, gain in needed.items()) ** 3
-    found = strategy.moved_l1(BoughtCount()) ** 2 * math.fsum(
+    found = strategy.moved_l1(NoisyRecordCount()) ** 2 * math.fsum(
         gain / strategy.precisions[places] for places, gain in needed.items()
     )
     assert found <= fourier * 1.001
@@ -137,10 +137,10 @@ class Forgetful(MarginalStrategy):
 
 
 def test_a_twin_that_forgets_all_tables_but_one_is_caught_by_enumeration() -> None:
-    twin = Forgetful(residual_strategy(MIXED, BoughtCount()).tables)
+    twin = Forgetful(residual_strategy(MIXED, NoisyRecordCount()).tables)
     rows = columns(twin, UNIVERSE)
-    assert max(int(np.abs(row).sum()) for row in rows) > twin.moved_l1(BoughtCount())
-    assert max(int((row**2).sum()) for row in rows) > twin.moved_l2_squared(BoughtCount())
+    assert max(int(np.abs(row).sum()) for row in rows) > twin.moved_l1(NoisyRecordCount())
+    assert max(int((row**2).sum()) for row in rows) > twin.moved_l2_squared(NoisyRecordCount())
 
 
 def test_a_release_keeps_its_claim_and_that_of_the_forgetful_twin_is_refuted() -> None:

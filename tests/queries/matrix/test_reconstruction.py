@@ -12,7 +12,7 @@ from discreet.queries.matrix.mechanism import MatrixMechanism
 from discreet.queries.matrix.product import ProductStrategy
 from discreet.queries.matrix.reconstruction import LeastSquares, NonNegative, projected
 from discreet.queries.matrix.strategy import hierarchical, identity
-from discreet.queries.record_count import BoughtCount, PublicCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount
 from discreet.queries.workload.families import Each, Ranges
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -23,7 +23,9 @@ NOISY = np.random.default_rng(3).normal(1, 4, (len(hierarchical(6).rows), 3))
 
 
 def test_it_is_the_solution_of_non_negative_least_squares() -> None:
-    found = NonNegative(iterations=20_000, tolerance=1e-12).counts(STRATEGY, NOISY, BoughtCount())
+    found = NonNegative(iterations=20_000, tolerance=1e-12).counts(
+        STRATEGY, NOISY, NoisyRecordCount()
+    )
     exact, _ = nnls(MATRIX, NOISY.ravel())
     assert found.ravel() == pytest.approx(exact, abs=1e-4)
     assert found.min() >= 0
@@ -45,7 +47,9 @@ def test_fitted_measurements_are_never_further_from_the_truth() -> None:
         truth = rng.poisson(0.5, (6, 3)).astype(float)
         noisy = (MATRIX @ truth.ravel()).reshape(NOISY.shape) + rng.normal(0, 3, NOISY.shape)
         distances = [
-            np.linalg.norm(MATRIX @ (how.counts(STRATEGY, noisy, BoughtCount()) - truth).ravel())
+            np.linalg.norm(
+                MATRIX @ (how.counts(STRATEGY, noisy, NoisyRecordCount()) - truth).ravel()
+            )
             for how in (NonNegative(), LeastSquares())
         ]
         assert distances[0] <= distances[1] * (1 + 1e-4)

@@ -15,7 +15,7 @@ from discreet.queries.matrix.mechanism import MatrixMechanism
 from discreet.queries.matrix.product import ProductStrategy
 from discreet.queries.matrix.strategy import identity, total
 from discreet.queries.matrix.union import UnionStrategy, gaussian_union, laplace_union
-from discreet.queries.record_count import BoughtCount, PublicCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount
 from discreet.queries.workload.families import Each, Prefixes, Ranges
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -58,7 +58,7 @@ def test_the_sensitivity_counts_every_part_with_its_weight(find: object) -> None
             for weight, part in zip(union.weights, union.parts, strict=True)
         ]
         rows.append(np.concatenate(parts).astype(object))
-    known, public = BoughtCount(), PublicCount(5)
+    known, public = NoisyRecordCount(), PublicCount(5)
     assert max(int(np.abs(row).sum()) for row in rows) <= union.moved_l1(known)
     assert max(int((row**2).sum()) for row in rows) <= union.moved_l2_squared(known)
     for x, y in itertools.combinations(rows[::5], 2):

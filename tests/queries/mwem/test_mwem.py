@@ -19,7 +19,7 @@ from discreet.queries.mwem.fitting import (
 )
 from discreet.queries.mwem.mwem import MWEM, AverageIterate, suggested_rounds
 from discreet.queries.mwem.rounds import MarginalRound, QueryRound, SelectedRound, exact_answers
-from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.workload.families import Listed, Ranges
 from discreet.queries.workload.linear_query import on_grid
 from discreet.queries.workload.universe import Universe
@@ -31,13 +31,13 @@ PAIRS = Workload.union(Workload.marginals(SMALL, 1), Workload.marginals(SMALL, 2
 
 SPENDS = [dp.PureDP(epsilon=1), dp.ZCDP(rho=0.5), dp.ApproxDP(epsilon=1, delta=1e-6)]
 
-SIZES: list[RecordCount] = [PublicCount(4), BoughtCount()]
+SIZES: list[RecordCount] = [PublicCount(4), NoisyRecordCount()]
 
 
 def neighbours(counts: np.ndarray, size: RecordCount) -> list[np.ndarray]:
     """All tables that one record can lead to."""
     units = np.eye(len(counts), dtype=int)
-    if isinstance(size, BoughtCount):
+    if isinstance(size, NoisyRecordCount):
         return [counts + unit for unit in units]
     return [
         counts - units[i] + units[j]
@@ -81,7 +81,7 @@ def test_twin_that_forgets_that_an_exchange_moves_two_cells_is_caught() -> None:
     """A marginal measured under Replace as if one cell changed: more than epsilon is lost."""
     before, after = np.array([4, 0, 0, 0, 0, 0]), np.array([3, 1, 0, 0, 0, 0])
     honest = MarginalRound().l1(PAIRS, PublicCount(4))
-    twin = MarginalRound().l1(PAIRS, BoughtCount())
+    twin = MarginalRound().l1(PAIRS, NoisyRecordCount())
     moved = max(
         np.abs(x - y).sum()
         for x, y in zip(exact_answers(PAIRS, before), exact_answers(PAIRS, after), strict=True)
@@ -233,7 +233,7 @@ def correlated(records: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("each", [QueryRound(), MarginalRound()], ids=["query", "marginal"])
-@pytest.mark.parametrize("size", [PublicCount(5000), BoughtCount()], ids=["replace", "add"])
+@pytest.mark.parametrize("size", [PublicCount(5000), NoisyRecordCount()], ids=["replace", "add"])
 def test_many_marginals_are_answered_better_than_one_by_one(
     each: SelectedRound, size: RecordCount
 ) -> None:
@@ -279,7 +279,7 @@ def test_a_public_start_and_the_average_of_all_rounds() -> None:
 
 
 def test_records_per_person_multiply_every_sensitivity() -> None:
-    one, three = (MWEM(PAIRS, SPENDS[0], BoughtCount(), 2, records=k) for k in (1, 3))
+    one, three = (MWEM(PAIRS, SPENDS[0], NoisyRecordCount(), 2, records=k) for k in (1, 3))
     assert three.spread == pytest.approx(3 * one.spread, rel=0.05)
     assert three.selector.rate() == one.selector.rate() / 3
     assert three.event.epsilon(delta=0) <= 1
@@ -303,5 +303,5 @@ def test_bad_input_is_refused() -> None:
 
 
 def test_an_empty_table_is_answered() -> None:
-    found = MWEM(PAIRS, SPENDS[0], BoughtCount(), 2).release(np.zeros(6, dtype=np.int64))
+    found = MWEM(PAIRS, SPENDS[0], NoisyRecordCount(), 2).release(np.zeros(6, dtype=np.int64))
     assert found.counts.sum() >= 1 - 1e-9

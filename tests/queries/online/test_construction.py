@@ -20,7 +20,7 @@ from discreet.queries.online.construction import OnlineConstruction
 from discreet.queries.online.multiplicative_updaters import MultiplicativeUpdater
 from discreet.queries.online.pmw import private_multiplicative_weights
 from discreet.queries.online.updaters import MedianUpdater, PerceptronUpdater
-from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.workload.linear_query import LinearQuery, Region, Weights
 
 NUMBERS = np.random.default_rng(9)
@@ -50,7 +50,9 @@ def truth(query: LinearQuery) -> float:
     return query.answer(COUNTS.astype(float)) / float(COUNTS.sum())
 
 
-@pytest.mark.parametrize("size", [PublicCount(100_000), BoughtCount()], ids=["public", "bought"])
+@pytest.mark.parametrize(
+    "size", [PublicCount(100_000), NoisyRecordCount()], ids=["public", "bought"]
+)
 @pytest.mark.parametrize("spend", SPENDS, ids=lambda s: type(s).__name__)
 def test_the_event_costs_no_more_than_the_spend(spend: Guarantee, size: RecordCount) -> None:
     plan = OnlineConstruction(MultiplicativeUpdater(CELLS, 0.2), spend, size, 1000, cutoff=20)
@@ -209,7 +211,7 @@ def test_other_updaters_work_online() -> None:
 
 def test_a_bought_number_of_records_is_noisy_and_paid_for() -> None:
     plan = OnlineConstruction(
-        MultiplicativeUpdater(CELLS, 0.2), SPENDS[0], BoughtCount(), 3000, cutoff=20
+        MultiplicativeUpdater(CELLS, 0.2), SPENDS[0], NoisyRecordCount(), 3000, cutoff=20
     )
     totals = {plan.open(COUNTS).total for _ in range(12)}
     assert len(totals) > 1
@@ -247,7 +249,7 @@ def test_memory_does_not_grow_with_questions() -> None:
 def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="records_unknown"):
         private_multiplicative_weights(
-            cells=4, spend=SPENDS[0], size=BoughtCount(), questions=10, confidence=0.9
+            cells=4, spend=SPENDS[0], size=NoisyRecordCount(), questions=10, confidence=0.9
         )
     with pytest.raises(InvalidParameter, match="accuracy_unreachable"):
         private_multiplicative_weights(

@@ -18,7 +18,7 @@ from discreet.queries.online.comparisons import Comparisons
 from discreet.queries.online.construction import OnlineConstruction
 from discreet.queries.online.journal import Entry, past
 from discreet.queries.online.multiplicative_updaters import MultiplicativeUpdater
-from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.workload.linear_query import Region, Weights
 
 NUMBERS = np.random.default_rng(9)
@@ -73,7 +73,7 @@ def kept(cutoff: int = 6, threshold: float = 2000, size: RecordCount | None = No
     return OnlineConstruction(
         MultiplicativeUpdater(CELLS, 0.1),
         dp.PureDP(epsilon=100),
-        size or BoughtCount(),
+        size or NoisyRecordCount(),
         threshold,
         cutoff=cutoff,
     )

@@ -14,7 +14,7 @@ from discreet.mechanisms import PermuteAndFlip
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.mwem.mwem import MWEM
 from discreet.queries.planning.contest import Contest, Won, _score
-from discreet.queries.record_count import BoughtCount, PublicCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount
 from discreet.queries.synopses.synopsis import HistogramSynopsis, recalled
 from discreet.queries.workload.families import Prefixes
 from discreet.queries.workload.universe import Universe
@@ -27,7 +27,7 @@ COUNTS = np.arange(16) * 100
 
 def contest(epsilon: float = 1.0) -> Contest:
     few = partial(MWEM, rounds=2)
-    return Contest(BOTH, dp.PureDP(epsilon=epsilon), BoughtCount(), (IndependentNoise, few))
+    return Contest(BOTH, dp.PureDP(epsilon=epsilon), NoisyRecordCount(), (IndependentNoise, few))
 
 
 def test_all_contenders_and_the_choice_are_charged() -> None:
@@ -40,7 +40,9 @@ def test_all_contenders_and_the_choice_are_charged() -> None:
 
 
 def test_a_concentrated_spend_is_kept() -> None:
-    asked = Contest(BOTH, dp.ZCDP(rho=0.2), BoughtCount(), (IndependentNoise, IndependentNoise))
+    asked = Contest(
+        BOTH, dp.ZCDP(rho=0.2), NoisyRecordCount(), (IndependentNoise, IndependentNoise)
+    )
     assert asked.event.zcdp().rho <= 0.2
     assert asked.event.zcdp().rho == pytest.approx(0.2, rel=1e-6)
 
@@ -74,7 +76,7 @@ def test_the_better_mechanism_mostly_wins() -> None:
         def release(self, counts: object) -> HistogramSynopsis:
             return HistogramSynopsis(SQUARE, np.zeros(16), self.event)
 
-    asked = Contest(BOTH, dp.PureDP(epsilon=10), BoughtCount(), (Zeros, IndependentNoise))
+    asked = Contest(BOTH, dp.PureDP(epsilon=10), NoisyRecordCount(), (Zeros, IndependentNoise))
     wins = [isinstance(asked.release(COUNTS).winner, HistogramSynopsis) for _ in range(100)]
     assert sum(wins) == 0
 
@@ -87,7 +89,7 @@ def test_a_contest_needs_rivals_and_an_explicit_universe() -> None:
         Contest(
             Workload.marginals(wide, 1),
             dp.PureDP(epsilon=1),
-            BoughtCount(),
+            NoisyRecordCount(),
             (IndependentNoise, IndependentNoise),
         )
     assert refused.value.code == "universe_too_large"
@@ -114,7 +116,7 @@ def largest_loss(kind: type[Contest]) -> float:
     """Of the winner's exact law, over neighbours that move all errors; answers 0 against 2n."""
     line = Universe.of(x=range(16))
     prefixes = Workload.of(line, {"x": Prefixes(16)})
-    asked = kind(prefixes, dp.PureDP(epsilon=10), BoughtCount(), (IndependentNoise,) * 2)
+    asked = kind(prefixes, dp.PureDP(epsilon=10), NoisyRecordCount(), (IndependentNoise,) * 2)
     answers = np.zeros(16), np.full(16, 200.0)
 
     def law(records: int) -> NDArray[np.float64]:
@@ -138,7 +140,7 @@ def test_a_contender_that_forgets_how_many_records_a_person_has_is_refused() -> 
         return IndependentNoise(workload, spend)
 
     asked = Contest(
-        BOTH, dp.PureDP(epsilon=1), BoughtCount(), (IndependentNoise, forgetful), records=2
+        BOTH, dp.PureDP(epsilon=1), NoisyRecordCount(), (IndependentNoise, forgetful), records=2
     )
     with pytest.raises(InvalidParameter, match="mechanism_forgets"):
         _ = asked.event

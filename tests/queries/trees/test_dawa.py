@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.noise.randomness import Noiseless, Seeded
-from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.trees.box_counts import BoxCounts
 from discreet.queries.trees.dawa import DAWA
 from discreet.queries.trees.noisy_partition import STEPS, NoisyPartition, deviations
@@ -156,7 +156,9 @@ def test_buckets_over_two_attributes_are_boxes() -> None:
     counts = np.zeros((8, 6), dtype=np.int64)
     counts[:4, :4], counts[6, 5] = 20, 70
     workload = Workload.of(universe, {"x": Prefixes(8), "y": Ranges(6)})
-    mechanism = DAWA(workload, PureDP(epsilon=1), BoughtCount(), price=2, randomness=Noiseless())
+    mechanism = DAWA(
+        workload, PureDP(epsilon=1), NoisyRecordCount(), price=2, randomness=Noiseless()
+    )
     found = mechanism.release(counts)
     assert len(found.counts) < 15
     assert found.answers(workload) == pytest.approx(workload.answers(counts))
@@ -167,7 +169,7 @@ def test_it_is_far_better_than_single_cells_where_counts_are_nearly_equal() -> N
     counts = np.repeat([40, 3, 90, 10], 64)
     workload = ranges(256)
     truth = workload.answers(counts)
-    mechanism = DAWA(workload, PureDP(epsilon=0.5), BoughtCount(), randomness=Seeded(5))
+    mechanism = DAWA(workload, PureDP(epsilon=0.5), NoisyRecordCount(), randomness=Seeded(5))
     errors = [np.mean((mechanism.release(counts).answers(workload) - truth) ** 2) for _ in range(8)]
     single = 2 / 0.5**2 * np.trace(Ranges(256).gram()) / workload.queries
     assert np.mean(errors) < single / 3
@@ -178,7 +180,7 @@ def test_it_never_beats_single_cells_where_neighbours_differ() -> None:
     mechanism = DAWA(
         Workload.of(line(64), {"x": Each(64)}),
         PureDP(epsilon=1),
-        BoughtCount(),
+        NoisyRecordCount(),
         randomness=Seeded(1),
     )
     found = mechanism.release(counts)
@@ -189,7 +191,7 @@ def test_it_never_beats_single_cells_where_neighbours_differ() -> None:
 @pytest.mark.parametrize(
     "spend", [PureDP(epsilon=1), ZCDP(rho=0.1), ApproxDP(epsilon=1, delta=1e-6)]
 )
-@pytest.mark.parametrize("size", [BoughtCount(), PublicCount(16)])
+@pytest.mark.parametrize("size", [NoisyRecordCount(), PublicCount(16)])
 def test_the_event_is_fixed_and_within_the_spend(spend: Guarantee, size: RecordCount) -> None:
     mechanism = DAWA(ranges(16), spend, size, part=0.4, records=2)
     match spend:
@@ -215,9 +217,9 @@ def test_it_survives_storing_and_refuses_what_does_not_fit() -> None:
     with pytest.raises(InvalidParameter, match="own universe"):
         found.answers(ranges(8))
     with pytest.raises(InvalidParameter):
-        DAWA(ranges(16), PureDP(epsilon=1), BoughtCount(), part=1)
+        DAWA(ranges(16), PureDP(epsilon=1), NoisyRecordCount(), part=1)
     with pytest.raises(InvalidParameter):
-        DAWA(ranges(16), PureDP(epsilon=1), BoughtCount(), price=-1)
+        DAWA(ranges(16), PureDP(epsilon=1), NoisyRecordCount(), price=-1)
 
 
 # -- faults that an attack found -------------------------------------------------------------------
@@ -226,10 +228,10 @@ def test_it_survives_storing_and_refuses_what_does_not_fit() -> None:
 def test_sums_of_costs_cannot_leave_64_bits_for_any_price_and_spend() -> None:
     """A large price failed only after data was opened; a tiny spend let sums wrap around."""
     with pytest.raises(InvalidParameter, match="parameter_out_of_range"):
-        DAWA(ranges(16), PureDP(epsilon=1), BoughtCount(), price=10**25)
+        DAWA(ranges(16), PureDP(epsilon=1), NoisyRecordCount(), price=10**25)
     with pytest.raises(InvalidParameter, match="parameter_out_of_range"):
-        DAWA(ranges(16), PureDP(epsilon=1e-12), BoughtCount())
+        DAWA(ranges(16), PureDP(epsilon=1e-12), NoisyRecordCount())
     with pytest.raises(InvalidParameter, match="parameter_out_of_range"):
-        DAWA(ranges(16), PureDP(epsilon=1e-12), BoughtCount(), price=1)
-    dear = DAWA(ranges(16), PureDP(epsilon=1), BoughtCount(), price=1 << 32)
+        DAWA(ranges(16), PureDP(epsilon=1e-12), NoisyRecordCount(), price=1)
+    dear = DAWA(ranges(16), PureDP(epsilon=1), NoisyRecordCount(), price=1 << 32)
     assert len(dear.release(np.arange(16) * 1000).counts) == 1

@@ -13,7 +13,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Nothing
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.noise.randomness import Noiseless, Seeded
-from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.synopses.synopsis import Synopsis
 from discreet.queries.trees.box_counts import BoxCounts
 from discreet.queries.trees.points import Points
@@ -41,7 +41,7 @@ def test_the_exact_law_of_all_shapes_over_four_cells_is_private(epsilon: float) 
     worst = 0.0
     for threshold in (0, 3):
         for counts in itertools.product((0, 1, 4), (0, 2), (0, 3), (0,)):
-            for size in (BoughtCount(), PublicCount(9)):
+            for size in (NoisyRecordCount(), PublicCount(9)):
                 rule = rule_for(epsilon, size, threshold)
                 here = [log_chance(rule, clamped, counts, shape) for shape in every]
                 assert math.fsum(map(math.exp, here)) == pytest.approx(1)
@@ -59,13 +59,13 @@ def test_the_exact_law_of_all_shapes_over_four_cells_is_private(epsilon: float) 
 
 @pytest.mark.parametrize(("epsilon", "near"), [(0.1, 0.97), (1.0, 0.8), (3.0, 0.4), (10.0, 0.2)])
 def test_long_ways_cost_no_more_than_epsilon_and_nearly_that(epsilon: float, near: float) -> None:
-    found = worst_way(rule_for(epsilon, BoughtCount()), clamped)
+    found = worst_way(rule_for(epsilon, NoisyRecordCount()), clamped)
     assert near * epsilon < found <= epsilon
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_the_twin_without_the_clamp_is_caught(epsilon: float) -> None:
-    rule = rule_for(epsilon, BoughtCount())
+    rule = rule_for(epsilon, NoisyRecordCount())
     way = [0] * 20
     assert loss_on_a_way(rule, clamped, way) <= epsilon
     assert loss_on_a_way(rule, unclamped, way) > 3 * epsilon
@@ -73,7 +73,7 @@ def test_the_twin_without_the_clamp_is_caught(epsilon: float) -> None:
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5])
 def test_the_twin_with_noise_of_one_over_epsilon_is_caught(epsilon: float) -> None:
-    good = rule_for(epsilon, BoughtCount())
+    good = rule_for(epsilon, NoisyRecordCount())
     scale = Fraction(1) / Fraction(epsilon)
     fall = math.ceil(float(scale) * math.log(2) * (1 << good.places))
     weak = replace(good, scale=scale, fall=fall)
@@ -87,7 +87,7 @@ def test_the_twin_with_noise_of_one_over_epsilon_is_caught(epsilon: float) -> No
 
 def test_scales_are_no_larger_than_those_of_the_catalogue() -> None:
     for fan, published in ((4, 7 / 3), (2, 3.0)):
-        rule = splitting(Fraction(1), fan=fan, size=BoughtCount(), records=1, threshold=0)
+        rule = splitting(Fraction(1), fan=fan, size=NoisyRecordCount(), records=1, threshold=0)
         assert 0.86 * published < float(rule.scale) < published
         fall = float(rule.scale) * math.log(fan) * (1 << rule.places)
         assert fall <= rule.fall <= fall + 1
@@ -96,14 +96,14 @@ def test_scales_are_no_larger_than_those_of_the_catalogue() -> None:
     exchanged = splitting(Fraction(1), fan=4, size=PublicCount(9), records=2, threshold=0)
     assert exchanged.scale == 2 * (way_cost(4) + 1)
     # A fall below one record would let two nodes of a way pass the clamp at once.
-    sharp = splitting(Fraction(50), fan=2, size=BoughtCount(), records=1, threshold=0)
+    sharp = splitting(Fraction(50), fan=2, size=NoisyRecordCount(), records=1, threshold=0)
     assert sharp.scale * Fraction(7, 10) < 1
     assert sharp.fall == 1 << sharp.places
 
 
 def test_splits_come_out_as_often_as_the_law_says() -> None:
     """Of 40 000 seeded draws; five standard deviations, false alarms below one in a million."""
-    rule = replace(rule_for(1.0, BoughtCount(), 2), randomness=Seeded(3))
+    rule = replace(rule_for(1.0, NoisyRecordCount(), 2), randomness=Seeded(3))
     for count, depth in ((0, 3), (3, 0), (9, 2)):
         chance = math.exp(log_split(rule, clamped(rule, count, depth))[0])
         share = rule.chosen(np.full(40_000, count), depth).mean()
@@ -115,7 +115,7 @@ def test_leaves_share_out_the_universe(shape: tuple[int, ...]) -> None:
     universe = Universe.of(**{f"a{i}": range(side) for i, side in enumerate(shape)})
     counts = np.random.default_rng(1).integers(0, 30, shape)
     tree = PrivTree(
-        Workload.marginals(universe, 1), PureDP(epsilon=2), BoughtCount(), randomness=Seeded(2)
+        Workload.marginals(universe, 1), PureDP(epsilon=2), NoisyRecordCount(), randomness=Seeded(2)
     )
     found: Synopsis = tree.release(counts)
     assert isinstance(found, BoxCounts)
@@ -161,7 +161,7 @@ def test_a_universe_of_a_trillion_cells_takes_points_and_survives_storing() -> N
     universe = Universe.of(x=range(side), y=range(side))
     rng = np.random.default_rng(4)
     points = np.vstack([rng.integers(77_000, 77_400, (3000, 2)), rng.integers(0, side, (300, 2))])
-    tree = PrivTree(Workload.of(universe, {}), PureDP(epsilon=1), BoughtCount())
+    tree = PrivTree(Workload.of(universe, {}), PureDP(epsilon=1), NoisyRecordCount())
     found = tree.release(Points(points))
     crowd = found.boxes([[76_000, 76_000]], [[78_400, 78_400]])[0]
     # Some twenty leaves of spread 2.8 each, and cut leaves: 600 is far beyond both.
@@ -175,7 +175,7 @@ def test_a_universe_of_a_trillion_cells_takes_points_and_survives_storing() -> N
 @pytest.mark.parametrize(
     "spend", [PureDP(epsilon=1), ZCDP(rho=0.1), ApproxDP(epsilon=1, delta=1e-6)]
 )
-@pytest.mark.parametrize("size", [BoughtCount(), PublicCount(4)])
+@pytest.mark.parametrize("size", [NoisyRecordCount(), PublicCount(4)])
 def test_the_event_costs_no_more_than_the_spend(spend: Guarantee, size: RecordCount) -> None:
     universe = Universe.of(x=range(8))
     tree = PrivTree(Workload.marginals(universe, 1), spend, size, part=0.3, depth=2)

@@ -11,9 +11,9 @@ from scipy.optimize import minimize
 
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.noise.randomness import Noiseless, Seeded
-from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.trees.grid_counts import GridCounts
 from discreet.queries.trees.level_weights import (
     L1,
@@ -38,7 +38,7 @@ SPENDS: list[Guarantee] = [
     ZCDP(rho=0.5),
     ApproxDP(epsilon=1, delta=1e-6),
 ]
-SIZES: list[RecordCount] = [BoughtCount(), PublicCount(60)]
+SIZES: list[RecordCount] = [NoisyRecordCount(), PublicCount(60)]
 
 
 def universe(*shape: int) -> Universe:
@@ -214,13 +214,15 @@ def test_without_noise_answers_are_exact_for_counts_and_points() -> None:
 
 
 def test_points_outside_count_as_the_nearest_value_and_nobody_learns_of_it() -> None:
-    tree = QuadTree(ranges(4), PureDP(epsilon=1), BoughtCount(), randomness=Noiseless())
+    tree = QuadTree(ranges(4), PureDP(epsilon=1), NoisyRecordCount(), randomness=Noiseless())
     assert tree.release(Points([[-3], [9], [2], [2]])).counts.tolist() == [1, 0, 2, 1]
 
 
 def test_leaves_of_many_cells_are_spread_evenly() -> None:
     workload = ranges(8)
-    tree = QuadTree(workload, PureDP(epsilon=1), BoughtCount(), depth=1, randomness=Noiseless())
+    tree = QuadTree(
+        workload, PureDP(epsilon=1), NoisyRecordCount(), depth=1, randomness=Noiseless()
+    )
     found = tree.release(np.array([4, 0, 0, 0, 0, 0, 0, 8]))
     assert found.answers(Workload.of(universe(8), {"a": Each(8)})) == pytest.approx(
         [1] * 4 + [2] * 4
@@ -251,16 +253,16 @@ def test_universes_larger_than_memory_take_points() -> None:
     found = tree.release(Points(points))
     assert found.counts.shape == (32, 32)
     assert found.answers(workload) == pytest.approx([3000])
-    deeper = QuadTree(Workload.of(big, {"x": Ranges(side)}), PureDP(epsilon=1), BoughtCount())
+    deeper = QuadTree(Workload.of(big, {"x": Ranges(side)}), PureDP(epsilon=1), NoisyRecordCount())
     assert deeper.depth == 11
     assert deeper.expected_error > 0
     with pytest.raises(InvalidParameter, match="leaves"):
-        QuadTree(workload, PureDP(epsilon=1), BoughtCount(), depth=16)
+        QuadTree(workload, PureDP(epsilon=1), NoisyRecordCount(), depth=16)
 
 
 @pytest.mark.parametrize("spend", SPENDS)
 def test_the_event_costs_what_was_spent(spend: Guarantee) -> None:
-    event = QuadTree(ranges(4, 4), spend, BoughtCount()).event
+    event = QuadTree(ranges(4, 4), spend, NoisyRecordCount()).event
     match spend:
         case PureDP(epsilon=epsilon):
             assert event.epsilon(delta=0) == float(epsilon)
@@ -271,7 +273,7 @@ def test_the_event_costs_what_was_spent(spend: Guarantee) -> None:
 
 
 def test_a_tree_survives_storing() -> None:
-    tree = QuadTree(ranges(5, 8), PureDP(epsilon=1), BoughtCount(), depth=2)
+    tree = QuadTree(ranges(5, 8), PureDP(epsilon=1), NoisyRecordCount(), depth=2)
     found = tree.release(np.ones((5, 8), dtype=np.int64))
     again = GridCounts.recalled(json.loads(json.dumps(found.plain())), found.universe, found.event)
     assert again.answers(ranges(5, 8)).tolist() == found.answers(ranges(5, 8)).tolist()
@@ -287,12 +289,14 @@ def test_refusals_show_no_data() -> None:
         Points([0.5])
     with pytest.raises(InvalidParameter, match="a column of positions"):
         tree.release(Points([[1, 1]]))
-    found = QuadTree(ranges(4), PureDP(epsilon=1), BoughtCount()).release(np.array([1, 1, 1, 1]))
+    found = QuadTree(ranges(4), PureDP(epsilon=1), NoisyRecordCount()).release(
+        np.array([1, 1, 1, 1])
+    )
     with pytest.raises(InvalidParameter, match="whole first"):
         found.boxes([[0]], [[5]])
     with pytest.raises(InvalidParameter, match="whole first"):
         found.boxes([[0.5]], [[2.0]])
-    assert law_of(tree.noise, step=1 / STEPS).std > 2
+    assert distribution_of(tree.noise, step=1 / STEPS).std > 2
 
 
 def test_whole_weights_keep_the_shares_of_a_spend() -> None:

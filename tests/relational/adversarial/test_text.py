@@ -108,7 +108,7 @@ SPARK = Maker("spark", missing, spark_home)
 
 
 def outcome(curator: dp.Curator, sql: str) -> str:
-    """What the asker can tell, but for the noise: an answer, or the code of a refusal."""
+    """What the analyst can tell, but for the noise: an answer, or the code of a refusal."""
     try:
         return f"{len(list(curator.sql(sql, spend=dp.PureDP(epsilon=0.001))))} rows"
     except DiscreetError as refusal:
@@ -169,7 +169,7 @@ def check_deep(worlds: tuple[dp.Curator, dp.Curator], sql: str) -> None:
     assert {outcome(curator, sql) for curator in worlds} == {"expression_too_large"}
 
 
-def question(name: str, levels: int) -> str:
+def query(name: str, levels: int) -> str:
     """One of the questions, where chains have so many levels at most."""
     if name in PLAIN:
         return PLAIN[name]
@@ -182,28 +182,28 @@ NAMES = (*GROWING, *PLAIN)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_on_duckdb(name: str, duckdb_worlds: Any) -> None:
-    check(duckdb_worlds, question(name, levels=3))
+    check(duckdb_worlds, query(name, levels=3))
 
 
 @pytest.mark.parametrize("name", GROWING)
 def test_chains_that_would_make_it_enormous_are_refused_alike(
     name: str, duckdb_worlds: Any
 ) -> None:
-    check_deep(duckdb_worlds, question(name, levels=16))
+    check_deep(duckdb_worlds, query(name, levels=16))
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "from a short constant"])
 def test_on_postgresql(name: str, postgres_worlds: Any) -> None:
     """Its planner writes inner queries out: few levels, of a text that is long as stored."""
-    check(postgres_worlds, question(name, levels=3))
+    check(postgres_worlds, query(name, levels=3))
 
 
 @pytest.mark.parametrize("name", ["concat doubles", "LIKE with wildcards", "ILIKE with an escape"])
 def test_on_spark(name: str, spark_worlds: Any) -> None:
-    check(spark_worlds, question(name, levels=2))
+    check(spark_worlds, query(name, levels=2))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "from a short constant"])
 def test_all_on_spark(name: str, spark_worlds: Any) -> None:
-    check(spark_worlds, question(name, levels=2))
+    check(spark_worlds, query(name, levels=2))

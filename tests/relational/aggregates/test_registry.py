@@ -21,7 +21,7 @@ from discreet.relational.database import Database
 from discreet.relational.identity.tags import FORMS
 from discreet.relational.sql.aggregate_calls import call_of, marked
 from discreet.relational.sql.statement import parse
-from discreet.relational.sql.translate import question_from
+from discreet.relational.sql.translate import query_from
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "sql.md").read_text("utf-8")
 WRITTEN = {
@@ -84,14 +84,14 @@ def test_every_name_is_answered_and_counts_its_arguments(name: str, database: Da
     function = NAMES[name]
     good = call(function, name)
     for text in (good, f"{good} FILTER (WHERE age > 3)"):
-        question = question_from(f"SELECT {text} AS a FROM visits", database)
-        (made,) = question.aggregates
+        query = query_from(f"SELECT {text} AS a FROM visits", database)
+        (made,) = query.aggregates
         assert len(made.measures) == len(made.weights) >= 1
     for arguments in ("", "age, age, age, age"):
         if name == "COUNT" and not arguments:
             continue
         with pytest.raises(DiscreetError, match=r"unsupported_sql|sql_syntax|quantile_level"):
-            question_from(f"SELECT {name}({arguments}) AS a FROM visits", database)
+            query_from(f"SELECT {name}({arguments}) AS a FROM visits", database)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_every_name_is_answered_and_counts_its_arguments(name: str, database: Da
 )
 def test_an_argument_too_many_is_refused_and_never_ignored(text: str, database: Database) -> None:
     with pytest.raises(DiscreetError, match="unsupported_sql"):
-        question_from(f"SELECT {text} AS a FROM visits", database)
+        query_from(f"SELECT {text} AS a FROM visits", database)
 
 
 def test_only_names_of_the_registry_are_marked() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from discreet.mechanisms.distributions.distribution import DiscreteLaplaceDistribution
 from discreet.relational.answers.linear_forms import linear_form, quotient_form
 from discreet.relational.functions.arithmetic import ADD, DIVIDE, MULTIPLY, SUBTRACT
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Column, Expression, Literal
 from discreet.release.formula import NoisyMeasure
 
@@ -16,7 +16,7 @@ KNOWN = {name: NoisyMeasure("r", name, LAW, (1, 2)) for name in NAMES}
 
 
 def column(name: str) -> Expression:
-    return Column(name, Facts(Kind.REAL, None, None, None, declared=True))
+    return Column(name, ColumnDomain(DataType.DOUBLE, None, None, None, declared=True))
 
 
 def test_terms_stand_in_the_order_in_which_they_were_written() -> None:

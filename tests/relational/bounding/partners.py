@@ -55,11 +55,11 @@ def exact(home: EngineWithRows, partners: int | None) -> list[list[list[int]]]:
 
 
 def _numbers(stand: Stand, text: str, partners: int | None) -> list[list[int]]:
-    inquiry = stand.inquiry(text)
+    planned = stand.planned(text)
     if partners is not None:
-        rows = with_partners(inquiry.question.rows, partners)
-        inquiry = replace(inquiry, question=replace(inquiry.question, rows=rows))
-    return [[int(value) for value in part] for part in stand.exact(inquiry).linear]
+        rows = with_partners(planned.query.rows, partners)
+        planned = replace(planned, query=replace(planned.query, rows=rows))
+    return [[int(value) for value in part] for part in stand.exact(planned).linear]
 
 
 CUT: dict[int | None, list[list[list[int]]]] = {

@@ -25,7 +25,7 @@ from discreet.relational.bounding.hashing import (
 )
 from discreet.relational.engines.engine import Engine
 from discreet.relational.schema.sources import source_of
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 from tests.relational.conformance.engines import DUCKDB, OTHERS, POSTGRES, Maker
 from tests.relational.engine_with_rows import EngineWithRows
 
@@ -42,17 +42,17 @@ def hashed_by(engine: Engine, contents: Sequence[Hashed], salt: int = SALT) -> s
 def test_it_is_the_digest_of_a_text_that_anybody_can_write(maker: Maker) -> None:
     home = maker.home(PORTABLE)
     dialect = home.engine.dialect
-    values: list[tuple[object, Kind]] = [
-        (2**63 - 1, Kind.WHOLE),
-        ("e\u0301:é", Kind.TEXT),
-        (True, Kind.TRUTH),
-        (date(2024, 2, 29), Kind.DATE),
-        (datetime(2024, 2, 29, 1, 2, 3, 500000), Kind.MOMENT),
-        (0.5, Kind.REAL),
-        (-0.0, Kind.REAL),
+    values: list[tuple[object, DataType]] = [
+        (2**63 - 1, DataType.INTEGER),
+        ("e\u0301:é", DataType.TEXT),
+        (True, DataType.BOOLEAN),
+        (date(2024, 2, 29), DataType.DATE),
+        (datetime(2024, 2, 29, 1, 2, 3, 500000), DataType.TIMESTAMP),
+        (0.5, DataType.DOUBLE),
+        (-0.0, DataType.DOUBLE),
     ]
     contents = [Content(dialect.literal(value), kind) for value, kind in values]
-    contents.append(Content("CAST(NULL AS BIGINT)", Kind.WHOLE))
+    contents.append(Content("CAST(NULL AS BIGINT)", DataType.INTEGER))
     try:
         ((found,),) = home.engine.rows(f"SELECT {hashed_by(home.engine, contents)} AS h")
     finally:
@@ -72,13 +72,13 @@ def test_every_part_counts_and_parts_do_not_run_together(maker: Maker, hashing: 
 
     def texts(*values: str | None) -> str:
         contents = [
-            Content("CAST(NULL AS VARCHAR(9))" if value is None else write(value), Kind.TEXT)
+            Content("CAST(NULL AS VARCHAR(9))" if value is None else write(value), DataType.TEXT)
             for value in values
         ]
         return hashed_by(home.engine, contents)
 
     def salted(salt: int) -> str:
-        return hashed_by(home.engine, [Content(write("a"), Kind.TEXT)], salt)
+        return hashed_by(home.engine, [Content(write("a"), DataType.TEXT)], salt)
 
     every = [
         texts("a", "bc"),
@@ -109,7 +109,7 @@ def test_people_are_shuffled_evenly_and_each_for_themselves(maker: Maker, hashin
     try:
         engine = home.engine
         engine.attach("t", source_of(home.source(rows)))
-        contents = [Content("o", Kind.WHOLE), Content("cell", Kind.WHOLE)]
+        contents = [Content("o", DataType.INTEGER), Content("cell", DataType.INTEGER)]
         rank = f"row_number() OVER (PARTITION BY o ORDER BY {hashed_by(engine, contents, 7)})"
         ranked = f"SELECT o, cell, {rank} AS k FROM {engine.place('t')} AS t"
         places = ", ".join(f"SUM(CASE WHEN k = {k} THEN cell END) AS p{k}" for k in (1, 2))

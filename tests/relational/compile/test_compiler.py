@@ -88,17 +88,17 @@ def database(engine: str, unit: dp.Row | Person, hashing: Hashing = NATIVE) -> D
 
 def texts(base: Database, asked: str) -> list[str]:
     """All statements of a question, under a salt of zero."""
-    question = Scope().question(asked, base)
+    query = Scope().query(asked, base)
     measures: list[Measure] = []
-    for aggregate in question.aggregates:
+    for aggregate in query.aggregates:
         measures += [measure for measure in aggregate.measures if measure not in measures]
     measures.sort(key=lambda measure: isinstance(measure, Ranks))
-    unit = add_remove(question.unit)
-    person = unit if isinstance(unit, Person) and question.rows.owner is not None else None
-    if isinstance(question.keys, DiscoveredKeys):
+    unit = add_remove(query.unit)
+    person = unit if isinstance(unit, Person) and query.rows.owner is not None else None
+    if isinstance(query.keys, DiscoveredKeys):
         compiler = Compiler.of(base.engine, salt=0)
-        return [candidates_text(question.keys, question.rows, 2 if person else None, compiler)]
-    return statements(question, measures, person, base.engine)
+        return [candidates_text(query.keys, query.rows, 2 if person else None, compiler)]
+    return statements(query, measures, person, base.engine)
 
 
 def written(engine: str) -> str:
@@ -151,7 +151,7 @@ def test_columns_that_nobody_asks_for_are_not_read(engine: str) -> None:
 
 def test_a_step_without_a_text_of_its_own_is_refused() -> None:
     class Unknown(Rows):
-        changed = owner = inputs = label = None  # type: ignore[assignment]
+        stability = owner = inputs = label = None  # type: ignore[assignment]
 
     base = database("duckdb", ROW)
     with pytest.raises(TypeError):
@@ -160,7 +160,7 @@ def test_a_step_without_a_text_of_its_own_is_refused() -> None:
 
 def test_only_the_salt_and_the_hash_decide_which_rows_are_kept() -> None:
     base = database("duckdb", FEW)
-    rows = Scope().question(QUESTIONS["distinct"][1], base).rows
+    rows = Scope().query(QUESTIONS["distinct"][1], base).rows
     needed = frozenset(output.name for output in rows.computed or ())
     one, two = (Compiler.of(base.engine, salt=salt).text(rows, needed) for salt in (1, 2))
     assert one != two

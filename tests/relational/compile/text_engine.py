@@ -14,7 +14,7 @@ from discreet.relational.bounding.hashing import NATIVE, Hashing
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.engines.engine import EngineTable
 from discreet.relational.schema.sources import TableSource
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 
 Rows = Mapping[str, Sequence[object]]
 
@@ -49,7 +49,7 @@ class TextEngine:
     def snapshot(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
 
-    def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[Kind]) -> str:
+    def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[DataType]) -> str:
         return f"keys_of_{len(entries)}"
 
     def numbers(self, text: str) -> list[NDArray[np.int64]]:

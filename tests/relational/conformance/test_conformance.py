@@ -42,7 +42,7 @@ def test_geometric_means_are_equal_but_for_the_last_place_of_logarithms(maker: M
 
 
 def test_there_are_enough_questions() -> None:
-    every = {question for _, questions in CASES.values() for question in questions}
+    every = {query for _, questions in CASES.values() for query in questions}
     assert len(every) >= 150
 
 
@@ -53,10 +53,10 @@ def differences(
     home = maker.home(hashing)
     stands = [Stand(setting(), DUCKDB.home(hashing)), Stand(setting(), home)]
     try:
-        for question in questions:
-            first, second = (stand.exact(stand.inquiry(question)) for stand in stands)
+        for query in questions:
+            first, second = (stand.exact(stand.planned(query)) for stand in stands)
             if not first.same(second):
-                yield f"{question}: {first}, not {second}"
+                yield f"{query}: {first}, not {second}"
     finally:
         for stand in stands:
             stand.close()
@@ -71,13 +71,13 @@ def farther_apart(maker: Maker) -> Iterator[str]:
     home = maker.home(PORTABLE)
     stands = [Stand(visits(dp.Row()), DUCKDB.home(PORTABLE)), Stand(visits(dp.Row()), home)]
     try:
-        for question in GEOMETRIC:
+        for query in GEOMETRIC:
             (count, one), (same, two) = (
-                stand.exact(stand.inquiry(question)).linear for stand in stands
+                stand.exact(stand.planned(query)).linear for stand in stands
             )
             near = np.all(np.abs(one - two) <= count)
             if not (near and np.any(one != 0) and np.array_equal(count, same)):
-                yield f"{question}: {one}, not {two}"
+                yield f"{query}: {one}, not {two}"
     finally:
         for stand in stands:
             stand.close()

@@ -13,7 +13,7 @@ from discreet.core.unit import PrivacyUnit
 from discreet.relational.bounding.hashing import PORTABLE
 from discreet.relational.execute.candidate_keys import candidates
 from discreet.relational.plan.keys import DiscoveredKeys
-from discreet.relational.sql.translate import question_from
+from discreet.relational.sql.translate import query_from
 from tests.relational.conformance.engines import DUCKDB, Maker, others
 from tests.relational.conformance.rows import POOLS, SCHEMA, drawn, frame
 from tests.relational.engine_with_rows import EngineWithRows
@@ -53,11 +53,9 @@ def _candidates(
     stand = Stand(one(rows, unit, COLUMNS), home)
     try:
         for key in KEYS:
-            question = question_from(
-                f"SELECT {key}, COUNT(*) AS n FROM t GROUP BY {key}", stand.database
-            )
-            assert isinstance(question.keys, DiscoveredKeys)
-            found = candidates(question.keys, question.rows, groups, stand.engine, salt=SALT)
+            query = query_from(f"SELECT {key}, COUNT(*) AS n FROM t GROUP BY {key}", stand.database)
+            assert isinstance(query.keys, DiscoveredKeys)
+            found = candidates(query.keys, query.rows, groups, stand.engine, salt=SALT)
             entries, places = found.entries(np.ones(len(found.people), dtype=bool))
             yield list(zip(entries, found.people[places].tolist(), strict=True))
     finally:

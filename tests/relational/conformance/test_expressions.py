@@ -16,8 +16,8 @@ from discreet.relational.compile.dialect import Dialect, Template
 from discreet.relational.engines.postgres.dialect import PostgresDialect
 from discreet.relational.engines.postgres.engine import Postgres
 from discreet.relational.schema.sources import source_of
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Expression
 from tests.relational.conformance.engines import POSTGRES, Maker, others
 from tests.relational.expressions.cases import EXACT, NEARLY
@@ -65,14 +65,14 @@ def test_an_engine_agrees_on_any_rows(maker: Maker, rows: Sequence[Row]) -> None
 class Trusting(PostgresDialect):
     """Lets the server read text in any form it likes."""
 
-    def cast(self, text: str, source: Kind, kind: Kind) -> str:
+    def cast(self, text: str, source: DataType, kind: DataType) -> str:
         return f"CAST({text} AS {self.types[kind]})"
 
 
 class Untidy(PostgresDialect):
     """Does not clean undeclared columns."""
 
-    def clean(self, text: str, stored: str, facts: Facts) -> str:
+    def clean(self, text: str, stored: str, domain: ColumnDomain) -> str:
         return text
 
 
@@ -148,7 +148,8 @@ def differences(
         engine, dialect = home.engine, home.engine.dialect
         types = engine.attach("stored", source_of(home.source(frame.cast({"place": pl.Int64}))))
         scan = ", ".join(
-            f"{dialect.clean(f's.{name}', types[name], stored.facts)} AS {dialect.identifier(name)}"
+            f"{dialect.clean(f's.{name}', types[name], stored.domain)} "
+            f"AS {dialect.identifier(name)}"
             for name, stored in COLUMNS.items()
         )
         table = f"(SELECT place, {scan} FROM {engine.place('stored')} AS s) AS q"

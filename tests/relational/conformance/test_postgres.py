@@ -18,8 +18,8 @@ from discreet.core.guarantee import Guarantee
 from discreet.curator.curator import Curator
 from discreet.relational.bounding.hashing import NATIVE
 from discreet.relational.engines.choose import engine_of
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from tests import postgres_server
 from tests.relational.conformance.engines import PostgresWithRows
 
@@ -319,7 +319,14 @@ def test_keys_travel_as_constants_whatever_they_hold(clinic: Clinic) -> None:
         for place, text in enumerate(texts)
     ]
     entries.append((None, None, None, None, None, None))
-    kinds = (Kind.TEXT, Kind.WHOLE, Kind.REAL, Kind.TRUTH, Kind.DATE, Kind.MOMENT)
+    kinds = (
+        DataType.TEXT,
+        DataType.INTEGER,
+        DataType.DOUBLE,
+        DataType.BOOLEAN,
+        DataType.DATE,
+        DataType.TIMESTAMP,
+    )
     engine = clinic.engine()
     found = engine.rows(f"SELECT * FROM {engine.keys(entries, kinds)} AS b ORDER BY code")
     assert found == [(code, *entry) for code, entry in enumerate(entries)]
@@ -339,68 +346,68 @@ def test_names_of_columns_may_hold_anything(clinic: Clinic) -> None:
         assert len(curator.sql(text, spend=SPEND)["n"].values) == 2
 
 
-STORED: list[tuple[str, str, Facts, list[object]]] = [
-    ("int2", "1, -32768, NULL", Facts(Kind.WHOLE, 0, 9), [1, 0, None]),
+STORED: list[tuple[str, str, ColumnDomain, list[object]]] = [
+    ("int2", "1, -32768, NULL", ColumnDomain(DataType.INTEGER, 0, 9), [1, 0, None]),
     (
         "int8",
         "-9223372036854775808, 9223372036854775807",
-        Facts(Kind.WHOLE),
+        ColumnDomain(DataType.INTEGER),
         [-(2**63) + 1, 2**63 - 1],
     ),
     (
         "float4",
         "0.1, 'NaN', 'Infinity', 1e-45",
-        Facts(Kind.REAL, 0, 9),
+        ColumnDomain(DataType.DOUBLE, 0, 9),
         [0.10000000149011612, None, 9.0, 1.401298464324817e-45],
     ),
     (
         "numeric",
         "0.1, 'NaN', 'Infinity', '-Infinity', 1e400, -1e400, 1e-400, 1e-320, NULL",
-        Facts(Kind.REAL, -5, 9),
+        ColumnDomain(DataType.DOUBLE, -5, 9),
         [0.1, None, 9.0, -5.0, 9.0, -5.0, 0.0, 1e-320, None],
     ),
-    ("numeric(6, 2)", "0.1, 'NaN', 9999.99", Facts(Kind.REAL, 0, 9), [0.1, None, 9.0]),
-    ("numeric", "2.5, 3.5, 'NaN', 1e400", Facts(Kind.WHOLE, 0, 9), [2, 4, None, 9]),
-    ("varchar(5)", "'A', 'a', NULL", Facts(Kind.TEXT, values=("A",)), ["A", None, None]),
-    ("char(5)", "'A', 'a'", Facts(Kind.TEXT, values=("A",)), ["A", None]),
+    ("numeric(6, 2)", "0.1, 'NaN', 9999.99", ColumnDomain(DataType.DOUBLE, 0, 9), [0.1, None, 9.0]),
+    ("numeric", "2.5, 3.5, 'NaN', 1e400", ColumnDomain(DataType.INTEGER, 0, 9), [2, 4, None, 9]),
+    ("varchar(5)", "'A', 'a', NULL", ColumnDomain(DataType.TEXT, values=("A",)), ["A", None, None]),
+    ("char(5)", "'A', 'a'", ColumnDomain(DataType.TEXT, values=("A",)), ["A", None]),
     (
         "uuid",
         "'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'",
-        Facts(Kind.TEXT),
+        ColumnDomain(DataType.TEXT),
         ["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"],
     ),
-    ("mood", "'sad', 'ok'", Facts(Kind.TEXT, values=("ok", "none")), [None, "ok"]),
-    ("positive", "1, 5", Facts(Kind.WHOLE, 0, 3), [1, 3]),
-    ("bool", "true, NULL", Facts(Kind.TRUTH), [True, None]),
+    ("mood", "'sad', 'ok'", ColumnDomain(DataType.TEXT, values=("ok", "none")), [None, "ok"]),
+    ("positive", "1, 5", ColumnDomain(DataType.INTEGER, 0, 3), [1, 3]),
+    ("bool", "true, NULL", ColumnDomain(DataType.BOOLEAN), [True, None]),
     (
         "date",
         "'infinity', '-infinity', '0044-03-15 BC', '10000-01-01', '2020-02-29'",
-        Facts(Kind.DATE),
+        ColumnDomain(DataType.DATE),
         [None, None, None, None, date(2020, 2, 29)],
     ),
     (
         "timestamp",
         "'infinity', '0001-01-01', '9999-12-31 23:59:59.999999'",
-        Facts(Kind.MOMENT),
+        ColumnDomain(DataType.TIMESTAMP),
         [None, datetime.min, datetime.max],
     ),
     (
         "timestamptz",
         "'infinity', '2020-01-01 00:30+02', '0001-01-01 BC'",
-        Facts(Kind.MOMENT),
+        ColumnDomain(DataType.TIMESTAMP),
         [None, datetime(2019, 12, 31, 22, 30), None],
     ),
     (
         "text",
         "'12', 'x', '1e3', '1e999', '1e-999999999', '-0.5', '-1e999', repeat('9',4000), "
         "repeat('9',200000)",
-        Facts(Kind.REAL, 0, 50),
+        ColumnDomain(DataType.DOUBLE, 0, 50),
         [12.0, None, 50.0, 50.0, 0.0, 0.0, 0.0, 50.0, None],
     ),
     (
         "text",
         "'2020-02-29', '2021-02-29', '2020-1-1', 'infinity', 'today'",
-        Facts(Kind.DATE),
+        ColumnDomain(DataType.DATE),
         [date(2020, 2, 29), None, None, None, None],
     ),
 ]
@@ -408,7 +415,7 @@ STORED: list[tuple[str, str, Facts, list[object]]] = [
 
 @pytest.mark.parametrize(("stored", "values", "facts", "wanted"), STORED, ids=lambda v: str(v)[:30])
 def test_every_stored_type_is_cleaned(
-    stored: str, values: str, facts: Facts, wanted: list[object]
+    stored: str, values: str, domain: ColumnDomain, wanted: list[object]
 ) -> None:
     home = PostgresWithRows(NATIVE)
     try:
@@ -421,7 +428,7 @@ def test_every_stored_type_is_cleaned(
             home.owner.execute(f"INSERT INTO t (v) VALUES ({value})")
         engine = home.engine
         types = engine.attach("t", engine.table(f"{home.schema}.t"))
-        text = engine.dialect.clean("t.v", types["v"], facts)
+        text = engine.dialect.clean("t.v", types["v"], domain)
         found = engine.rows(f"SELECT {text} FROM {engine.place('t')} AS t ORDER BY n")
         assert [row[0] for row in found] == wanted
     finally:

@@ -13,7 +13,7 @@ import discreet as dp
 from discreet.core.errors import InvalidParameter
 from discreet.curator.context import Context
 from discreet.relational.bounding.hashing import NATIVE
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 from tests import postgres_server
 from tests.relational.conformance.engines import PostgresWithRows, _database
 
@@ -145,7 +145,7 @@ def test_null_among_keys_is_null_whatever_the_role_says() -> None:
     role, conninfo = limited({"array_nulls": "off"})
     engine = dp.Postgres(conninfo)
     try:
-        table = engine.keys([("A",), (None,)], (Kind.TEXT,))
+        table = engine.keys([("A",), (None,)], (DataType.TEXT,))
         assert engine.rows(f"SELECT v0 FROM {table} AS k ORDER BY code") == [("A",), (None,)]
     finally:
         engine.close()

@@ -60,7 +60,7 @@ def test_geometric_means_are_equal_but_for_the_last_place_of_logarithms() -> Non
 
 
 def test_the_fast_cases_hold_enough_questions() -> None:
-    assert len({question for name in _FAST for question in CASES[name][1]}) >= 150
+    assert len({query for name in _FAST for query in CASES[name][1]}) >= 150
 
 
 @pytest.mark.slow
@@ -116,16 +116,16 @@ def test_no_person_moves_an_answer_by_more_than_declared() -> None:
 
 
 def test_no_row_moves_an_answer_by_more_than_declared() -> None:
-    question = f"SELECT t.f, {_SOME} FROM t LEFT JOIN p USING (w) GROUP BY t.f"
-    assert found(QUICK, visits(ONE_OF_EACH, dp.Row()), question) == []
+    query = f"SELECT t.f, {_SOME} FROM t LEFT JOIN p USING (w) GROUP BY t.f"
+    assert found(QUICK, visits(ONE_OF_EACH, dp.Row()), query) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", [dp.Row(), Replace(dp.Row())], ids=str)
 def test_every_aggregate_over_a_join(unit: PrivacyUnit) -> None:
     listed = ALL_AGGREGATES.replace("COUNT(DISTINCT w)", "COUNT(DISTINCT f)")
-    question = f"SELECT t.f, {listed} FROM t LEFT JOIN p USING (w) GROUP BY t.f"
-    assert found(QUICK, visits(ONE_OF_EACH, unit), question) == []
+    query = f"SELECT t.f, {listed} FROM t LEFT JOIN p USING (w) GROUP BY t.f"
+    assert found(QUICK, visits(ONE_OF_EACH, unit), query) == []
 
 
 @pytest.mark.slow
@@ -143,13 +143,13 @@ def test_every_aggregate_under_every_bound(
 def test_joins_of_people_and_routes() -> None:
     limits: dict[str, Any] = {"max_rows": 3, "max_groups": 2, "max_rows_per_group": 2}
     others = [(1, "A", 4, "x"), (1, "B", 4, "y"), (1, "é", 0, None), (2, "A", 1, "x")]
-    question = "SELECT COUNT(*) AS n, SUM(t.x) AS s, SUM(u.v) AS v FROM t JOIN u ON t.pid = u.pid"
+    query = "SELECT COUNT(*) AS n, SUM(t.x) AS s, SUM(u.v) AS v FROM t JOIN u ON t.pid = u.pid"
     setting = both(ONE_OF_EACH, others, dp.Person("pid", **limits))
-    assert found(WHOLE, setting, question) == []
+    assert found(WHOLE, setting, query) == []
     orders = [(1, 7, "A"), (2, 7, "B"), (3, 8, "A"), (4, None, "A"), (5, 9, None)]
     items = [(1, 3, "A"), (1, 3, "A"), (2, 1, "B"), (3, 2, "é"), (4, 3, "A"), (None, 3, "A")]
-    question = "SELECT w, COUNT(*) AS n, SUM(q) AS s, MEDIAN(q) AS m FROM items GROUP BY w"
-    assert found(WHOLE, routed(orders, items, **limits), question) == []
+    query = "SELECT w, COUNT(*) AS n, SUM(q) AS s, MEDIAN(q) AS m FROM items GROUP BY w"
+    assert found(WHOLE, routed(orders, items, **limits), query) == []
 
 
 @pytest.mark.slow

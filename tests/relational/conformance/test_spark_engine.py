@@ -15,8 +15,8 @@ from discreet.core.errors import EngineFailed, InvalidParameter
 from discreet.relational.engines.spark.dialect import SparkDialect
 from discreet.relational.engines.spark.engine import Spark
 from discreet.relational.engines.spark.session import PINNED, quiet
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from tests.curator.keys.people import SPEND as WORDS_SPEND
 from tests.curator.keys.people import still, words
 from tests.relational.conformance.spark_with_rows import folder, missing, session
@@ -201,23 +201,31 @@ def test_hashes_depend_on_every_text_and_on_all_of_the_salt(spark: Spark) -> Non
 @pytest.mark.parametrize(
     ("stored", "kind"),
     [
-        *(("tinyint", Kind.WHOLE), ("int", Kind.WHOLE), ("bigint", Kind.WHOLE)),
-        *(("float", Kind.REAL), ("decimal(18,3)", Kind.REAL), ("string", Kind.TEXT)),
-        *(("string collate UTF8_LCASE", Kind.TEXT), ("varchar(5)", Kind.TEXT)),
-        *(("char(5)", Kind.TEXT), ("timestamp", Kind.MOMENT), ("timestamp_ntz", Kind.MOMENT)),
-        *(("date", Kind.DATE), ("boolean", Kind.TRUTH), ("binary", None), ("void", None)),
+        *(("tinyint", DataType.INTEGER), ("int", DataType.INTEGER), ("bigint", DataType.INTEGER)),
+        *(
+            ("float", DataType.DOUBLE),
+            ("decimal(18,3)", DataType.DOUBLE),
+            ("string", DataType.TEXT),
+        ),
+        *(("string collate UTF8_LCASE", DataType.TEXT), ("varchar(5)", DataType.TEXT)),
+        *(
+            ("char(5)", DataType.TEXT),
+            ("timestamp", DataType.TIMESTAMP),
+            ("timestamp_ntz", DataType.TIMESTAMP),
+        ),
+        *(("date", DataType.DATE), ("boolean", DataType.BOOLEAN), ("binary", None), ("void", None)),
         *(("array<int>", None), ("map<string,int>", None), ("struct<a:int>", None)),
         *(("variant", None), ("time(6)", None), ("interval day", None)),
     ],
 )
-def test_stored_types_have_a_kind_or_none(stored: str, kind: Kind | None) -> None:
+def test_stored_types_have_a_kind_or_none(stored: str, kind: DataType | None) -> None:
     assert DIALECT.kind_of(stored) is kind
 
 
 def test_collations_do_not_make_different_texts_equal(spark: Spark) -> None:
     name = view("lower", "SELECT v COLLATE UTF8_LCASE AS v FROM VALUES ('A'), ('a') AS t(v)")
     types = spark.attach("t", spark.table(name))
-    clean = DIALECT.clean("v", types["v"], Facts(Kind.TEXT, values=("A",)))
+    clean = DIALECT.clean("v", types["v"], ColumnDomain(DataType.TEXT, values=("A",)))
     found = spark.rows(f"SELECT COUNT({clean}) FROM {spark.place('t')}")
     person = DIALECT.identity("v", types["v"])
     apart = spark.rows(f"SELECT COUNT(DISTINCT {person}) FROM {spark.place('t')}")
@@ -334,11 +342,11 @@ def test_discovered_keys_are_those_that_duckdb_discovers(spark: Spark, key: str)
     frame = words({"often": 900, "dull": 600, "rare": 1})
     path = folder() / "words.parquet"
     frame.write_parquet(path)
-    question = f"SELECT {key}, COUNT(*) AS n FROM t GROUP BY {key}"
+    query = f"SELECT {key}, COUNT(*) AS n FROM t GROUP BY {key}"
     unit = dp.Person("id", max_rows=3)
     homes: list[tuple[Any, Any]] = [(frame, dp.DuckDB()), (path, spark)]
     answers = [
-        still(source, unit, engine=engine).sql(question, spend=WORDS_SPEND).to_dict()
+        still(source, unit, engine=engine).sql(query, spend=WORDS_SPEND).to_dict()
         for source, engine in homes
     ]
     assert answers[0] == answers[1]

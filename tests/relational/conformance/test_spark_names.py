@@ -9,7 +9,7 @@ import pytest
 import discreet as dp
 from discreet.relational.engines import key_tables
 from discreet.relational.engines.spark.engine import Spark
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 from tests.relational.bounding.partners import CUT, exact
 from tests.relational.conformance.spark_with_rows import (
     INTERPRETED,
@@ -56,15 +56,15 @@ def test_names_of_keys_are_not_to_be_guessed_and_few_are_kept(
     spark: Spark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(key_tables, "MAX_TABLES", 2)
-    names = {spark.keys([(n,)], (Kind.WHOLE,)) for n in range(4)}
+    names = {spark.keys([(n,)], (DataType.INTEGER,)) for n in range(4)}
     assert len(names) == 4
     assert all(len(name.rpartition("_")[2]) == 32 for name in names)
     there = [table.name for table in spark._session.catalog.listTables()]
     assert len(names.intersection(there)) == 2
     with spark.snapshot():
-        name = spark.keys([(5,), (7,)], (Kind.WHOLE,))
+        name = spark.keys([(5,), (7,)], (DataType.INTEGER,))
         for n in range(4):
-            spark.keys([(n,)], (Kind.WHOLE,))
+            spark.keys([(n,)], (DataType.INTEGER,))
         assert spark.rows(f"SELECT v0 FROM {name} ORDER BY code") == [(5,), (7,)]
 
 

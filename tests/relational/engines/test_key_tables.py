@@ -9,9 +9,9 @@ import pytest
 import discreet as dp
 from discreet.relational.engines import key_tables
 from discreet.relational.engines.key_tables import Entries, KeyTables, Kinds
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 
-WHOLE = (Kind.WHOLE,)
+WHOLE = (DataType.INTEGER,)
 
 
 class Made:
@@ -37,7 +37,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Made:
 def test_the_same_keys_are_built_once(made: Made) -> None:
     tables = KeyTables(made.make, made.there.remove)
     assert tables.table([(1,), (2,)], WHOLE) == tables.table([(1,), (2,)], WHOLE)
-    assert tables.table([(1,), (2,)], (Kind.REAL,)) != tables.table([(1,), (2,)], WHOLE)
+    assert tables.table([(1,), (2,)], (DataType.DOUBLE,)) != tables.table([(1,), (2,)], WHOLE)
     assert made.count == 2
 
 

@@ -19,7 +19,7 @@ from discreet.relational.execute.candidate_keys import (
     plain_keys,
 )
 from discreet.relational.plan.keys import DiscoveredKeys
-from discreet.relational.sql.translate import question_from
+from discreet.relational.sql.translate import query_from
 
 COLUMNS = {"a": dp.Discovered(), "b": dp.Discovered()}
 ROWS = st.lists(
@@ -36,9 +36,9 @@ def counts(
     frame = pl.DataFrame(rows, schema={"id": pl.Int64, "a": pl.String, "b": pl.Int64}, orient="row")
     unit = dp.Row() if groups is None else dp.Person("id", max_groups=groups)
     database = Database(DuckDB(threads=1), {"t": dp.table(frame, unit=unit, columns=COLUMNS)})
-    question = question_from("SELECT a, b FROM t GROUP BY a, b", database)
-    assert isinstance(question.keys, DiscoveredKeys)
-    found = candidates(question.keys, question.rows, groups, database.engine, salt=salt)
+    query = query_from("SELECT a, b FROM t GROUP BY a, b", database)
+    assert isinstance(query.keys, DiscoveredKeys)
+    found = candidates(query.keys, query.rows, groups, database.engine, salt=salt)
     entries, order = found.entries(np.ones(len(found.people), dtype=np.bool_))
     database.close()
     return dict(zip(entries, found.people[order].tolist(), strict=True))
@@ -86,10 +86,10 @@ def test_nothing_in_the_text_depends_on_how_many_people_a_key_has() -> None:
     frame = pl.DataFrame({"id": [1], "a": ["x"], "b": [1]})
     unit = dp.Person("id", max_groups=2)
     database = Database(DuckDB(), {"t": dp.table(frame, unit=unit, columns=COLUMNS)})
-    question = question_from("SELECT a, b FROM t GROUP BY a, b", database)
-    assert isinstance(question.keys, DiscoveredKeys)
+    query = query_from("SELECT a, b FROM t GROUP BY a, b", database)
+    assert isinstance(query.keys, DiscoveredKeys)
     compiler = Compiler.of(database.engine, salt=0)
-    text = candidates_text(question.keys, question.rows, 2, compiler)
+    text = candidates_text(query.keys, query.rows, 2, compiler)
     for word in ("HAVING", "LIMIT", "any_value", "first", "rowid"):
         assert word.lower() not in text.lower()
 

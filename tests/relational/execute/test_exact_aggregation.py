@@ -20,10 +20,14 @@ import discreet as dp
 from discreet.core.unit import Person, PrivacyUnit, add_remove
 from discreet.relational.aggregates.measures import CountPeople, Linear, Ranks, Total
 from discreet.relational.database import Database
-from discreet.relational.execute.exact_aggregation import Tally, _joined, tally
-from discreet.relational.plan.query import Question
+from discreet.relational.execute.exact_aggregation import (
+    ExactAggregates,
+    _joined,
+    aggregate_exactly,
+)
+from discreet.relational.plan.query import Query
 from discreet.relational.schema.declarations import Declaration
-from discreet.relational.sql.translate import question_from
+from discreet.relational.sql.translate import query_from
 
 Row = tuple[int | None, str | None, int | None, float | None]
 
@@ -62,19 +66,19 @@ def opened(rows: Sequence[Row], unit: PrivacyUnit) -> Iterator[Database]:
         database.close()
 
 
-def asked(text: str, database: Database) -> tuple[Question, list[Linear], list[Ranks]]:
-    question = question_from(text, database)
-    found = dict.fromkeys(m for aggregate in question.aggregates for m in aggregate.measures)
+def asked(text: str, database: Database) -> tuple[Query, list[Linear], list[Ranks]]:
+    query = query_from(text, database)
+    found = dict.fromkeys(m for aggregate in query.aggregates for m in aggregate.measures)
     ranks = [measure for measure in found if isinstance(measure, Ranks)]
-    return question, [m for m in found if not isinstance(m, Ranks)], ranks
+    return query, [m for m in found if not isinstance(m, Ranks)], ranks
 
 
-def exact(text: str, rows: Sequence[Row], unit: PrivacyUnit, salt: int = 7) -> Tally:
+def exact(text: str, rows: Sequence[Row], unit: PrivacyUnit, salt: int = 7) -> ExactAggregates:
     with opened(rows, unit) as database:
-        question, linear, ranks = asked(text, database)
+        query, linear, ranks = asked(text, database)
         person = add_remove(unit)
         bound = person if isinstance(person, Person) else None
-        return tally(question, linear, ranks, bound, database.engine, salt=salt)
+        return aggregate_exactly(query, linear, ranks, bound, database.engine, salt=salt)
 
 
 def owned(rows: Sequence[Row], unit: PrivacyUnit) -> list[Row]:
@@ -111,13 +115,13 @@ def test_sums_are_those_of_clamped_values_in_steps(
     """Whole numbers as they are, reals by the nearest step of a grid; both from the centre."""
     text = "SELECT w, SUM(x) AS s, SUM(y) AS r FROM t GROUP BY w"
     with opened(rows, unit) as database:
-        question, (whole, real), _ = asked(text, database)
+        query, (whole, real), _ = asked(text, database)
         assert isinstance(whole, Total)
         assert isinstance(real, Total)
         real = replace(real, exponent=exponent)
         person = add_remove(unit)
         bound = person if isinstance(person, Person) else None
-        found = tally(question, [whole, real], [], bound, database.engine, salt=3)
+        found = aggregate_exactly(query, [whole, real], [], bound, database.engine, salt=3)
     expected = dict.fromkeys(WARDS, 0), dict.fromkeys(WARDS, 0)
     for _, ward, x, y in owned(rows, unit):
         if ward in WARDS and x is not None:
@@ -186,11 +190,9 @@ def test_groups_and_rows_in_a_group_are_cut_to_their_limits(
 def test_people_are_counted_once_in_few_groups(rows: list[Row], groups: int) -> None:
     unit = dp.Person("pid", max_groups=groups)
     with opened(rows, unit) as database:
-        question, linear, _ = asked(
-            "SELECT w, COUNT(DISTINCT pid) AS n FROM t GROUP BY w", database
-        )
+        query, linear, _ = asked("SELECT w, COUNT(DISTINCT pid) AS n FROM t GROUP BY w", database)
         assert linear == [CountPeople()]
-        found = tally(question, linear, [], unit, database.engine, salt=1).linear[0]
+        found = aggregate_exactly(query, linear, [], unit, database.engine, salt=1).linear[0]
     wards = defaultdict[object, set[str]](set)
     for person, ward, _, _ in rows:
         if person is not None and ward in WARDS:
@@ -206,8 +208,10 @@ def test_cells_without_rows_are_zero_and_all_are_there() -> None:
 
 def test_no_statement_at_all_without_measures() -> None:
     with opened([], dp.Row()) as database:
-        question, _, _ = asked("SELECT COUNT(*) AS n FROM t", database)
-        assert tally(question, [], [], None, database.engine, salt=0) == Tally((), ())
+        query, _, _ = asked("SELECT COUNT(*) AS n FROM t", database)
+        assert aggregate_exactly(query, [], [], None, database.engine, salt=0) == ExactAggregates(
+            (), ()
+        )
 
 
 @given(st.lists(st.integers(-(2**124), 2**124), max_size=5))
@@ -223,7 +227,7 @@ def test_sums_beyond_64_bits_are_exact(sign: int) -> None:
     frame = pl.DataFrame({"x": [sign * FAR] * rows})
     table = dp.table(frame, unit=dp.Row(), columns={"x": dp.Number(-FAR, FAR)})
     database = Database(dp.DuckDB(threads=1), {"t": table})
-    question, linear, _ = asked("SELECT SUM(x) AS s FROM t", database)
-    found = tally(question, linear, [], None, database.engine, salt=0).linear[0]
+    query, linear, _ = asked("SELECT SUM(x) AS s FROM t", database)
+    found = aggregate_exactly(query, linear, [], None, database.engine, salt=0).linear[0]
     database.close()
     assert [int(total) for total in found] == [sign * FAR * rows]

@@ -19,13 +19,13 @@ from discreet.relational.aggregates.sum import Sum
 from discreet.relational.bounding.hashing import Hashed, Hashing
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.planning import discovered_keys as discovering
-from discreet.relational.planning import planned_query as inquiry
-from discreet.relational.planning.discovered_keys import Discovering, inquiry_for
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.planning import planned_query as planned
+from discreet.relational.planning.discovered_keys import Discovering, planned_query_for
+from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.relational.schema.table import MOST_ROWS
-from discreet.relational.sql.translate import question_from
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.sql.translate import query_from
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Column
 from tests.relational.engine_with_rows import DuckDBWithRows
 from tests.relational.neighbours.lies import lying, setting
@@ -43,12 +43,12 @@ def exact(found: Setting, sql: str, **total: Any) -> int:
     """The one exact number of a question, with other bounds for its sum if some are given."""
     stand = Stand(found)
     try:
-        asked = stand.inquiry(sql)
+        asked = stand.planned(sql)
         if total:
-            (made,) = asked.question.aggregates
+            (made,) = asked.query.aggregates
             assert isinstance(made, Sum)
             narrow = Sum(replace(made.total, **total))
-            asked = replace(asked, question=replace(asked.question, aggregates=(narrow,)))
+            asked = replace(asked, query=replace(asked.query, aggregates=(narrow,)))
         return int(stand.exact(asked).linear[0][0])
     finally:
         stand.close()
@@ -86,7 +86,7 @@ def test_no_contribution_exceeds_the_steps_of_its_sum(
 ) -> None:
     """Bounds off the grid are rounded outward, so nearest steps of what lies inside stay inside."""
     high = low + width
-    column = Column("x", Facts(Kind.REAL, low, high, declared=True))
+    column = Column("x", ColumnDomain(DataType.DOUBLE, low, high, declared=True))
     total = Total(column, low, high, (low + high) / 2 if centred else 0, exponent)
     value = min(max(low + share * width, low), high)
     step = Fraction(2) ** exponent
@@ -102,7 +102,7 @@ def test_groups_of_one_hash_are_still_told_apart() -> None:
     found = one(rows, person, {"w": dp.Category(["A", "B", "C"])})
     stand = Stand(found, DuckDBWithRows(hashing=Alike()))
     try:
-        asked = stand.inquiry("SELECT w, COUNT(*) AS n FROM t GROUP BY w")
+        asked = stand.planned("SELECT w, COUNT(*) AS n FROM t GROUP BY w")
         counts = [int(count) for count in stand.exact(asked).linear[0]]
     finally:
         stand.close()
@@ -114,10 +114,10 @@ def discovered(spend: Any) -> Discovering:
     person = dp.Person("pid", max_rows=2, max_groups=2)
     stand = Stand(one(rows, person, {"w": dp.Discovered(), "x": dp.Number(0, 10)}))
     try:
-        asked = question_from("SELECT w, SUM(x) AS s FROM t GROUP BY w", stand.database)
+        asked = query_from("SELECT w, SUM(x) AS s FROM t GROUP BY w", stand.database)
     finally:
         stand.close()
-    made = inquiry_for(asked, spend, MOST_ROWS)
+    made = planned_query_for(asked, spend, MOST_ROWS)
     assert isinstance(made, Discovering)
     return made
 
@@ -142,7 +142,7 @@ def test_both_shares_of_delta_are_tried() -> None:
     assert {type(small), type(large)} == {dp.ApproxDP, dp.PureDP}
 
 
-@pytest.mark.parametrize("module", [inquiry, discovering])
+@pytest.mark.parametrize("module", [planned, discovering])
 def test_every_release_draws_a_salt_of_its_own(
     module: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,13 +156,13 @@ def test_every_release_draws_a_salt_of_its_own(
         salts.append(salt)
         raise Seen
 
-    monkeypatch.setattr(module, "tally" if module is inquiry else "candidates", see)
+    monkeypatch.setattr(module, "tally" if module is planned else "candidates", see)
     rows = pl.DataFrame({"pid": [1], "w": ["A"]})
-    kind = dp.Category(["A"]) if module is inquiry else dp.Discovered()
+    kind = dp.Category(["A"]) if module is planned else dp.Discovered()
     stand = Stand(one(rows, dp.Person("pid", max_rows=1, max_groups=1), {"w": kind}))
     try:
-        asked = question_from("SELECT w, COUNT(*) AS n FROM t GROUP BY w", stand.database)
-        made: Inquiry = inquiry_for(asked, dp.ApproxDP(epsilon=1, delta=1e-6), MOST_ROWS)
+        asked = query_from("SELECT w, COUNT(*) AS n FROM t GROUP BY w", stand.database)
+        made: PlannedQuery = planned_query_for(asked, dp.ApproxDP(epsilon=1, delta=1e-6), MOST_ROWS)
         for _ in range(3):
             with pytest.raises(Seen):
                 made.release(stand.database)
@@ -173,6 +173,8 @@ def test_every_release_draws_a_salt_of_its_own(
 
 def test_a_bound_that_no_double_holds_is_taken_as_the_clamp_takes_it() -> None:
     high = 2**100 + 2**47 + 1  # the nearest double is 2**47 - 1 above it
-    total = Total(Column("x", Facts(Kind.REAL, declared=True)), -high, high, exponent=41)
-    assert exact_number(total.facts.high) / 2**41 <= total.steps()
+    total = Total(
+        Column("x", ColumnDomain(DataType.DOUBLE, declared=True)), -high, high, exponent=41
+    )
+    assert exact_number(total.domain.high) / 2**41 <= total.steps()
     assert exact_number(high) / 2**41 <= total.steps() - 63

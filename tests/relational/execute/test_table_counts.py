@@ -27,10 +27,10 @@ from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.plan.keyed_universe import (
     KeyedUniverse,
     column_questions,
-    question_of,
+    query_of_universe,
     universe_from,
 )
-from discreet.relational.sql.translate import question_from
+from discreet.relational.sql.translate import query_from
 from tests.relational.neighbours.tables import both, keyed, stay, visit, visits
 from tests.relational.neighbours.worlds import SALT, Setting, Stand, one, people, without
 
@@ -75,10 +75,10 @@ def counts_of(stand: Stand, questions: Sequence[str], salt: int = SALT) -> Table
     """What the curator would count; none is counted yet."""
 
     def translate(text: str) -> Any:
-        return question_from(text, stand.database)
+        return query_from(text, stand.database)
 
     universe = universe_from(questions, translate)
-    return TableCounts(universe, question_of(universe, translate), stand.engine, salt)
+    return TableCounts(universe, query_of_universe(universe, translate), stand.engine, salt)
 
 
 def marginals(source: TableCounts) -> dict[tuple[str, ...], NDArray[np.int64]]:
@@ -108,7 +108,7 @@ def breaches(setting: Setting, questions: Sequence[str], salt: int = SALT) -> li
         one_way = questions is not KEYED
         for who in people(setting, setting.frames):
             stand.add(without(setting, setting.frames, who))
-            there = marginals(TableCounts(source.universe, source.question, stand.engine, salt))
+            there = marginals(TableCounts(source.universe, source.query, stand.engine, salt))
             for chosen, table in here.items():
                 moved = int(np.abs(table - there[chosen]).sum())
                 if moved > source.records:
@@ -185,11 +185,11 @@ def test_choosing_rows_by_the_counted_columns_alone_is_noticed(
 
     def twin(self: TableCounts, places: tuple[int, ...]) -> Any:
         """Without naming the attributes that are not counted."""
-        question = marginal(self, places)
-        rows = question.rows
+        query = marginal(self, places)
+        rows = query.rows
         while not isinstance(rows, Bounded):
             rows = rows.inputs[0]
-        return type(question)(**{**vars(question), "rows": rows})
+        return type(query)(**{**vars(query), "rows": rows})
 
     assert all(breaches(setting, BOTH, salt) == [] for salt in range(4))
     monkeypatch.setattr(TableCounts, "_marginal", twin)
@@ -292,13 +292,13 @@ def test_a_universe_is_read_again_by_whoever_counts() -> None:
     universe = counts_of(stand, BOTH).universe
     other = Stand(one(PEOPLE, dp.Row(), DECLARED | {"w": dp.Category(["B", "C"])}))
     with pytest.raises(DiscreetError, match="universe_differs"):
-        question_of(universe, lambda text: question_from(text, other.database))
+        query_of_universe(universe, lambda text: query_from(text, other.database))
     with pytest.raises(DiscreetError, match="universe_not_counted"):
-        question_of(Universe.of(w=["A", "B"]), lambda text: question_from(text, other.database))
+        query_of_universe(Universe.of(w=["A", "B"]), lambda text: query_from(text, other.database))
     people_here = Stand(one(PEOPLE, dp.Person("pid", max_rows=1), DECLARED))
     assert isinstance(universe, KeyedUniverse)
     source = TableCounts.of(
-        universe, lambda text: question_from(text, people_here.database), people_here.engine
+        universe, lambda text: query_from(text, people_here.database), people_here.engine
     )
     assert source.counts(["w"]).sum() == 2  # bounded, though the universe was made for rows
 

@@ -14,8 +14,8 @@ from sqlglot import exp, parse_one
 from discreet.core.errors import InvalidParameter
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.sql.expressions import expression_from
-from discreet.relational.types.column_domain import Facts, cleaned
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain, cleaned
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Column, Expression, evaluate
 
 DIALECT = DuckDBDialect()
@@ -26,29 +26,33 @@ class Stored:
     """A column of the test table: its type there and what is declared about it."""
 
     type: str
-    facts: Facts
+    domain: ColumnDomain
 
 
 COLUMNS: Mapping[str, Stored] = {
-    "w": Stored("BIGINT", Facts(Kind.WHOLE)),
-    "v": Stored("BIGINT", Facts(Kind.WHOLE)),
-    "i": Stored("INTEGER", Facts(Kind.WHOLE, -1000, 1000, declared=True)),
-    "j": Stored("BIGINT", Facts(Kind.WHOLE, 0, 7, declared=True)),
-    "x": Stored("DOUBLE", Facts(Kind.REAL)),
-    "y": Stored("DOUBLE", Facts(Kind.REAL)),
-    "a": Stored("DOUBLE", Facts(Kind.REAL, -100, 100, declared=True)),
-    "b": Stored("DOUBLE", Facts(Kind.REAL, 0.5, 20, declared=True)),
-    "s": Stored("VARCHAR", Facts(Kind.TEXT)),
-    "t": Stored("VARCHAR", Facts(Kind.TEXT)),
-    "c": Stored("VARCHAR", Facts(Kind.TEXT, values=("A", "b", "É"), declared=True)),
-    "p": Stored("BOOLEAN", Facts(Kind.TRUTH)),
-    "q": Stored("BOOLEAN", Facts(Kind.TRUTH, declared=True)),
-    "d": Stored("DATE", Facts(Kind.DATE)),
-    "e": Stored("DATE", Facts(Kind.DATE, date(2019, 12, 30), date(2024, 3, 1), declared=True)),
-    "m": Stored("TIMESTAMP", Facts(Kind.MOMENT)),
+    "w": Stored("BIGINT", ColumnDomain(DataType.INTEGER)),
+    "v": Stored("BIGINT", ColumnDomain(DataType.INTEGER)),
+    "i": Stored("INTEGER", ColumnDomain(DataType.INTEGER, -1000, 1000, declared=True)),
+    "j": Stored("BIGINT", ColumnDomain(DataType.INTEGER, 0, 7, declared=True)),
+    "x": Stored("DOUBLE", ColumnDomain(DataType.DOUBLE)),
+    "y": Stored("DOUBLE", ColumnDomain(DataType.DOUBLE)),
+    "a": Stored("DOUBLE", ColumnDomain(DataType.DOUBLE, -100, 100, declared=True)),
+    "b": Stored("DOUBLE", ColumnDomain(DataType.DOUBLE, 0.5, 20, declared=True)),
+    "s": Stored("VARCHAR", ColumnDomain(DataType.TEXT)),
+    "t": Stored("VARCHAR", ColumnDomain(DataType.TEXT)),
+    "c": Stored("VARCHAR", ColumnDomain(DataType.TEXT, values=("A", "b", "É"), declared=True)),
+    "p": Stored("BOOLEAN", ColumnDomain(DataType.BOOLEAN)),
+    "q": Stored("BOOLEAN", ColumnDomain(DataType.BOOLEAN, declared=True)),
+    "d": Stored("DATE", ColumnDomain(DataType.DATE)),
+    "e": Stored(
+        "DATE", ColumnDomain(DataType.DATE, date(2019, 12, 30), date(2024, 3, 1), declared=True)
+    ),
+    "m": Stored("TIMESTAMP", ColumnDomain(DataType.TIMESTAMP)),
     "n": Stored(
         "TIMESTAMP",
-        Facts(Kind.MOMENT, datetime(2019, 1, 1), datetime(2024, 12, 31, 23, 59), declared=True),
+        ColumnDomain(
+            DataType.TIMESTAMP, datetime(2019, 1, 1), datetime(2024, 12, 31, 23, 59), declared=True
+        ),
     ),
 }
 
@@ -63,7 +67,7 @@ def translated(text: str, columns: Mapping[str, Stored] = COLUMNS) -> Expression
             raise InvalidParameter(
                 code="unknown_column", expectation="a column", received=node.name, remedy=""
             )
-        return Column(node.name, columns[node.name].facts)
+        return Column(node.name, columns[node.name].domain)
 
     select = parse_one(f"SELECT {text}", read="duckdb")
     return expression_from(select.expressions[0], resolve)
@@ -73,7 +77,7 @@ def reference(expressions: Sequence[Expression], rows: Sequence[Row]) -> list[tu
     """What the interpreter gives, row by row."""
     results = []
     for row in rows:
-        clean = {name: cleaned(row[name], stored.facts) for name, stored in COLUMNS.items()}
+        clean = {name: cleaned(row[name], stored.domain) for name, stored in COLUMNS.items()}
         results.append(tuple(evaluate(expression, clean) for expression in expressions))
     return results
 
@@ -91,7 +95,8 @@ def computed(
             [list(range(len(rows))), *([row[name] for row in rows] for name in COLUMNS)],
         )
         scan = ", ".join(
-            f"{dialect.clean(f's.{name}', stored.type, stored.facts)} AS {dialect.identifier(name)}"
+            f"{dialect.clean(f's.{name}', stored.type, stored.domain)} "
+            f"AS {dialect.identifier(name)}"
             for name, stored in COLUMNS.items()
         )
         texts = ", ".join(

@@ -78,7 +78,7 @@ def check(count: int, seed: int) -> None:
     for ours, theirs in zip(reference(expressions, rows), computed(expressions, rows), strict=True):
         for text, expression, mine, other in zip(texts, expressions, ours, theirs, strict=True):
             assert same(mine, other), text
-            assert holds(expression.facts, None, other), text
+            assert holds(expression.domain, None, other), text
 
 
 @pytest.mark.parametrize("seed", range(4))

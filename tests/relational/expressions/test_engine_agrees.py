@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind, kind_of_value
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType, type_of_value
 from discreet.relational.types.expression import Call, Expression, possible_values
 from tests.relational.expressions.cases import EXACT, NEARLY
 from tests.relational.expressions.engine import Row, computed, reference, same, translated
@@ -48,7 +48,7 @@ def test_facts_hold_on_every_row(place: int) -> None:
     values = possible_values(expression)
     listed = None if values is None else frozenset(values)
     for side in results():
-        assert all(holds(expression.facts, listed, row[place]) for row in side)
+        assert all(holds(expression.domain, listed, row[place]) for row in side)
 
 
 @given(rows=any_rows())
@@ -70,7 +70,7 @@ def check(rows: Sequence[Row]) -> None:
         ulps = 0 if place < len(EXACT) else 64
         for mine, other in zip(ours, theirs, strict=True):
             assert same(mine[place], other[place], ulps=ulps), (*EXACT, *NEARLY)[place]
-            assert holds(expression.facts, None, other[place])
+            assert holds(expression.domain, None, other[place])
 
 
 def test_every_function_is_among_the_cases() -> None:
@@ -85,14 +85,14 @@ def test_every_function_is_among_the_cases() -> None:
     assert set().union(*map(names, expressions())) == set(STANDARD) | calendar
 
 
-def holds(facts: Facts, listed: Set[object] | None, value: Any) -> bool:
+def holds(domain: ColumnDomain, listed: Set[object] | None, value: Any) -> bool:
     """Whether a value is NULL or as its facts say."""
     if value is None:
         return True
-    if kind_of_value(value) is not facts.kind:
+    if type_of_value(value) is not domain.kind:
         return False
-    above = facts.low is None or value >= facts.low
-    below = facts.high is None or value <= facts.high
-    known = facts.kind is Kind.TRUTH or facts.values is None or value in facts.values
-    short = facts.length is None or len(value) <= facts.length
+    above = domain.low is None or value >= domain.low
+    below = domain.high is None or value <= domain.high
+    known = domain.kind is DataType.BOOLEAN or domain.values is None or value in domain.values
+    short = domain.length is None or len(value) <= domain.length
     return above and below and known and short and (listed is None or value in listed)

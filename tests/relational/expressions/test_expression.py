@@ -10,8 +10,8 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.functions.arithmetic import ADD, DIVIDE, MULTIPLY
 from discreet.relational.functions.comparison import LESS
 from discreet.relational.functions.rounding import FLOOR
-from discreet.relational.types.column_domain import Facts, hull, require_bounds
-from discreet.relational.types.data_type import Kind, kind_of_value
+from discreet.relational.types.column_domain import ColumnDomain, hull, require_bounds
+from discreet.relational.types.data_type import DataType, type_of_value
 from discreet.relational.types.expression import (
     Call,
     Case,
@@ -25,27 +25,30 @@ from discreet.relational.types.expression import (
 )
 from tests.relational.expressions.engine import DIALECT, translated
 
-AGE = Column("age", Facts(Kind.WHOLE, 0, 120, declared=True))
-COST = Column("cost", Facts(Kind.REAL, 0, 50_000, declared=True))
-WARD = Column("ward", Facts(Kind.TEXT, values=("A", "B"), declared=True))
-WEIGHT = Column("weight", Facts(Kind.REAL))
+AGE = Column("age", ColumnDomain(DataType.INTEGER, 0, 120, declared=True))
+COST = Column("cost", ColumnDomain(DataType.DOUBLE, 0, 50_000, declared=True))
+WARD = Column("ward", ColumnDomain(DataType.TEXT, values=("A", "B"), declared=True))
+WEIGHT = Column("weight", ColumnDomain(DataType.DOUBLE))
 
 
 def test_whole_arithmetic_stays_whole_where_it_is_proved_to_fit() -> None:
-    assert Call(ADD, (AGE, Literal(1))).facts == Facts(
-        Kind.WHOLE, values=tuple(range(1, 122)), declared=True
+    assert Call(ADD, (AGE, Literal(1))).domain == ColumnDomain(
+        DataType.INTEGER, values=tuple(range(1, 122)), declared=True
     )
-    large = Column("n", Facts(Kind.WHOLE, 0, 2**40))
-    assert Call(MULTIPLY, (large, Literal(2**21))).facts.kind is Kind.WHOLE
-    assert Call(MULTIPLY, (large, Literal(2**22))).facts.kind is Kind.REAL
-    assert Call(ADD, (Column("n", Facts(Kind.WHOLE)), Literal(1))).facts.kind is Kind.REAL
+    large = Column("n", ColumnDomain(DataType.INTEGER, 0, 2**40))
+    assert Call(MULTIPLY, (large, Literal(2**21))).domain.kind is DataType.INTEGER
+    assert Call(MULTIPLY, (large, Literal(2**22))).domain.kind is DataType.DOUBLE
+    assert (
+        Call(ADD, (Column("n", ColumnDomain(DataType.INTEGER)), Literal(1))).domain.kind
+        is DataType.DOUBLE
+    )
 
 
 def test_facts_are_declared_only_if_every_column_below_is() -> None:
-    assert Call(ADD, (AGE, COST)).facts.declared
-    assert not Call(ADD, (AGE, WEIGHT)).facts.declared
+    assert Call(ADD, (AGE, COST)).domain.declared
+    assert not Call(ADD, (AGE, WEIGHT)).domain.declared
     test = Call(LESS, (WEIGHT, Literal(1)))
-    assert not Case(((test, Literal(1)),), Literal(0)).facts.declared
+    assert not Case(((test, Literal(1)),), Literal(0)).domain.declared
 
 
 def test_conversions_become_nodes_and_constants_are_converted_on_the_spot() -> None:
@@ -53,7 +56,7 @@ def test_conversions_become_nodes_and_constants_are_converted_on_the_spot() -> N
     assert total.args == (COST, Literal(1.0))
     mixed = Call(ADD, (AGE, COST))
     assert DIALECT.render(mixed) == '(CAST("age" AS DOUBLE) + "cost")'
-    later = Call(LESS, (Column("m", Facts(Kind.MOMENT)), Literal(date(2020, 1, 1))))
+    later = Call(LESS, (Column("m", ColumnDomain(DataType.TIMESTAMP)), Literal(date(2020, 1, 1))))
     assert later.args[1] == Literal(datetime(2020, 1, 1))
 
 
@@ -67,40 +70,40 @@ def test_constants_of_different_kinds_are_different() -> None:
     "value", [float("nan"), float("inf"), 2**63, -(2**63), b"x", "a\0b", "\ud800", object(), 1j]
 )
 def test_values_of_no_universe_are_no_constants(value: object) -> None:
-    assert kind_of_value(value) is None
+    assert type_of_value(value) is None
     with pytest.raises(InvalidParameter) as refusal:
         Literal(value)
     assert refusal.value.code == "bad_literal"
 
 
 def test_quotients_are_bounded_only_away_from_zero() -> None:
-    assert Call(DIVIDE, (COST, Literal(100))).facts.high == 500
+    assert Call(DIVIDE, (COST, Literal(100))).domain.high == 500
     ratio = Call(DIVIDE, (COST, AGE))
-    assert not ratio.facts.bounded
+    assert not ratio.domain.bounded
     with pytest.raises(InvalidParameter, match="least"):
-        require_bounds(ratio.facts, "cost / age")
+        require_bounds(ratio.domain, "cost / age")
     with pytest.raises(InvalidParameter, match=r'columns=\{"weight": dp.Number\(0, 50_000\)\}'):
-        require_bounds(WEIGHT.facts, "weight")
-    require_bounds(COST.facts, "cost")
+        require_bounds(WEIGHT.domain, "weight")
+    require_bounds(COST.domain, "cost")
 
 
 def test_crossed_and_senseless_bounds_are_refused() -> None:
     with pytest.raises(InvalidParameter, match="bounds_crossed"):
-        Facts(Kind.REAL, 2, 1)
+        ColumnDomain(DataType.DOUBLE, 2, 1)
     with pytest.raises(InvalidParameter, match="bounds_not_ordered"):
-        Facts(Kind.TEXT, "a", "b")
+        ColumnDomain(DataType.TEXT, "a", "b")
 
 
 def test_bounds_take_the_type_of_their_kind() -> None:
-    assert Facts(Kind.WHOLE, 0.5, 9.5) == Facts(Kind.WHOLE, 1, 9)
-    assert type(Facts(Kind.REAL, 0, 1).low) is float
-    assert Facts(Kind.MOMENT, date(2020, 1, 1)).low == datetime(2020, 1, 1)
+    assert ColumnDomain(DataType.INTEGER, 0.5, 9.5) == ColumnDomain(DataType.INTEGER, 1, 9)
+    assert type(ColumnDomain(DataType.DOUBLE, 0, 1).low) is float
+    assert ColumnDomain(DataType.TIMESTAMP, date(2020, 1, 1)).low == datetime(2020, 1, 1)
 
 
 def test_the_hull_of_nothing_but_null_is_null() -> None:
-    null = Literal(None).facts
-    assert hull(Kind.REAL, [null, null]).empty
-    assert hull(Kind.REAL, [null, COST.facts]).high == 50_000
+    null = Literal(None).domain
+    assert hull(DataType.DOUBLE, [null, null]).empty
+    assert hull(DataType.DOUBLE, [null, COST.domain]).high == 50_000
 
 
 def test_columns_and_substitution() -> None:
@@ -108,8 +111,8 @@ def test_columns_and_substitution() -> None:
     assert columns(expression) == {"x", "a", "w"}
     simple = Call(ADD, (WEIGHT, Literal(1)))
     replaced = substitute(simple, {"weight": COST})
-    assert replaced.facts.high == 50_001
-    assert replaced.facts.declared
+    assert replaced.domain.high == 50_001
+    assert replaced.domain.declared
     assert substitute(simple, {}) == simple
     assert evaluate(replaced, {"cost": 5.0}) == 6.0
 

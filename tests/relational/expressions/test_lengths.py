@@ -25,8 +25,8 @@ from discreet.relational.functions.registry import FUNCTIONS, OPERATORS, Functio
 from discreet.relational.functions.text import CONCAT, replaced, substring
 from discreet.relational.limits.memory import MAX_WRITTEN, written
 from discreet.relational.schema.sources import source_of
-from discreet.relational.types.column_domain import Facts, cleaned, hull
-from discreet.relational.types.data_type import TEXT_LIMIT, Kind, kind_of_value
+from discreet.relational.types.column_domain import ColumnDomain, cleaned, hull
+from discreet.relational.types.data_type import TEXT_LIMIT, DataType, type_of_value
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal, evaluate
 from tests.relational.conformance.engines import DUCKDB, POSTGRES, Maker
 from tests.relational.conformance.spark_with_rows import INTERPRETED, SparkWithRows, missing
@@ -37,16 +37,16 @@ EXTREMES = (
     *("", "a", "ß" * FAR, "İ" * TEXT_LIMIT, "\U0001f600" * FAR, "a" * TEXT_LIMIT, " " * FAR),
     *("ŉ" * (TEXT_LIMIT - 1), "é" * 2000 + "e\u0301" * 2000, "Ⱥ" * TEXT_LIMIT, None),
 )
-VALUES: Mapping[Kind, Sequence[object]] = {
-    Kind.TEXT: EXTREMES,
-    Kind.WHOLE: (0, -(2**63) + 1, 2**63 - 1, None),
-    Kind.REAL: (
+VALUES: Mapping[DataType, Sequence[object]] = {
+    DataType.TEXT: EXTREMES,
+    DataType.INTEGER: (0, -(2**63) + 1, 2**63 - 1, None),
+    DataType.DOUBLE: (
         *(0.1, -2.2250738585072014e-308, -1.7976931348623157e308, 5e-324, -1234567890123456.7),
         *(1e15, -9.99e22, None),
     ),
-    Kind.TRUTH: (True, False, None),
-    Kind.DATE: (date.min, date.max, None),
-    Kind.MOMENT: (datetime.min, datetime.max, None),
+    DataType.BOOLEAN: (True, False, None),
+    DataType.DATE: (date.min, date.max, None),
+    DataType.TIMESTAMP: (datetime.min, datetime.max, None),
 }
 CONSTANTS: Mapping[str, Sequence[tuple[object, ...]]] = {
     "substring": ((1,), (TEXT_LIMIT,), (2, 5), (3, 0), (1, TEXT_LIMIT)),
@@ -68,7 +68,7 @@ def made(name: str, entry: FunctionEntry) -> Iterator[Function]:
 @cache
 def functions() -> tuple[Function, ...]:
     named = [function for name, entry in FUNCTIONS.items() for function in made(name, entry)]
-    return tuple(dict.fromkeys([*named, *OPERATORS.values(), *map(cast, Kind)]))
+    return tuple(dict.fromkeys([*named, *OPERATORS.values(), *map(cast, DataType)]))
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class Wrapped:
     expressions: tuple[Expression, ...]
 
 
-def column(kind: Kind, place: int) -> Column:
-    return Column(f"{kind.name.lower()}{place}", Facts(kind))
+def column(kind: DataType, place: int) -> Column:
+    return Column(f"{kind.name.lower()}{place}", ColumnDomain(kind))
 
 
 @cache
@@ -87,12 +87,12 @@ def texts() -> tuple[Call, ...]:
     """Every call of a function of the language that gives text, with one to three arguments."""
     found = []
     for function, count in itertools.product(functions(), (1, 2, 3)):
-        for kind in Kind:
+        for kind in DataType:
             try:
                 call = Call(function, tuple(column(kind, place) for place in range(count)))
             except DiscreetError:
                 continue
-            if call.facts.kind is Kind.TEXT:
+            if call.domain.kind is DataType.TEXT:
                 found.append(call)
     return tuple(dict.fromkeys(found))
 
@@ -103,8 +103,8 @@ def test_every_function_that_gives_text_says_how_long_it_is_at_most() -> None:
         *("coalesce", "nullif", "least", "greatest"),
     }
     for call in texts():
-        assert call.facts.length is not None
-        assert 0 <= call.facts.length <= TEXT_LIMIT
+        assert call.domain.length is not None
+        assert 0 <= call.domain.length <= TEXT_LIMIT
 
 
 def spark_home(_: Any) -> SparkWithRows:
@@ -112,13 +112,13 @@ def spark_home(_: Any) -> SparkWithRows:
 
 
 ENGINES = (DUCKDB, POSTGRES, Maker("spark", missing, spark_home))
-_POLARS: Mapping[Kind, Any] = {
-    Kind.TEXT: pl.String,
-    Kind.WHOLE: pl.Int64,
-    Kind.REAL: pl.Float64,
-    Kind.TRUTH: pl.Boolean,
-    Kind.DATE: pl.Date,
-    Kind.MOMENT: pl.Datetime("us"),
+_POLARS: Mapping[DataType, Any] = {
+    DataType.TEXT: pl.String,
+    DataType.INTEGER: pl.Int64,
+    DataType.DOUBLE: pl.Float64,
+    DataType.BOOLEAN: pl.Boolean,
+    DataType.DATE: pl.Date,
+    DataType.TIMESTAMP: pl.Datetime("us"),
 }
 
 
@@ -128,7 +128,7 @@ def rows() -> list[dict[str, object]]:
     return [
         {
             column(kind, place).name: values[(number * (1 + 2 * place)) % len(values)]
-            if kind is not Kind.TEXT
+            if kind is not DataType.TEXT
             else (*pair, "z")[place]
             for kind, values in VALUES.items()
             for place in range(3)
@@ -139,8 +139,8 @@ def rows() -> list[dict[str, object]]:
 
 def check(call: Call, row: Mapping[str, object], value: object) -> None:
     """Engines write reals in different ways, but none at greater length."""
-    assert value is None or len(str(value)) <= call.facts.letters, call
-    if call.function != cast(Kind.TEXT) or call.args[0].facts.kind is not Kind.REAL:
+    assert value is None or len(str(value)) <= call.domain.letters, call
+    if call.function != cast(DataType.TEXT) or call.args[0].domain.kind is not DataType.DOUBLE:
         assert value == evaluate(call, row), call
 
 
@@ -150,20 +150,22 @@ def check(call: Call, row: Mapping[str, object], value: object) -> None:
     ids=[maker.name for maker in ENGINES],
 )
 def test_engines_give_what_the_interpreter_gives_and_nothing_longer(maker: Maker) -> None:
-    schema = {column(kind, place).name: _POLARS[kind] for kind in Kind for place in range(3)}
+    schema = {column(kind, place).name: _POLARS[kind] for kind in DataType for place in range(3)}
     given = rows() if maker is DUCKDB else rows()[::5]
     frame = pl.DataFrame(
         {name: [row[name] for row in given] for name in schema}, schema=schema
     ).with_row_index("place")
-    facts = {column(kind, place).name: Facts(kind) for kind in Kind for place in range(3)}
-    clean = [{name: cleaned(row[name], facts[name]) for name in facts} for row in given]
+    domain = {
+        column(kind, place).name: ColumnDomain(kind) for kind in DataType for place in range(3)
+    }
+    clean = [{name: cleaned(row[name], domain[name]) for name in domain} for row in given]
     home = maker.home(NATIVE)
     try:
         engine, dialect = home.engine, home.engine.dialect
         types = engine.attach("stored", source_of(home.source(frame.cast({"place": pl.Int64}))))
         scan = ", ".join(
             f"{dialect.clean(f's.{name}', types[name], known)} AS {dialect.identifier(name)}"
-            for name, known in facts.items()
+            for name, known in domain.items()
         )
         every = texts() if maker.name != "spark" else texts()[::4]
         for start in range(0, len(every), AT_ONCE):
@@ -181,7 +183,7 @@ def test_engines_give_what_the_interpreter_gives_and_nothing_longer(maker: Maker
 
 def test_what_is_held_on_the_way_is_at_most_two_texts() -> None:
     """A hundred long texts after one another: each step is cut before the next."""
-    long = tuple(Column(f"t{place}", Facts(Kind.TEXT)) for place in range(100))
+    long = tuple(Column(f"t{place}", ColumnDomain(DataType.TEXT)) for place in range(100))
     text = DuckDBDialect().render(Call(CONCAT, long))
     assert text.count(f", {TEXT_LIMIT})") == 99
     held = 0
@@ -192,43 +194,51 @@ def test_what_is_held_on_the_way_is_at_most_two_texts() -> None:
 
 
 def test_short_texts_are_put_together_without_cutting() -> None:
-    ward = Column("ward", Facts(Kind.TEXT, values=tuple("ABCDEFGHIJ" * 1), declared=True))
-    known = Column("c", Facts(Kind.TEXT, length=40))
+    ward = Column(
+        "ward", ColumnDomain(DataType.TEXT, values=tuple("ABCDEFGHIJ" * 1), declared=True)
+    )
+    known = Column("c", ColumnDomain(DataType.TEXT, length=40))
     assert "substring" not in DuckDBDialect().render(Call(CONCAT, (ward, Literal("-"), known)))
 
 
 def test_lengths_follow_from_those_of_the_arguments() -> None:
-    a, b = Column("a", Facts(Kind.TEXT, length=10)), Column("b", Facts(Kind.TEXT, length=7))
-    assert Call(CONCAT, (a, Literal("--"), b)).facts.length == 19
-    assert Call(substring(4), (a,)).facts.length == 7
-    assert Call(substring(4, 2), (a,)).facts.length == 2
-    assert Call(substring(20, 2), (a,)).facts.length == 0
-    assert Call(replaced("é", "ab"), (a,)).facts.length == 20
-    assert Call(replaced("ab", "é"), (a,)).facts.length == 10
-    assert Case(((Column("p", Facts(Kind.TRUTH)), a),), b).facts.length == 10
-    assert hull(Kind.TEXT, [a.facts, b.facts]).length == 10
-    assert Call(cast(Kind.TEXT), (Column("w", Facts(Kind.WHOLE)),)).facts.length == 20
+    a, b = (
+        Column("a", ColumnDomain(DataType.TEXT, length=10)),
+        Column("b", ColumnDomain(DataType.TEXT, length=7)),
+    )
+    assert Call(CONCAT, (a, Literal("--"), b)).domain.length == 19
+    assert Call(substring(4), (a,)).domain.length == 7
+    assert Call(substring(4, 2), (a,)).domain.length == 2
+    assert Call(substring(20, 2), (a,)).domain.length == 0
+    assert Call(replaced("é", "ab"), (a,)).domain.length == 20
+    assert Call(replaced("ab", "é"), (a,)).domain.length == 10
+    assert Case(((Column("p", ColumnDomain(DataType.BOOLEAN)), a),), b).domain.length == 10
+    assert hull(DataType.TEXT, [a.domain, b.domain]).length == 10
+    assert (
+        Call(cast(DataType.TEXT), (Column("w", ColumnDomain(DataType.INTEGER)),)).domain.length
+        == 20
+    )
 
 
-@pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.TEXT])
-def test_no_value_is_longer_as_text_than_said(kind: Kind) -> None:
-    written_out = [cast(Kind.TEXT).apply([value], Kind.TEXT) for value in VALUES[kind]]
+@pytest.mark.parametrize("kind", [kind for kind in DataType if kind is not DataType.TEXT])
+def test_no_value_is_longer_as_text_than_said(kind: DataType) -> None:
+    written_out = [cast(DataType.TEXT).apply([value], DataType.TEXT) for value in VALUES[kind]]
     assert all(value is None or len(str(value)) <= LONGEST[kind] for value in written_out)
 
 
 def test_a_function_added_later_is_cut_unless_proved_to_fit() -> None:
     doubled = Function(
         "doubled",
-        accept=lambda facts: tuple(part.kind for part in facts),
-        result=lambda facts: Facts(Kind.TEXT, length=2 * facts.letters),
+        accept=lambda domain: tuple(part.kind for part in domain),
+        result=lambda domain: ColumnDomain(DataType.TEXT, length=2 * domain.letters),
         compute=lambda text: text * 2,
     )
-    assert len(str(doubled.apply(["a" * TEXT_LIMIT], Kind.TEXT))) == TEXT_LIMIT
+    assert len(str(doubled.apply(["a" * TEXT_LIMIT], DataType.TEXT))) == TEXT_LIMIT
 
     class Later(DuckDBDialect):
         templates: ClassVar[Mapping[str, Template]] = {**DuckDBDialect.templates, "doubled": "{0}"}
 
-    call = Call(doubled, (Column("t", Facts(Kind.TEXT)),))
+    call = Call(doubled, (Column("t", ColumnDomain(DataType.TEXT)),))
     assert Later().render(call) == Later().first('"t"', TEXT_LIMIT)
 
 
@@ -236,7 +246,10 @@ def test_the_twin_without_a_limit_is_caught(monkeypatch: pytest.MonkeyPatch) -> 
     """Where functions are believed to fit, an engine gives texts longer than their facts say."""
 
     def longest(dialect: Dialect) -> int:
-        call = Call(CONCAT, (Column("t", Facts(Kind.TEXT)), Column("t", Facts(Kind.TEXT))))
+        call = Call(
+            CONCAT,
+            (Column("t", ColumnDomain(DataType.TEXT)), Column("t", ColumnDomain(DataType.TEXT))),
+        )
         with duckdb.connect() as connection:
             text = f"SELECT length({dialect.render(call)}) FROM (SELECT repeat('a', 4096) AS t)"
             return int(connection.execute(text).fetchall()[0][0])
@@ -247,10 +260,10 @@ def test_the_twin_without_a_limit_is_caught(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_text_is_cut_at_the_scan_and_numbers_in_longer_text_are_null() -> None:
-    assert cleaned("a" * FAR, Facts(Kind.TEXT)) == "a" * TEXT_LIMIT
+    assert cleaned("a" * FAR, ColumnDomain(DataType.TEXT)) == "a" * TEXT_LIMIT
     dialect = DuckDBDialect()
-    cut = dialect.clean("v", "VARCHAR", Facts(Kind.TEXT))
-    number = dialect.clean("v", "VARCHAR", Facts(Kind.REAL, 0, 5))
+    cut = dialect.clean("v", "VARCHAR", ColumnDomain(DataType.TEXT))
+    number = dialect.clean("v", "VARCHAR", ColumnDomain(DataType.DOUBLE, 0, 5))
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE t AS SELECT repeat('9', unnest([1, 4096, 4097])) AS v")
         found = connection.execute(f"SELECT length({cut}), {number} FROM t").fetchall()
@@ -258,13 +271,13 @@ def test_text_is_cut_at_the_scan_and_numbers_in_longer_text_are_null() -> None:
 
 
 def test_a_category_is_compared_and_not_cut() -> None:
-    clean = DuckDBDialect().clean("v", "VARCHAR", Facts(Kind.TEXT, values=("A", "B")))
+    clean = DuckDBDialect().clean("v", "VARCHAR", ColumnDomain(DataType.TEXT, values=("A", "B")))
     assert "substring" not in clean
 
 
 def test_constants_and_categories_are_no_longer_than_texts() -> None:
-    assert kind_of_value("a" * TEXT_LIMIT) is Kind.TEXT
-    assert kind_of_value("a" * (TEXT_LIMIT + 1)) is None
+    assert type_of_value("a" * TEXT_LIMIT) is DataType.TEXT
+    assert type_of_value("a" * (TEXT_LIMIT + 1)) is None
     with pytest.raises(InvalidParameter, match="bad_literal"):
         Literal("a" * (TEXT_LIMIT + 1))
     with pytest.raises(InvalidParameter, match="category_values"):
@@ -302,7 +315,7 @@ def test_the_text_a_question_computes_for_a_row_has_a_limit() -> None:
 
 
 def test_results_on_the_way_are_counted() -> None:
-    a = Column("a", Facts(Kind.TEXT, length=10))
+    a = Column("a", ColumnDomain(DataType.TEXT, length=10))
     both: Expression = Call(CONCAT, (a, a))
     assert written(Wrapped((both,))) == 40
     assert written(Wrapped((both, both))) == 40

@@ -12,8 +12,8 @@ from discreet.relational.functions.arithmetic import ADD
 from discreet.relational.functions.choice import LEAST
 from discreet.relational.functions.logic import NOT
 from discreet.relational.sql.expressions import expression_from
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import (
     MAX_NESTED,
     Call,
@@ -45,7 +45,7 @@ def test_deep_nesting_is_refused(length: int) -> None:
 
 
 def test_deep_nesting_of_our_own_nodes_is_refused() -> None:
-    node: Expression = Column("p", Facts(Kind.TRUTH))
+    node: Expression = Column("p", ColumnDomain(DataType.BOOLEAN))
     for _ in range(MAX_NESTED - 1):
         node = Call(NOT, (node,))
     with pytest.raises(InvalidParameter, match="expression_too_large"):
@@ -75,9 +75,11 @@ def test_too_many_parts_are_refused() -> None:
 
 
 def test_text_does_not_grow_without_bound() -> None:
-    node: Expression = Column("x", Facts(Kind.REAL))
+    node: Expression = Column("x", ColumnDomain(DataType.DOUBLE))
     for number in range(30):
-        node = Call(LEAST, (node, Literal(float(number)), Column("y", Facts(Kind.REAL))))
+        node = Call(
+            LEAST, (node, Literal(float(number)), Column("y", ColumnDomain(DataType.DOUBLE)))
+        )
     started = time.perf_counter()
     with pytest.raises(InvalidParameter, match="expression_too_large"):
         DIALECT.render(node)
@@ -86,7 +88,7 @@ def test_text_does_not_grow_without_bound() -> None:
 
 def test_long_sums_of_undeclared_columns_stay_short() -> None:
     """One guard around a chain of operations, not one around each."""
-    node: Expression = Column("x", Facts(Kind.REAL))
+    node: Expression = Column("x", ColumnDomain(DataType.DOUBLE))
     for number in range(100):
-        node = Call(ADD, (node, Column(f"y{number}", Facts(Kind.REAL))))
+        node = Call(ADD, (node, Column(f"y{number}", ColumnDomain(DataType.DOUBLE))))
     assert len(DIALECT.render(node)) < 5_000

@@ -13,8 +13,8 @@ from discreet.relational.engines.spark.dialect import SparkDialect
 from discreet.relational.functions.casts import cast
 from discreet.relational.functions.patterns import like
 from discreet.relational.schema.sources import source_of
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import TEXT_LIMIT, Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import TEXT_LIMIT, DataType
 from discreet.relational.types.expression import Call, Column, Expression, evaluate
 from tests.relational.conformance.engines import DUCKDB, POSTGRES, Maker
 from tests.relational.conformance.spark_with_rows import INTERPRETED, SparkWithRows, missing
@@ -37,16 +37,16 @@ SECONDS = 120.0
 def test_the_interpreter_matches_in_a_time_that_does_not_explode() -> None:
     started = time.perf_counter()
     for pattern in PATTERNS:
-        assert like(pattern, "!").apply(["a" * TEXT_LIMIT], Kind.TRUTH) is False
+        assert like(pattern, "!").apply(["a" * TEXT_LIMIT], DataType.BOOLEAN) is False
     assert time.perf_counter() - started < SECONDS
 
 
 @pytest.mark.parametrize("maker", ENGINES, ids=[maker.name for maker in ENGINES])
 def test_no_text_keeps_a_matcher_busy(maker: Maker) -> None:
     """Seconds, and on a busy machine a minute, for what would take ages."""
-    long = Column("v", Facts(Kind.TEXT))
+    long = Column("v", ColumnDomain(DataType.TEXT))
     tests: list[Expression] = [Call(like(pattern, "!"), (long,)) for pattern in PATTERNS]
-    tests += [Call(cast(kind), (long,)) for kind in Kind if kind is not Kind.TEXT]
+    tests += [Call(cast(kind), (long,)) for kind in DataType if kind is not DataType.TEXT]
     texts = ["a" * TEXT_LIMIT, "9" * TEXT_LIMIT, "9" * 2000 + "." + "9" * 2000 + "e", "é" * 4096]
     home = maker.home(NATIVE)
     try:
@@ -80,7 +80,10 @@ def test_patterns_mean_the_same_however_they_are_written(maker: Maker) -> None:
         "",
     ]
     texts += ["a\nb%\nb", "(\n[", "\\^\U0001f600$", "-#&~ab", None]  # type: ignore[list-item]
-    tests = [Call(like(pattern, "!"), (Column("v", Facts(Kind.TEXT)),)) for pattern in patterns]
+    tests = [
+        Call(like(pattern, "!"), (Column("v", ColumnDomain(DataType.TEXT)),))
+        for pattern in patterns
+    ]
     home = maker.home(NATIVE)
     try:
         engine, dialect = home.engine, home.engine.dialect
@@ -96,7 +99,7 @@ def test_patterns_mean_the_same_however_they_are_written(maker: Maker) -> None:
 
 def test_spark_never_comes_back_to_an_earlier_piece() -> None:
     """Its own LIKE would, wherever a piece stands between two signs %, except in %text%."""
-    text = Column("v", Facts(Kind.TEXT))
+    text = Column("v", ColumnDomain(DataType.TEXT))
     for pattern in (*PATTERNS[:6], *PATTERNS[7:], "a%b%c", "%a_%"):
         assert "(?>" in SparkDialect().render(Call(like(pattern, "!"), (text,)))
     assert "LIKE '%ab%'" in SparkDialect().render(Call(like("%ab%"), (text,)))

@@ -7,8 +7,8 @@ from sqlglot import exp, parse_one
 
 from discreet.core.errors import DiscreetError, InvalidParameter, Mismatch
 from discreet.relational.sql.expressions import expression_from
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Column, Expression, Literal
 from tests.relational.expressions.engine import translated
 
@@ -137,7 +137,7 @@ def test_values_of_the_wrong_kind_are_refused(text: str) -> None:
 
 def test_aggregates_go_to_the_caller_where_they_are_allowed() -> None:
     def resolve(node: exp.Column) -> Expression:
-        return Column(node.name, Facts(Kind.WHOLE))
+        return Column(node.name, ColumnDomain(DataType.INTEGER))
 
     seen: list[str] = []
 

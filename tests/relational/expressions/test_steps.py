@@ -12,16 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from tests.relational.expressions.engine import DIALECT
 from tests.relational.expressions.rows import REALS
 
 finite = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e12, max_value=1e12)
 
 
-def in_steps(values: Sequence[float | None], facts: Facts, exponent: int) -> list[int | None]:
-    text = DIALECT.steps("v", facts, exponent)
+def in_steps(
+    values: Sequence[float | None], domain: ColumnDomain, exponent: int
+) -> list[int | None]:
+    text = DIALECT.steps("v", domain, exponent)
     with duckdb.connect() as connection:
         source = "(SELECT unnest(?::INTEGER[]) AS place, unnest(?::DOUBLE[]) AS v)"
         rows = connection.execute(
@@ -32,11 +34,11 @@ def in_steps(values: Sequence[float | None], facts: Facts, exponent: int) -> lis
     return [value for value, _ in rows]
 
 
-def exactly(value: float | None, facts: Facts, exponent: int) -> int | None:
+def exactly(value: float | None, domain: ColumnDomain, exponent: int) -> int | None:
     """The specification, in rational numbers."""
     if value is None or math.isnan(value):
         return None
-    clamped = min(max(value, facts.low), facts.high)
+    clamped = min(max(value, domain.low), domain.high)
     return round(Fraction(clamped) / Fraction(2) ** exponent)
 
 
@@ -49,28 +51,28 @@ def exactly(value: float | None, facts: Facts, exponent: int) -> int | None:
 def test_steps_are_the_nearest_multiples_of_the_clamped_value(
     values: list[float | None], ends: tuple[float, float], exponent: int
 ) -> None:
-    facts = Facts(Kind.REAL, min(ends), max(ends))
+    domain = ColumnDomain(DataType.DOUBLE, min(ends), max(ends))
     near = [end + half * 2.0**exponent for end in ends for half in (-0.5, 0, 0.5, 1.5)]
     drawn = [*values, *ends, *near]
-    assert in_steps(drawn, facts, exponent) == [exactly(v, facts, exponent) for v in drawn]
+    assert in_steps(drawn, domain, exponent) == [exactly(v, domain, exponent) for v in drawn]
 
 
 def test_steps_are_monotone_and_keep_what_lies_on_the_grid() -> None:
-    facts = Facts(Kind.REAL, -1000, 1000)
+    domain = ColumnDomain(DataType.DOUBLE, -1000, 1000)
     values = [-math.inf, *sorted(n / 7 for n in range(-8000, 8000)), math.inf]
-    steps = [step for step in in_steps(values, facts, -3) if step is not None]
+    steps = [step for step in in_steps(values, domain, -3) if step is not None]
     assert steps == sorted(steps)
-    assert in_steps([step * 2.0**-3 for step in steps], facts, -3) == steps
+    assert in_steps([step * 2.0**-3 for step in steps], domain, -3) == steps
 
 
 def test_the_extremes_of_the_grid_are_safe() -> None:
-    tiny = Facts(Kind.REAL, -1e-300, 1e-300)
+    tiny = ColumnDomain(DataType.DOUBLE, -1e-300, 1e-300)
     assert in_steps([1e-300, math.inf, 5e-324], tiny, -1000) == [
         round(Fraction(1e-300) * 2**1000),
         round(Fraction(1e-300) * 2**1000),
         0,
     ]
-    huge = Facts(Kind.REAL, -1e300, 1e300)
+    huge = ColumnDomain(DataType.DOUBLE, -1e300, 1e300)
     assert in_steps([1e300, -math.inf, 1.0, 5e-324], huge, 940) == [
         round(Fraction(1e300) / 2**940),
         -round(Fraction(1e300) / 2**940),
@@ -80,7 +82,7 @@ def test_the_extremes_of_the_grid_are_safe() -> None:
 
 
 def test_whole_numbers_are_their_own_steps() -> None:
-    text = DIALECT.steps("v", Facts(Kind.WHOLE, 0, 10), 0)
+    text = DIALECT.steps("v", ColumnDomain(DataType.INTEGER, 0, 10), 0)
     with duckdb.connect() as connection:
         rows = connection.execute(f"SELECT {text} FROM (VALUES (-5), (7), (11)) t(v)").fetchall()
     assert rows == [(0,), (7,), (10,)]
@@ -89,15 +91,15 @@ def test_whole_numbers_are_their_own_steps() -> None:
 @pytest.mark.parametrize(
     ("facts", "exponent"),
     [
-        (Facts(Kind.REAL, 0, 1e6), -50),
-        (Facts(Kind.REAL, 0, 1), -1001),
-        (Facts(Kind.REAL, 0, 1), 1001),
-        (Facts(Kind.REAL, 0), 0),
+        (ColumnDomain(DataType.DOUBLE, 0, 1e6), -50),
+        (ColumnDomain(DataType.DOUBLE, 0, 1), -1001),
+        (ColumnDomain(DataType.DOUBLE, 0, 1), 1001),
+        (ColumnDomain(DataType.DOUBLE, 0), 0),
     ],
 )
-def test_grids_that_do_not_fit_are_refused(facts: Facts, exponent: int) -> None:
+def test_grids_that_do_not_fit_are_refused(domain: ColumnDomain, exponent: int) -> None:
     with pytest.raises(InvalidParameter) as refusal:
-        DIALECT.steps("v", facts, exponent)
+        DIALECT.steps("v", domain, exponent)
     assert refusal.value.code == "grid_out_of_range"
 
 

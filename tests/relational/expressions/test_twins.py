@@ -10,8 +10,8 @@ import pytest
 
 from discreet.relational.compile.dialect import Template
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from tests.relational.expressions.engine import computed, reference, same, translated
 from tests.relational.expressions.rows import awkward_rows
 
@@ -26,14 +26,14 @@ class Unguarded(DuckDBDialect):
 class Trusting(DuckDBDialect):
     """Lets the engine read text in any form it likes."""
 
-    def cast(self, text: str, source: Kind, kind: Kind) -> str:
+    def cast(self, text: str, source: DataType, kind: DataType) -> str:
         return f"TRY_CAST({text} AS {self.types[kind]})"
 
 
 class Untidy(DuckDBDialect):
     """Does not clean undeclared columns."""
 
-    def clean(self, text: str, stored: str, facts: Facts) -> str:
+    def clean(self, text: str, stored: str, domain: ColumnDomain) -> str:
         return text
 
 

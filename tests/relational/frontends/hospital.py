@@ -10,7 +10,7 @@ import numpy as np
 import discreet as dp
 from discreet.relational.frontends.as_sql import text_of
 from discreet.relational.identity.identity import identity
-from discreet.relational.sql.translate import question_from
+from discreet.relational.sql.translate import query_from
 
 
 def curator(unit: dp.Person | dp.Row | None = None, *, epsilon: float = 100) -> dp.Curator:
@@ -45,4 +45,4 @@ def curator(unit: dp.Person | dp.Row | None = None, *, epsilon: float = 100) -> 
 
 def digest(asked: object, made: dp.Curator) -> str:
     """What makes two questions identical."""
-    return identity("sql", {"question": question_from(text_of(asked), made.context.database)})
+    return identity("sql", {"question": query_from(text_of(asked), made.context.database)})

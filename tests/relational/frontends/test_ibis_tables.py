@@ -116,7 +116,7 @@ def test_it_is_asked_and_previewed_like_sql(hospital: dp.Curator) -> None:
     spend = dp.PureDP(epsilon=1)
     assert hospital.preview(expression, spend=spend)["n"].half_width is not None
     answer = hospital.sql(expression, spend=spend)
-    assert answer.question.startswith("SELECT")
+    assert answer.query.startswith("SELECT")
     assert len(answer) == 3
 
 

@@ -15,8 +15,8 @@ import polars as pl
 import discreet as dp
 from discreet.core.unit import PrivacyUnit
 from discreet.relational.functions.arithmetic import ABSOLUTE
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from tests.relational.neighbours.worlds import Setting, one
 
 OVERFLOW = (
@@ -75,11 +75,11 @@ def setting(unit: PrivacyUnit) -> Setting:
 def lying(kind: str) -> Iterator[None]:
     """``abs`` says that its values are few and small, or that its interval is upside down."""
     told = {
-        "narrow": lambda facts: Facts(facts.kind, 0, 2),
-        "listed": lambda facts: Facts(
-            facts.kind, values=(0, 1) if facts.kind is Kind.WHOLE else (0.0, 1.0)
+        "narrow": lambda domain: ColumnDomain(domain.kind, 0, 2),
+        "listed": lambda domain: ColumnDomain(
+            domain.kind, values=(0, 1) if domain.kind is DataType.INTEGER else (0.0, 1.0)
         ),
-        "far away": lambda facts: Facts(facts.kind, 10**9, 10**9 + 1),
+        "far away": lambda domain: ColumnDomain(domain.kind, 10**9, 10**9 + 1),
     }[kind]
     honest = ABSOLUTE.result
     object.__setattr__(ABSOLUTE, "result", told)

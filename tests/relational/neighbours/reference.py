@@ -13,7 +13,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.relational.aggregates.measures import CountRows, CountValues, Linear, Total
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import Filtered, Rows, Scan
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.relational.types.column_domain import cleaned
 from discreet.relational.types.expression import evaluate
 from tests.relational.neighbours.worlds import PURE, Frames, Setting, Stand
@@ -26,21 +26,21 @@ def differences(setting: Setting, *questions: str, spend: Guarantee = PURE) -> l
     stand = Stand(setting)
     try:
         return [
-            f"{question}: {type(measure).__name__} is {found}, not {wanted}"
-            for question in questions
-            for measure, found, wanted in _compared(stand, stand.inquiry(question, spend))
+            f"{query}: {type(measure).__name__} is {found}, not {wanted}"
+            for query in questions
+            for measure, found, wanted in _compared(stand, stand.planned(query, spend))
             if found != wanted
         ]
     finally:
         stand.close()
 
 
-def _compared(stand: Stand, inquiry: Inquiry) -> Iterator[tuple[Linear, list[int], list[int]]]:
-    rows = list(scanned(inquiry.question.rows, stand.setting.frames))
-    engine = stand.exact(inquiry).linear
-    keys = inquiry.question.keys
+def _compared(stand: Stand, planned: PlannedQuery) -> Iterator[tuple[Linear, list[int], list[int]]]:
+    rows = list(scanned(planned.query.rows, stand.setting.frames))
+    engine = stand.exact(planned).linear
+    keys = planned.query.keys
     assert isinstance(keys, KeySet)
-    for item, found in zip(inquiry.allocation.noised, engine, strict=True):
+    for item, found in zip(planned.allocation.noised, engine, strict=True):
         measure = item.measure
         wanted = [_measured(measure, cell) for cell in _cells(keys, rows)]
         yield measure, [int(value) for value in found.tolist()], wanted
@@ -52,7 +52,7 @@ def scanned(rows: Rows, frames: Frames) -> Iterator[Row]:
         case Scan():
             for stored in frames[rows.table].iter_rows(named=True):
                 yield {
-                    rows.column(name): cleaned(stored[name], field.facts)
+                    rows.column(name): cleaned(stored[name], field.domain)
                     for name, field in rows.fields.items()
                 }
         case Filtered():

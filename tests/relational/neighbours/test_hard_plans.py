@@ -175,8 +175,8 @@ def test_identifiers_of_any_type_say_who_is_who(ids: pl.Series) -> None:
     rows = pl.DataFrame({"pid": ids, "w": list("ABABABAB"), "x": [1, 2, 3, 1, 2, 3, 1, 2]})
     columns = {"w": WARDS, "x": dp.Number(0, 3)}
     unit = dp.Person("pid", max_rows=2, max_groups=1)
-    question = "SELECT w, COUNT(*) AS n, SUM(x) AS s, COUNT(DISTINCT pid) AS u FROM t GROUP BY w"
-    assert breaches(one(rows, unit, columns), question) == []
+    query = "SELECT w, COUNT(*) AS n, SUM(x) AS s, COUNT(DISTINCT pid) AS u FROM t GROUP BY w"
+    assert breaches(one(rows, unit, columns), query) == []
 
 
 def test_distinct_and_bounding_take_no_account_of_other_people() -> None:

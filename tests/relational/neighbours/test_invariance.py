@@ -11,10 +11,10 @@ import pytest
 
 import discreet as dp
 from discreet.relational.database import Database
-from discreet.relational.execute.exact_aggregation import tally
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.execute.exact_aggregation import aggregate_exactly
+from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.relational.schema.table import MOST_ROWS
-from discreet.relational.sql.translate import question_from
+from discreet.relational.sql.translate import query_from
 from tests.relational.neighbours.worlds import Exact
 
 ROWS = 30_000
@@ -57,12 +57,12 @@ def exact(source: object, threads: int, salt: int, unit: dp.Person = UNIT) -> li
     database = Database(dp.DuckDB(threads=threads), {"t": table})
     found = []
     for sql in QUESTIONS:
-        inquiry = Inquiry(question_from(sql, database), dp.PureDP(epsilon=1), MOST_ROWS)
-        numbers = tally(
-            inquiry.question,
-            [item.measure for item in inquiry.allocation.noised],
-            [group[0].ranks for group in inquiry.choosing],
-            inquiry.person,
+        planned = PlannedQuery(query_from(sql, database), dp.PureDP(epsilon=1), MOST_ROWS)
+        numbers = aggregate_exactly(
+            planned.query,
+            [item.measure for item in planned.allocation.noised],
+            [group[0].ranks for group in planned.choosing],
+            planned.person,
             database.engine,
             salt=salt,
         )

@@ -81,12 +81,12 @@ def test_rows_that_are_units_stay_within_it_too() -> None:
 
 def test_the_declared_change_is_that_of_the_contract() -> None:
     stand = Stand(keyed(ONE_OF_EACH, OTHERS, dp.Person("pid", max_rows=5), 3, 2))
-    for question in ("t JOIN u ON t.w = u.k", "t LEFT JOIN u ON t.w = u.k"):
-        inquiry = stand.inquiry(f"SELECT COUNT(*) AS n FROM {question}")
-        assert inquiry.question.rows.changed == 2 * (5 * 2 + 5 * 3)
-        assert inquiry.person is None
-    inquiry = stand.inquiry("SELECT COUNT(*) AS n FROM t a JOIN t b ON a.w = b.w")
-    assert inquiry.question.rows.changed == 2 * (5 * 3 + 5 * 3)
+    for query in ("t JOIN u ON t.w = u.k", "t LEFT JOIN u ON t.w = u.k"):
+        planned = stand.planned(f"SELECT COUNT(*) AS n FROM {query}")
+        assert planned.query.rows.stability == 2 * (5 * 2 + 5 * 3)
+        assert planned.person is None
+    planned = stand.planned("SELECT COUNT(*) AS n FROM t a JOIN t b ON a.w = b.w")
+    assert planned.query.rows.stability == 2 * (5 * 3 + 5 * 3)
     stand.close()
 
 
@@ -201,7 +201,7 @@ TWINS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     ),
     "keys are not cut": _retold(lambda text: re.sub(r"k <= \d+", "TRUE", text)),
     "the cut forgets that a row pushes another out": lambda monkeypatch: monkeypatch.setattr(
-        Truncated, "changed", property(lambda self: self.rows.changed)
+        Truncated, "changed", property(lambda self: self.rows.stability)
     ),
 }
 
@@ -242,10 +242,10 @@ def test_people_bounded_after_the_cut_instead_of_before_are_caught(
         ("t JOIN u ON t.x + 1 = u.v", "max_rows_per"),
     ],
 )
-def test_a_missing_bound_is_refused_with_its_table_and_key(question: str, named: str) -> None:
+def test_a_missing_bound_is_refused_with_its_table_and_key(query: str, named: str) -> None:
     stand = Stand(keyed(ONE_OF_EACH, OTHERS, dp.Person("pid", max_rows=2), 1, 1))
     with pytest.raises(DiscreetError) as caught:
-        stand.inquiry(f"SELECT COUNT(*) AS n FROM {question}")
+        stand.planned(f"SELECT COUNT(*) AS n FROM {query}")
     assert caught.value.code in ("private_join", "type_clash")
     assert named in str(caught.value)
     stand.close()
@@ -254,7 +254,7 @@ def test_a_missing_bound_is_refused_with_its_table_and_key(question: str, named:
 def test_rows_of_two_owners_cannot_be_counted_as_people() -> None:
     stand = Stand(keyed(ONE_OF_EACH, OTHERS, dp.Person("pid", max_rows=2), 1, 1))
     with pytest.raises(DiscreetError):
-        stand.inquiry("SELECT COUNT(DISTINCT t.pid) AS n FROM t JOIN u ON t.w = u.k")
+        stand.planned("SELECT COUNT(DISTINCT t.pid) AS n FROM t JOIN u ON t.w = u.k")
     stand.close()
 
 
@@ -262,12 +262,12 @@ def test_a_join_on_the_person_and_another_key_keeps_the_person() -> None:
     unit = dp.Person("pid", max_rows=2)
     setting = keyed(ONE_OF_EACH, OTHERS, unit, 1, 1)
     stand = Stand(setting)
-    question = "SELECT COUNT(*) AS n, SUM(u.v) AS s FROM t JOIN u ON t.pid = u.pid AND t.w = u.k"
-    inquiry = stand.inquiry(question)
-    assert inquiry.person == unit
-    assert not any(isinstance(step, Truncated | Bounded) for step in inquiry.question.rows.inputs)
+    query = "SELECT COUNT(*) AS n, SUM(u.v) AS s FROM t JOIN u ON t.pid = u.pid AND t.w = u.k"
+    planned = stand.planned(query)
+    assert planned.person == unit
+    assert not any(isinstance(step, Truncated | Bounded) for step in planned.query.rows.inputs)
     stand.close()
-    assert breaches(setting, question) == []
+    assert breaches(setting, query) == []
 
 
 def test_the_least_bound_of_a_combination_counts() -> None:
@@ -276,6 +276,6 @@ def test_the_least_bound_of_a_combination_counts() -> None:
     setting = Setting({"u": Private(stays, dp.Row(), STAY_COLUMNS, cuts)}, PUBLIC)
     stand = Stand(setting)
     for on, changed in (("a.k = b.k", 2 * (7 + 7)), ("a.k = b.k AND a.note = b.note", 2 * (2 + 2))):
-        inquiry = stand.inquiry(f"SELECT COUNT(*) AS n FROM u a JOIN u b ON {on}")
-        assert inquiry.question.rows.changed == changed
+        planned = stand.planned(f"SELECT COUNT(*) AS n FROM u a JOIN u b ON {on}")
+        assert planned.query.rows.stability == changed
     stand.close()

@@ -16,12 +16,12 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.aggregates.measures import Total
 from discreet.relational.execute import row_contributions
-from discreet.relational.functions.intervals import facts_within
+from discreet.relational.functions.intervals import domain_within
 from discreet.relational.functions.powers import POWER
 from discreet.relational.planning.allocation import Noised
-from discreet.relational.planning.planned_query import Inquiry
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import LARGEST_REAL, Kind
+from discreet.relational.planning.planned_query import PlannedQuery
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import LARGEST_REAL, DataType
 from discreet.relational.types.expression import Call, Column
 from tests.relational.neighbours.lies import OVERFLOW, lying, questions, setting
 from tests.relational.neighbours.worlds import Stand, breaches, one
@@ -48,12 +48,12 @@ def test_a_function_that_lies_moves_no_answer_farther_than_declared(
 def test_the_lie_is_caught_where_the_last_clamp_is_missing(
     unit: PrivacyUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_contributions, "_within", lambda facts, total: True)
+    monkeypatch.setattr(row_contributions, "_within", lambda domain, total: True)
     monkeypatch.setattr(
         row_contributions.RowContributions, "_found", lambda run, expression: (None, Known())
     )
     monkeypatch.setattr(
-        "discreet.relational.compile.dialect.Dialect.held", lambda dialect, text, facts: text
+        "discreet.relational.compile.dialect.Dialect.held", lambda dialect, text, domain: text
     )
     asked = "SELECT SUM(v) AS a FROM (SELECT abs(x) AS v FROM t) AS q"
     with lying("narrow"):
@@ -65,7 +65,7 @@ def test_the_last_clamp_is_enough_where_columns_are_believed(
     unit: PrivacyUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "discreet.relational.compile.dialect.Dialect.held", lambda dialect, text, facts: text
+        "discreet.relational.compile.dialect.Dialect.held", lambda dialect, text, domain: text
     )
     asked = (
         "SELECT SUM(v) AS a, AVG(v) AS b, MEDIAN(v) AS c FROM (SELECT abs(x) AS v FROM t "
@@ -78,7 +78,7 @@ def test_the_last_clamp_is_enough_where_columns_are_believed(
 class Known:
     """A field that claims to be clean."""
 
-    facts = Facts(Kind.WHOLE, 0, 1)
+    domain = ColumnDomain(DataType.INTEGER, 0, 1)
     declaration = None
     stored = "BIGINT"
     name = "x"
@@ -93,19 +93,21 @@ class Known:
 def test_powers_lie_within_their_interval(
     low: float, width: float, exponent: int, share: float
 ) -> None:
-    base = Facts(Kind.REAL, low, low + width)
-    known = Call(POWER, (Column("x", base), Column("n", Facts(Kind.REAL, exponent, exponent))))
+    base = ColumnDomain(DataType.DOUBLE, low, low + width)
+    known = Call(
+        POWER, (Column("x", base), Column("n", ColumnDomain(DataType.DOUBLE, exponent, exponent)))
+    )
     inside = min(max(low + share * width, low), low + width)
-    value = POWER.apply([inside, float(exponent)], Kind.REAL)
+    value = POWER.apply([inside, float(exponent)], DataType.DOUBLE)
     if value is not None:
         assert isinstance(value, float)
-        assert known.facts.low is None or known.facts.low <= value
-        assert known.facts.high is None or value <= known.facts.high
+        assert known.domain.low is None or known.domain.low <= value
+        assert known.domain.high is None or value <= known.domain.high
 
 
 def test_an_odd_power_overflows_to_the_side_of_its_base() -> None:
-    base = Column("x", Facts(Kind.REAL, -1e120, 1e120))
-    cubed = Call(POWER, (base, Column("n", Facts(Kind.REAL, 3.0, 3.0)))).facts
+    base = Column("x", ColumnDomain(DataType.DOUBLE, -1e120, 1e120))
+    cubed = Call(POWER, (base, Column("n", ColumnDomain(DataType.DOUBLE, 3.0, 3.0)))).domain
     assert (cubed.low, cubed.high) == (None, None)
 
 
@@ -120,8 +122,8 @@ def test_an_odd_power_overflows_to_the_side_of_its_base() -> None:
     ],
 )
 def test_ends_that_are_no_interval_are_no_bounds(ends: tuple[float, float]) -> None:
-    facts = facts_within(Kind.REAL, ends)
-    assert (facts.low, facts.high) == (None, None)
+    domain = domain_within(DataType.DOUBLE, ends)
+    assert (domain.low, domain.high) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +131,7 @@ def test_ends_that_are_no_interval_are_no_bounds(ends: tuple[float, float]) -> N
 )
 def test_a_total_has_two_finite_bounds_in_order(low: float, high: float) -> None:
     with pytest.raises(InvalidParameter, match="bounds_crossed"):
-        Total(Column("x", Facts(Kind.REAL, -LARGEST_REAL, LARGEST_REAL)), low, high)
+        Total(Column("x", ColumnDomain(DataType.DOUBLE, -LARGEST_REAL, LARGEST_REAL)), low, high)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3])
@@ -137,10 +139,10 @@ def test_more_rows_than_declared_are_cut_to_what_was_declared(rows: int) -> None
     """A world with too many rows answers like any other, within the public range."""
     stand = Stand(setting(dp.Row()))
     try:
-        inquiry = stand.inquiry("SELECT SUM(x) AS s FROM t")
+        planned = stand.planned("SELECT SUM(x) AS s FROM t")
     finally:
         stand.close()
-    declared = Inquiry(inquiry.question, dp.PureDP(epsilon=100), rows)
+    declared = PlannedQuery(planned.query, dp.PureDP(epsilon=100), rows)
     (item,) = declared.allocation.noised
     most = rows * 1_000_000
     for exact in (10 * most, -10 * most, 2**70, -(2**70)):
@@ -153,10 +155,10 @@ def test_more_rows_than_declared_are_cut_to_what_was_declared(rows: int) -> None
 def test_the_range_of_large_totals_is_kept_too() -> None:
     stand = Stand(setting(dp.Row()))
     try:
-        inquiry = stand.inquiry("SELECT SUM(x * 1000000) AS s FROM t")
+        planned = stand.planned("SELECT SUM(x * 1000000) AS s FROM t")
     finally:
         stand.close()
-    declared = Inquiry(inquiry.question, dp.PureDP(epsilon=1), 10**12)
+    declared = PlannedQuery(planned.query, dp.PureDP(epsilon=1), 10**12)
     item: Any = declared.allocation.noised[0]
     assert isinstance(item, Noised)
     found = declared.noisy(np.array([2**120], dtype=object), item)
@@ -177,6 +179,6 @@ def test_no_conversion_fails_by_a_value_that_nobody_foretold(asked: str) -> None
     stand = Stand(one(rows, dp.Row(), {"y": dp.Number(-1e100, 1e100)}))
     try:
         with lying("narrow"):
-            stand.exact(stand.inquiry(asked))
+            stand.exact(stand.planned(asked))
     finally:
         stand.close()

@@ -82,9 +82,9 @@ def test_neighbours_stay_near_where_rows_are_limited(relation: Any, salt: int) -
 def test_every_multiplying_join_of_people_is_limited() -> None:
     stand = Stand(setting())
     try:
-        for question in QUESTIONS:
-            assert steps(stand.inquiry(question).question.rows), question
-        chain = steps(stand.inquiry(CHAIN).question.rows)
+        for query in QUESTIONS:
+            assert steps(stand.planned(query).query.rows), query
+        chain = steps(stand.planned(CHAIN).query.rows)
         assert [step.limit for step in chain] == [2, 2, 2]
     finally:
         stand.close()
@@ -93,8 +93,8 @@ def test_every_multiplying_join_of_people_is_limited() -> None:
 def test_a_join_with_one_partner_limits_nothing() -> None:
     stand = Stand(setting(partners=1))
     try:
-        for question in QUESTIONS[2:5]:
-            assert not steps(stand.inquiry(question).question.rows)
+        for query in QUESTIONS[2:5]:
+            assert not steps(stand.planned(query).query.rows)
     finally:
         stand.close()
 
@@ -106,13 +106,13 @@ def test_a_chain_of_partners_above_the_limit_is_refused_where_rows_are_units(
     # Three joins with all of its rows: 98**3 is below a million, 126**3 is twice as much.
     stand = Stand(setting(unit, partners=49))
     try:
-        stand.inquiry(CHAIN)
+        stand.planned(CHAIN)
     finally:
         stand.close()
     stand = Stand(setting(unit, partners=63))
     try:
         with pytest.raises(DiscreetError, match="join_multiplies"):
-            stand.inquiry(CHAIN)
+            stand.planned(CHAIN)
     finally:
         stand.close()
 
@@ -123,10 +123,10 @@ def test_a_union_of_joins_that_multiply_adds_up(unit: PrivacyUnit) -> None:
     branch = "SELECT t.x FROM t JOIN p ON t.x = p.g"
     stand = Stand(setting(unit))
     try:
-        stand.inquiry(f"SELECT COUNT(*) AS n FROM ({branch}) AS q")
+        stand.planned(f"SELECT COUNT(*) AS n FROM ({branch}) AS q")
         many = " UNION ALL ".join([*[branch] * 30, "SELECT x FROM t"])
         with pytest.raises(DiscreetError, match="join_multiplies"):
-            stand.inquiry(f"SELECT COUNT(*) AS n FROM ({many}) AS q")
+            stand.planned(f"SELECT COUNT(*) AS n FROM ({many}) AS q")
     finally:
         stand.close()
 
@@ -136,7 +136,7 @@ def test_more_partners_than_a_person_may_have_rows_is_refused() -> None:
     stand = Stand(setting(partners=9))
     try:
         with pytest.raises(DiscreetError, match="join_multiplies"):
-            stand.inquiry(QUESTIONS[2])
+            stand.planned(QUESTIONS[2])
     finally:
         stand.close()
 
@@ -146,7 +146,7 @@ def test_no_row_beyond_the_limit_enters_a_join() -> None:
     """Counted in the engine itself, before anything is bounded at the end."""
     stand = Stand(setting())
     try:
-        (step,) = steps(stand.inquiry(QUESTIONS[2]).question.rows)
+        (step,) = steps(stand.planned(QUESTIONS[2]).query.rows)
         compiler = Compiler.of(stand.engine, salt=5)
         owner = compiler.dialect.identifier(step.owner or "")
         text = compiler.text(step, frozenset())
@@ -157,12 +157,12 @@ def test_no_row_beyond_the_limit_enters_a_join() -> None:
 
 
 @pytest.mark.parametrize("question", [CHAIN, ITSELF], ids=["public", "itself"])
-def test_ten_thousand_rows_of_one_person_multiply_to_nothing_large(question: str) -> None:
+def test_ten_thousand_rows_of_one_person_multiply_to_nothing_large(query: str) -> None:
     many = 10_000
     rows = pl.DataFrame({"pid": [1] * many, "w": ["B"] * many, "x": [0] * many, "y": [0.0] * many})
     stand = Stand(setting(partners=500).with_frames({"t": rows}))
     try:
-        assert int(stand.exact(stand.inquiry(question)).linear[0].sum()) == 2
+        assert int(stand.exact(stand.planned(query)).linear[0].sum()) == 2
     finally:
         stand.close()
 
@@ -180,7 +180,7 @@ def test_repeated_rows_of_a_route_multiply_nothing() -> None:
     )
     stand = Stand(found)
     try:
-        exact = stand.exact(stand.inquiry("SELECT COUNT(*) AS n FROM items"))
+        exact = stand.exact(stand.planned("SELECT COUNT(*) AS n FROM items"))
         assert int(exact.linear[0].sum()) == 2
     finally:
         stand.close()
@@ -199,14 +199,14 @@ TEXTS = [
 @pytest.mark.parametrize("unit", [dp.Row(), PERSON], ids=["row", "person"])
 @pytest.mark.parametrize("question", TEXTS)
 def test_long_texts_in_all_rows_that_joins_make_of_one_unit_are_refused(
-    unit: PrivacyUnit, question: str
+    unit: PrivacyUnit, query: str
 ) -> None:
     few, many = Stand(setting(unit, partners=2)), Stand(setting(unit, partners=400))
     try:
-        few.inquiry(question)
-        many.inquiry(question.replace("a" * 4000, "a"))
+        few.planned(query)
+        many.planned(query.replace("a" * 4000, "a"))
         with pytest.raises(DiscreetError, match="too_much_text"):
-            many.inquiry(question)
+            many.planned(query)
     finally:
         few.close()
         many.close()

@@ -13,7 +13,7 @@ from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.plan.features import Added, Averaged, Earliest
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 from tests.relational.neighbours.tables import both, visits
 from tests.relational.neighbours.test_hard_plans import ONE_OF_EACH
 from tests.relational.neighbours.worlds import Setting, Stand, Worlds, breaches, one, shuffled
@@ -65,26 +65,26 @@ def test_two_tables_meet_at_the_person() -> None:
     ]
     assert breaches(setting, *questions) == []
     stand = Stand(setting)
-    assert [stand.inquiry(question).question.rows.changed for question in questions] == [1, 1]
+    assert [stand.planned(query).query.rows.stability for query in questions] == [1, 1]
     stand.close()
 
 
 def test_one_person_changes_one_row_and_stays_the_unit() -> None:
     stand = Stand(visits(ONE_OF_EACH, dp.Person("pid", max_rows=7, max_groups=3)))
-    inquiry = stand.inquiry(
+    planned = stand.planned(
         f"SELECT n, COUNT(*) AS r, SUM(sx) AS a FROM {FEATURES} AS s GROUP BY n"
     )
-    assert inquiry.person is not None
-    assert inquiry.person.max_rows == 1
-    assert [part.reach.l1(1) for part in inquiry.parts] == [1, 1]
-    assert inquiry.question.keys.cells == 8
+    assert planned.person is not None
+    assert planned.person.max_rows == 1
+    assert [part.contributions.l1(1) for part in planned.parts] == [1, 1]
+    assert planned.query.keys.cells == 8
     stand.close()
 
 
 def test_bounds_follow_from_those_of_rows_and_values() -> None:
     stand = Stand(visits(ONE_OF_EACH, dp.Person("pid", max_rows=4)))
-    inquiry = stand.inquiry(f"SELECT SUM(sx) AS a, SUM(hi) AS b, SUM(k) AS c FROM {FEATURES} AS s")
-    bounds = [(part.measure.low, part.measure.high) for part in inquiry.parts]  # type: ignore[union-attr]
+    planned = stand.planned(f"SELECT SUM(sx) AS a, SUM(hi) AS b, SUM(k) AS c FROM {FEATURES} AS s")
+    bounds = [(part.measure.low, part.measure.high) for part in planned.parts]  # type: ignore[union-attr]
     assert bounds == [(-12, 20), (-3, 5), (0, 4)]
     stand.close()
 
@@ -92,16 +92,16 @@ def test_bounds_follow_from_those_of_rows_and_values() -> None:
 @pytest.mark.parametrize("rows", [1, 3, 1000, 2**40])
 @pytest.mark.parametrize("high", [1e-9, 0.1, 50_000.0, 2.0**399])
 def test_sums_of_reals_are_exact_doubles(rows: int, high: float) -> None:
-    from discreet.relational.types.column_domain import Facts
+    from discreet.relational.types.column_domain import ColumnDomain
     from discreet.relational.types.expression import Column
 
-    column = Column("x", Facts(Kind.REAL, -high / 3, high, None, declared=True))
+    column = Column("x", ColumnDomain(DataType.DOUBLE, -high / 3, high, None, declared=True))
     for feature in (Added(column), Averaged(column)):
         low, most = feature.steps(rows)
         assert rows * max(abs(low), abs(most)) <= 2**53
-        facts = feature.facts(rows)
-        assert facts.low <= -high / 3
-        assert facts.high >= high
+        domain = feature.domain(rows)
+        assert domain.low <= -high / 3
+        assert domain.high >= high
 
 
 # Broken twins ----------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def test_rows_not_bounded_before_features_are_caught_without_the_last_clamp(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rows_not_bounded(monkeypatch)
-    monkeypatch.setattr(DuckDBDialect, "clean_number", lambda _, text, facts: text)
+    monkeypatch.setattr(DuckDBDialect, "clean_number", lambda _, text, domain: text)
     assert found(ASKED) != []
 
 
@@ -227,7 +227,7 @@ def test_sums_of_doubles_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_no_feature_is_refused(inner: str, code: str) -> None:
     stand = Stand(visits(ONE_OF_EACH, dp.Person("pid", max_rows=2)))
     with pytest.raises(DiscreetError) as caught:
-        stand.inquiry(f"SELECT COUNT(*) AS c FROM ({inner}) AS s")
+        stand.planned(f"SELECT COUNT(*) AS c FROM ({inner}) AS s")
     assert caught.value.code == code, caught.value
     stand.close()
 
@@ -235,7 +235,7 @@ def test_what_is_no_feature_is_refused(inner: str, code: str) -> None:
 def test_without_people_there_are_no_features() -> None:
     stand = Stand(visits(ONE_OF_EACH, dp.Row()))
     with pytest.raises(DiscreetError, match="features need"):
-        stand.inquiry(
+        stand.planned(
             "SELECT COUNT(*) AS c FROM (SELECT pid, COUNT(*) AS n FROM t GROUP BY pid) AS s"
         )
     stand.close()
@@ -245,7 +245,7 @@ def test_a_sum_that_might_not_fit_is_refused() -> None:
     table = pl.DataFrame({"pid": [1], "x": [1]})
     stand = Stand(one(table, dp.Person("pid", max_rows=1000), {"x": dp.Number(0, 2**60)}))
     with pytest.raises(DiscreetError, match="feature_overflows"):
-        stand.inquiry(
+        stand.planned(
             "SELECT COUNT(*) AS c FROM (SELECT pid, SUM(x) AS n FROM t GROUP BY pid) AS s"
         )
     stand.close()

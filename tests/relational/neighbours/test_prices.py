@@ -24,8 +24,8 @@ from discreet.errors import InvalidParameter
 from discreet.mechanisms import DiscreteLaplace, Gaussian
 from discreet.relational.aggregates.measures import Total
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Column
 from tests.relational.neighbours.plans import PEOPLE, ROWS, plans
 from tests.relational.neighbours.tables import both, people_units, row_units, visits
@@ -66,10 +66,10 @@ def test_the_certified_price_is_within_the_spend(
 ) -> None:
     unit, sql = asked
     try:
-        inquiry = stand(unit).inquiry(sql, spend)
+        planned = stand(unit).planned(sql, spend)
     except DiscreetError:
         return
-    event = inquiry.event
+    event = planned.event
     match spend:
         case dp.PureDP():
             assert event.epsilon(delta=0) <= float(spend.epsilon) * (1 + 1e-12)
@@ -81,7 +81,7 @@ def test_the_certified_price_is_within_the_spend(
             (loss,) = event.rdp(orders=[float(spend.alpha)])
             assert loss <= float(spend.epsilon) * (1 + 1e-9)
     purse = PrivacyBudget(spend, unit)
-    charge = purse.charge(spend, (inquiry.allocation.linear_event, *inquiry.choice_events))
+    charge = purse.charge(spend, (planned.allocation.linear_event, *planned.choice_events))
     limit = purse.currency.read(spend.per(unit), steps_up)
     assert all(part >= -_ROUNDING for part in minus(limit, charge))
 
@@ -97,19 +97,19 @@ def test_the_joint_gaussian_moves_by_at_most_one(
     """All parts together, each in units of its own sigma, within the one event that is charged."""
     unit, sql = asked
     try:
-        inquiry = stand(unit).inquiry(sql, spend)
+        planned = stand(unit).planned(sql, spend)
     except DiscreetError:
         return
-    mechanisms = [item.mechanism for item in inquiry.allocation.noised]
+    mechanisms = [item.mechanism for item in planned.allocation.noised]
     if not mechanisms or not all(isinstance(mechanism, Gaussian) for mechanism in mechanisms):
         return
     moved = Fraction(0)
-    for part, item in zip(inquiry.parts, inquiry.allocation.noised, strict=True):
+    for part, item in zip(planned.parts, planned.allocation.noised, strict=True):
         assert isinstance(item.mechanism, Gaussian)
         sigma = exact(item.mechanism.sensitivity) * exact(item.mechanism.noise_multiplier)
-        moved += (part.reach.l2(bound(item.measure)) / sigma) ** 2
+        moved += (part.contributions.l2(bound(item.measure)) / sigma) ** 2
     (first,) = {repr(mechanism.event) for mechanism in mechanisms}
-    assert repr(inquiry.allocation.linear_event) == first
+    assert repr(planned.allocation.linear_event) == first
     assert isinstance(mechanisms[0], Gaussian)
     assert moved * exact(mechanisms[0].noise_multiplier) ** 2 <= 1
 
@@ -119,8 +119,8 @@ def test_many_parts_are_released_by_one_gaussian(unit: PrivacyUnit) -> None:
     """So that the test above is about something."""
     asked = "VARIANCE(x) AS v, CORR(x, y) AS k, AVG(y) AS a, SUM(x) AS s"
     sql = f"SELECT c, f, {asked} FROM t GROUP BY c, f"
-    inquiry = stand(unit).inquiry(sql, dp.ApproxDP(epsilon=0.5, delta=1e-3))
-    assert all(isinstance(item.mechanism, Gaussian) for item in inquiry.allocation.noised)
+    planned = stand(unit).planned(sql, dp.ApproxDP(epsilon=0.5, delta=1e-3))
+    assert all(isinstance(item.mechanism, Gaussian) for item in planned.allocation.noised)
 
 
 def test_noise_cut_off_in_the_far_tail_hides_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +133,7 @@ def test_noise_cut_off_in_the_far_tail_hides_the_sum(monkeypatch: pytest.MonkeyP
     released = []
     for value in (0, 1):
         here = Stand(one(pl.DataFrame({"x": [value]}), dp.Row(), {"x": dp.Number(0, 1)}))
-        released.append(here.inquiry("SELECT SUM(x) AS s FROM t").release(here.database).linear[0])
+        released.append(here.planned("SELECT SUM(x) AS s FROM t").release(here.database).linear[0])
         here.close()
     assert released[0] == released[1]
 
@@ -149,14 +149,14 @@ def test_steps_cover_everything_the_engine_rounds(*, centred: bool) -> None:
         for high in ENDS:
             if high - low < 1e-200:
                 continue
-            facts = Facts(Kind.REAL, low, high, declared=True)
+            domain = ColumnDomain(DataType.DOUBLE, low, high, declared=True)
             centre = low + (high - low) / 2 if centred else 0
             for scale in (Fraction(high - low), Fraction(high - low) * 2**20, Fraction(1, 7)):
                 try:
-                    total = Total(Column("v", facts), low, high, centre).on_grid(scale)
+                    total = Total(Column("v", domain), low, high, centre).on_grid(scale)
                 except InvalidParameter:
                     continue  # far from zero beside the noise: refused
-                text = dialect.steps('"v"', total.facts, total.exponent)
+                text = dialect.steps('"v"', total.domain, total.exponent)
                 step = math.ldexp(1.0, total.exponent)
                 tried = [low, high, math.nextafter(low, high), math.nextafter(high, low)]
                 tried += [low + step / 2, high - step / 2, low + 1.5 * step, math.inf, -math.inf]
@@ -175,6 +175,6 @@ def test_totals_of_any_width_arrive_whole(high: int, rows: int) -> None:
     for sign in (1, -1):
         frame = pl.DataFrame({"x": [sign * high] * rows}, schema={"x": pl.Int64})
         here = Stand(one(frame, dp.Row(), {"x": dp.Number(-high, high)}))
-        found: Any = here.exact(here.inquiry("SELECT SUM(x) AS s FROM t", dp.PureDP(epsilon=10**7)))
+        found: Any = here.exact(here.planned("SELECT SUM(x) AS s FROM t", dp.PureDP(epsilon=10**7)))
         assert int(found.linear[0][0]) == sign * high * rows
         here.close()

@@ -37,10 +37,10 @@ def test_columns_of_one_name_do_not_stand_for_each_other(twice: str) -> None:
     rows = pl.DataFrame({"pid": [1, 2], "big": [10**6, 5], "small": [1, 0]})
     columns = {"big": dp.Number(0, 10**6), "small": dp.Number(0, 1)}
     setting = one(rows, dp.Person("pid", max_rows=4), columns)
-    question = (
+    query = (
         f"SELECT SUM(b) AS s FROM (SELECT small AS a, small AS b FROM t UNION ALL ({twice})) AS q"
     )
-    assert breaches(setting, question, refusals=[]) == []
+    assert breaches(setting, query, refusals=[]) == []
 
 
 def test_using_counts_partners_as_the_join_finds_them() -> None:
@@ -132,8 +132,8 @@ def test_no_name_of_a_column_stands_for_that_of_another_table() -> None:
 @pytest.mark.parametrize("zeros", [[0.0, -0.0], [-0.0, 0.0]], ids=str)
 def test_equal_values_are_told_apart_by_nothing(zeros: list[float]) -> None:
     setting = one(pl.DataFrame({"x": zeros}), dp.Row(), {"x": dp.Number(-1, 1)})
-    question = (
+    query = (
         "SELECT CAST(x AS VARCHAR) = '-0.0' AS k, COUNT(*) AS n "
         "FROM (SELECT DISTINCT x FROM t) AS q GROUP BY k"
     )
-    assert breaches(setting, question) == []
+    assert breaches(setting, query) == []

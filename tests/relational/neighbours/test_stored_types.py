@@ -12,10 +12,10 @@ import pytest
 
 import discreet as dp
 from discreet.relational.database import Database
-from discreet.relational.execute.exact_aggregation import tally
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.execute.exact_aggregation import aggregate_exactly
+from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.relational.schema.table import MOST_ROWS
-from discreet.relational.sql.translate import question_from
+from discreet.relational.sql.translate import query_from
 from tests.relational.neighbours.worlds import Exact, apart
 
 
@@ -41,19 +41,19 @@ def breaches(path: Path, kind: str, values: Sequence[str], declared: Any, sql: s
     database = Database(dp.DuckDB(threads=1), tables)
     found = []
     for name in names:
-        inquiry = Inquiry(question_from(sql.format(name), database), dp.ZCDP(rho=1), MOST_ROWS)
-        exact = tally(
-            inquiry.question,
-            [item.measure for item in inquiry.allocation.noised],
-            [group[0].ranks for group in inquiry.choosing],
-            inquiry.person,
+        planned = PlannedQuery(query_from(sql.format(name), database), dp.ZCDP(rho=1), MOST_ROWS)
+        exact = aggregate_exactly(
+            planned.query,
+            [item.measure for item in planned.allocation.noised],
+            [group[0].ranks for group in planned.choosing],
+            planned.person,
             database.engine,
             salt=1,
         )
-        found.append((inquiry, Exact(exact.linear, exact.ranks)))
+        found.append((planned, Exact(exact.linear, exact.ranks)))
     database.close()
-    (inquiry, base), *others = found
-    return [fault for _, less in others for fault in apart(inquiry, base, less)]
+    (planned, base), *others = found
+    return [fault for _, less in others for fault in apart(planned, base, less)]
 
 
 @pytest.mark.parametrize(

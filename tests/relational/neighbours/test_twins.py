@@ -16,7 +16,7 @@ from discreet.relational.bounding.person_groups import PersonBounds
 from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.planning import planned_query as inquiry_module
-from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.column_domain import ColumnDomain
 from tests.relational.neighbours.reference import differences
 from tests.relational.neighbours.worlds import Setting, Worlds, breaches, one, shuffled
 
@@ -150,28 +150,28 @@ def test_sums_of_doubles_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         return f"CAST(COALESCE(SUM(CAST({text} AS DOUBLE)), 0) AS HUGEINT)"
 
     setting = crowd(dp.Row(), people=40)
-    question = "SELECT SUM(y) AS s, SUM(y * y) AS q FROM t"
+    query = "SELECT SUM(y) AS s, SUM(y * y) AS q FROM t"
     spend = dp.PureDP(epsilon=1000)
-    assert breaches(setting, question, spend=spend) == []
+    assert breaches(setting, query, spend=spend) == []
     monkeypatch.setattr(DuckDBDialect, "wide_sum", wide_sum)
-    assert breaches(setting, question, spend=spend) != []
+    assert breaches(setting, query, spend=spend) != []
 
 
 @pytest.mark.parametrize("name", ["reach_of_person", "reach_of_presence"])
 def test_a_reach_that_forgets_rows_or_groups_is_caught(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    question = GROUPED.replace("SUM(x)", "COUNT(DISTINCT pid)")
-    assert found(crowd(), question) == []
+    query = GROUPED.replace("SUM(x)", "COUNT(DISTINCT pid)")
+    assert found(crowd(), query) == []
     real = getattr(inquiry_module, name)
     monkeypatch.setattr(
         inquiry_module, name, lambda *given: replace(real(*given), rows=1, squares=1)
     )
-    assert found(crowd(), question) != []
+    assert found(crowd(), query) != []
 
 
 def test_a_reach_that_forgets_partners_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(JoinedPublic, "changed", property(lambda self: self.rows.changed))
+    monkeypatch.setattr(JoinedPublic, "changed", property(lambda self: self.rows.stability))
     assert found(crowd(dp.Row(), people=2), JOINED) != []
 
 
@@ -183,7 +183,7 @@ def test_cleaning_after_where_is_caught(monkeypatch: pytest.MonkeyPatch) -> None
     questions += ["SELECT COUNT(*) AS n, COUNT(y) AS m FROM t WHERE y > 0.9"]
     assert differences(setting, *questions) == []
 
-    def clean(self: DuckDBDialect, text: str, stored: str, facts: Facts) -> str:
+    def clean(self: DuckDBDialect, text: str, stored: str, domain: ColumnDomain) -> str:
         return text
 
     monkeypatch.setattr(DuckDBDialect, "clean", clean)
@@ -193,11 +193,11 @@ def test_cleaning_after_where_is_caught(monkeypatch: pytest.MonkeyPatch) -> None
 def test_reading_sums_as_stored_without_clamping_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pl.DataFrame({"w": ["A", "B"], "x": [5, 1000], "y": [0.5, 7.0]})
     setting = one(frame, dp.Row(), COLUMNS)
-    question = "SELECT SUM(y) AS s FROM t"
-    assert breaches(setting, question) == []
+    query = "SELECT SUM(y) AS s FROM t"
+    assert breaches(setting, query) == []
 
-    def steps(self: DuckDBDialect, text: str, facts: Facts, exponent: int) -> str:
+    def steps(self: DuckDBDialect, text: str, domain: ColumnDomain, exponent: int) -> str:
         return f"CAST({text} * {2.0**-exponent!r} AS BIGINT)"
 
     monkeypatch.setattr(DuckDBDialect, "steps", steps)
-    assert breaches(setting, question) != []
+    assert breaches(setting, query) != []

@@ -20,7 +20,7 @@ from discreet.relational.engines.duckdb import engine as module
 from discreet.relational.engines.duckdb.engine import DuckDB
 from discreet.relational.identity.identity import identity
 from discreet.relational.schema.sources import source_of
-from discreet.relational.sql.translate import question_from
+from discreet.relational.sql.translate import query_from
 
 Make = Callable[[Sequence[Any]], Any]
 WORDS = (["flu", "flu"], ["flu", "HIV"], ["flu", None], [None, None], ["flu", "x" * 300])
@@ -136,7 +136,7 @@ def asked(source: object) -> str:
     table = dp.table(source, unit=dp.Person("pid", max_rows=1), columns={})
     database = Database(DuckDB(threads=1), {"t": table})
     try:
-        return identity("sql", {"question": question_from("SELECT COUNT(*) AS n FROM t", database)})
+        return identity("sql", {"question": query_from("SELECT COUNT(*) AS n FROM t", database)})
     finally:
         database.close()
 

@@ -10,9 +10,9 @@ import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.relational.database import Database
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.relational.schema.table import PublicTable, Table
-from discreet.relational.sql.translate import question_from
+from discreet.relational.sql.translate import query_from
 from tests.relational.neighbours.worlds import Private, Setting, Stand, one
 
 
@@ -33,11 +33,11 @@ def _two_tables() -> Setting:
         "SELECT COUNT(*) AS n FROM a LEFT JOIN b ON a.pid = b.pid JOIN a AS c ON b.pid = c.pid",
     ],
 )
-def test_the_right_side_of_a_left_join_is_nobody_in_particular(question: str) -> None:
+def test_the_right_side_of_a_left_join_is_nobody_in_particular(query: str) -> None:
     """Its identifier may be NULL, so it does not stand for the person whose row it is."""
     stand = Stand(_two_tables())
     with pytest.raises(DiscreetError):
-        stand.inquiry(question)
+        stand.planned(query)
     stand.close()
 
 
@@ -49,8 +49,8 @@ def _between(low: float) -> Stand:
 def test_the_grid_is_fine_beside_the_noise(low: float) -> None:
     """Contract, "Numbers": at most 2**-30 of the noise scale."""
     stand = _between(low)
-    noised = stand.inquiry("SELECT AVG(x) AS a FROM t").allocation.noised
-    assert all(item.step <= item.law.std * 2**-30 for item in noised if item.step < 1)
+    noised = stand.planned("SELECT AVG(x) AS a FROM t").allocation.noised
+    assert all(item.step <= item.distribution.std * 2**-30 for item in noised if item.step < 1)
     stand.close()
 
 
@@ -58,7 +58,7 @@ def test_the_grid_is_fine_beside_the_noise(low: float) -> None:
 def test_bounds_too_far_from_zero_for_such_a_grid_are_refused(low: float) -> None:
     stand = _between(low)
     with pytest.raises(DiscreetError, match="bounds_too_far"):
-        stand.inquiry("SELECT AVG(x) AS a FROM t")
+        stand.planned("SELECT AVG(x) AS a FROM t")
     stand.close()
 
 
@@ -74,8 +74,8 @@ def test_every_total_that_is_let_through_arrives(size: int) -> None:
 def test_values_that_are_always_null_can_be_counted() -> None:
     rows = pl.DataFrame({"pid": [1], "x": [1]})
     stand = Stand(one(rows, dp.Person("pid", max_rows=2), {"x": dp.Number(0, 1)}))
-    question = "SELECT COUNT(DISTINCT CASE WHEN x > 0 THEN NULL END) AS n FROM t"
-    assert stand.exact(stand.inquiry(question)).linear[0].tolist() == [0]
+    query = "SELECT COUNT(DISTINCT CASE WHEN x > 0 THEN NULL END) AS n FROM t"
+    assert stand.exact(stand.planned(query)).linear[0].tolist() == [0]
 
 
 def test_a_total_after_a_join_of_people_fits_what_it_is_released_in() -> None:
@@ -86,8 +86,8 @@ def test_a_total_after_a_join_of_people_fits_what_it_is_released_in() -> None:
         name: dp.table(rows, unit=unit, columns=columns, rows_at_most=100) for name in ("a", "b")
     }
     database = Database(dp.DuckDB(), tables)
-    question = question_from("SELECT SUM(a.x) AS s FROM a JOIN b ON a.pid = b.pid", database)
-    released = Inquiry(question, dp.PureDP(epsilon=2000), 200).release(database)
+    query = query_from("SELECT SUM(a.x) AS s FROM a JOIN b ON a.pid = b.pid", database)
+    released = PlannedQuery(query, dp.PureDP(epsilon=2000), 200).release(database)
     assert len(released.linear[0]) == 1
     database.close()
 

@@ -23,20 +23,20 @@ from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.aggregates.measures import Linear, Total
-from discreet.relational.bounding.contributions import Reach
+from discreet.relational.bounding.contributions import ContributionBounds
 from discreet.relational.bounding.hashing import Hashing
 from discreet.relational.bounding.key_truncation import Truncated
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.database import Database
 from discreet.relational.engines.engine import Engine
-from discreet.relational.execute.exact_aggregation import tally
+from discreet.relational.execute.exact_aggregation import aggregate_exactly
 from discreet.relational.plan.nodes import Rows
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.relational.schema.declarations import Declaration
 from discreet.relational.schema.sources import TableSource, source_of
 from discreet.relational.schema.table import MOST_ROWS, PublicTable, Table
-from discreet.relational.sql.translate import question_from
-from discreet.relational.types.data_type import Kind
+from discreet.relational.sql.translate import query_from
+from discreet.relational.types.data_type import DataType
 from tests.relational.engine_with_rows import DuckDBWithRows, EngineWithRows
 
 SALT = 0x5A17
@@ -185,7 +185,7 @@ class Worlds:
     def snapshot(self) -> AbstractContextManager[None]:
         return self._inner.snapshot()
 
-    def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[Kind]) -> str:
+    def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[DataType]) -> str:
         return self._inner.keys(entries, kinds)
 
     def numbers(self, text: str) -> list[NDArray[np.int64]]:
@@ -240,18 +240,18 @@ class Stand:
             self.engine.attach(name, source_of(self.home.source(frame)))
         return self.engine.seen
 
-    def inquiry(self, sql: str, spend: Guarantee = PURE) -> Inquiry:
+    def planned(self, sql: str, spend: Guarantee = PURE) -> PlannedQuery:
         """The question as it would be paid for."""
-        return Inquiry(question_from(sql, self.database), spend, MOST_ROWS)
+        return PlannedQuery(query_from(sql, self.database), spend, MOST_ROWS)
 
-    def exact(self, inquiry: Inquiry, world: int = 0, salt: int = SALT) -> Exact:
+    def exact(self, planned: PlannedQuery, world: int = 0, salt: int = SALT) -> Exact:
         """What noise would be added to, in one world."""
         self.engine.seen = world
-        found = tally(
-            inquiry.question,
-            [item.measure for item in inquiry.allocation.noised],
-            [group[0].ranks for group in inquiry.choosing],
-            inquiry.person,
+        found = aggregate_exactly(
+            planned.query,
+            [item.measure for item in planned.allocation.noised],
+            [group[0].ranks for group in planned.choosing],
+            planned.person,
             self.engine,
             salt=salt,
         )
@@ -269,31 +269,34 @@ def bound(measure: Linear) -> int:
     return measure.steps() if isinstance(measure, Total) else 1
 
 
-def _norms(differences: Sequence[int], reach: Reach, most: int) -> Iterator[str]:
+def _norms(
+    differences: Sequence[int], contributions: ContributionBounds, most: int
+) -> Iterator[str]:
     sizes = [abs(difference) for difference in differences]
-    if sum(sizes) > reach.l1(most):
-        yield f"L1 {sum(sizes)} > {reach.l1(most)}"
-    if Fraction(sum(size * size for size in sizes)) > reach.l2(most) ** 2:
-        yield f"L2 {sum(size * size for size in sizes) ** 0.5:g} > {float(reach.l2(most)):g}"
-    if max(sizes, default=0) > reach.linf(most):
-        yield f"Linf {max(sizes)} > {reach.linf(most)}"
+    if sum(sizes) > contributions.l1(most):
+        yield f"L1 {sum(sizes)} > {contributions.l1(most)}"
+    if Fraction(sum(size * size for size in sizes)) > contributions.l2(most) ** 2:
+        moved = sum(size * size for size in sizes) ** 0.5
+        yield f"L2 {moved:g} > {float(contributions.l2(most)):g}"
+    if max(sizes, default=0) > contributions.linf(most):
+        yield f"Linf {max(sizes)} > {contributions.linf(most)}"
 
 
 def _whole(values: NDArray[Any]) -> list[int]:
     return [int(value) for value in values.reshape(-1).tolist()]
 
 
-def apart(inquiry: Inquiry, first: Exact, second: Exact) -> Iterator[str]:
+def apart(planned: PlannedQuery, first: Exact, second: Exact) -> Iterator[str]:
     """How two worlds that should be neighbours are farther apart than declared."""
     for part, item, a, b in zip(
-        inquiry.parts, inquiry.allocation.noised, first.linear, second.linear, strict=True
+        planned.parts, planned.allocation.noised, first.linear, second.linear, strict=True
     ):
         differences = [p - q for p, q in zip(_whole(a), _whole(b), strict=True)]
-        for norm in _norms(differences, part.reach, bound(item.measure)):
+        for norm in _norms(differences, part.contributions, bound(item.measure)):
             yield f"{type(item.measure).__name__}: {norm}"
-    for choice, a, b in zip(inquiry.choices, first.ranks, second.ranks, strict=True):
+    for choice, a, b in zip(planned.choices, first.ranks, second.ranks, strict=True):
         moved = np.abs(a - b).sum(axis=1)
-        for norm in _norms(_whole(moved), choice.reach, 1):
+        for norm in _norms(_whole(moved), choice.contributions, 1):
             yield f"Ranks: {norm}"
 
 
@@ -336,17 +339,17 @@ def breaches(
     stand = Stand(setting, home)
     try:
         inquiries = []
-        for question in questions:
+        for query in questions:
             try:
-                inquiries.append((question, stand.inquiry(question, spend)))
+                inquiries.append((query, stand.planned(query, spend)))
             except DiscreetError as refusal:
                 if refusals is None:
                     raise
                 refusals.append(refusal.code)
                 TESTED.refused += 1
         return [
-            f"{question}: {fault}"
-            for question, faults in _all_faults(stand, inquiries, salt, also)
+            f"{query}: {fault}"
+            for query, faults in _all_faults(stand, inquiries, salt, also)
             for fault in faults
         ]
     finally:
@@ -355,7 +358,7 @@ def breaches(
 
 def _all_faults(
     stand: Stand,
-    inquiries: Sequence[tuple[str, Inquiry]],
+    inquiries: Sequence[tuple[str, PlannedQuery]],
     salt: int,
     also: Callable[[Frames], Sequence[Frames]],
 ) -> Iterator[tuple[str, list[str]]]:
@@ -363,21 +366,21 @@ def _all_faults(
     units = {who: stand.add(without(setting, frames, who)) for who in people(setting, frames)}
     equal = [without_nobody(setting, frames), shuffled(frames, 1), *also(frames)]
     same = [stand.add(frames_of_world) for frames_of_world in equal]
-    for question, inquiry in inquiries:
-        base = stand.exact(inquiry, 0, salt)
-        left = {who: stand.exact(inquiry, world, salt) for who, world in units.items()}
+    for query, planned in inquiries:
+        base = stand.exact(planned, 0, salt)
+        left = {who: stand.exact(planned, world, salt) for who, world in units.items()}
         TESTED.plans += 1
         TESTED.neighbours += len(left)
         faults: list[str] = []
         if isinstance(setting.unit, Replace):
             for (a, first), (b, second) in combinations(left.items(), 2):
-                faults += [f"{a} for {b}: {fault}" for fault in apart(inquiry, first, second)]
+                faults += [f"{a} for {b}: {fault}" for fault in apart(planned, first, second)]
         else:
             for who, other in left.items():
-                faults += [f"without {who}: {fault}" for fault in apart(inquiry, base, other)]
-                if not exchanges(inquiry.question.rows) and not one_way(base, other):
+                faults += [f"without {who}: {fault}" for fault in apart(planned, base, other)]
+                if not exchanges(planned.query.rows) and not one_way(base, other):
                     faults.append(f"without {who}: ranks gained rows")
         for place, world in enumerate(same):
-            if not base.same(stand.exact(inquiry, world, salt)):
+            if not base.same(stand.exact(planned, world, salt)):
                 faults.append(f"the answer depends on nobody's rows or their order ({place})")
-        yield question, faults
+        yield query, faults

@@ -26,7 +26,7 @@ from discreet.core.guarantee import (
 from discreet.core.parameters import exact
 from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from discreet.relational.aggregates.measures import CountRows, Linear, Total
-from discreet.relational.bounding.contributions import Reach
+from discreet.relational.bounding.contributions import ContributionBounds
 from discreet.relational.planning.allocation import (
     SEPARATE,
     Allocation,
@@ -35,14 +35,14 @@ from discreet.relational.planning.allocation import (
     allocate,
     shares,
 )
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Column
 
-WHOLE = Column("n", Facts(Kind.WHOLE, 0, 100, declared=True))
-REAL = Column("x", Facts(Kind.REAL, -3.0, 5.0, declared=True))
-ONE = Reach(1, 1, 1, 1, 1)
-MANY = Reach(rows=6, squares=18, most=3, groups=2, swaps=1)
+WHOLE = Column("n", ColumnDomain(DataType.INTEGER, 0, 100, declared=True))
+REAL = Column("x", ColumnDomain(DataType.DOUBLE, -3.0, 5.0, declared=True))
+ONE = ContributionBounds(1, 1, 1, 1, 1)
+MANY = ContributionBounds(rows=6, squares=18, most=3, groups=2, swaps=1)
 SPENDS: Sequence[Guarantee] = (
     PureDP(epsilon=Fraction(7, 10)),
     ApproxDP(epsilon=Fraction(7, 10), delta=0),
@@ -60,14 +60,16 @@ def measures(number: int) -> list[Linear]:
     """Counts, whole sums and real sums in turn, all different."""
     made: list[Linear] = []
     for place in range(number):
-        column = Column(f"c{place}", (WHOLE if place % 3 == 1 else REAL).facts)
+        column = Column(f"c{place}", (WHOLE if place % 3 == 1 else REAL).domain)
         made.append(CountRows(column) if place % 3 == 0 else Total(column, -3, 5 + place, 1))
     return made
 
 
-def parts(weighed: Sequence[float], reach: Reach = ONE) -> list[WeightedMeasure]:
+def parts(
+    weighed: Sequence[float], contributions: ContributionBounds = ONE
+) -> list[WeightedMeasure]:
     found = measures(len(weighed))
-    return [WeightedMeasure(m, reach, w) for m, w in zip(found, weighed, strict=True)]
+    return [WeightedMeasure(m, contributions, w) for m, w in zip(found, weighed, strict=True)]
 
 
 def error(weighed: Sequence[float], divided: Sequence[float], power: int) -> float:
@@ -112,8 +114,8 @@ def test_shares_add_up_to_one_exactly(weighed: list[float], power: float) -> Non
     assert min(found) > 0
 
 
-def chosen(weight: float, rounds: int = 1, reach: Reach = MANY) -> RankChoice:
-    return RankChoice(reach, weight, rounds)
+def chosen(weight: float, rounds: int = 1, contributions: ContributionBounds = MANY) -> RankChoice:
+    return RankChoice(contributions, weight, rounds)
 
 
 @given(weights, st.lists(st.floats(0.1, 10), max_size=3))
@@ -160,7 +162,7 @@ def test_an_approximate_spend_buys_one_joint_gaussian_or_laplace_noise(
         assert SEPARATE.error(every, made.noised) < SEPARATE.error(every, pure.noised)
         assert isinstance(made.linear_event, events.Gaussian)
         moved = [
-            exact(part.reach.l2(item.measure.steps())) / exact(item.mechanism.sensitivity)
+            exact(part.contributions.l2(item.measure.steps())) / exact(item.mechanism.sensitivity)
             for part, item in zip(every, made.noised, strict=True)
         ]
         assert sum(ratio**2 for ratio in moved) <= 1  # the joint vector moves by at most one
@@ -183,7 +185,9 @@ def test_each_definition_has_its_noise() -> None:
         ]
     for spend in SPENDS[3:]:
         assert kinds(allocate([count, whole, real], [], spend)) == [DiscreteGaussian] * 3
-    several = [*parts([1.0] * 9, Reach(rows=50, squares=50, most=1, groups=50, swaps=1))]
+    several = [
+        *parts([1.0] * 9, ContributionBounds(rows=50, squares=50, most=1, groups=50, swaps=1))
+    ]
     assert set(kinds(allocate(several, [], SPENDS[2]))) == {Gaussian}
 
 
@@ -194,7 +198,7 @@ def test_the_scale_of_weights_does_not_matter(spend: Guarantee, factor: float) -
     first = allocate(parts(weighed), [], spend)
     second = allocate(parts([w * factor for w in weighed]), [], spend)
     for one, two in zip(first.noised, second.noised, strict=True):
-        assert one.law.std == pytest.approx(two.law.std, rel=1e-3)
+        assert one.distribution.std == pytest.approx(two.distribution.std, rel=1e-3)
 
 
 @pytest.mark.parametrize("spend", SPENDS, ids=str)
@@ -203,8 +207,8 @@ def test_more_spend_is_less_noise_on_a_grid_that_is_fine_enough(spend: Any) -> N
     more = type(spend)(**{**vars(spend), name: 2 * getattr(spend, name)})
     one, two = (allocate(parts([1, 1, 1]), [], each) for each in (spend, more))
     for before, after in zip(one.noised, two.noised, strict=True):
-        assert after.law.std < before.law.std
-        assert after.measure.whole or after.step <= after.law.std * 2**-30
+        assert after.distribution.std < before.distribution.std
+        assert after.measure.whole or after.step <= after.distribution.std * 2**-30
 
 
 @pytest.mark.parametrize("real", [False, True])

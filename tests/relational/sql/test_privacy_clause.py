@@ -28,7 +28,7 @@ def test_the_clause_pays(hospital: dp.Curator) -> None:
     both = hospital.sql(asked("epsilon=0.5, delta=1e-7, privacy_unit_column=patient"))
     assert isinstance(both.guarantee, dp.ApproxDP)
     assert (float(both.guarantee.epsilon), float(both.guarantee.delta)) == (0.5, 1e-7)
-    assert "OPTIONS(epsilon=0.5" in both.question
+    assert "OPTIONS(epsilon=0.5" in both.query
 
 
 def test_with_and_without_the_clause_it_is_one_question(hospital: dp.Curator) -> None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from discreet.release.intervals import (
     DiscreteGaussianDistribution,
     DiscreteLaplaceDistribution,
-    Law,
+    Distribution,
     RoundedGaussian,
     RoundedLaplace,
 )
@@ -23,20 +23,26 @@ DEVIATIONS = 6
 never on the fixed seeds used here."""
 
 
-def draw(law: Law, size: int, generator: np.random.Generator) -> Floats:
+def draw(distribution: Distribution, size: int, generator: np.random.Generator) -> Floats:
     """Noise of the law in floating point: good for tests, not for privacy."""
-    if isinstance(law, RoundedLaplace):
-        return np.rint(generator.laplace(scale=law.scale, size=size) / law.step) * law.step
-    if isinstance(law, RoundedGaussian):
-        return np.rint(generator.normal(scale=law.sigma, size=size) / law.step) * law.step
-    if isinstance(law, DiscreteLaplaceDistribution):
-        chance = -math.expm1(-law.step / law.scale)
+    if isinstance(distribution, RoundedLaplace):
+        return (
+            np.rint(generator.laplace(scale=distribution.scale, size=size) / distribution.step)
+            * distribution.step
+        )
+    if isinstance(distribution, RoundedGaussian):
+        return (
+            np.rint(generator.normal(scale=distribution.sigma, size=size) / distribution.step)
+            * distribution.step
+        )
+    if isinstance(distribution, DiscreteLaplaceDistribution):
+        chance = -math.expm1(-distribution.step / distribution.scale)
         one, other = generator.geometric(chance, (2, size))
-        return np.asarray(one - other, dtype=np.float64) * law.step
-    reach = math.ceil(12 * law.spread / law.step) + 1
+        return np.asarray(one - other, dtype=np.float64) * distribution.step
+    reach = math.ceil(12 * distribution.spread / distribution.step) + 1
     steps = np.arange(-reach, reach + 1)
-    weights = np.exp(-((steps * law.step / law.spread) ** 2) / 2)
-    return generator.choice(steps, size=size, p=weights / weights.sum()) * law.step
+    weights = np.exp(-((steps * distribution.step / distribution.spread) ** 2) / 2)
+    return generator.choice(steps, size=size, p=weights / weights.sum()) * distribution.step
 
 
 def too_short(share: float, trials: int, confidence: float) -> bool:

@@ -7,14 +7,14 @@ from discreet.core.errors import InvalidParameter
 from discreet.release.intervals import (
     DiscreteGaussianDistribution,
     DiscreteLaplaceDistribution,
-    Law,
+    Distribution,
     RoundedGaussian,
     RoundedLaplace,
     inverse_variance,
 )
 from tests.release.intervals.draws import FINE, draw, held, too_short
 
-VERSIONS: list[list[Law]] = [
+VERSIONS: list[list[Distribution]] = [
     [RoundedLaplace(4, FINE), RoundedLaplace(2, FINE)],
     [DiscreteLaplaceDistribution(1, 1), DiscreteLaplaceDistribution(0.5, 1)],
     [DiscreteLaplaceDistribution(10, 1), DiscreteGaussianDistribution(3, 1)],
@@ -32,12 +32,14 @@ def test_worked_numbers() -> None:  # modern-data:A3
 
 
 @pytest.mark.parametrize("laws", VERSIONS)
-def test_the_combination_is_better_and_covered(laws: list[Law]) -> None:
+def test_the_combination_is_better_and_covered(laws: list[Distribution]) -> None:
     trials = 100_000
     generator = np.random.default_rng(1)
-    both = inverse_variance(np.stack([7 + draw(law, trials, generator) for law in laws]), laws)
+    both = inverse_variance(
+        np.stack([7 + draw(distribution, trials, generator) for distribution in laws]), laws
+    )
     assert sum(both.weights) == pytest.approx(1)
-    assert both.std <= min(law.std for law in laws)
+    assert both.std <= min(distribution.std for distribution in laws)
     assert float(both.values.std()) == pytest.approx(both.std, rel=0.02)
     for confidence in (0.5, 0.95):
         assert not too_short(held(both.intervals(confidence), 7.0), trials, confidence)
@@ -45,10 +47,10 @@ def test_the_combination_is_better_and_covered(laws: list[Law]) -> None:
 
 
 def test_one_version_is_itself() -> None:
-    law = DiscreteLaplaceDistribution(2, 1)
-    alone = inverse_variance([[3.0, 4.0]], [law])
+    distribution = DiscreteLaplaceDistribution(2, 1)
+    alone = inverse_variance([[3.0, 4.0]], [distribution])
     assert alone.values.tolist() == [3, 4]
-    assert alone.half_width(0.95) == law.half_width(0.95)
+    assert alone.half_width(0.95) == distribution.half_width(0.95)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.release.intervals import (
     DiscreteGaussianDistribution,
     DiscreteLaplaceDistribution,
-    Law,
+    Distribution,
     RoundedGaussian,
     RoundedLaplace,
     half_width,
@@ -27,7 +27,7 @@ NORMAL = RoundedGaussian(1, 2.0**-40)
 ORACLES = [(1, 2.995732), (2, 4.113003), (4, 5.692571), (10, 8.861164)]
 
 
-def enumerated_tail(c: Floats, laws: tuple[Law, Law], h: float) -> float:
+def enumerated_tail(c: Floats, laws: tuple[Distribution, Distribution], h: float) -> float:
     """P(|c1 Z1 + c2 Z2| > h), over the grid of the second; the first by its enumerated tails."""
     one, other = laws
     reach = round(other.half_width(1 - 1e-12) / other.step)
@@ -90,7 +90,7 @@ class TestCoarseGrids:
     @pytest.mark.parametrize(("one", "other"), list(product(KINDS, KINDS)))
     @pytest.mark.parametrize("spreads", [(0.4, 0.7), (1.0, 1.0), (3.0, 0.5), (6.0, 20.0)])
     def test_pairs_are_exact(
-        self, one: type[Law], other: type[Law], spreads: tuple[float, float]
+        self, one: type[Distribution], other: type[Distribution], spreads: tuple[float, float]
     ) -> None:
         laws = (one(spreads[0], 1.0), other(spreads[1], 0.5))  # type: ignore[call-arg]
         for c in ([1, 1], [1, math.pi], [0.37, 1], [1, 0.25], [10, 1]):
@@ -101,18 +101,23 @@ class TestCoarseGrids:
                 assert enumerated_tail(row, laws, h * (1 - 3e-6) - 1e-9) > 1 - confidence
 
     @pytest.mark.parametrize("kind", KINDS)
-    def test_a_common_grid_is_exact_for_many_terms(self, kind: type[Law]) -> None:
-        law = kind(1.3, 1.0)  # type: ignore[call-arg]
+    def test_a_common_grid_is_exact_for_many_terms(self, kind: type[Distribution]) -> None:
+        distribution = kind(1.3, 1.0)  # type: ignore[call-arg]
         reach = 60
         k = np.arange(-reach, reach + 1)
-        edges = law.above(np.append(k, reach + 1) - 0.5)
+        edges = distribution.above(np.append(k, reach + 1) - 0.5)
         mass = edges[:-1] - edges[1:]
         total = np.ones(1)
         for _ in range(3):
             total = np.convolve(total, mass)
         total = np.convolve(total, np.kron(mass, [1, 0])[:-1])  # the fourth counts twice
         place = np.abs(np.arange(len(total)) - len(total) // 2)
-        terms = [(1.0, law), (-1.0, law), (1.0, law), (2.0, law)]
+        terms = [
+            (1.0, distribution),
+            (-1.0, distribution),
+            (1.0, distribution),
+            (2.0, distribution),
+        ]
         for confidence in (0.5, 0.9, 0.95, 0.999):
             h = half_width(terms, confidence=confidence)
             whole = round(h)
@@ -135,7 +140,10 @@ class TestCoarseGrids:
         h = half_width(list(zip(c, laws, strict=True)), confidence=0.95)
         generator = np.random.default_rng(11)
         trials = 400_000
-        total = sum(x * draw(law, trials, generator) for x, law in zip(c, laws, strict=True))
+        total = sum(
+            x * draw(distribution, trials, generator)
+            for x, distribution in zip(c, laws, strict=True)
+        )
         share = float((np.abs(total) <= h).mean())
         assert not too_short(share, trials, 0.95)
         assert share < 0.9515
@@ -150,7 +158,7 @@ class TestManyCells:
     @pytest.mark.parametrize(("one", "other"), list(product(KINDS, KINDS)))
     @pytest.mark.parametrize("spreads", [(0.5, 2.0), (1.0, 5.0), (30.0, 3.0), (70.0, 90.0)])
     def test_coarse_pairs_keep_their_level(
-        self, one: type[Law], other: type[Law], spreads: tuple[float, float]
+        self, one: type[Distribution], other: type[Distribution], spreads: tuple[float, float]
     ) -> None:
         laws = (one(spreads[0], 1.0), other(spreads[1], 1.0))  # type: ignore[call-arg]
         generator = np.random.default_rng(5)
@@ -163,12 +171,12 @@ class TestManyCells:
                 least = half_width(
                     list(zip(row.tolist(), laws, strict=True)), confidence=confidence
                 )
-                finest = float((row * [law.step for law in laws]).min())
+                finest = float((row * [distribution.step for distribution in laws]).min())
                 assert least * (1 - 1e-6) <= h <= least * (1 + 1e-3) + finest
 
     @pytest.mark.parametrize("size", [2, 3, 6])
     @pytest.mark.parametrize("kind", [RoundedLaplace, RoundedGaussian])
-    def test_fine_rows_equal_single_ones(self, kind: type[Law], size: int) -> None:
+    def test_fine_rows_equal_single_ones(self, kind: type[Distribution], size: int) -> None:
         generator = np.random.default_rng(size)
         rows = np.exp(generator.normal(size=(50, size)) * 2) * generator.choice([-1, 1], (50, size))
         rows[0, 1:] = 0
@@ -192,7 +200,7 @@ class TestManyCells:
         rows = np.exp(generator.uniform(-1, 1, (12, 3)))
         wide = half_widths(rows, laws, 0.95)
         trials = 100_000
-        noise = np.stack([draw(law, trials, generator) for law in laws])
+        noise = np.stack([draw(distribution, trials, generator) for distribution in laws])
         for row, h in zip(rows, wide, strict=True):
             share = float((np.abs(row @ noise) <= h).mean())
             assert not too_short(share, trials, 0.95)
@@ -247,13 +255,13 @@ class TestCoverage:
     def test_sums_and_the_normal_twin(self, k: int) -> None:
         trials = 1_000_000
         generator = np.random.default_rng(k)
-        law = RoundedLaplace(1, FINE)
+        distribution = RoundedLaplace(1, FINE)
         total = np.zeros(trials)
         for _ in range(k):
-            total += draw(law, trials, generator)
+            total += draw(distribution, trials, generator)
         far = np.abs(total)
-        ours = half_width([(1, law)] * k, confidence=0.95)
-        twin = 1.959964 * law.std * math.sqrt(k)
+        ours = half_width([(1, distribution)] * k, confidence=0.95)
+        twin = 1.959964 * distribution.std * math.sqrt(k)
         assert not too_short(float((far <= ours).mean()), trials, 0.95)
         assert too_short(float((far <= twin).mean()), trials, 0.95), "the normal must be caught"
 

@@ -9,7 +9,7 @@ import pytest
 from discreet.core.errors import InvalidParameter
 from discreet.release.intervals import (
     DiscreteLaplaceDistribution,
-    Law,
+    Distribution,
     RoundedGaussian,
     RoundedLaplace,
     correlation_intervals,
@@ -41,16 +41,19 @@ def group(shape: str, n: int) -> Floats:
     return np.where(np.arange(n) % 2 == 0, 1.0, -1.0)  # the largest variance there is
 
 
-def noises(kind: type[Law], count: int, scale: float = 3.0) -> list[Law]:
+def noises(kind: type[Distribution], count: int, scale: float = 3.0) -> list[Distribution]:
     """A count on whole numbers, and sums on a fine grid."""
     steps = [1.0] + [FINE] * (count - 1)
     return [kind(scale, step) for step in steps]  # type: ignore[call-arg]
 
 
-def released(totals: list[Any], laws: list[Law], seed: int, trials: int = TRIALS) -> Any:
+def released(totals: list[Any], laws: list[Distribution], seed: int, trials: int = TRIALS) -> Any:
     """Noisy totals, and their laws: what the functions take."""
     generator = np.random.default_rng(seed)
-    noisy = (x + draw(law, trials, generator) for x, law in zip(totals, laws, strict=True))
+    noisy = (
+        x + draw(distribution, trials, generator)
+        for x, distribution in zip(totals, laws, strict=True)
+    )
     return (*noisy, laws)
 
 
@@ -61,17 +64,17 @@ class TestVariance:
     @pytest.mark.parametrize("kind", CONTINUOUS)
     @pytest.mark.parametrize("n", SOME)
     @pytest.mark.parametrize("shape", ["spread", "constant"])
-    def test_coverage(self, kind: type[Law], n: int, shape: str) -> None:
+    def test_coverage(self, kind: type[Distribution], n: int, shape: str) -> None:
         self.check(kind, n, shape, TRIALS)
 
     @pytest.mark.slow
     @pytest.mark.parametrize("kind", CONTINUOUS)
     @pytest.mark.parametrize("n", SIZES)
     @pytest.mark.parametrize("shape", SHAPES)
-    def test_coverage_at_length(self, kind: type[Law], n: int, shape: str) -> None:
+    def test_coverage_at_length(self, kind: type[Distribution], n: int, shape: str) -> None:
         self.check(kind, n, shape, MANY)
 
-    def check(self, kind: type[Law], n: int, shape: str, trials: int) -> None:
+    def check(self, kind: type[Distribution], n: int, shape: str, trials: int) -> None:
         x = group(shape, n)
         laws = noises(kind, 3)
         for ddof in (0, 1):
@@ -96,7 +99,7 @@ class TestVariance:
 
     def test_whole_number_noise_throughout(self) -> None:
         x = np.rint(group("spread", 500) * 50)
-        laws: list[Law] = [DiscreteLaplaceDistribution(b, 1) for b in (3, 150, 7500)]
+        laws: list[Distribution] = [DiscreteLaplaceDistribution(b, 1) for b in (3, 150, 7500)]
         drawn = released(self.totals(x), laws, seed=6)
         ends = variance_intervals(*drawn, confidence=0.95, high=2500)
         share = held(ends, float(x.var()))
@@ -176,17 +179,17 @@ def pairs(n: int, slope: float) -> tuple[Floats, Floats]:
 class TestCovariance:
     @pytest.mark.parametrize("kind", CONTINUOUS)
     @pytest.mark.parametrize("n", SOME)
-    def test_coverage(self, kind: type[Law], n: int) -> None:
+    def test_coverage(self, kind: type[Distribution], n: int) -> None:
         self.check(kind, n, 0.9, TRIALS)
 
     @pytest.mark.slow
     @pytest.mark.parametrize("kind", CONTINUOUS)
     @pytest.mark.parametrize("n", SIZES)
     @pytest.mark.parametrize("slope", [0.0, 0.9])
-    def test_coverage_at_length(self, kind: type[Law], n: int, slope: float) -> None:
+    def test_coverage_at_length(self, kind: type[Distribution], n: int, slope: float) -> None:
         self.check(kind, n, slope, MANY)
 
-    def check(self, kind: type[Law], n: int, slope: float, trials: int) -> None:
+    def check(self, kind: type[Distribution], n: int, slope: float, trials: int) -> None:
         x, y = pairs(n, slope)
         laws = noises(kind, 4, scale=4.0)
         drawn = released([n, x.sum(), y.sum(), x @ y], laws, seed=n, trials=trials)
@@ -203,7 +206,7 @@ class TestCovariance:
     def test_unequal_bounds(self) -> None:
         x, y = pairs(2000, 0.5)
         x = x * 100
-        laws: list[Law] = [RoundedLaplace(b, FINE) for b in (4, 400, 4, 400)]
+        laws: list[Distribution] = [RoundedLaplace(b, FINE) for b in (4, 400, 4, 400)]
         drawn = released([2000, x.sum(), y.sum(), x @ y], laws, seed=1)
         ends = covariance_intervals(*drawn, confidence=0.95, high=(1e4, 1))
         share = held(ends, float(np.cov(x, y, ddof=0)[0, 1]))
@@ -214,17 +217,17 @@ class TestCovariance:
 class TestCorrelation:
     @pytest.mark.parametrize("kind", CONTINUOUS)
     @pytest.mark.parametrize("n", [100, 2000])
-    def test_coverage(self, kind: type[Law], n: int) -> None:
+    def test_coverage(self, kind: type[Distribution], n: int) -> None:
         self.check(kind, n, 0.5, TRIALS)
 
     @pytest.mark.slow
     @pytest.mark.parametrize("kind", CONTINUOUS)
     @pytest.mark.parametrize("n", [3, 100, 400, 2000, 30_000])
     @pytest.mark.parametrize("slope", [0.0, 0.5, 1.0, -0.97])
-    def test_coverage_at_length(self, kind: type[Law], n: int, slope: float) -> None:
+    def test_coverage_at_length(self, kind: type[Distribution], n: int, slope: float) -> None:
         self.check(kind, n, slope, MANY // 2)
 
-    def check(self, kind: type[Law], n: int, slope: float, trials: int) -> None:
+    def check(self, kind: type[Distribution], n: int, slope: float, trials: int) -> None:
         x, y = pairs(n, slope)
         laws = noises(kind, 6, scale=4.0)
         totals = [n, x.sum(), y.sum(), x @ x, y @ y, x @ y]
@@ -240,7 +243,7 @@ class TestCorrelation:
     def test_unequal_spreads(self) -> None:
         x, y = pairs(3000, 0.6)
         x = x * 50
-        laws: list[Law] = [RoundedLaplace(b, FINE) for b in (4, 200, 4, 10_000, 4, 200)]
+        laws: list[Distribution] = [RoundedLaplace(b, FINE) for b in (4, 200, 4, 10_000, 4, 200)]
         drawn = released([3000, x.sum(), y.sum(), x @ x, y @ y, x @ y], laws, seed=2)
         ends = correlation_intervals(*drawn, confidence=0.95, high=(2500, 1))
         share = held(ends, float(np.corrcoef(x, y)[0, 1]))
@@ -256,7 +259,7 @@ class TestCorrelation:
 
 class TestSmooth:
     @pytest.mark.parametrize("kind", CONTINUOUS)
-    def test_trusted_ratios_are_nearly_covered(self, kind: type[Law]) -> None:
+    def test_trusted_ratios_are_nearly_covered(self, kind: type[Distribution]) -> None:
         law_s, law_n = kind(5.0, FINE), kind(3.0, FINE)  # type: ignore[call-arg]
         n = math.ceil(11 * law_n.half_width(0.95))
         s, count, _ = released([2.0 * n, n], [law_s, law_n], seed=4, trials=40_000)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discreet.core.errors import InvalidParameter
 from discreet.release.intervals import (
     DiscreteLaplaceDistribution,
-    Law,
+    Distribution,
     RoundedGaussian,
     RoundedLaplace,
     half_width,
@@ -27,14 +27,16 @@ LOW, HIGH = -1e4, 1e4
 
 
 def noisy(
-    n: float, law_s: Law, law_n: Law, seed: int, trials: int = TRIALS
+    n: float, law_s: Distribution, law_n: Distribution, seed: int, trials: int = TRIALS
 ) -> tuple[Floats, Floats]:
     generator = np.random.default_rng(seed)
     s = TRUTH * n + draw(law_s, trials, generator)
     return s, n + draw(law_n, trials, generator)
 
 
-def delta_method(s: Floats, n: Floats, law_s: Law, law_n: Law) -> tuple[Floats, Floats]:
+def delta_method(
+    s: Floats, n: Floats, law_s: Distribution, law_n: Distribution
+) -> tuple[Floats, Floats]:
     """The broken twin: a normal quantile of the linearised error."""
     width = 1.959964 * np.sqrt(law_s.std**2 + (s / n * law_n.std) ** 2) / np.abs(n)
     return s / n - width, s / n + width
@@ -43,7 +45,9 @@ def delta_method(s: Floats, n: Floats, law_s: Law, law_n: Law) -> tuple[Floats, 
 class TestCoverage:
     @pytest.mark.parametrize("n", [10, 100, 1000])
     @pytest.mark.parametrize("kind", [RoundedGaussian, RoundedLaplace])
-    def test_the_set_of_ratios_has_exactly_its_level(self, kind: type[Law], n: float) -> None:
+    def test_the_set_of_ratios_has_exactly_its_level(
+        self, kind: type[Distribution], n: float
+    ) -> None:
         # modern-data:C2: Gaussian .9505 .9494 .9503, Laplace .9496 .9496 .9498.
         law_s, law_n = kind(5.0, FINE), kind(3.0, FINE)  # type: ignore[call-arg]
         s, count = noisy(n, law_s, law_n, seed=int(n), trials=400_000)
@@ -58,7 +62,9 @@ class TestCoverage:
 
     @pytest.mark.parametrize("n", [1, 5, 30, 300])
     @pytest.mark.parametrize(("one", "other"), list(product(KINDS, KINDS)))
-    def test_all_laws_at_all_sizes(self, one: type[Law], other: type[Law], n: float) -> None:
+    def test_all_laws_at_all_sizes(
+        self, one: type[Distribution], other: type[Distribution], n: float
+    ) -> None:
         for step in (1.0, FINE):
             if step == FINE and "discrete" in (one.kind + other.kind):
                 continue
@@ -71,17 +77,17 @@ class TestCoverage:
 
     @pytest.mark.parametrize("edge", [0.0, 5.0])
     def test_truth_at_the_bounds(self, edge: float) -> None:
-        law = RoundedLaplace(3, FINE)
+        distribution = RoundedLaplace(3, FINE)
         generator = np.random.default_rng(8)
-        s = edge * 50 + draw(law, TRIALS, generator)
-        n = 50 + draw(law, TRIALS, generator)
-        ends = ratio_intervals(s, n, law, law, confidence=0.95, low=0, high=5)
+        s = edge * 50 + draw(distribution, TRIALS, generator)
+        n = 50 + draw(distribution, TRIALS, generator)
+        ends = ratio_intervals(s, n, distribution, distribution, confidence=0.95, low=0, high=5)
         assert not too_short(held(ends, edge), TRIALS, 0.95)
 
     @pytest.mark.parametrize(
         ("kind", "n"), [(RoundedLaplace, 10), (RoundedLaplace, 1000), (RoundedGaussian, 10)]
     )
-    def test_the_delta_method_is_caught(self, kind: type[Law], n: float) -> None:
+    def test_the_delta_method_is_caught(self, kind: type[Distribution], n: float) -> None:
         law_s, law_n = kind(5.0, FINE), kind(3.0, FINE)  # type: ignore[call-arg]
         s, count = noisy(n, law_s, law_n, seed=1)
         assert too_short(held(delta_method(s, count, law_s, law_n), TRUTH), TRIALS, 0.95)
@@ -118,43 +124,53 @@ class TestEnds:
                         assert abs(s - end * n) == pytest.approx(h_end, rel=1e-4)
 
     def test_nothing_is_known_without_a_denominator(self) -> None:
-        law = RoundedLaplace(1, FINE)
+        distribution = RoundedLaplace(1, FINE)
         ends = ratio_intervals(
-            [5, 5, -5], [0, 2.9, -2.9], law, law, confidence=0.95, low=-1, high=3
+            [5, 5, -5], [0, 2.9, -2.9], distribution, distribution, confidence=0.95, low=-1, high=3
         )
         assert ends[0].tolist() == [-1, -1, -1]
         assert ends[1].tolist() == [3, 3, 3]
 
     def test_no_ratio_fits(self) -> None:
-        laws: list[Law] = [RoundedLaplace(1, FINE), RoundedGaussian(1, FINE)]
-        for law in laws:
-            ends = ratio_intervals([500.0], [100.0], law, law, confidence=0.95, low=-1, high=3)
+        laws: list[Distribution] = [RoundedLaplace(1, FINE), RoundedGaussian(1, FINE)]
+        for distribution in laws:
+            ends = ratio_intervals(
+                [500.0], [100.0], distribution, distribution, confidence=0.95, low=-1, high=3
+            )
             assert (ends[0][0], ends[1][0]) == (-1, 3)
 
     def test_signs_do_not_matter(self) -> None:
-        law = DiscreteLaplaceDistribution(2, 1)
+        distribution = DiscreteLaplaceDistribution(2, 1)
         s, n = np.array([40.0, -30.0]), np.array([50.0, 60.0])
-        one = ratio_intervals(s, n, law, law, confidence=0.9, low=-2, high=2)
-        other = ratio_intervals(-s, -n, law, law, confidence=0.9, low=-2, high=2)
-        mirrored = ratio_intervals(-s, n, law, law, confidence=0.9, low=-2, high=2)
+        one = ratio_intervals(s, n, distribution, distribution, confidence=0.9, low=-2, high=2)
+        other = ratio_intervals(-s, -n, distribution, distribution, confidence=0.9, low=-2, high=2)
+        mirrored = ratio_intervals(
+            -s, n, distribution, distribution, confidence=0.9, low=-2, high=2
+        )
         assert np.array_equal(one, other)
         assert mirrored[0] == pytest.approx(-one[1])
         assert mirrored[1] == pytest.approx(-one[0])
 
     def test_shapes(self) -> None:
-        law = RoundedGaussian(1, FINE)
-        ends = ratio_intervals(np.ones((2, 3)), 50, law, law, confidence=0.9, low=-2, high=2)
+        distribution = RoundedGaussian(1, FINE)
+        ends = ratio_intervals(
+            np.ones((2, 3)), 50, distribution, distribution, confidence=0.9, low=-2, high=2
+        )
         assert ends[0].shape == ends[1].shape == (2, 3)
-        scalar = ratio_intervals(1, 50, law, law, confidence=0.9, low=-2, high=2)
+        scalar = ratio_intervals(1, 50, distribution, distribution, confidence=0.9, low=-2, high=2)
         assert scalar[0].shape == ()
         assert float(scalar[0]) == pytest.approx(ends[0][0, 0])
-        point = ratio_intervals([1.0], [50.0], law, law, confidence=0.9, low=2, high=2)
+        point = ratio_intervals(
+            [1.0], [50.0], distribution, distribution, confidence=0.9, low=2, high=2
+        )
         assert (point[0][0], point[1][0]) == (2, 2)
-        none = ratio_intervals([], [], law, law, confidence=0.9, low=0, high=2)
+        none = ratio_intervals([], [], distribution, distribution, confidence=0.9, low=0, high=2)
         assert none[0].shape == (0,)
 
     @pytest.mark.parametrize("kind", KINDS)
-    def test_many_cells_equal_single_ones_and_grow_with_confidence(self, kind: type[Law]) -> None:
+    def test_many_cells_equal_single_ones_and_grow_with_confidence(
+        self, kind: type[Distribution]
+    ) -> None:
         law_s, law_n = kind(4.0, 1.0), kind(2.0, 1.0)  # type: ignore[call-arg]
         s, n = noisy(60, law_s, law_n, seed=2, trials=50)
         previous = None
@@ -192,8 +208,8 @@ class TestRefusals:
         ],
     )
     def test_parameters(self, changed: dict[str, float], code: str) -> None:
-        law = RoundedLaplace(1, 1)
+        distribution = RoundedLaplace(1, 1)
         given = {"confidence": 0.9, "low": 0.0, "high": 1.0, **changed}
         with pytest.raises(InvalidParameter) as caught:
-            ratio_intervals([1], [2], law, law, **given)
+            ratio_intervals([1], [2], distribution, distribution, **given)
         assert caught.value.code == code

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _MOST_AT_ONCE = 5000
 
-Question = LinearQuery | Mapping[str, object]
+Query = LinearQuery | Mapping[str, object]
 """A linear query, or conditions on attributes that records must meet."""
 
 
@@ -169,21 +169,21 @@ class Conversation:
         """The noisy number of records that was bought, or the public one."""
         return self._session.total
 
-    def ask(self, question: Question | str, condition: object = None) -> Reply:
+    def ask(self, query: Query | str, condition: object = None) -> Reply:
         """Answer one question: how many records meet some conditions.
 
         ``{"sex": "f", "age": [3, 4]}``, or ``"age", [3, 4]`` for one attribute, or a linear query.
         """
-        asked = {question: condition} if isinstance(question, str) else question
+        asked = {query: condition} if isinstance(query, str) else query
         return self.ask_all([asked])[0]
 
-    def ask_all(self, questions: Iterable[Question] | Workload) -> list[Reply]:
+    def ask_all(self, questions: Iterable[Query] | Workload) -> list[Reply]:
         """Answer questions in order, and write the answers of the estimate down together.
 
         Much faster than one by one, where writing to the ledger is what takes long. A workload
         over the same universe stands for all its queries.
         """
-        queries = [self._query(question) for question in self._listed(questions)]
+        queries = [self._query(query) for query in self._listed(questions)]
         with self._lock:
             self._require_settled()
             self._settled = False
@@ -237,7 +237,7 @@ class Conversation:
             estimate = HistogramSynopsis(universe, means * self._session.total, self.event)
         return SynopsisRelease(
             id=self._name,
-            question=f"estimate of a conversation about {' x '.join(universe.names)}",
+            query=f"estimate of a conversation about {' x '.join(universe.names)}",
             synopsis=estimate,
             guarantee=self.guarantee,
             event=self.event,
@@ -262,7 +262,7 @@ class Conversation:
             self._settled = False
             self._close()
 
-    def _listed(self, questions: Iterable[Question] | Workload) -> Iterable[Question]:
+    def _listed(self, questions: Iterable[Query] | Workload) -> Iterable[Query]:
         if not isinstance(questions, Workload):
             return questions if isinstance(questions, Iterable) else [questions]
         if questions.universe.attributes != self._plan.universe.attributes:
@@ -282,15 +282,15 @@ class Conversation:
             )
         return [query_of(questions, place) for place in range(questions.queries)]
 
-    def _query(self, question: Question) -> LinearQuery:
-        if isinstance(question, LinearQuery):
-            return self._session.checked(question)
-        if isinstance(question, Mapping):
-            return query_where(self._plan.universe, question)
+    def _query(self, query: Query) -> LinearQuery:
+        if isinstance(query, LinearQuery):
+            return self._session.checked(query)
+        if isinstance(query, Mapping):
+            return query_where(self._plan.universe, query)
         raise InvalidParameter(
             code="query_misfit",
             expectation="conditions on attributes, or a linear query",
-            received=type(question).__name__,
+            received=type(query).__name__,
             remedy='Write ask({"sex": "f", "age": [3, 4]}).',
         )
 

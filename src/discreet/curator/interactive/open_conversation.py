@@ -39,7 +39,7 @@ from discreet.queries.workload.universe import Universe
 from discreet.relational.database import private_tables
 from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.identity.former import former_identity
-from discreet.relational.plan.keyed_universe import KeyedUniverse, question_of, universe_from
+from discreet.relational.plan.keyed_universe import KeyedUniverse, query_of_universe, universe_from
 from discreet.release.guarantee import guarantee_from_dict, guarantee_to_dict
 
 Counts = NDArray[np.int64]
@@ -75,15 +75,15 @@ def open_conversation(
             "universe": list(universe.questions),
             "mechanism": construction_to_dict(mechanism),
             "spend": guarantee_to_dict(spend),
-            "snapshot": context.snapshot(tables_read(source.question)),
-            "question": declared_universe(context, source.question),
+            "snapshot": context.snapshot(tables_read(source.query)),
+            "question": declared_universe(context, source.query),
             **planned,
         }
         words = f"conversation about {' x '.join(universe.names)}"
         return Offer(mechanism, mechanism.event, {"mechanism": words, "conversation": kept})
 
     purchase = Purchase(
-        analyst=analyst, purpose=purpose, spend=spend, reads=(source.question,), offer=offer
+        analyst=analyst, purpose=purpose, spend=spend, reads=(source.query,), offer=offer
     )
     reservation, mechanism = reserve(context, purchase, "conversation")
     return _continued(reservation, source, mechanism, planned=planned, read=reservation.read)
@@ -94,17 +94,17 @@ def resume_conversation(reservation: Reservation, paid: Mapping[str, Any]) -> Co
     context, detail = reservation.context, paid["detail"]
     kept = detail["conversation"]
     universe = universe_from(kept["universe"], context.query)
-    question = question_of(universe, context.query)
-    context.policies.admit_resumed(question, asker=paid["asker"], purpose=detail.get("purpose"))
-    now = declared_universe(context, question)
-    if kept["question"] not in (now, former_identity(question, context.unit)):
+    query = query_of_universe(universe, context.query)
+    context.policies.admit_resumed(query, analyst=paid["asker"], purpose=detail.get("purpose"))
+    now = declared_universe(context, query)
+    if kept["question"] not in (now, former_identity(query, context.unit)):
         raise InvalidParameter(
             code="universe_differs",
             expectation="tables that are declared as when the conversation was opened",
             received=list(universe.names),
             remedy="Declare the columns as they were, or open a new conversation.",
         )
-    if context.snapshot(tables_read(question)) != kept["snapshot"]:
+    if context.snapshot(tables_read(query)) != kept["snapshot"]:
         raise InvalidParameter(
             code="data_changed",
             expectation="the tables as they were when the conversation was opened",
@@ -119,7 +119,7 @@ def resume_conversation(reservation: Reservation, paid: Mapping[str, Any]) -> Co
         randomness=context.randomness,
     )
     database = context.database
-    source = TableCounts(universe, question, database.engine, private=private_tables(database))
+    source = TableCounts(universe, query, database.engine, private=private_tables(database))
     return _continued(reservation, source, mechanism, planned=kept, read=reservation.read_again)
 
 

@@ -42,7 +42,7 @@ class InteractiveSession:
     Attributes:
         id: Pass it to ``curator.resume``.
         kind: What it is.
-        asker: Who opened it, and alone may go on with it.
+        analyst: Who opened it, and alone may go on with it.
         opened: When, in UTC.
         spend: What the whole of it was charged.
         ended: "open" while it can go on, "released" once it was closed.
@@ -51,7 +51,7 @@ class InteractiveSession:
 
     id: str
     kind: SessionKind
-    asker: str
+    analyst: str
     opened: str
     spend: str
     ended: str
@@ -80,7 +80,7 @@ class InteractiveSessions:
         if not self.opened:
             return "no interactive session was opened here"
         return "\n".join(
-            f"{each.about} ({each.ended}): curator.resume({each.id!r}, asker={each.asker!r})\n"
+            f"{each.about} ({each.ended}): curator.resume({each.id!r}, analyst={each.analyst!r})\n"
             f"  opened {each.opened} UTC for {each.spend}"
             for each in self.opened
         )
@@ -119,6 +119,6 @@ def _unknown(name: str, *, what: str = "") -> InvalidParameter:
         code="conversation_unknown",
         expectation="the id of an interactive session of this analyst, paid from this account",
         received=f"{name}: {what}" if what else name,
-        remedy="Pass `session.id`, and the `asker=` who opened it; curator.interactive_sessions() "
+        remedy="Pass `session.id`, and the `analyst=` who opened it; curator.interactive_sessions() "
         "lists them all.",
     )

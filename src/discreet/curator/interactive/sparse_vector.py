@@ -26,9 +26,9 @@ from discreet.mechanisms.sparse_vector.plain import mechanism_from_plain, plain_
 from discreet.noise.randomness import SYSTEM, integer
 from discreet.relational.aggregates.measures import Total
 from discreet.relational.bounding.contributions import swaps
-from discreet.relational.execute.exact_aggregation import tally
-from discreet.relational.plan.query import Question
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.execute.exact_aggregation import aggregate_exactly
+from discreet.relational.plan.query import Query
+from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.relational.schema.table import MOST_ROWS
 
 
@@ -73,7 +73,7 @@ def open_sparse_vector(
 def resume_sparse_vector(reservation: Reservation, paid: Mapping[str, Any]) -> SparseVectorSession:
     """Go on with one that was paid for, with the threshold that its log keeps."""
     context, detail = reservation.context, paid["detail"]
-    context.policies.admit_resumed(None, asker=paid["asker"], purpose=detail.get("purpose"))
+    context.policies.admit_resumed(None, analyst=paid["asker"], purpose=detail.get("purpose"))
     mechanism = mechanism_from_plain(detail["watch"], context.randomness)
     return SparseVectorSession(mechanism, None, reservation)
 
@@ -134,17 +134,17 @@ class SparseVectorSession:
 
     def ask(self, text: str) -> Any:
         """Answer one question: a count or a sum of a whole column, without GROUP BY."""
-        question = self._context.query(text)
-        self._context.policies.require_columns(question)
-        inquiry = Inquiry(question, PureDP(epsilon=1), MOST_ROWS)
-        parts = inquiry.parts
-        if question.keys.cells != 1 or len(parts) != 1 or inquiry.choices:
+        query = self._context.query(text)
+        self._context.policies.require_columns(query)
+        planned = PlannedQuery(query, PureDP(epsilon=1), MOST_ROWS)
+        parts = planned.parts
+        if query.keys.cells != 1 or len(parts) != 1 or planned.choices:
             raise InvalidParameter(
                 code="not_one_number",
                 expectation="one COUNT or SUM without GROUP BY in a conversation",
                 remedy="Ask for one number at a time.",
             )
-        measure, reach = parts[0].measure, parts[0].reach
+        measure, contributions = parts[0].measure, parts[0].contributions
         if isinstance(measure, Total) and not measure.whole:
             raise InvalidParameter(
                 code="not_one_number",
@@ -152,14 +152,14 @@ class SparseVectorSession:
                 remedy="Sum a whole column, or count.",
             )
         bound = measure.steps() if isinstance(measure, Total) else 1
-        if reach.l1(bound) > exact(self._mechanism.sensitivity):
+        if contributions.l1(bound) > exact(self._mechanism.sensitivity):
             raise InvalidParameter(
                 code="sensitivity_too_small",
-                expectation=f"a mechanism with sensitivity of at least {reach.l1(bound)}",
+                expectation=f"a mechanism with sensitivity of at least {contributions.l1(bound)}",
                 received=self._mechanism.sensitivity,
                 remedy="Open the conversation with that sensitivity, or ask for less.",
             )
-        if getattr(self._mechanism, "scores", GENERAL) is MONOTONE and not _rising(inquiry):
+        if getattr(self._mechanism, "scores", GENERAL) is MONOTONE and not _rising(planned):
             raise InvalidParameter(
                 code="scores_not_monotone",
                 expectation="numbers that one unit can only raise, where scores are MONOTONE",
@@ -177,22 +177,22 @@ class SparseVectorSession:
                 )
             self._context.require_unchanged()  # free: nothing was read
             self._settled = False
-            answer = self._answer(text, question, inquiry)
+            answer = self._answer(text, query, planned)
             self._settled = True
         if isinstance(answer, Exhausted):
             raise answer
         return answer
 
-    def _answer(self, text: str, question: Question, inquiry: Inquiry) -> Any:
+    def _answer(self, text: str, query: Query, planned: PlannedQuery) -> Any:
         """Keep the secret, compare, keep the answer; or say that the conversation is finished."""
         self._keep_hidden()
 
         def answered() -> Any:
-            found = tally(
-                question,
-                [inquiry.parts[0].measure],
+            found = aggregate_exactly(
+                query,
+                [planned.parts[0].measure],
                 [],
-                inquiry.person,
+                planned.person,
                 self._context.database.engine,
                 salt=integer(SYSTEM, 62),
             )
@@ -232,15 +232,15 @@ def _rounds(entries: Sequence[Mapping[str, Any]]) -> Rounds:
     return rounds
 
 
-def _rising(inquiry: Inquiry) -> bool:
+def _rising(planned: PlannedQuery) -> bool:
     """Whether one unit that comes can only raise the number: under add/remove, row by row.
 
     Rows without an owner of which one unit changes several may come and go at once.
     """
-    measure = inquiry.parts[0].measure
+    measure = planned.parts[0].measure
     positive = not isinstance(measure, Total) or (measure.low >= 0 and measure.centre == 0)
-    by_rows = inquiry.person is not None or inquiry.question.rows.changed == 1
-    return swaps(inquiry.question.unit) == 1 and positive and by_rows
+    by_rows = planned.person is not None or planned.query.rows.stability == 1
+    return swaps(planned.query.unit) == 1 and positive and by_rows
 
 
 def _plain(answer: Any) -> object:

@@ -28,7 +28,7 @@ from discreet.relational.plan.nodes import (
     UnionAll,
     scans,
 )
-from discreet.relational.plan.query import Question
+from discreet.relational.plan.query import Query
 from discreet.relational.types.expression import Case, Column, Expression
 
 
@@ -49,17 +49,17 @@ class Used:
     column: str
 
 
-def used_columns(question: Question) -> list[Used]:
+def used_columns(query: Query) -> list[Used]:
     """Every use of a column of a private table, in a fixed order, each once.
 
     A name that cannot be traced counts as a use of every column there is.
     """
-    sources = _sources(question.rows)
+    sources = _sources(query.rows)
     every = frozenset[tuple[str, str]]().union(*sources.values())
     named = [
-        *((Use.GROUP, name) for key in _keys(question) for name in _names(key)),
-        *(pair for item in question.aggregates for pair in _aggregated(item)),
-        *_inside(question.rows),
+        *((Use.GROUP, name) for key in _keys(query) for name in _names(key)),
+        *(pair for item in query.aggregates for pair in _aggregated(item)),
+        *_inside(query.rows),
     ]
     found = dict.fromkeys(
         Used(use, table, column)
@@ -80,10 +80,10 @@ def joined_tables(rows: Rows) -> set[frozenset[str]]:
     return found
 
 
-def _keys(question: Question) -> list[Expression]:
-    if isinstance(question.keys, DiscoveredKeys):
-        return list(question.keys.expressions)
-    return [key for block in question.keys.blocks for key in block.expressions]
+def _keys(query: Query) -> list[Expression]:
+    if isinstance(query.keys, DiscoveredKeys):
+        return list(query.keys.expressions)
+    return [key for block in query.keys.blocks for key in block.expressions]
 
 
 _PASSED_ON = ("outputs", "expressions", "branches", "named")

@@ -16,7 +16,7 @@ from discreet.curator.policy.column_lineage import joined_tables, used_columns
 from discreet.curator.policy.policy import Policy
 from discreet.relational.database import Database
 from discreet.relational.plan.nodes import scans
-from discreet.relational.plan.query import Question
+from discreet.relational.plan.query import Query
 
 
 @dataclass(frozen=True)
@@ -60,28 +60,28 @@ class Policies:
                 remedy="Ask in SQL, or pass a mechanism of this package.",
             )
 
-    def admit_resumed(self, question: Question | None, *, asker: str, purpose: object) -> None:
+    def admit_resumed(self, query: Query | None, *, analyst: str, purpose: object) -> None:
         """Refuse to go on with what was paid for earlier and is not allowed now.
 
         ``purpose`` is the one that was stated then. The price is not asked again: it was paid.
         """
-        if question is not None:
-            self.require_columns(question)
-        self._require_who(asker, purpose)
+        if query is not None:
+            self.require_columns(query)
+        self._require_who(analyst, purpose)
 
-    def require_askable(self, question: Question, spend: Guarantee | None) -> None:
+    def require_askable(self, query: Query, spend: Guarantee | None) -> None:
         """Refuse what could not be asked by anybody, where nobody is named and nothing is paid."""
-        self.require_columns(question)
+        self.require_columns(query)
         if spend is not None:
             for policy in self.policies:
                 _require_spend(policy, spend)
 
-    def admit(self, spend: Guarantee, *, asker: str, purpose: str | None) -> dict[str, object]:
-        """Refuse a price, asker or purpose that some policy does not allow.
+    def admit(self, spend: Guarantee, *, analyst: str, purpose: str | None) -> dict[str, object]:
+        """Refuse a price, analyst or purpose that some policy does not allow.
 
         What is returned is for the ledger to keep.
         """
-        self._require_who(asker, purpose)
+        self._require_who(analyst, purpose)
         for policy in self.policies:
             _require_spend(policy, spend)
         kept: dict[str, object] = {} if purpose is None else {"purpose": purpose}
@@ -89,15 +89,15 @@ class Policies:
             kept["policy"] = [policy.digest for policy in self.policies]
         return kept
 
-    def _require_who(self, asker: str, purpose: object) -> None:
+    def _require_who(self, analyst: str, purpose: object) -> None:
         for policy in self.policies:
-            _require_listed("asker", asker, policy.askers, code="policy_asker")
+            _require_listed("asker", analyst, policy.analysts, code="policy_asker")
             _require_listed("purpose", purpose, policy.purposes, code="policy_purpose")
 
-    def require_columns(self, question: Question) -> None:
+    def require_columns(self, query: Query) -> None:
         """Refuse tables, uses of columns and joins that some policy does not allow."""
         for policy in self.policies:
-            for scan in scans(question.rows):
+            for scan in scans(query.rows):
                 if scan.private and scan.table not in policy.tables:
                     raise _refused(
                         code="policy_table",
@@ -105,7 +105,7 @@ class Policies:
                         received=scan.table,
                         remedy="Ask about these tables.",
                     )
-            for used in used_columns(question):
+            for used in used_columns(query):
                 allowed = policy.tables[used.table][used.use]
                 if used.column not in allowed:
                     raise _refused(
@@ -114,7 +114,7 @@ class Policies:
                         received=used.column,
                         remedy="Use these, or ask the data owner to widen the policy.",
                     )
-            for pair in sorted(map(sorted, joined_tables(question.rows))):
+            for pair in sorted(map(sorted, joined_tables(query.rows))):
                 if frozenset(pair) not in policy.joins:
                     raise _refused(
                         code="policy_join",

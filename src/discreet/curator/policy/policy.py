@@ -21,7 +21,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.curator.policy.column_lineage import Use
 
 NUMBERS = ("epsilon", "delta", "rho")
-_FIELDS = ("least", "most", "tables", "joins", "purposes", "askers")
+_FIELDS = ("least", "most", "tables", "joins", "purposes", "analysts")
 _NEEDED = ("most", "tables")
 
 
@@ -37,7 +37,7 @@ class Policy:
         least: The least, below which an answer would be noise only.
         joins: Pairs of tables that may meet in one question; none by default.
         purposes: If given, every question states one of them.
-        askers: If given, nobody else may ask.
+        analysts: If given, nobody else may ask.
     """
 
     most: Mapping[str, float]
@@ -45,7 +45,7 @@ class Policy:
     least: Mapping[str, float] = field(default_factory=dict)
     joins: Iterable[Iterable[str]] = ()
     purposes: Iterable[str] | None = None
-    askers: Iterable[str] | None = None
+    analysts: Iterable[str] | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is missing, unknown or not of its kind, by name; keep plain copies."""
@@ -58,7 +58,7 @@ class Policy:
                 raise _field(name=f"least.{name}", wanted="no more than the most")
         object.__setattr__(self, "tables", _tables(self.tables))
         object.__setattr__(self, "joins", _joins(self.joins))
-        for name in ("purposes", "askers"):
+        for name in ("purposes", "analysts"):
             listed = getattr(self, name)
             if listed is not None:
                 object.__setattr__(self, name, _texts(name, listed))
@@ -96,7 +96,7 @@ class Policy:
             "tables": tables,
             "joins": [sorted(pair) for pair in self.joins],
             "purposes": None if self.purposes is None else list(self.purposes),
-            "askers": None if self.askers is None else list(self.askers),
+            "askers": None if self.analysts is None else list(self.analysts),
         }
 
     @property

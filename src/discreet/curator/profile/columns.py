@@ -9,10 +9,10 @@ from discreet.curator.profile.reading import Reading, times
 from discreet.curator.profile.report import ColumnProfile
 from discreet.relational.plan.nodes import Field
 from discreet.relational.schema.declarations import Category, Dates, Number
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 
-_ORDERED = (Kind.WHOLE, Kind.REAL, Kind.DATE, Kind.MOMENT)
+_ORDERED = (DataType.INTEGER, DataType.DOUBLE, DataType.DATE, DataType.TIMESTAMP)
 
 
 def column(table: Reading, field: Field) -> ColumnProfile:
@@ -22,37 +22,39 @@ def column(table: Reading, field: Field) -> ColumnProfile:
     total, filled, distinct = table.row(
         f"SELECT COUNT(*), COUNT({raw}), COUNT(DISTINCT {raw}) FROM {table.place}"
     )
-    facts: dict[str, object] = {"missing": total - filled, "different_values": distinct}
+    domain: dict[str, object] = {"missing": total - filled, "different_values": distinct}
     said = None if field.declaration is None else "discovered"
     match field.declaration:
         case Number(low=low, high=high):
             said = f"number from {low} to {high}"
-            facts |= _bounded(table, field, Kind.REAL, low, high)
+            domain |= _bounded(table, field, DataType.DOUBLE, low, high)
         case Dates(first=first, last=last):
             said = f"dates from {first} to {last}"
-            facts |= _bounded(table, field, field.facts.kind, first, last)
+            domain |= _bounded(table, field, field.domain.kind, first, last)
         case Category(values=values):
             said = f"category of {len(values)}"
-            facts |= _listed(table, field)
+            domain |= _listed(table, field)
         case None:
-            facts |= _readable(table, field)
-    return ColumnProfile(field.name, field.stored, said, total, facts)
+            domain |= _readable(table, field)
+    return ColumnProfile(field.name, field.stored, said, total, domain)
 
 
-def _bounded(table: Reading, field: Field, kind: Kind, low: Any, high: Any) -> dict[str, object]:
+def _bounded(
+    table: Reading, field: Field, kind: DataType, low: Any, high: Any
+) -> dict[str, object]:
     """Values outside bounds, and those that are no numbers or days as written."""
     stored = table.dialect.kind_of(field.stored)
     wanted = stored if stored is not None and stored in _ORDERED else kind
-    value = table.clean(field, Facts(wanted))
+    value = table.clean(field, ColumnDomain(wanted))
     least, most = (table.dialect.literal(end) for end in (low, high))
     unread = f"({table.raw(field.name)}) IS NOT NULL AND ({value}) IS NULL"
     below, above, unreadable, first, last, broken = table.row(
         f"SELECT {times(f'({value}) < {least}')}, {times(f'({value}) > {most}')}, "
         f"{times(unread)}, MIN({value}), MAX({value}), "
-        f"{times(f'({value}) <> floor({value})') if wanted is Kind.REAL else '0'} "
+        f"{times(f'({value}) <> floor({value})') if wanted is DataType.DOUBLE else '0'} "
         f"FROM {table.place}"
     )
-    real, numeric = wanted is Kind.REAL, wanted in (Kind.WHOLE, Kind.REAL)
+    real, numeric = wanted is DataType.DOUBLE, wanted in (DataType.INTEGER, DataType.DOUBLE)
     return {
         "below": below,
         "above": above,
@@ -67,11 +69,11 @@ def _bounded(table: Reading, field: Field, kind: Kind, low: Any, high: Any) -> d
 
 def _listed(table: Reading, field: Field) -> dict[str, object]:
     """Values outside the list, and how many rows the smallest listed one has."""
-    value = table.clean(field, field.facts)
+    value = table.clean(field, field.domain)
     outside = f"({table.raw(field.name)}) IS NOT NULL AND ({value}) IS NULL"
     (beyond,) = table.row(f"SELECT {times(outside)} FROM {table.place}")
     found = dict(table.rows(f"SELECT {value} AS v, COUNT(*) FROM {table.place} GROUP BY 1"))
-    counts = [int(found.get(each, 0)) for each in field.facts.values or ()]
+    counts = [int(found.get(each, 0)) for each in field.domain.values or ()]
     return {
         "outside_the_list": beyond,
         "rows_of_the_smallest_listed": min(counts, default=0),
@@ -82,11 +84,11 @@ def _listed(table: Reading, field: Field) -> dict[str, object]:
 
 def _readable(table: Reading, field: Field) -> dict[str, object]:
     """What an undeclared text could be declared as."""
-    if table.dialect.kind_of(field.stored) is not Kind.TEXT:
+    if table.dialect.kind_of(field.stored) is not DataType.TEXT:
         return {}
     texts = {
-        f"readable_as_{name}": table.clean(field, Facts(kind))
-        for name, kind in (("number", Kind.REAL), ("day", Kind.DATE))
+        f"readable_as_{name}": table.clean(field, ColumnDomain(kind))
+        for name, kind in (("number", DataType.DOUBLE), ("day", DataType.DATE))
     }
     counts = table.row(
         f"SELECT {', '.join(f'COUNT({text})' for text in texts.values())} FROM {table.place}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from discreet.core.unit import Person, add_remove
 from discreet.curator.profile.reading import Reading
 from discreet.curator.profile.report import Contributions, Cut
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 
 _CANDIDATES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
@@ -51,7 +51,7 @@ def alike(table: Reading, value: str) -> float | None:
     if found is None:
         return None
     person, place = found
-    real = table.dialect.types[Kind.REAL]
+    real = table.dialect.types[DataType.DOUBLE]
     numbers = table.row(
         "SELECT COUNT(*), SUM(n), SUM(n * n), SUM(s), SUM(s * s / n), SUM(q) FROM (SELECT "
         f"CAST(COUNT(v) AS {real}) AS n, SUM(v) AS s, SUM(v * v) AS q FROM (SELECT "

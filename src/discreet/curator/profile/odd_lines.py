@@ -37,9 +37,9 @@ def _reason(lines: Lines, line: bytes) -> str:
         line.decode()
     except UnicodeDecodeError:
         return "not UTF-8; that field is missing"
-    mended = lines.fixed(line) or b""
-    if mended.count(b'"') != line.count(b'"'):
+    fixed = lines.fixed(line) or b""
+    if fixed.count(b'"') != line.count(b'"'):
         return "a quote that does not begin or end a field; it is part of the text"
-    if mended != line:
+    if fixed != line:
         return "fewer or more fields than the header; missing at the end, or left out there"
     return "another end of line than the header"

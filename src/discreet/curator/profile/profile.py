@@ -72,13 +72,13 @@ def _cells(table: Reading) -> tuple[int, int, int]:
     if not listed:
         return 1, 0, 0
     table.step(f"{table.name}: cells")
-    texts = [table.clean(field, field.facts) for field in listed]
+    texts = [table.clean(field, field.domain) for field in listed]
     known = " AND ".join(f"({text}) IS NOT NULL" for text in texts)
     places = ", ".join(str(place + 1) for place in range(len(texts)))
     found = table.rows(
         f"SELECT {', '.join(texts)}, COUNT(*) FROM {table.place} WHERE {known} GROUP BY {places}"
     )
-    total = prod(len(field.facts.values or ()) for field in listed)
+    total = prod(len(field.domain.values or ()) for field in listed)
     empty = total - len(found)
     return total, empty, empty + sum(int(row[-1]) < _SMALL for row in found)
 
@@ -88,7 +88,7 @@ def _determines(table: Reading, columns: tuple[ColumnProfile, ...]) -> Iterator[
     few = [
         each.name
         for each in columns
-        if 1 < int(str(each.facts["different_values"])) <= _MOST_VALUES
+        if 1 < int(str(each.domain["different_values"])) <= _MOST_VALUES
     ][:_MOST_COMPARED]
     table.step(f"{table.name}: dependencies")
     alone = {name: table.different(name) for name in few}
@@ -110,12 +110,12 @@ def _notes(
             f"a few hundred is the least that makes sense"
         )
     for each in columns:
-        unreadable = int(str(each.facts.get("unreadable", 0)))
+        unreadable = int(str(each.domain.get("unreadable", 0)))
         if rows and unreadable > rows / 100:
             yield (
                 f"{each.name}: {unreadable / rows:.0%} of the rows are not read as declared and "
                 "count as missing; numbers are written 1234.5 and days 2024-01-31, without spaces"
             )
-        beyond = int(str(each.facts.get("outside_the_list", 0)))
+        beyond = int(str(each.domain.get("outside_the_list", 0)))
         if rows and beyond > rows / 100:
             yield f"{each.name}: {beyond / rows:.0%} of the rows are outside the list"

@@ -14,7 +14,7 @@ from discreet.relational.compile.dialect import Dialect
 from discreet.relational.database import Database
 from discreet.relational.plan.nodes import Field
 from discreet.relational.schema.table import Table
-from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.column_domain import ColumnDomain
 
 _EXAMPLES = 5
 
@@ -55,9 +55,9 @@ class Reading:
         """A column as it is stored."""
         return f"t.{self.dialect.identifier(column)}"
 
-    def clean(self, field: Field, facts: Facts) -> str:
+    def clean(self, field: Field, domain: ColumnDomain) -> str:
         """A column as a declaration with these facts would have it."""
-        return self.dialect.clean(self.raw(field.name), field.stored, facts)
+        return self.dialect.clean(self.raw(field.name), field.stored, domain)
 
     def person(self) -> tuple[str, str] | None:
         """The person's identifier in SQL, and where to select it from; None if rows are people."""

@@ -54,17 +54,17 @@ class ColumnProfile:
     stored: str
     declared: str | None
     rows: int
-    facts: Mapping[str, object]
+    domain: Mapping[str, object]
 
     def __str__(self) -> str:
         """One line, and one for each example."""
         told = ", ".join(
             f"{name.replace('_', ' ')} {_said(value)}"
-            for name, value in self.facts.items()
+            for name, value in self.domain.items()
             if not isinstance(value, tuple) and value is not None and (value or name in _ALWAYS)
         )
         lines = [f"  {self.name} ({self.declared or 'not declared'}): {told or 'nothing unusual'}"]
-        for name, value in self.facts.items():
+        for name, value in self.domain.items():
             if isinstance(value, tuple) and value:
                 listed = ", ".join(f"{each!r} ({times:,})" for each, times in value)
                 lines.append(f"      {name.replace('_', ' ')}: {listed}")

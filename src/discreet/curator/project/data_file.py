@@ -15,7 +15,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.engines.duckdb.csv_file import header_of, readable
 from discreet.relational.engines.duckdb.engine import DuckDB
 from discreet.relational.schema.sources import CSVFile, DatabaseTable, source_of
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Schema:
     name: str
     table: str | None
     stored: dict[str, str]
-    kinds: dict[str, Kind | None]
+    kinds: dict[str, DataType | None]
 
 
 def schema_of(path: Path, table: str | None) -> Schema:

@@ -64,7 +64,7 @@ class Look:
         *,
         spend: Guarantee | None,
         accuracy: Mapping[str, Within] | Within | None,
-        asker: str,
+        analyst: str,
         purpose: str | None,
         rows_at_least: int | None,
     ) -> None:
@@ -72,7 +72,7 @@ class Look:
         context = self._curator.context
         query, planned = planned_sql(context, text, spend, accuracy, rows_at_least)
         context.policies.require_columns(query)
-        context.policies.admit(planned.spend, asker=asker, purpose=purpose)
+        context.policies.admit(planned.spend, analyst=analyst, purpose=purpose)
 
     def universe(self, table: str, *columns: str, **expressions: str) -> KeyedUniverse:
         """A universe of a table's keys; it describes, and holds no data."""

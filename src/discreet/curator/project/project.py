@@ -70,7 +70,7 @@ class Project:
                 code="project_unreadable",
                 expectation="a file in TOML",
                 received=str(error),
-                remedy="Mend that line: text stands in quotes, a name only once in its part.",
+                remedy="Fix that line: text stands in quotes, a name only once in its part.",
             ) from None
         fields = Fields(values, (), text)
         engine = places.engine(fields, folder)

@@ -90,15 +90,15 @@ def open_round(
             "corrections": facts.corrections,
             "mechanism": written_kind(_kind(chosen)),
             "closes": None if closes is None else closes.isoformat(),
-            "snapshot": context.snapshot(tables_read(source.question)),
-            "question": declared_universe(context, source.question),
+            "snapshot": context.snapshot(tables_read(source.query)),
+            "question": declared_universe(context, source.query),
             "plan": agreed.plain(),
         }
         words = f"round about {' x '.join(universe.names)} by {agreed.name}"
         return Offer(chosen, agreed.event, {"mechanism": words, "round": kept})
 
     purchase = Purchase(
-        analyst=analyst, purpose=purpose, spend=spend, reads=(source.question,), offer=offer
+        analyst=analyst, purpose=purpose, spend=spend, reads=(source.query,), offer=offer
     )
     reservation, _ = reserve(context, purchase, "round", still=still)
     pages = Pages(reservation.log())

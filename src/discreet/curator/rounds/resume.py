@@ -43,7 +43,7 @@ def resume_round(reservation: Reservation, paid: Mapping[str, Any]) -> Round:
     universe = universe_from(kept["universe"], context.query)
     source = counts_of(context, universe)
     context.policies.admit_resumed(
-        source.question, asker=paid["asker"], purpose=detail.get("purpose")
+        source.query, analyst=paid["asker"], purpose=detail.get("purpose")
     )
     asked = AnyQuery() if kept["ways"] is None else Conjunctions(kept["ways"])
     rule = Rule(universe, kept["queries_each"], asked)
@@ -56,8 +56,8 @@ def resume_round(reservation: Reservation, paid: Mapping[str, Any]) -> Round:
     terms = Terms(rule, agreed, held, pages.names(), kept["places"], closes, public)
     if pages.outcome() is not None:
         _require_declared(context, source, kept)
-        question = str(paid["question"])
-        ended = context.account.find(asker=paid["asker"], question=question) is not None
+        query = str(paid["question"])
+        ended = context.account.find(analyst=paid["asker"], query=query) is not None
         commit = _nothing if ended else partial(reservation.commit, CLOSED)
         round_again = Round(name, terms, pages, _never, commit)
         round_again.close()
@@ -70,7 +70,7 @@ def resume_round(reservation: Reservation, paid: Mapping[str, Any]) -> Round:
 
 def _require_declared(context: Context, source: TableCounts, kept: Mapping[str, Any]) -> None:
     """Refuse to read queries and counts of other cells; the first rounds did not keep which."""
-    if kept.get("question", "") not in ("", declared_universe(context, source.question)):
+    if kept.get("question", "") not in ("", declared_universe(context, source.query)):
         raise InvalidParameter(
             code="universe_differs",
             expectation="tables that are declared as when the round was opened",
@@ -83,7 +83,7 @@ def _again(
     context: Context, source: TableCounts, terms: Terms, kept: Mapping[str, Any]
 ) -> Mechanism:
     """The mechanism that was agreed on: planned again, and the same."""
-    if context.snapshot(tables_read(source.question)) != kept["snapshot"]:
+    if context.snapshot(tables_read(source.query)) != kept["snapshot"]:
         raise InvalidParameter(
             code="data_changed",
             expectation="the tables as they were when the round was opened",

@@ -157,7 +157,7 @@ class Round:
         if outcome.shared is not None:
             shared = SynopsisRelease(
                 id=self._name,
-                question=f"synopsis of a round by {plan.name}: {' x '.join(self.universe.names)}",
+                query=f"synopsis of a round by {plan.name}: {' x '.join(self.universe.names)}",
                 synopsis=outcome.shared,
                 guarantee=guarantee,
                 event=plan.event,

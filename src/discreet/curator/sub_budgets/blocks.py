@@ -26,11 +26,11 @@ from discreet.relational.functions.calendar import next_start
 from discreet.relational.plan.nodes import field_of
 from discreet.relational.plan.scope import Division
 from discreet.relational.schema.declarations import Dates
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Column, canonical, evaluate
 
 _WIDTHS = ("day", "week", "month", "quarter", "year")
-_WRITTEN = {Kind.DATE: "date", Kind.MOMENT: "moment"}
+_WRITTEN = {DataType.DATE: "date", DataType.TIMESTAMP: "moment"}
 """Kinds of day as ledgers have them, for ever."""
 
 
@@ -65,15 +65,15 @@ class Blocks(GrantedParts[Part]):
             raise _not_a_day(day)
         column = _column(self._division)
         at = day
-        if column.facts.kind is Kind.MOMENT and not isinstance(day, datetime):
+        if column.domain.kind is DataType.TIMESTAMP and not isinstance(day, datetime):
             at = datetime.combine(day, time.min)
-        elif column.facts.kind is Kind.DATE and isinstance(day, datetime):
+        elif column.domain.kind is DataType.DATE and isinstance(day, datetime):
             at = day.date()
         start = evaluate(self._division.part, {column.name: at})
         if start not in self._division.values:
             raise InvalidParameter(
                 code="part_unknown",
-                expectation=f"a day from {column.facts.low} to {column.facts.high}",
+                expectation=f"a day from {column.domain.low} to {column.domain.high}",
                 received=day.isoformat(),
                 remedy="Declare a later last day with Dates(first, last); the first is fixed.",
             )
@@ -101,7 +101,7 @@ def open_blocks(
 ) -> Blocks[Part]:
     """Grant blocks of ``table``, or find those granted under this name."""
     line = line_of(table, by, context.database)
-    context.policies.require_columns(line.question)
+    context.policies.require_columns(line.query)
     column = _dated(line, by)
     most = overlap(context.unit, None, k)
     person = isinstance(add_remove(context.unit), Person)
@@ -124,8 +124,8 @@ def open_blocks(
         name=name,
         detail={
             "by": canonical(line.part),
-            "kind": _WRITTEN[column.facts.kind],
-            "first": column.facts.low.isoformat(),
+            "kind": _WRITTEN[column.domain.kind],
+            "first": column.domain.low.isoformat(),
             "at_most": most if person else None,
         },
     )
@@ -188,7 +188,7 @@ def _column(division: Division) -> Column:
 
 
 def _last(division: Division) -> date:
-    return _day(_column(division).facts.high)
+    return _day(_column(division).domain.high)
 
 
 def _day(at: date) -> date:

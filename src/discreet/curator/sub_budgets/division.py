@@ -18,9 +18,9 @@ from discreet.relational.database import Database
 from discreet.relational.identity.former import described
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import Scan
-from discreet.relational.plan.query import Question
-from discreet.relational.sql.translate import question_from
-from discreet.relational.types.data_type import Kind
+from discreet.relational.plan.query import Query
+from discreet.relational.sql.translate import query_from
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Expression
 
 
@@ -32,7 +32,7 @@ class Line:
     the columns it reads.
     """
 
-    question: Question
+    query: Query
     scan: Scan
     part: Expression
     values: tuple[object, ...]
@@ -71,18 +71,18 @@ def line_of(table: str, by: str, database: Database) -> Line:
             remedy="Check the spelling.",
         )
     quoted = '"' + entry.name.replace('"', '""') + '"'
-    question = question_from(f"SELECT COUNT(*) AS n FROM {quoted} GROUP BY {by}", database)
-    rows = question.rows
-    blocks = question.keys.blocks if isinstance(question.keys, KeySet) else ()
-    plain = isinstance(rows, Scan) and rows.private and question.having is None
-    ending = (*question.order, question.limit, question.offset) not in ((None, 0), (None, None))
+    query = query_from(f"SELECT COUNT(*) AS n FROM {quoted} GROUP BY {by}", database)
+    rows = query.rows
+    blocks = query.keys.blocks if isinstance(query.keys, KeySet) else ()
+    plain = isinstance(rows, Scan) and rows.private and query.having is None
+    ending = (*query.order, query.limit, query.offset) not in ((None, 0), (None, None))
     if not plain or ending or len(blocks) != 1 or len(blocks[0].expressions) != 1:
         raise _no_line(by)
     assert isinstance(rows, Scan)
     (part,), values = blocks[0].expressions, tuple(entry[0] for entry in blocks[0].entries)
-    if part.facts.kind is Kind.REAL:
+    if part.domain.kind is DataType.DOUBLE:
         raise _no_line(by)
-    return Line(question, rows, part, tuple(value for value in values if value is not None))
+    return Line(query, rows, part, tuple(value for value in values if value is not None))
 
 
 def overlap(unit: PrivacyUnit, parts: int | None, k: int | None) -> int:

@@ -59,7 +59,7 @@ def open_partition(
 ) -> Partition[Part]:
     """Grant a partition of ``table``, or find the one granted under this name."""
     line = line_of(table, by, context.database)
-    context.policies.require_columns(line.question)
+    context.policies.require_columns(line.query)
     _require_version(line.tables, context.database)
     context.scope.require_table(line.scan.table)
     most = overlap(context.unit, len(line.values), k)

@@ -14,7 +14,7 @@ from discreet.core.events.event import Event, from_json
 from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
-from discreet.curator.purchase import Offer, Purchase, Storage, buy, fresh_id
+from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.statement import VERSION, software
 from discreet.curator.stored_answer import Known
 from discreet.curator.synopsis.fingerprint import described, requested
@@ -27,6 +27,7 @@ from discreet.curator.synopsis.mechanism import (
 from discreet.curator.synopsis.release import SynopsisRelease
 from discreet.curator.synopsis.universe import counts_of
 from discreet.curator.tags import name_of
+from discreet.noise.randomness import random_id
 from discreet.queries.synopses.synopsis import Synopsis, recalled
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -56,7 +57,7 @@ def make_synopsis(
             analyst=analyst,
             purpose=purpose,
             spend=spend,
-            reads=(source.question,),
+            reads=(source.query,),
             offer=lambda: offer_of(
                 mechanism_for(context, make, workload, source=source, spend=spend), source
             ),
@@ -96,7 +97,7 @@ def offer_of(mechanism: Mechanism, source: TableCounts) -> Offer[Callable[[], _K
     """A mechanism as it is offered."""
     event, name, rmse = mechanism.event, name_of(mechanism), expected_error(mechanism)
     return Offer(
-        product=lambda: _Kept(fresh_id(), name, _released(mechanism, source), event, rmse),
+        product=lambda: _Kept(random_id(96), name, _released(mechanism, source), event, rmse),
         event=event,
         detail={"mechanism": words(name, source)},
     )
@@ -132,7 +133,7 @@ def _made(context: Context, source: TableCounts, spend: Guarantee, kept: _Kept) 
     """The release of what is kept: post-processing only."""
     return SynopsisRelease(
         id=kept.number,
-        question=words(kept.mechanism, source),
+        query=words(kept.mechanism, source),
         synopsis=kept.synopsis,
         guarantee=spend.per(context.unit),
         event=kept.event,
@@ -175,8 +176,8 @@ def _known(
     asked = requested(make, given=GIVEN)
     about = described((type(workload), workload.universe.attributes, workload.products))
     if asked is None or about is None:
-        return Known(f"synopsis {fresh_id()}", anew=True)
-    query, unit = source.question, context.unit
+        return Known(f"synopsis {random_id(96)}", anew=True)
+    query, unit = source.query, context.unit
     tables = tables_read(query)
     snapshot = context.snapshot(tables)
     same = identity(
@@ -195,7 +196,7 @@ def _known(
 
 def words(mechanism: str, source: TableCounts) -> str:
     """What is made, in words."""
-    read = dict.fromkeys(scan.table for scan in scans(source.question.rows))
+    read = dict.fromkeys(scan.table for scan in scans(source.query.rows))
     cells = f"{source.universe.size:,} cells"
     return (
         f"synopsis of {', '.join(read)} by {mechanism}: "
@@ -207,7 +208,7 @@ def synopsis_facts(
     context: Context, source: TableCounts, *, mechanism: str, rmse: float | None
 ) -> dict[str, Any]:
     """The public facts of the privacy statement."""
-    read = {scan.table: scan for scan in scans(source.question.rows)}
+    read = {scan.table: scan for scan in scans(source.query.rows)}
     error = "not predicted here" if rmse is None else f"about {rmse:.4g}"
     return {
         "version": VERSION,

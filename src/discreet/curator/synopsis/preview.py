@@ -67,7 +67,7 @@ class SynopsisPreview:
         affordable: How many of these the account could still pay.
     """
 
-    question: str
+    query: str
     queries: int
     rmse: float | None
     marginals: tuple[PredictedMarginal, ...]
@@ -86,7 +86,7 @@ class SynopsisPreview:
 
     def __str__(self) -> str:
         """A few lines for people."""
-        lines = [f"{self.question}; {self.queries:,} queries", predicted(self.rmse)]
+        lines = [f"{self.query}; {self.queries:,} queries", predicted(self.rmse)]
         if self.worst is not None:
             lines.append(f"  mean over {len(self.marginals)} marginals: ± {self.mean:.4g} (sd)")
             lines.append(f"  worst marginal: {self.worst} (sd)")
@@ -115,7 +115,7 @@ def preview_synopsis(
     spend = as_written(spend)
     source = workload_counts(context, workload)
     assert isinstance(workload, Workload)  # else there is nothing to count
-    context.policies.require_askable(source.question, spend)
+    context.policies.require_askable(source.query, spend)
     if is_own(make):
         context.require_own_allowed()
     mechanism = mechanism_for(context, make, workload, source=source, spend=spend)
@@ -123,7 +123,7 @@ def preview_synopsis(
     left = context.account.remaining()
     pairs = zip(left, charge, strict=True)
     return SynopsisPreview(
-        question=words(name_of(mechanism), source),
+        query=words(name_of(mechanism), source),
         queries=workload.queries,
         rmse=expected_error(mechanism),
         marginals=_marginals(mechanism, workload),

@@ -48,7 +48,7 @@ class SynopsisRelease:
     """
 
     id: str
-    question: str
+    query: str
     synopsis: Synopsis
     guarantee: Guarantee
     event: Event
@@ -97,7 +97,7 @@ class SynopsisRelease:
         wanted: dict[str, Any] = {name: columns[name] for name in dict.fromkeys(names)}
         return Release(
             id=self.id,
-            question=f"counts by {', '.join(names)}" if names else "the number of records",
+            query=f"counts by {', '.join(names)}" if names else "the number of records",
             keys=wanted,
             answers=self._columns(workload, wanted),
             confidence=_CONFIDENCE,
@@ -117,7 +117,7 @@ class SynopsisRelease:
         """The privacy statement: prints in full, and is a mapping of its facts."""
         return Statement(
             self.facts,
-            question=self.question,
+            query=self.query,
             guarantee=self.guarantee,
             event=self.event,
             confidence=_CONFIDENCE,
@@ -154,9 +154,7 @@ class SynopsisRelease:
     def __repr__(self) -> str:
         """What it is, what it cost, and how wrong it may be."""
         unit = protection_text(self.guarantee.unit)
-        return (
-            f"{self.question}\n{guarantee_text(self.guarantee)} for {unit}; {predicted(self.rmse)}"
-        )
+        return f"{self.query}\n{guarantee_text(self.guarantee)} for {unit}; {predicted(self.rmse)}"
 
 
 def predicted(rmse: float | None) -> str:

@@ -12,7 +12,7 @@ from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.identity.identity import identity
 from discreet.relational.plan.keyed_universe import KeyedUniverse, column_questions, universe_from
-from discreet.relational.plan.query import Question
+from discreet.relational.plan.query import Query
 from discreet.relational.sql.catalog import require_table
 
 
@@ -42,7 +42,7 @@ def counts_of(context: Context, universe: Universe) -> TableCounts:
     return TableCounts.of(universe, context.query, database.engine, private_tables(database))
 
 
-def declared_universe(context: Context, query: Question) -> str:
+def declared_universe(context: Context, query: Query) -> str:
     """Equal where a universe means the same cells of the same tables."""
     return identity(
         "universe", {"question": query, "rows": context.declared_rows(tables_read(query))}

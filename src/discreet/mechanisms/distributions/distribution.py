@@ -18,16 +18,16 @@ from discreet.mechanisms import discrete_gaussian, discrete_laplace, gaussian, l
 from discreet.mechanisms.additive import Additive
 from discreet.mechanisms.distributions.gaussian import DiscreteGaussianDistribution, RoundedGaussian
 from discreet.mechanisms.distributions.laplace import DiscreteLaplaceDistribution, RoundedLaplace
-from discreet.mechanisms.distributions.symmetric import Law
+from discreet.mechanisms.distributions.symmetric import Distribution
 
 __all__ = [
     "DiscreteGaussianDistribution",
     "DiscreteLaplaceDistribution",
-    "Law",
+    "Distribution",
     "RoundedGaussian",
     "RoundedLaplace",
-    "law_from_plain",
-    "law_of",
+    "distribution_from_dict",
+    "distribution_of",
 ]
 
 _Known = (
@@ -41,10 +41,10 @@ _KINDS: dict[str, type[_Known]] = {
 }
 
 
-def law_from_plain(plain: Mapping[str, object]) -> Law:
+def distribution_from_dict(plain: Mapping[str, object]) -> Distribution:
     """The law that ``Law.plain`` described.
 
-    >>> law_from_plain({"law": "rounded_laplace", "scale": 2.0, "step": 1.0})
+    >>> distribution_from_dict({"law": "rounded_laplace", "scale": 2.0, "step": 1.0})
     RoundedLaplace(scale=2.0, step=1.0)
     """
     kind = _KINDS.get(str(plain.get("law")))
@@ -59,7 +59,7 @@ def law_from_plain(plain: Mapping[str, object]) -> Law:
     return kind(**{now: plain[name] for name, now in form.names})  # type: ignore[arg-type]
 
 
-def law_of(mechanism: Additive, *, step: float, size: int = 1) -> Law:
+def distribution_of(mechanism: Additive, *, step: float, size: int = 1) -> Distribution:
     """The law of each coordinate of a release of ``size`` integers that count ``step``s.
 
     >>> from discreet.mechanisms import Laplace

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from discreet.core.arrays import Floats
-from discreet.mechanisms.distributions.symmetric import Companion, Law
+from discreet.mechanisms.distributions.symmetric import Companion, Distribution
 
 _TABULATED = 4096.0
 _FAR = 41
@@ -24,7 +24,7 @@ _HARMONICS = 2 * math.pi * np.arange(-1, 2)
 
 
 @dataclass(frozen=True)
-class RoundedGaussian(Law):
+class RoundedGaussian(Distribution):
     """The normal law of standard deviation ``sigma``, rounded to multiples of ``step``.
 
     >>> round(RoundedGaussian(sigma=0.5, step=1).std ** 2, 6)
@@ -71,7 +71,7 @@ class RoundedGaussian(Law):
 
 
 @dataclass(frozen=True)
-class DiscreteGaussianDistribution(Law):
+class DiscreteGaussianDistribution(Distribution):
     """P(z) proportional to exp(-z**2 / 2 ``sigma``**2) on the multiples z of ``step``.
 
     >>> round(DiscreteGaussianDistribution(sigma=0.5, step=1).std ** 2, 6)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.arrays import Floats
-from discreet.mechanisms.distributions.symmetric import Companion, Law
+from discreet.mechanisms.distributions.symmetric import Companion, Distribution
 
 
 @dataclass(frozen=True)
-class RoundedLaplace(Law):
+class RoundedLaplace(Distribution):
     """The continuous Laplace law of ``scale``, rounded to multiples of ``step``.
 
     >>> RoundedLaplace(scale=10, step=1).half_width(0.95)
@@ -56,7 +56,7 @@ class RoundedLaplace(Law):
 
 
 @dataclass(frozen=True)
-class DiscreteLaplaceDistribution(Law):
+class DiscreteLaplaceDistribution(Distribution):
     """P(z) proportional to exp(-|z| / ``scale``) on the multiples z of ``step``.
 
     >>> law = DiscreteLaplaceDistribution(scale=1, step=1)

@@ -36,7 +36,7 @@ class Companion:
     apart: float
 
 
-class Law(ABC):
+class Distribution(ABC):
     """A symmetric law on the multiples of ``step``.
 
     Contract: ``step`` is a power of two and the scale is positive, both in the caller's units.

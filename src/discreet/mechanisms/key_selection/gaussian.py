@@ -30,7 +30,7 @@ from discreet.noise import rounded_gaussian
 
 if TYPE_CHECKING:
     from discreet.accounting.key_selection import Calibrated
-    from discreet.mechanisms.distributions.symmetric import Law
+    from discreet.mechanisms.distributions.symmetric import Distribution
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class NormalThreshold(KeySelectionRule):
         """Sigma and threshold."""
 
     @property
-    def law(self) -> Law:
+    def distribution(self) -> Distribution:
         """Normal noise, rounded."""
         from discreet.mechanisms.distributions.gaussian import RoundedGaussian  # loads SciPy
 

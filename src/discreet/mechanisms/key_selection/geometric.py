@@ -37,7 +37,7 @@ from discreet.noise import Noiseless, Source, discrete_laplace
 from discreet.noise.enclosure import exp_minus
 
 if TYPE_CHECKING:
-    from discreet.mechanisms.distributions.symmetric import Law
+    from discreet.mechanisms.distributions.symmetric import Distribution
 
 _STEEPEST = Fraction(1000)
 
@@ -79,7 +79,7 @@ class GeometricThreshold(KeySelectionRule):
         return truncation(self.rate, exact(self.delta) / (self.groups * self.swaps))
 
     @property
-    def law(self) -> Law:
+    def distribution(self) -> Distribution:
         """Geometric noise, of which the truncated one is never the wider."""
         return DiscreteLaplaceDistribution(float(1 / self.rate), 1.0)
 

@@ -64,7 +64,7 @@ class OptimalSelection(KeySelectionRule):
             raise out_of_reach()
 
     @property
-    def law(self) -> None:
+    def distribution(self) -> None:
         """No counts are published."""
 
     @cached_property

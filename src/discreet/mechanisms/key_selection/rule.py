@@ -21,7 +21,7 @@ from discreet.noise import SYSTEM, Source
 from discreet.noise.randomness import require_source
 
 if TYPE_CHECKING:
-    from discreet.mechanisms.distributions.symmetric import Law
+    from discreet.mechanisms.distributions.symmetric import Distribution
 
 MOST_PEOPLE = 10**7
 """Rules that would not name a key of so many people are refused as useless."""
@@ -66,7 +66,7 @@ class KeySelectionRule(ABC):
 
     @property
     @abstractmethod
-    def law(self) -> Law | None:
+    def distribution(self) -> Distribution | None:
         """The noise of published counts; None where none are."""
 
     def release(self, counts: Any) -> KeptKeys:

@@ -158,9 +158,9 @@ class ThresholdSession(Live):
         """The secret of the next comparison, for whoever keeps it; None where there is none."""
         return None if self._halted else HiddenThreshold(self._secret)
 
-    def ask(self, question: Any) -> bool:
+    def ask(self, query: Any) -> bool:
         """Whether the (true) value is above the threshold, noisily; halts after a yes."""
-        return self.ask_all([question])[-1]
+        return self.ask_all([query])[-1]
 
     def ask_all(self, questions: Any) -> list[bool]:
         """Ask a list of values in order; the answers stop with the first yes."""

@@ -141,18 +141,18 @@ class NumericSession(Live):
         """The secret of the next comparison, for whoever keeps it; None where there is none."""
         return self._comparisons.hidden()
 
-    def ask(self, question: Any) -> float | None:
+    def ask(self, query: Any) -> float | None:
         """A fresh noisy value if the question is above the threshold, else None."""
         self._check_process()
-        if not self._comparisons.ask(question):
+        if not self._comparisons.ask(query):
             return None
-        return float(self._mechanism.values()._release(question, float))
+        return float(self._mechanism.values()._release(query, float))
 
     def ask_all(self, questions: Any) -> list[float | None]:
         """Ask a list of values in order, as far as the cut-off allows."""
         answers: list[float | None] = []
-        for question in read_questions(questions).tolist():
+        for query in read_questions(questions).tolist():
             if answers and not self.left:
                 break
-            answers.append(self.ask(question))
+            answers.append(self.ask(query))
         return answers

@@ -190,9 +190,9 @@ class SparseSession(Live):
                 self._round = self._mechanism._round().open()
             return self._round.hidden()
 
-    def ask(self, question: Any) -> bool:
+    def ask(self, query: Any) -> bool:
         """Whether the value is above the threshold; a yes uses up one positive answer."""
-        return self.ask_all([question])[-1]
+        return self.ask_all([query])[-1]
 
     def ask_all(self, questions: Any) -> list[bool]:
         """Ask a list of values in order; the answers stop at the cut-off."""

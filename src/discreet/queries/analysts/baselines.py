@@ -21,7 +21,7 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
 from discreet.mechanisms import DiscreteGaussian, Gaussian
-from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.for_spend import gaussian_for
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
@@ -75,7 +75,7 @@ class NoisyHistogram:
     @cached_property
     def spread(self) -> float:
         """The standard deviation of the noise of a cell, in records."""
-        return float(law_of(self.noise, step=1).std)
+        return float(distribution_of(self.noise, step=1).std)
 
     def deviation(self, weights: Floats) -> float:
         """The standard deviation of one query's answer, in records: spread ‖q - mean q‖."""
@@ -144,7 +144,7 @@ class PaddedNoise:
     @cached_property
     def deviation(self) -> float:
         """The standard deviation of an answer, as a share of the records."""
-        return float(law_of(self.noise, step=2.0**-PLACES).std) / self.size.records
+        return float(distribution_of(self.noise, step=2.0**-PLACES).std) / self.size.records
 
     def predicted(self) -> PredictedError:
         """Errors before anything is spent."""

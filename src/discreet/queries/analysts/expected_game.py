@@ -45,7 +45,10 @@ class Expecting:
 
     def move(self) -> Ints:
         """For each cell the expected value of a query, on the grid 2**-36, up to a constant."""
-        mean = self.tilts.queries.along(self.tilts.law.net()) / self.tilts.queries.shape.levels
+        mean = (
+            self.tilts.queries.along(self.tilts.distribution.net())
+            / self.tilts.queries.shape.levels
+        )
         return np.rint(mean * 2.0**PLACES).astype(np.int64)
 
     def learn(self, move: Ints) -> None:

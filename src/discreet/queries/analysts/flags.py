@@ -108,20 +108,20 @@ def squares_law(flags: float, blocks: int = BLOCKS) -> SquaresLaw:
     jumps = np.ceil(np.arange(most + 1) ** 2 / step).astype(np.int64)
     bins = int(jumps[-1]) * blocks + 1
     arrivals = _poisson(rate / blocks, min(most, _quantile(rate / blocks, _TAIL / blocks)))
-    law = np.zeros((most + 1, bins))
-    law[0, 0] = 1.0
+    distribution = np.zeros((most + 1, bins))
+    distribution[0, 0] = 1.0
     top = 1
     for _ in range(blocks):
-        spread = arrivals[0] * law[:, :top]
+        spread = arrivals[0] * distribution[:, :top]
         for more, chance in enumerate(arrivals[1:], start=1):
-            spread[more:] += chance * law[:-more, :top]
+            spread[more:] += chance * distribution[:-more, :top]
         reached = min(bins, top + int(jumps[-1]))
-        law[:, :reached] = 0.0
+        distribution[:, :reached] = 0.0
         for k, jump in enumerate(jumps):
             width = min(top, reached - jump)
-            law[k, jump : jump + width] = spread[k, :width]
+            distribution[k, jump : jump + width] = spread[k, :width]
         top = reached
-    total = law.sum(axis=0)
+    total = distribution.sum(axis=0)
     squares = np.arange(1, top) * step / blocks
     places, masses = _merged(squares, total[1:top] * _UP)
     # Points that together weigh less than the tail are cut as well.
@@ -157,9 +157,11 @@ def _merged(squares: Floats, masses: Floats) -> tuple[Floats, Floats]:
 
 
 def _expected(flags: float, pull: float, epsilon: float) -> float:
-    law = squares_law(float(flags))
-    rhos = float(pull) ** 2 / 8 * law.squares
-    return min(1.0, float(law.masses @ zcdp_deltas(rhos, epsilon)) * _UP + law.cut)
+    distribution = squares_law(float(flags))
+    rhos = float(pull) ** 2 / 8 * distribution.squares
+    return min(
+        1.0, float(distribution.masses @ zcdp_deltas(rhos, epsilon)) * _UP + distribution.cut
+    )
 
 
 def zcdp_deltas(rhos: Floats, epsilon: float) -> Floats:

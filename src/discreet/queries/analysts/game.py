@@ -96,7 +96,7 @@ class Tilts:
         self._cells = 0
 
     @property
-    def law(self) -> SignedLaw:
+    def distribution(self) -> SignedLaw:
         """The capped law of this round."""
         gaps = self._cells * self.sums - self.records * self._drawn
         return SignedLaw.project(gaps.astype(np.float64) * float(self.rate), self.width, self.s)

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.mechanisms import DiscreteGaussian, Gaussian
-from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.for_spend import gaussian_for
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
@@ -156,7 +156,7 @@ class ProfileRelease:
     @cached_property
     def spread(self) -> float:
         """The standard deviation of an entry."""
-        return float(law_of(self.noise, step=2.0**-self.each.places).std)
+        return float(distribution_of(self.noise, step=2.0**-self.each.places).std)
 
     def require_topic(self, places: Places) -> None:
         """Refuse a query outside the public class, to the analyst who submits it."""

@@ -48,7 +48,7 @@ class Drawing:
 
     def move(self) -> Ints:
         """For each cell, how many levels the drawn queries give it, up to a constant."""
-        net = self.tilts.law.draw(self.batch, self.randomness)
+        net = self.tilts.distribution.draw(self.batch, self.randomness)
         queries = self.tilts.queries
         # Whole numbers, exact in either precision.
         small = self.batch * queries.shape.levels < _SINGLE

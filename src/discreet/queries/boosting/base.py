@@ -20,7 +20,7 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, PureDP
 from discreet.core.parameters import Number
 from discreet.mechanisms import Exponential
-from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.for_spend import WholeNoise, epsilon_for, noise_for
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import Source
@@ -102,7 +102,7 @@ class NoisySample(BaseGenerator):
     def table(self, terms: GeneratorTerms, sample: Sample, truth: Floats) -> Floats:
         step, noise = QueryRound().step(terms.workload), self.noise(terms)
         noisy = step * noise.release(np.rint(truth / step).astype(np.int64)).astype(np.float64)
-        spread = float(law_of(noise, step=step).std)
+        spread = float(distribution_of(noise, step=step).std)
         return self.fit.table(sample, noisy, spread=spread, error=4 * spread)
 
 

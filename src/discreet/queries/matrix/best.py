@@ -16,7 +16,7 @@ from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.mechanism import MatrixMechanism
 from discreet.queries.matrix.union import gaussian_union, laplace_union
-from discreet.queries.record_count import BoughtCount, RecordCount
+from discreet.queries.record_count import NoisyRecordCount, RecordCount
 from discreet.queries.workload.workload import Workload
 
 Measuring = MatrixMechanism | MarginalMechanism
@@ -36,7 +36,7 @@ def best_strategy(
 
     Refused only if every strategy is, with the reason of the last one.
     """
-    known = BoughtCount() if size is None else size
+    known = NoisyRecordCount() if size is None else size
     made: list[Measuring] = []
     refused: InvalidParameter | None = None
     for make in _strategies(workload, spend):

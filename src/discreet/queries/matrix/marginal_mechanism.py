@@ -21,13 +21,13 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.core.parameters import count
-from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.for_spend import WholeNoise
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.matrix.marginal_strategy import MarginalStrategy
 from discreet.queries.matrix.measuring import counts_by, measuring
 from discreet.queries.matrix.residual_weights import gains, residual_strategy, table_strategy
-from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount, require_size
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount, require_size
 from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.universe import LARGEST
@@ -49,7 +49,7 @@ class MarginalMechanism:
     workload: Workload
     spend: Guarantee
     strategy: MarginalStrategy | None = None
-    size: RecordCount = field(default_factory=BoughtCount)
+    size: RecordCount = field(default_factory=NoisyRecordCount)
     records: int = 1
     randomness: Source = SYSTEM
 
@@ -106,7 +106,7 @@ class MarginalMechanism:
     @cached_property
     def variances(self) -> dict[Places, float]:
         """The variance of each residual's estimate; no data is read."""
-        variance = law_of(self.noise, step=1.0).std ** 2
+        variance = distribution_of(self.noise, step=1.0).std ** 2
         found = {places: variance / p for places, p in self._strategy.precisions.items()}
         for places in gains(self.workload):
             if any(self.workload.universe.shape[place] == 1 for place in places):

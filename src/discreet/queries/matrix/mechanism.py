@@ -21,14 +21,14 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.core.parameters import count
-from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.for_spend import WholeNoise
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.matrix.measuring import counts_by, measuring
 from discreet.queries.matrix.product import ProductStrategy, gaussian_strategy, laplace_strategy
 from discreet.queries.matrix.reconstruction import LeastSquares, Reconstruction
 from discreet.queries.matrix.union import UnionStrategy, whole
-from discreet.queries.record_count import BoughtCount, RecordCount, require_size
+from discreet.queries.record_count import NoisyRecordCount, RecordCount, require_size
 from discreet.queries.synopses.partial_tables import PartialTable, PartialTables
 from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted
@@ -52,7 +52,7 @@ class MatrixMechanism:
     workload: Workload
     spend: Guarantee
     strategy: ProductStrategy | UnionStrategy | None = None
-    size: RecordCount = field(default_factory=BoughtCount)
+    size: RecordCount = field(default_factory=NoisyRecordCount)
     records: int = 1
     reconstruction: Reconstruction = field(default_factory=LeastSquares)
     randomness: Source = SYSTEM
@@ -90,7 +90,7 @@ class MatrixMechanism:
     @cached_property
     def _variance(self) -> float:
         """The variance of one measurement, in squared steps."""
-        return law_of(self.noise, step=1.0).std ** 2
+        return distribution_of(self.noise, step=1.0).std ** 2
 
     @cached_property
     def expected_error(self) -> float:

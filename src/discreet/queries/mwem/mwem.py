@@ -23,7 +23,7 @@ from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, positive
 from discreet.mechanisms import Exponential, PermuteAndFlip
-from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.for_spend import (
     WholeNoise,
     additive_spend,
@@ -169,7 +169,7 @@ class MWEM:
     @cached_property
     def spread(self) -> float:
         """The standard deviation of one measured number, in records."""
-        return float(law_of(self.noise, step=self.each.step(self.workload)).std)
+        return float(distribution_of(self.noise, step=self.each.step(self.workload)).std)
 
     def release(self, counts: Counted) -> HistogramSynopsis:
         """Run all rounds on exact counts over the universe."""

@@ -20,7 +20,7 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact
 from discreet.mechanisms import DiscreteLaplace, Exponential
-from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.for_spend import additive_spend, largest_epsilon
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.mwem.fitting import MeasuredQuery
@@ -112,7 +112,7 @@ class IterativeConstruction:
         truth = exact_answers(workload, table)
         each, one = self.epsilon_each, QueryRound()
         selector, noise = self._distinguisher(each), self._noise(each)
-        spread = law_of(noise, step=one.step(workload)).std
+        spread = distribution_of(noise, step=one.step(workload)).std
         hypothesis, updates = self.updater.begin(), 0
         # Three quarters of the wanted error, which is twice the updater's.
         enough = 1.5 * self.updater.error

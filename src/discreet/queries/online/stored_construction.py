@@ -19,7 +19,7 @@ from discreet.noise.randomness import Source
 from discreet.queries.online.construction import OnlineConstruction
 from discreet.queries.online.multiplicative_updaters import GapUpdater, MultiplicativeUpdater
 from discreet.queries.online.updaters import MedianUpdater, PerceptronUpdater, Updater
-from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.workload.stored_form import packed, unpacked
 
 
@@ -104,4 +104,4 @@ def _size_to_dict(size: RecordCount) -> dict[str, Any]:
 def _size_from_dict(plain: Mapping[str, Any]) -> RecordCount:
     if "public" in plain:
         return PublicCount(int(plain["public"]))
-    return BoughtCount(Fraction(plain["bought"]))
+    return NoisyRecordCount(Fraction(plain["bought"]))

@@ -24,7 +24,7 @@ from discreet.queries.planning.options import (
     mechanism_of,
 )
 from discreet.queries.planning.request import MechanismBuilder, ReleaseRequest, SynopsisMechanism
-from discreet.queries.record_count import BoughtCount, RecordCount
+from discreet.queries.record_count import NoisyRecordCount, RecordCount
 from discreet.queries.workload.workload import Workload
 
 _CLEARLY = 1.1
@@ -110,7 +110,7 @@ def plan(
     ``about`` is a public guess of the number of records. ``within`` is the error that is wanted, a
     root mean square in records: among mechanisms that reach it, the fastest comes first.
     """
-    request = ReleaseRequest(workload, spend, size or BoughtCount(), records, about)
+    request = ReleaseRequest(workload, spend, size or NoisyRecordCount(), records, about)
     wanted = None if within is None else float(positive("within", within))
     found: list[RankedOption] = []
     unfit: list[tuple[str, str]] = []

@@ -13,7 +13,7 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
 from discreet.noise.randomness import Source
-from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount, require_size
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount, require_size
 from discreet.queries.synopses.synopsis import Synopsis
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.workload import Workload
@@ -55,7 +55,7 @@ class ReleaseRequest:
 
     workload: Workload
     spend: Guarantee
-    size: RecordCount = field(default_factory=BoughtCount)
+    size: RecordCount = field(default_factory=NoisyRecordCount)
     records: int = 1
     about: int | None = None
 

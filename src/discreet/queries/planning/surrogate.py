@@ -25,15 +25,15 @@ _GOLDEN = (5**0.5 - 1) / 2
 def surrogate(universe: Universe, records: int) -> NDArray[np.int64]:
     """Whole counts over an explicit universe that add up to ``records``."""
     universe.require_explicit(method="invented data")
-    law = np.zeros(universe.size)
+    distribution = np.zeros(universe.size)
     shares = 0.5 ** np.arange(CLASSES)
     for kind, share in enumerate(shares / shares.sum()):
         joint = np.ones(1)
         for axis, size in enumerate(universe.shape):
             joint = np.multiply.outer(joint, _skewed(size, kind, axis)).ravel()
-        law += share * joint
+        distribution += share * joint
     # Every n-th part of the total lies in one cell: rounding that adds up.
-    steps = np.floor(np.cumsum(law) / law.sum() * count("records", records) + 0.5)
+    steps = np.floor(np.cumsum(distribution) / distribution.sum() * count("records", records) + 0.5)
     return np.asarray(np.diff(steps, prepend=0.0), dtype=np.int64)
 
 

@@ -23,7 +23,7 @@ from discreet.core.events.event import Event, compose
 from discreet.core.events.mechanisms import Pure
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact, nonnegative, probability
-from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.for_spend import WholeNoise, additive_spend, epsilon_for, share_of
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.record_count import MOST, PublicCount, RecordCount, counted, require_size
@@ -118,7 +118,7 @@ class DAWA:
         How many buckets there are and how unevenly records lie in them depends on data: nobody can
         predict the error of a query.
         """
-        return float(law_of(self.noise, step=1 / STEPS).std)
+        return float(distribution_of(self.noise, step=1 / STEPS).std)
 
     def release(self, counts: Counted) -> BoxCounts:
         """Choose buckets, and measure them."""

@@ -28,7 +28,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import Number, count, exact, probability
 from discreet.mechanisms import Laplace
 from discreet.mechanisms.additive import marked
-from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.for_spend import (
     WholeNoise,
     additive_spend,
@@ -194,7 +194,7 @@ class PrivTree:
         How many leaves a query meets, and how unevenly records lie in them, depends on data: nobody
         can predict the error of a query.
         """
-        return float(law_of(self.noise, step=1.0).std)
+        return float(distribution_of(self.noise, step=1.0).std)
 
     def release(self, counts: Located) -> BoxCounts:
         """Grow the tree, and measure its leaves."""

@@ -20,7 +20,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.core.parameters import count
-from discreet.mechanisms.distributions.distribution import law_of
+from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.for_spend import WholeNoise, additive_spend, noise_for
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
@@ -158,7 +158,7 @@ class QuadTree:
                 received=max(self.workload.universe.shape),
                 remedy="Choose a smaller depth, or coarser bins to plan with.",
             )
-        first, variance = self._first, law_of(self.noise, step=1.0).std ** 2
+        first, variance = self._first, distribution_of(self.noise, step=1.0).std ** 2
         under = self.levels.leaves_under
         return planned_error(self._new[first:], under[first:], self.weights[first:], variance)
 

@@ -70,8 +70,8 @@ class Additive(Aggregate):
     def expected(self, name: str, planned: PlannedNoise, confidence: float) -> Expected:
         """One half-width, the same in every group."""
         noise = planned.noise(self.additive)
-        note = f"{type(noise.mechanism).__name__}, standard deviation {noise.law.std:.4g}"
-        return Expected(name, noise.law.half_width(confidence), (), note)
+        note = f"{type(noise.mechanism).__name__}, standard deviation {noise.distribution.std:.4g}"
+        return Expected(name, noise.distribution.half_width(confidence), (), note)
 
     def is_foreseeable(self, rows_at_least: int | None) -> bool:
         """Always."""
@@ -81,4 +81,4 @@ class Additive(Aggregate):
         self, planned: PlannedNoise, confidence: float, rows_at_least: int | None
     ) -> float:
         """That of the noise, whatever the group."""
-        return planned.noise(self.additive).law.half_width(confidence)
+        return planned.noise(self.additive).distribution.half_width(confidence)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.mechanisms import quantiles
-from discreet.mechanisms.distributions.distribution import Law
+from discreet.mechanisms.distributions.distribution import Distribution
 from discreet.relational.aggregates.measures import Linear, Measure
 from discreet.release import ReleasedColumn
 from discreet.release.formula import NoisyMeasure
@@ -63,7 +63,7 @@ class Noise(Protocol):
         """What adds it."""
 
     @property
-    def law(self) -> Law:
+    def distribution(self) -> Distribution:
         """Its law in one cell."""
 
 

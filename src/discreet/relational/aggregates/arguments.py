@@ -13,7 +13,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.aggregates.measures import Total
 from discreet.relational.functions.arithmetic import MULTIPLY, SQUARE, SUBTRACT
 from discreet.relational.functions.logic import AND, IS_NOT_NULL
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Case, Expression, Literal
 
 
@@ -34,7 +34,7 @@ def pair(first: Expression, second: Expression) -> tuple[Expression, Expression]
 
 def bounds(value: Expression) -> tuple[int | float, int | float]:
     """The public bounds of a value that has them."""
-    low, high = value.facts.low, value.facts.high
+    low, high = value.domain.low, value.domain.high
     assert isinstance(low, int | float)
     assert isinstance(high, int | float)
     _require_finite(high - low, (low, high))
@@ -74,7 +74,7 @@ def _present(value: Expression) -> Expression:
 
 def _middle(value: Expression) -> int | float:
     low, high = bounds(value)
-    return (low + high) // 2 if value.facts.kind is Kind.WHOLE else low + (high - low) / 2
+    return (low + high) // 2 if value.domain.kind is DataType.INTEGER else low + (high - low) / 2
 
 
 def _require_finite(size: int | float, received: object) -> None:

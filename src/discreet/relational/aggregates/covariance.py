@@ -29,7 +29,7 @@ class Covariance(Aggregate):
     first: Total
     second: Total
     products: Total
-    freedom: int
+    ddof: int
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -58,9 +58,9 @@ class Covariance(Aggregate):
             laws,
             confidence=confidence,
             high=_squares(self.first, self.second),
-            ddof=self.freedom,
+            ddof=self.ddof,
         )
-        return from_totals(name, _covariance(totals, self.freedom, high), ends, confidence)
+        return from_totals(name, _covariance(totals, self.ddof, high), ends, confidence)
 
 
 @dataclass(frozen=True)
@@ -109,12 +109,12 @@ class Correlation(Aggregate):
         return from_totals(name, _correlation(totals), ends, confidence)
 
 
-def _covariance(totals: Sequence[Floats], freedom: int, high: float) -> Floats:
+def _covariance(totals: Sequence[Floats], ddof: int, high: float) -> Floats:
     n, first, second, products = totals
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = (products - first * second / n) / (n - freedom)
-    limit = high * (1 + freedom)
-    return np.where(n > freedom, np.clip(found, -limit, limit), np.nan)
+        found = (products - first * second / n) / (n - ddof)
+    limit = high * (1 + ddof)
+    return np.where(n > ddof, np.clip(found, -limit, limit), np.nan)
 
 
 def _correlation(totals: Sequence[Floats]) -> Floats:
@@ -131,11 +131,11 @@ def _squares(x: Total, y: Total) -> tuple[float, float]:
     return float(x.bound() ** 2), float(y.bound() ** 2)
 
 
-def _covar(freedom: int) -> Callable[[Expression, Expression], Covariance]:
+def _covar(ddof: int) -> Callable[[Expression, Expression], Covariance]:
     def make(x: Expression, y: Expression) -> Covariance:
         first, second = pair(x, y)
         return Covariance(
-            *(CountRows(first), centred(first), centred(second), product(first, second)), freedom
+            *(CountRows(first), centred(first), centred(second), product(first, second)), ddof
         )
 
     return make

@@ -11,16 +11,16 @@ from discreet.relational.aggregates.aggregate import Floats, NoisyValues
 from discreet.relational.aggregates.measures import Linear
 from discreet.release import ReleasedColumn
 from discreet.release.column import Ends
-from discreet.release.intervals import Law
+from discreet.release.intervals import Distribution
 
 
 def noisy_totals(
     noisy: NoisyValues, measures: tuple[Linear, ...]
-) -> tuple[list[Floats], list[Law]]:
+) -> tuple[list[Floats], list[Distribution]]:
     """The noisy values of each measure, and their laws."""
     found = [noisy.measure(measure) for measure in measures]
     totals = [np.asarray(measure.values, dtype=np.float64) for measure in found]
-    return totals, [measure.law for measure in found]
+    return totals, [measure.distribution for measure in found]
 
 
 def from_totals(

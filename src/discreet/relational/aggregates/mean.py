@@ -103,7 +103,7 @@ class Average(Aggregate):
         rows = count("rows_at_least", rows_at_least)
         total, present = planned.noise(self.total), planned.noise(self.present)
         farthest = float(self.total.bound())
-        noises = [(1.0, total.law), (farthest, present.law)]
+        noises = [(1.0, total.distribution), (farthest, present.distribution)]
         width = half_width(noises, confidence=confidence) / rows
         return min(width, float(self.total.high - self.total.low))
 

@@ -15,8 +15,8 @@ from typing import Self, TypeAlias
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import exact
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Expression
 
 
@@ -69,7 +69,7 @@ class CountValues(Counting):
     @property
     def most(self) -> int | None:
         """How many values are possible; the bound of every count, and of what a person changes."""
-        values = self.argument.facts.values
+        values = self.argument.domain.values
         return None if values is None else max(1, len(values))
 
 
@@ -106,12 +106,12 @@ class Total:
     @property
     def whole(self) -> bool:
         """Whether contributions are whole numbers by themselves."""
-        return self.argument.facts.kind is Kind.WHOLE
+        return self.argument.domain.kind is DataType.INTEGER
 
     @property
-    def facts(self) -> Facts:
+    def domain(self) -> ColumnDomain:
         """Kind and bounds of the argument, for clamping."""
-        return Facts(self.argument.facts.kind, self.low, self.high, None, declared=True)
+        return ColumnDomain(self.argument.domain.kind, self.low, self.high, None, declared=True)
 
     def bound(self) -> Fraction:
         """The largest contribution of one row, either way, in the caller's units."""
@@ -121,7 +121,7 @@ class Total:
     def steps(self) -> int:
         """The same in steps: contributions round to the grid before the centre is taken off."""
         # The ends of the clamp itself: as doubles they may lie beyond whole numbers given for them.
-        centre, clamp = self.centre_steps(), self.facts
+        centre, clamp = self.centre_steps(), self.domain
         return max(self._rounded(clamp.high, 1) - centre, centre - self._rounded(clamp.low, -1))
 
     def centre_steps(self) -> int:

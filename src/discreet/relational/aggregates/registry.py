@@ -22,7 +22,7 @@ from discreet.relational.aggregates.geometric_mean import GeometricMean
 from discreet.relational.aggregates.mean import Average
 from discreet.relational.aggregates.quantile import Quantile
 from discreet.relational.aggregates.sum import Sum
-from discreet.relational.aggregates.variance import Deviation, Spread
+from discreet.relational.aggregates.variance import StandardDeviation, Variance
 
 __all__ = [
     "FUNCTIONS",
@@ -31,13 +31,13 @@ __all__ = [
     "Correlation",
     "Count",
     "Covariance",
-    "Deviation",
     "GeometricMean",
     "Maximum",
     "Minimum",
     "Quantile",
-    "Spread",
+    "StandardDeviation",
     "Sum",
+    "Variance",
 ]
 
 FUNCTIONS: tuple[AggregateFunction, ...] = (

@@ -22,13 +22,13 @@ from discreet.release.intervals.dispersion import stddev_intervals, variance_int
 
 
 @dataclass(frozen=True)
-class Spread(Aggregate):
+class Variance(Aggregate):
     """VARIANCE: ``freedom`` is 1 for the sample version and 0 for that of the population."""
 
     present: CountRows
     total: Total
     squares: Total
-    freedom: int
+    ddof: int
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -45,14 +45,14 @@ class Spread(Aggregate):
         (n, first, second), laws = noisy_totals(noisy, (self.present, self.total, self.squares))
         high = float(self.squares.high)
         ends = variance_intervals(
-            n, first, second, laws, confidence=confidence, high=high, ddof=self.freedom
+            n, first, second, laws, confidence=confidence, high=high, ddof=self.ddof
         )
-        values = _variance(n, first, second, self.freedom, high)
+        values = _variance(n, first, second, self.ddof, high)
         return from_totals(name, values, ends, confidence)
 
 
 @dataclass(frozen=True)
-class Deviation(Spread):
+class StandardDeviation(Variance):
     """STDDEV: the root of the variance."""
 
     def answer(self, name: str, noisy: NoisyValues, confidence: float) -> ReleasedColumn:
@@ -60,31 +60,31 @@ class Deviation(Spread):
         (n, first, second), laws = noisy_totals(noisy, (self.present, self.total, self.squares))
         high = float(self.squares.high)
         ends = stddev_intervals(
-            n, first, second, laws, confidence=confidence, high=high, ddof=self.freedom
+            n, first, second, laws, confidence=confidence, high=high, ddof=self.ddof
         )
-        values = np.sqrt(_variance(n, first, second, self.freedom, high))
+        values = np.sqrt(_variance(n, first, second, self.ddof, high))
         return from_totals(name, values, ends, confidence)
 
 
-def _variance(n: Floats, first: Floats, second: Floats, freedom: int, high: float) -> Floats:
+def _variance(n: Floats, first: Floats, second: Floats, ddof: int, high: float) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
-        spread = (second - first**2 / n) / (n - freedom)
-    limit = high * (1 + freedom)
-    return np.where(n > freedom, np.clip(spread, 0.0, limit), np.nan)
+        spread = (second - first**2 / n) / (n - ddof)
+    limit = high * (1 + ddof)
+    return np.where(n > ddof, np.clip(spread, 0.0, limit), np.nan)
 
 
-def _make(kind: type[Spread], freedom: int) -> Callable[[Expression], Spread]:
-    return partial(_of, kind, freedom)
+def _make(kind: type[Variance], ddof: int) -> Callable[[Expression], Variance]:
+    return partial(_of, kind, ddof)
 
 
-def _of(kind: type[Spread], freedom: int, value: Expression) -> Spread:
-    return kind(CountRows(value), centred(value), product(value, value), freedom)
+def _of(kind: type[Variance], ddof: int, value: Expression) -> Variance:
+    return kind(CountRows(value), centred(value), product(value, value), ddof)
 
 
 _NUMBER = (Argument.NUMBER,)
 FUNCTIONS = (
-    AggregateFunction(("VARIANCE", "VAR_SAMP", "VARIANCE_SAMP"), _NUMBER, _make(Spread, 1)),
-    AggregateFunction(("VAR_POP", "VARIANCE_POP"), _NUMBER, _make(Spread, 0), usual=False),
-    AggregateFunction(("STDDEV", "STDDEV_SAMP", "STDEV"), _NUMBER, _make(Deviation, 1)),
-    AggregateFunction(("STDDEV_POP",), _NUMBER, _make(Deviation, 0), usual=False),
+    AggregateFunction(("VARIANCE", "VAR_SAMP", "VARIANCE_SAMP"), _NUMBER, _make(Variance, 1)),
+    AggregateFunction(("VAR_POP", "VARIANCE_POP"), _NUMBER, _make(Variance, 0), usual=False),
+    AggregateFunction(("STDDEV", "STDDEV_SAMP", "STDEV"), _NUMBER, _make(StandardDeviation, 1)),
+    AggregateFunction(("STDDEV_POP",), _NUMBER, _make(StandardDeviation, 0), usual=False),
 )

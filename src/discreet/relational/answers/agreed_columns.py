@@ -21,7 +21,7 @@ from discreet.relational.aggregates.measures import Linear
 from discreet.relational.answers.columns import Columns, Shown
 from discreet.release import ReleasedColumn
 from discreet.release.formula import NoisyMeasure
-from discreet.release.intervals import Law, half_width
+from discreet.release.intervals import Distribution, half_width
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class Agreed:
     """
 
     values: Floats
-    terms: tuple[tuple[int, float, Law], ...]
+    terms: tuple[tuple[int, float, Distribution], ...]
 
     def half_width(self, confidence: float) -> float:
         """A half-width that holds with at least ``confidence``."""
@@ -46,7 +46,7 @@ class Agreed:
 
 
 @lru_cache(maxsize=4096)
-def _half_width(terms: tuple[tuple[int, float, Law], ...], confidence: float) -> float:
+def _half_width(terms: tuple[tuple[int, float, Distribution], ...], confidence: float) -> float:
     """Of the sum of all terms.
 
     Many equal small terms are merged into few of the same variance. Fewer Laplace terms of one
@@ -55,10 +55,10 @@ def _half_width(terms: tuple[tuple[int, float, Law], ...], confidence: float) ->
     """
     groups = [term for term in terms if term[1] != 0]
     single = sum(count for count, _, _ in groups) <= _MOST_TERMS
-    listed: list[tuple[float, Law]] = []
-    for count, weight, law in groups:
+    listed: list[tuple[float, Distribution]] = []
+    for count, weight, distribution in groups:
         few = count if single else min(count, _MERGED)
-        listed += [(weight * math.sqrt(count / few), law)] * few
+        listed += [(weight * math.sqrt(count / few), distribution)] * few
     return half_width(listed, confidence=max(confidence, _LEAST_CONFIDENCE))
 
 
@@ -79,10 +79,10 @@ class AgreedValues:
         if agreed is not None:
             return agreed.values[list(self.shown.cells)], agreed.half_width(confidence)
         raw = self.shown.measure(measure)
-        return np.asarray(raw.values, dtype=np.float64), raw.law.half_width(confidence)
+        return np.asarray(raw.values, dtype=np.float64), raw.distribution.half_width(confidence)
 
     def _of(self, measure: Linear) -> Agreed | None:
-        for place, part in enumerate(self.shown.inquiry.parts):
+        for place, part in enumerate(self.shown.planned.parts):
             if part.measure == measure:
                 return self.agreed.get(place)
         return None
@@ -103,7 +103,7 @@ class AgreedColumns(Columns):
         estimates = self._estimates(self.cells)
         return {
             f"agg{n}": estimates.shown.measure(aggregate.additive)
-            for n, aggregate in enumerate(self.inquiry.question.aggregates)
+            for n, aggregate in enumerate(self.planned.query.aggregates)
             if aggregate.additive is not None and not estimates.has(aggregate.additive)
         }
 

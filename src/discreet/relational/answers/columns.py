@@ -24,9 +24,9 @@ from discreet.relational.bounding.key_truncation import cut_by
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import AggregateOutput, DerivedOutput, KeyOutput
 from discreet.relational.planning.discovered_keys import Discovering
-from discreet.relational.planning.planned_query import Inquiry, MeasuredValues, in_units
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery, in_units
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import (
     Column,
     Expression,
@@ -46,54 +46,54 @@ _LEANING = "; keys were found by these very counts, so those of keys near the th
 class Shown:
     """The noisy values of a planned query in some of its cells, for the column of an aggregate."""
 
-    inquiry: Inquiry
+    planned: PlannedQuery
     measured: MeasuredValues
     release: str
     cells: Sequence[int]
 
     def measure(self, measure: Linear) -> NoisyMeasure:
         """The noisy values of a measure in the caller's units, with their law."""
-        place, noised = self.inquiry.noised(measure)
+        place, noised = self.planned.noised(measure)
         values: NDArray[Any] = in_units(self.measured.linear[place], noised)
-        name, cells = self.inquiry.name(place), self.cells
+        name, cells = self.planned.name(place), self.cells
         if len(cells) == len(values) and all(
             a == b for a, b in zip(cells, range(len(values)), strict=True)
         ):
-            return NoisyMeasure(self.release, name, noised.law, tuple(values.tolist()))
+            return NoisyMeasure(self.release, name, noised.distribution, tuple(values.tolist()))
         picked = values[list(cells)] if len(cells) else values[:0]
-        return NoisyMeasure(self.release, name, noised.law, tuple(picked.tolist()), tuple(cells))
+        return NoisyMeasure(
+            self.release, name, noised.distribution, tuple(picked.tolist()), tuple(cells)
+        )
 
     def chosen(self, aggregate: Aggregate) -> Sequence[float]:
         """The values that were chosen by rank."""
-        place, column = self.inquiry.place(aggregate)
+        place, column = self.planned.place(aggregate)
         found: list[float] = self.measured.chosen[place][list(self.cells), column].tolist()
         return found
 
     def selection_of(self, aggregate: Aggregate) -> RankSelection:
         """The mechanism that chose them."""
-        return self.inquiry.selection_of(aggregate)
+        return self.planned.selection_of(aggregate)
 
 
 @dataclass(frozen=True)
 class Columns:
     """The columns of one answer, over the cells that HAVING, ORDER BY and LIMIT leave."""
 
-    inquiry: Inquiry
+    planned: PlannedQuery
     measured: MeasuredValues
     release: str
     confidence: float
 
     def keys(self) -> dict[str, tuple[Any, ...]]:
         """The key columns; those that were not asked for too, since they tell rows apart."""
-        question = self.inquiry.question
+        query = self.planned.query
         asked = {
-            output.number: output.name
-            for output in question.outputs
-            if isinstance(output, KeyOutput)
+            output.number: output.name for output in query.outputs if isinstance(output, KeyOutput)
         }
         names = {
             number: asked.get(number, f"key_{number + 1}")
-            for number in range(len(question.key_places))
+            for number in range(len(query.key_places))
         }
         return {
             name: tuple(self._key(number)[cell] for cell in self.cells)
@@ -103,8 +103,8 @@ class Columns:
     def answers(self) -> tuple[ReleasedColumn, ...]:
         """The released columns, in the order of the SELECT, with what bounding may have cut."""
         found = self._found()
-        owned = self.inquiry.person is not None
-        whose = "a person's" if owned else cut_by(self.inquiry.question.rows)
+        owned = self.planned.person is not None
+        whose = "a person's" if owned else cut_by(self.planned.query.rows)
         if whose is None:
             return found
         beyond = f"; rows beyond {whose} bounds are not counted"
@@ -112,7 +112,7 @@ class Columns:
 
     def _found(self) -> tuple[ReleasedColumn, ...]:
         found = []
-        for output in self.inquiry.question.outputs:
+        for output in self.planned.query.outputs:
             if isinstance(output, AggregateOutput):
                 answer = self._aggregate(output.name, output.number, self.cells)
                 found.append(replace(answer, note=answer.note + self._leaning(output.number)))
@@ -122,29 +122,29 @@ class Columns:
 
     def _leaning(self, number: int) -> str:
         """What to note beside counts that decided which keys are named."""
-        if not isinstance(self.inquiry, Discovering):
+        if not isinstance(self.planned, Discovering):
             return ""
-        measures = self.inquiry.question.aggregates[number].measures
-        return _LEANING if measures == (self.inquiry.counted,) else ""
+        measures = self.planned.query.aggregates[number].measures
+        return _LEANING if measures == (self.planned.counted,) else ""
 
     @cached_property
     def cells(self) -> tuple[int, ...]:
         """Which cells are shown, and in which order."""
-        question = self.inquiry.question
-        cells = list(range(question.keys.cells))
-        if question.having is not None:
-            cells = [c for c in cells if evaluate(question.having, self._row(c)) is True]
-        for term in reversed(question.order):
+        query = self.planned.query
+        cells = list(range(query.keys.cells))
+        if query.having is not None:
+            cells = [c for c in cells if evaluate(query.having, self._row(c)) is True]
+        for term in reversed(query.order):
             values = {c: evaluate(term.expression, self._row(c)) for c in cells}
             known = [c for c in cells if values[c] is not None]
             known.sort(key=lambda c: values[c], reverse=term.sign < 0)  # type: ignore[arg-type,return-value]
             cells = known + [c for c in cells if values[c] is None]
-        end = None if question.limit is None else question.offset + question.limit
-        return tuple(cells[question.offset : end])
+        end = None if query.limit is None else query.offset + query.limit
+        return tuple(cells[query.offset : end])
 
     def _row(self, cell: int) -> dict[str, Any]:
         """Released values of one cell by the names that expressions use for them."""
-        keys = {f"key{n}": self._key(n)[cell] for n in range(len(self.inquiry.question.key_places))}
+        keys = {f"key{n}": self._key(n)[cell] for n in range(len(self.planned.query.key_places))}
         values = {f"agg{n}": answer.values[cell] for n, answer in enumerate(self._everywhere)}
         return keys | values
 
@@ -154,8 +154,8 @@ class Columns:
 
     def _key(self, number: int) -> list[object]:
         if number not in self._keys:
-            block, place = self.inquiry.question.key_places[number]
-            keys = self.inquiry.question.keys
+            block, place = self.planned.query.key_places[number]
+            keys = self.planned.query.keys
             assert isinstance(keys, KeySet)
             self._keys[number] = keys.column(block, place)
         return self._keys[number]
@@ -163,20 +163,19 @@ class Columns:
     @cached_property
     def _everywhere(self) -> tuple[ReleasedColumn, ...]:
         """Every aggregate over all cells, for conditions and derived columns."""
-        every = tuple(range(self.inquiry.question.keys.cells))
+        every = tuple(range(self.planned.query.keys.cells))
         return tuple(
-            self._aggregate(f"agg{n}", n, every)
-            for n in range(len(self.inquiry.question.aggregates))
+            self._aggregate(f"agg{n}", n, every) for n in range(len(self.planned.query.aggregates))
         )
 
     def _aggregate(self, name: str, number: int, cells: Sequence[int]) -> ReleasedColumn:
         return self._asked(number).answer(name, self._shown(cells), self.confidence)
 
     def _asked(self, number: int) -> Aggregate:
-        return self.inquiry.question.aggregates[number]
+        return self.planned.query.aggregates[number]
 
     def _shown(self, cells: Sequence[int]) -> Shown:
-        return Shown(self.inquiry, self.measured, self.release, cells)
+        return Shown(self.planned, self.measured, self.release, cells)
 
     def _derived(self, name: str, expression: Expression) -> ReleasedColumn:
         """A column computed from others: exact forms where it is linear or a ratio."""
@@ -201,7 +200,7 @@ class Columns:
         shown = self._shown(self.cells)
         return {
             f"agg{n}": shown.measure(aggregate.additive)
-            for n, aggregate in enumerate(self.inquiry.question.aggregates)
+            for n, aggregate in enumerate(self.planned.query.aggregates)
             if aggregate.additive is not None
         }
 
@@ -222,10 +221,12 @@ class Columns:
                 low, high = column.lower[row], column.upper[row]
                 if not (math.isfinite(low) and math.isfinite(high)):
                     return None
-                known[f"agg{n}"] = Column(f"agg{n}", Facts(Kind.REAL, low, high, declared=True))
-            facts = substitute(expression, known).facts
-            lower.append(-math.inf if facts.low is None else float(facts.low))
-            upper.append(math.inf if facts.high is None else float(facts.high))
+                known[f"agg{n}"] = Column(
+                    f"agg{n}", ColumnDomain(DataType.DOUBLE, low, high, declared=True)
+                )
+            domain = substitute(expression, known).domain
+            lower.append(-math.inf if domain.low is None else float(domain.low))
+            upper.append(math.inf if domain.high is None else float(domain.high))
         return Ends(tuple(lower), tuple(upper))
 
 

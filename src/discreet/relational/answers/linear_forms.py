@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Column, Expression, Literal
 from discreet.release.formula import LinearFormula, NoisyMeasure
 
@@ -53,7 +53,7 @@ def _form(expression: Expression) -> dict[str, int | float] | None:
             forms = [_form(arg) for arg in args]
             if any(form is None for form in forms):
                 return None
-            if function.name == "cast" and function.parameters != (Kind.REAL,):
+            if function.name == "cast" and function.parameters != (DataType.DOUBLE,):
                 return None
             return _combined(function.name, [form for form in forms if form is not None])
     return None

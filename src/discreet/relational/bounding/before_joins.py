@@ -19,7 +19,7 @@ from discreet.core.unit import Person, PrivacyUnit, add_remove
 from discreet.relational.bounding.hashing import Content, first_rows
 from discreet.relational.compile.compiler import Compiler, privacy_id, step_text
 from discreet.relational.plan.nodes import Rows, columns_of
-from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.expression import Column
 
 MAX_JOINED_ROWS = 1_000_000
@@ -41,7 +41,7 @@ class Limited(Rows):
     limit: int
 
     @property
-    def changed(self) -> int | None:
+    def stability(self) -> int | None:
         return self.limit
 
     @property
@@ -69,7 +69,7 @@ def limited(rows: Limited, compiler: Compiler, needed: frozenset[str]) -> str:
     assert below.owner is not None
     listed = {column: kind for column, kind in columns_of(below).items() if column in needed}
     zeroed = [
-        f"{compiler.one_zero(Column(column, Facts(kind)))} AS {name(column)}"
+        f"{compiler.one_zero(Column(column, ColumnDomain(kind)))} AS {name(column)}"
         for column, kind in listed.items()
     ]
     source = compiler.text(below, frozenset(listed) | {below.owner})
@@ -83,11 +83,11 @@ def limited(rows: Limited, compiler: Compiler, needed: frozenset[str]) -> str:
 
 def before_public(rows: Rows, partners: int, unit: PrivacyUnit) -> Rows:
     """Rows that may each meet so many rows of a public table."""
-    if partners <= 1 or _fits(rows.changed, partners):
+    if partners <= 1 or _fits(rows.stability, partners):
         return rows
     person, most = add_remove(unit), MAX_JOINED_ROWS // partners
     if rows.owner is None or not isinstance(person, Person):
-        raise too_many((rows.changed or 1) * partners)
+        raise too_many((rows.stability or 1) * partners)
     least = person.max_rows or 1  # where only people are counted, no number of rows is declared
     if most < least:
         raise too_many(least * partners)
@@ -99,7 +99,7 @@ def before_people(left: Rows, right: Rows) -> tuple[Rows, Rows]:
 
     Where a person has one row on one side, nothing multiplies.
     """
-    if 1 in (left.changed, right.changed) or _fits(left.changed, right.changed):
+    if 1 in (left.stability, right.stability) or _fits(left.stability, right.stability):
         return left, right
     return _beside(left, right), _beside(right, left)
 
@@ -107,8 +107,8 @@ def before_people(left: Rows, right: Rows) -> tuple[Rows, Rows]:
 def _beside(rows: Rows, other: Rows) -> Rows:
     """At most as many rows as the other side leaves room for: the same for both, if it can."""
     each = math.isqrt(MAX_JOINED_ROWS)
-    most = MAX_JOINED_ROWS // min(each, each if other.changed is None else other.changed)
-    return rows if rows.changed is not None and rows.changed <= most else Limited(rows, most)
+    most = MAX_JOINED_ROWS // min(each, each if other.stability is None else other.stability)
+    return rows if rows.stability is not None and rows.stability <= most else Limited(rows, most)
 
 
 def _fits(rows: int | None, partners: int | None) -> bool:

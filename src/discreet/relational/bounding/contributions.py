@@ -14,7 +14,7 @@ from discreet.mechanisms.grid import sqrt_above
 
 
 @dataclass(frozen=True)
-class Reach:
+class ContributionBounds:
     """Rows that one unit adds or removes: in all, squared and summed by group, in one group.
 
     ``groups`` is how many groups they can lie in. ``swaps`` is 1 under add/remove and 2 under
@@ -45,12 +45,12 @@ def swaps(unit: PrivacyUnit) -> int:
     return 2 if isinstance(unit, Replace) else 1
 
 
-def reach_of_rows(rows: int, unit: PrivacyUnit) -> Reach:
+def bounds_of_rows(rows: int, unit: PrivacyUnit) -> ContributionBounds:
     """``rows`` changed rows that may all lie in one group, or in as many groups."""
-    return Reach(rows, rows * rows, rows, rows, swaps(unit))
+    return ContributionBounds(rows, rows * rows, rows, rows, swaps(unit))
 
 
-def reach_of_person(person: Person, groups: int, unit: PrivacyUnit) -> Reach:
+def bounds_of_person(person: Person, groups: int, unit: PrivacyUnit) -> ContributionBounds:
     """A person after bounding, over ``groups`` groups in all.
 
     With R, G and m of the unit, q = min(G, floor(R/m)) groups are full and one more holds the
@@ -62,7 +62,7 @@ def reach_of_person(person: Person, groups: int, unit: PrivacyUnit) -> Reach:
     )
 
 
-def reach_of_presence(person: Person, groups: int, unit: PrivacyUnit) -> Reach:
+def bounds_of_presence(person: Person, groups: int, unit: PrivacyUnit) -> ContributionBounds:
     """A person counted once in each of the groups that bounding left."""
     most = _groups(person, groups)
     if person.max_rows is not None:
@@ -70,7 +70,9 @@ def reach_of_presence(person: Person, groups: int, unit: PrivacyUnit) -> Reach:
     return _spread(most, most, 1, unit)
 
 
-def reach_of_values(person: Person, groups: int, values: int | None, unit: PrivacyUnit) -> Reach:
+def bounds_of_values(
+    person: Person, groups: int, values: int | None, unit: PrivacyUnit
+) -> ContributionBounds:
     """Distinct values that a person can bring into or out of each group."""
     rows = person.rows()
     most = min(person.max_rows_per_group or rows, rows)
@@ -83,8 +85,10 @@ def _groups(person: Person, groups: int) -> int:
     return groups if person.max_groups is None else min(person.max_groups, groups)
 
 
-def _spread(rows: int, groups: int, most: int, unit: PrivacyUnit) -> Reach:
+def _spread(rows: int, groups: int, most: int, unit: PrivacyUnit) -> ContributionBounds:
     full = min(groups, rows // most)
     rest = rows - full * most if full < groups else 0
     inside = full * most + rest
-    return Reach(inside, full * most**2 + rest**2, most, min(groups, inside), swaps(unit))
+    return ContributionBounds(
+        inside, full * most**2 + rest**2, most, min(groups, inside), swaps(unit)
+    )

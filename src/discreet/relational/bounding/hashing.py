@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from discreet.relational.compile.dialect import Dialect, ordered
 from discreet.relational.functions.text import LENGTH
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,15 @@ class Content:
     """Text of a value in the universe of its kind."""
 
     text: str
-    kind: Kind
+    kind: DataType
 
     def spelled(self, dialect: Dialect) -> str:
         """The value as text: equal on every engine for equal values."""
-        if self.kind is Kind.TEXT:
+        if self.kind is DataType.TEXT:
             return self.text
-        if self.kind is Kind.REAL:
+        if self.kind is DataType.DOUBLE:
             return dialect.on_grid(self.text)
-        return dialect.cast(self.text, self.kind, Kind.TEXT)
+        return dialect.cast(self.text, self.kind, DataType.TEXT)
 
 
 @dataclass(frozen=True)
@@ -113,5 +113,5 @@ def _spelled(dialect: Dialect, content: Hashed) -> str:
     text = content.spelled(dialect)
     template = dialect.templates[LENGTH.name]
     assert isinstance(template, str)
-    length = dialect.cast(template.format(text), Kind.WHOLE, Kind.TEXT)
+    length = dialect.cast(template.format(text), DataType.INTEGER, DataType.TEXT)
     return f"COALESCE({length} || {dialect.text(':')} || {text}, {dialect.text('-')})"

@@ -37,9 +37,9 @@ class Truncated(Rows):
     outputs: tuple[Output, ...]
 
     @property
-    def changed(self) -> int | None:
+    def stability(self) -> int | None:
         """Twice as many as below: a row that comes may push another one out."""
-        below = self.rows.changed
+        below = self.rows.stability
         return None if below is None else 2 * below
 
     @property
@@ -69,9 +69,9 @@ class JoinedByKey(Rows):
     kind: JoinKind
 
     @property
-    def changed(self) -> int | None:
+    def stability(self) -> int | None:
         """Each changed row meets at most ``limit`` rows of the other side."""
-        left, right = self.left.changed, self.right.changed
+        left, right = self.left.stability, self.right.stability
         if left is None or right is None:
             return None
         return left * self.right.limit + right * self.left.limit
@@ -97,7 +97,7 @@ class JoinedByKey(Rows):
 def truncated(rows: Truncated, compiler: Compiler, needed: frozenset[str]) -> str:
     """The first rows of each key by salted content: of the needed columns, and of the key."""
     name = compiler.dialect.identifier
-    keyed = [Output(key, e.facts) for key, e in zip(rows.key_names, rows.keys, strict=True)]
+    keyed = [Output(key, e.domain) for key, e in zip(rows.key_names, rows.keys, strict=True)]
     outputs, expressions = (*keyed, *rows.outputs), (*rows.keys, *rows.expressions)
     wanted = needed | frozenset(rows.key_names)
     used = frozenset[str]()
@@ -105,7 +105,9 @@ def truncated(rows: Truncated, compiler: Compiler, needed: frozenset[str]) -> st
         used |= columns(expression) if output.name in wanted else frozenset()
     keys = [name(key) for key in rows.key_names]
     content = [
-        Content(name(output.name), output.facts.kind) for output in outputs if output.name in wanted
+        Content(name(output.name), output.domain.kind)
+        for output in outputs
+        if output.name in wanted
     ]
     every = ", ".join(part.text for part in content)
     below = compiler.text(rows.rows, used)

@@ -92,9 +92,9 @@ class PartitionFilter(Rows):
     keeping: Assignment
 
     @property
-    def changed(self) -> int | None:
+    def stability(self) -> int | None:
         """As below: what one unit owns is kept or dropped by itself."""
-        return self.rows.changed
+        return self.rows.stability
 
     @property
     def owner(self) -> str | None:
@@ -128,7 +128,7 @@ def _people(compiler: Compiler, rows: PartitionFilter, value: str) -> str:
     owner, part = dialect.identifier(rows.owner), dialect.render(rows.part)
     order = ["p"]
     if isinstance(keeping, SomeParts):
-        contents = (privacy_id(rows, owner), Content("p", rows.part.facts.kind))
+        contents = (privacy_id(rows, owner), Content("p", rows.part.domain.kind))
         order = [PORTABLE.write(dialect, contents, keeping.salt), "p"]
     inside = compiler.text(rows.rows, columns(rows.part) | {rows.owner})
     pairs = f"SELECT DISTINCT {owner}, {part} AS p FROM ({inside}) AS q WHERE {part} IS NOT NULL"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from discreet.core.unit import Person
 from discreet.relational.bounding.hashing import Content, Identifier, Shuffle, first_rows
 from discreet.relational.compile.dialect import ordered
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class PersonBounds:
         inner, order_cells = "*", list[str]()
         order_rows = [content.text for content in contents]
         if cells > 1:
-            inner += f", {by.hash([who, Content('cell', Kind.WHOLE)])} AS h"
+            inner += f", {by.hash([who, Content('cell', DataType.INTEGER)])} AS h"
             order_cells = ["h", "cell"]
         if contents:
             inner += f", {by.hash([who, *contents])} AS hv"

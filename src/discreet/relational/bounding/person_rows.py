@@ -27,7 +27,7 @@ class Bounded(Rows):
     outputs: tuple[Output, ...]
 
     @property
-    def changed(self) -> int | None:
+    def stability(self) -> int | None:
         """The limit."""
         return self.limit
 
@@ -61,7 +61,7 @@ def bounded(rows: Bounded, compiler: Compiler, needed: frozenset[str]) -> str:
     )
     name = compiler.dialect.identifier
     contents = [
-        Content(name(output.name), output.facts.kind)
+        Content(name(output.name), output.domain.kind)
         for output in rows.outputs
         if output.name in needed
     ]

@@ -33,9 +33,9 @@ class JoinedPublic(Rows):
     kind: JoinKind
 
     @property
-    def changed(self) -> int | None:
+    def stability(self) -> int | None:
         """Rows below, times partners."""
-        below = self.rows.changed
+        below = self.rows.stability
         return None if below is None else below * max(self.partners, 1)
 
     @property

@@ -28,8 +28,8 @@ from discreet.relational.plan.nodes import (
     UnionAll,
     scans,
 )
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Case, Expression, columns
 
 _LISTED = 1_024
@@ -76,7 +76,7 @@ class Compiler:
                 listed.append(f"{self.one_zero(expression)} AS {name(output.name)}")
                 clamped = name(output.name)
                 if isinstance(expression, Call | Case):
-                    clamped = self.dialect.held(clamped, output.facts)
+                    clamped = self.dialect.held(clamped, output.domain)
                     computed = computed or clamped != name(output.name)
                 held.append(f"{clamped} AS {name(output.name)}")
         if below is not None and above is not None:
@@ -88,7 +88,7 @@ class Compiler:
     def one_zero(self, expression: Expression) -> str:
         """An expression without negative zero, where equal values must look alike."""
         text = self.dialect.render(expression)
-        real = expression.facts.kind is Kind.REAL
+        real = expression.domain.kind is DataType.DOUBLE
         return f"({text}) + {self.dialect.real(0.0)}" if real else text
 
 
@@ -105,8 +105,8 @@ def _scan(rows: Scan, compiler: Compiler, needed: frozenset[str]) -> str:
     for field in rows.fields.values():
         stored = f"t.{name(field.name)}"
         if rows.column(field.name) in needed:
-            facts = field.facts if rows.private else _unlisted(field.facts)
-            clean = compiler.dialect.clean(stored, field.stored, facts)
+            domain = field.domain if rows.private else _unlisted(field.domain)
+            clean = compiler.dialect.clean(stored, field.stored, domain)
             items.append(f"{clean} AS {name(rows.column(field.name))}")
         if rows.stored(field.name) in needed:
             plain = compiler.dialect.identity(stored, field.stored)
@@ -188,11 +188,13 @@ def used_by(expressions: Sequence[Expression], *owners: str | None) -> frozenset
     return names | {owner for owner in owners if owner is not None}
 
 
-def _unlisted(facts: Facts) -> Facts:
+def _unlisted(domain: ColumnDomain) -> ColumnDomain:
     """What is known of a public column but for a long list, which was read off the column itself.
 
     Nothing is derived from so long a list but its ends, and a statement has no room for it.
     """
-    if facts.values is None or len(facts.values) <= _LISTED:
-        return facts
-    return Facts(facts.kind, facts.low, facts.high, declared=facts.declared, length=facts.length)
+    if domain.values is None or len(domain.values) <= _LISTED:
+        return domain
+    return ColumnDomain(
+        domain.kind, domain.low, domain.high, declared=domain.declared, length=domain.length
+    )

@@ -20,14 +20,14 @@ from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.types.column_domain import Facts, limits
+from discreet.relational.types.column_domain import ColumnDomain, limits
 from discreet.relational.types.data_type import (
     LARGEST_REAL,
     SAFE_WHOLE,
     TEXT_LIMIT,
-    Kind,
+    DataType,
     is_unicode,
-    kind_of_value,
+    type_of_value,
 )
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
 
@@ -36,7 +36,7 @@ MAX_IDENTIFIER = 4 * TEXT_LIMIT
 """Bytes of the longest identifier that is kept as text; rows with a longer one have no owner."""
 _MAX_GRID = 1000
 _HASH_GRID = -20
-_HASHED = Facts(Kind.REAL, -(2.0**40), 2.0**40)
+_HASHED = ColumnDomain(DataType.DOUBLE, -(2.0**40), 2.0**40)
 """Reals are hashed on a grid: engines write their digits differently, and ties are broken."""
 
 Template: TypeAlias = str | Callable[..., str]
@@ -50,19 +50,19 @@ class Dialect(ABC):
     """
 
     templates: ClassVar[Mapping[str, Template]]
-    types: ClassVar[Mapping[Kind, str]] = {
-        Kind.WHOLE: "BIGINT",
-        Kind.REAL: "DOUBLE PRECISION",
-        Kind.TEXT: "VARCHAR",
-        Kind.TRUTH: "BOOLEAN",
-        Kind.DATE: "DATE",
-        Kind.MOMENT: "TIMESTAMP",
+    types: ClassVar[Mapping[DataType, str]] = {
+        DataType.INTEGER: "BIGINT",
+        DataType.DOUBLE: "DOUBLE PRECISION",
+        DataType.TEXT: "VARCHAR",
+        DataType.BOOLEAN: "BOOLEAN",
+        DataType.DATE: "DATE",
+        DataType.TIMESTAMP: "TIMESTAMP",
     }
     bytes: ClassVar[str] = "OCTET_LENGTH"
     """The function that gives the size of a text without looking at its letters."""
 
     @abstractmethod
-    def kind_of(self, stored: str) -> Kind | None:
+    def kind_of(self, stored: str) -> DataType | None:
         """The kind of a column stored with this type; None if it cannot be used."""
 
     @abstractmethod
@@ -95,20 +95,20 @@ class Dialect(ABC):
         """An identifier as text: equal on every engine for equal ones, whatever it holds."""
         kind = self.kind_of(stored)
         if kind is None:
-            return self.cast(text, Kind.TRUTH, Kind.TEXT)
+            return self.cast(text, DataType.BOOLEAN, DataType.TEXT)
         text = self.opened(text, stored)
-        if kind is Kind.REAL:
+        if kind is DataType.DOUBLE:
             return self.on_grid(text)
-        return text if kind is Kind.TEXT else self.cast(text, kind, Kind.TEXT)
+        return text if kind is DataType.TEXT else self.cast(text, kind, DataType.TEXT)
 
     @abstractmethod
-    def cast(self, text: str, source: Kind, kind: Kind) -> str:
+    def cast(self, text: str, source: DataType, kind: DataType) -> str:
         """A value of the universe of ``source`` in another kind, NULL where it cannot be.
 
         To TEXT, values of any type can be cast.
         """
 
-    def read(self, text: str, source: Kind, kind: Kind) -> str:
+    def read(self, text: str, source: DataType, kind: DataType) -> str:
         """A stored value in the kind that was declared: numbers too large are infinite."""
         return self.cast(text, source, kind)
 
@@ -134,13 +134,13 @@ class Dialect(ABC):
 
     def on_grid(self, text: str) -> str:
         """A double as text, by its steps of a grid that is fine enough to hash; NULL for NaN."""
-        return self.cast(self.steps(text, _HASHED, _HASH_GRID), Kind.WHOLE, Kind.TEXT)
+        return self.cast(self.steps(text, _HASHED, _HASH_GRID), DataType.INTEGER, DataType.TEXT)
 
-    def same(self, left: str, right: str, kind: Kind) -> str:
+    def same(self, left: str, right: str, kind: DataType) -> str:
         """Whether two values of a kind are equal or both NULL, as a join can use it."""
         return f"{left} IS NOT DISTINCT FROM {right}"
 
-    def clean(self, text: str, stored: str, facts: Facts) -> str:
+    def clean(self, text: str, stored: str, domain: ColumnDomain) -> str:
         """A stored column in the universe of its kind and within what was declared: the scan.
 
         Not for identifiers: two large numbers may be clamped to one.
@@ -154,26 +154,26 @@ class Dialect(ABC):
                 remedy="Convert the column when the table is written.",
             )
         text = self.opened(text, stored)
-        if kind is not facts.kind:
-            if facts.kind is Kind.WHOLE and kind is Kind.REAL:
+        if kind is not domain.kind:
+            if domain.kind is DataType.INTEGER and kind is DataType.DOUBLE:
                 # Clamping before rounding keeps infinities and numbers too large.
-                low, high = map(_doubled, limits(facts))
-                text = self.clean_number(text, Facts(Kind.REAL, low, high))
-            elif kind is Kind.TEXT:
+                low, high = map(_doubled, limits(domain))
+                text = self.clean_number(text, ColumnDomain(DataType.DOUBLE, low, high))
+            elif kind is DataType.TEXT:
                 # No number, day or word is so long.
                 text = f"CASE WHEN {self.bytes}({text}) <= {TEXT_LIMIT} THEN {text} END"
             else:
                 text = self.tidy(text, kind)
-            text = self.read(text, kind, facts.kind)
-        if facts.empty:
-            return f"CAST(NULL AS {self.types[facts.kind]})"
-        if facts.values is not None and set(facts.values) != {False, True}:
-            return self.clean_category(text, facts.values)
-        if facts.kind.is_number:
-            return self.clean_number(text, facts)
-        if facts.kind is Kind.TEXT:
-            return self.shortened(text, facts.letters)
-        return self._within(text, facts) if facts.kind.is_calendar else text
+            text = self.read(text, kind, domain.kind)
+        if domain.empty:
+            return f"CAST(NULL AS {self.types[domain.kind]})"
+        if domain.values is not None and set(domain.values) != {False, True}:
+            return self.clean_category(text, domain.values)
+        if domain.kind.is_number:
+            return self.clean_number(text, domain)
+        if domain.kind is DataType.TEXT:
+            return self.shortened(text, domain.letters)
+        return self._within(text, domain) if domain.kind.is_calendar else text
 
     def shortened(self, text: str, letters: int) -> str:
         """The first letters of a stored text, of which most are short."""
@@ -183,77 +183,83 @@ class Dialect(ABC):
         """The first letters (code points) of a text."""
         return f"LEFT({text}, {letters})"
 
-    def tidy(self, text: str, kind: Kind) -> str:
+    def tidy(self, text: str, kind: DataType) -> str:
         """An undeclared value in the universe of its kind."""
         if kind.is_number:
-            return self.clean_number(text, Facts(kind))
+            return self.clean_number(text, ColumnDomain(kind))
         if kind.is_calendar:
-            return self._within(text, Facts(kind))
+            return self._within(text, ColumnDomain(kind))
         return f"CAST({text} AS {self.types[kind]})"
 
-    def clean_number(self, text: str, facts: Facts) -> str:
+    def clean_number(self, text: str, domain: ColumnDomain) -> str:
         """A number clamped by CASE, infinities included; NaN becomes NULL.
 
         What is in bounds, the most common case, comes first.
         """
-        low, high = (self.literal(end) for end in limits(facts))
-        top = f"{text} > {high}" if facts.kind is Kind.WHOLE else f"{text} <= {self.infinity()}"
+        low, high = (self.literal(end) for end in limits(domain))
+        top = (
+            f"{text} > {high}"
+            if domain.kind is DataType.INTEGER
+            else f"{text} <= {self.infinity()}"
+        )
         clamped = (
             f"CASE WHEN {text} BETWEEN {low} AND {high} THEN {text} "
             f"WHEN {text} < {low} THEN {low} WHEN {top} THEN {high} END"
         )
-        return f"CAST({clamped} AS {self.types[facts.kind]})"
+        return f"CAST({clamped} AS {self.types[domain.kind]})"
 
-    def held(self, text: str, facts: Facts) -> str:
+    def held(self, text: str, domain: ColumnDomain) -> str:
         """A computed number clamped to its interval, a day or moment outside of it NULL.
 
         Facts that are right make this nothing but a repetition.
         """
-        if facts.empty or (facts.low is None and facts.high is None):
+        if domain.empty or (domain.low is None and domain.high is None):
             return text
-        return self.clean_number(text, facts) if facts.kind.is_number else self._within(text, facts)
+        return (
+            self.clean_number(text, domain) if domain.kind.is_number else self._within(text, domain)
+        )
 
     def clean_category(self, text: str, values: Sequence[object]) -> str:
         """A value of the list, or NULL; NULL itself need not be listed."""
         listed = [value for value in values if value is not None]
-        kind = kind_of_value(listed[0]) if listed else None
+        kind = type_of_value(listed[0]) if listed else None
         if kind is None:
             return "NULL"
         if not kind.is_number:
             # An ENUM has no value outside its own list to compare with.
             text = f"CAST({text} AS {self.types[kind]})"
-        known = Facts(kind, values=tuple(listed))
-        if kind is Kind.WHOLE and known.high - known.low == len(listed) - 1:
+        known = ColumnDomain(kind, values=tuple(listed))
+        if kind is DataType.INTEGER and known.high - known.low == len(listed) - 1:
             # Without gaps, two comparisons do the work of a hash table.
             test = f"BETWEEN {self.literal(known.low)} AND {self.literal(known.high)}"
         else:
             test = f"IN ({', '.join(map(self.literal, listed))})"
         return f"CAST(CASE WHEN {text} {test} THEN {text} END AS {self.types[kind]})"
 
-    def steps(self, text: str, facts: Facts, exponent: int) -> str:
+    def steps(self, text: str, domain: ColumnDomain, exponent: int) -> str:
         """A bounded number, clamped, in whole steps of 2**exponent, halves to even.
 
         Numerics: multiplying a double by a power of two is exact unless the result is subnormal,
         where it is nowhere near half a step; so this is the nearest whole number of steps.
         """
-        if facts.kind is Kind.WHOLE and exponent == 0:
-            return self.clean_number(text, facts)
-        low, high = limits(facts)
+        if domain.kind is DataType.INTEGER and exponent == 0:
+            return self.clean_number(text, domain)
+        low, high = limits(domain)
         most = max(abs(Fraction(end)) for end in (low, high)) / Fraction(2) ** exponent
-        if not facts.bounded or abs(exponent) > _MAX_GRID or most >= SAFE_WHOLE:
+        if not domain.bounded or abs(exponent) > _MAX_GRID or most >= SAFE_WHOLE:
             raise InvalidParameter(
                 code="grid_out_of_range",
                 expectation="bounds of fewer than 2**62 steps of the grid",
-                received=(facts.low, facts.high, exponent),
+                received=(domain.low, domain.high, exponent),
                 remedy="Choose a coarser grid or narrower bounds.",
             )
-        clamped = self.clean_number(text, Facts(Kind.REAL, facts.low, facts.high))
+        clamped = self.clean_number(text, ColumnDomain(DataType.DOUBLE, domain.low, domain.high))
         return self.scaled(clamped, exponent)
 
     def scaled(self, text: str, exponent: int) -> str:
         """The nearest whole number of steps of 2**exponent, halves to even, of a small double."""
         factor = self.real(math.ldexp(1.0, -exponent))
-        return f"CAST({text} * {factor} AS {self.types[Kind.WHOLE]})"
+        return f"CAST({text} * {factor} AS {self.types[DataType.INTEGER]})"
 
     def identifier(self, name: str) -> str:
         """A quoted name."""
@@ -272,7 +278,7 @@ class Dialect(ABC):
             case None | bool():
                 return _WORDS[value]
             case int():
-                return f"CAST({value} AS {self.types[Kind.WHOLE]})"
+                return f"CAST({value} AS {self.types[DataType.INTEGER]})"
             case float():
                 return self.real(value)
             case str():
@@ -286,15 +292,15 @@ class Dialect(ABC):
 
     def real(self, value: float) -> str:
         """A finite double, to the last bit."""
-        return f"CAST({scientific(value)} AS {self.types[Kind.REAL]})"
+        return f"CAST({scientific(value)} AS {self.types[DataType.DOUBLE]})"
 
     def text(self, value: str) -> str:
         """A text constant."""
         return "'" + value.replace("'", "''") + "'"
 
-    def whole_if(self, kind: Kind, text: str) -> str:
+    def whole_if(self, kind: DataType, text: str) -> str:
         """A whole double, as a WHOLE if it was proved to fit; NULL where the proof was wrong."""
-        return self.cast(text, Kind.REAL, kind) if kind is Kind.WHOLE else text
+        return self.cast(text, DataType.DOUBLE, kind) if kind is DataType.INTEGER else text
 
     def whole_quotient(self, first: str, second: str) -> str:
         """The quotient of two whole numbers, cut towards zero; the second is not zero."""
@@ -315,8 +321,8 @@ class Dialect(ABC):
             f"THEN {text} END"
         )
 
-    def _within(self, text: str, facts: Facts) -> str:
-        low, high = (self.literal(end) for end in limits(facts))
+    def _within(self, text: str, domain: ColumnDomain) -> str:
+        low, high = (self.literal(end) for end in limits(domain))
         return f"CASE WHEN {text} BETWEEN {low} AND {high} THEN {text} END"
 
     def render(self, expression: Expression) -> str:
@@ -330,7 +336,7 @@ class Dialect(ABC):
             case Column(name=name):
                 return self.identifier(name), True
             case Literal(value=None, kind=kind):
-                return f"CAST(NULL AS {self.types[kind or Kind.TRUTH]})", True
+                return f"CAST(NULL AS {self.types[kind or DataType.BOOLEAN]})", True
             case Literal(value=value):
                 return self.literal(value), True
             case Case(branches=branches, otherwise=otherwise):
@@ -343,8 +349,8 @@ class Dialect(ABC):
                 return self._call(expression)
 
     def _call(self, call: Call) -> tuple[str, bool]:
-        function, real = call.function, call.facts.kind is Kind.REAL
-        texts, finite = [], not real or function.finite(*(arg.facts for arg in call.args))
+        function, real = call.function, call.domain.kind is DataType.DOUBLE
+        texts, finite = [], not real or function.finite(*(arg.domain for arg in call.args))
         for place, arg in enumerate(call.args):
             if real and place in function.carries:
                 text, sound = self._plain(arg)
@@ -357,8 +363,10 @@ class Dialect(ABC):
             written = template.format(*texts)
         else:
             written = template(self, call, *texts)
-        if call.facts.kind is Kind.TEXT and not function.fits(*(arg.facts for arg in call.args)):
-            written = self.first(written, call.facts.letters)
+        if call.domain.kind is DataType.TEXT and not function.fits(
+            *(arg.domain for arg in call.args)
+        ):
+            written = self.first(written, call.domain.letters)
         return _limited(written), finite
 
 

@@ -15,35 +15,35 @@ from discreet.relational.functions.bins import edges
 from discreet.relational.functions.casts import FALSE_WORDS, TRUE_WORDS
 from discreet.relational.functions.intervals import interval, is_safe_whole
 from discreet.relational.functions.patterns import LikePattern
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import TEXT_LIMIT, Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import TEXT_LIMIT, DataType
 from discreet.relational.types.expression import Call
 
 
-def nonzero(facts: Facts, text: str) -> str:
+def nonzero(domain: ColumnDomain, text: str) -> str:
     """A divisor, NULL where it is zero."""
-    if facts.bounded and not facts.low <= 0 <= facts.high:
+    if domain.bounded and not domain.low <= 0 <= domain.high:
         return text
     return f"CASE WHEN {text} = 0 THEN NULL ELSE {text} END"
 
 
 def _cut(dialect: Dialect, call: Call, first: str, second: str) -> str:
-    return dialect.whole_quotient(first, nonzero(call.args[1].facts, second))
+    return dialect.whole_quotient(first, nonzero(call.args[1].domain, second))
 
 
 def _remainder(_: Dialect, call: Call, first: str, second: str) -> str:
-    return f"MOD({first}, {nonzero(call.args[1].facts, second)})"
+    return f"MOD({first}, {nonzero(call.args[1].domain, second)})"
 
 
 def _sign(dialect: Dialect, _: Call, text: str) -> str:
-    return f"CAST(SIGN({text}) AS {dialect.types[Kind.WHOLE]})"
+    return f"CAST(SIGN({text}) AS {dialect.types[DataType.INTEGER]})"
 
 
 def _rounding(name: str) -> Callable[..., str]:
     def template(dialect: Dialect, call: Call, text: str) -> str:
-        if call.args[0].facts.kind is Kind.WHOLE:
+        if call.args[0].domain.kind is DataType.INTEGER:
             return text
-        return dialect.whole_if(call.facts.kind, f"{name}({text})")
+        return dialect.whole_if(call.domain.kind, f"{name}({text})")
 
     return template
 
@@ -52,7 +52,7 @@ def _round_to(dialect: Dialect, call: Call, text: str) -> str:
     (digits,) = call.function.parameters
     assert isinstance(digits, int)
     scale = 10 ** abs(digits)
-    if call.args[0].facts.kind is Kind.WHOLE:
+    if call.args[0].domain.kind is DataType.INTEGER:
         if digits >= 0:
             return text
         half, whole = dialect.literal(scale // 2), dialect.literal(scale)
@@ -61,7 +61,7 @@ def _round_to(dialect: Dialect, call: Call, text: str) -> str:
     real = dialect.real(float(scale))
     if digits > 0:
         return f"(ROUND({text} * {real}) / {real})"
-    return dialect.whole_if(call.facts.kind, f"(ROUND({text} / {real}) * {real})")
+    return dialect.whole_if(call.domain.kind, f"(ROUND({text} / {real}) * {real})")
 
 
 def _all(sign: str) -> Callable[..., str]:
@@ -90,11 +90,13 @@ def _extreme(sign: str) -> Callable[..., str]:
 
 def _cast(dialect: Dialect, call: Call, text: str) -> str:
     (kind,) = call.function.parameters
-    assert isinstance(kind, Kind)
-    facts = call.args[0].facts
-    if (facts.kind, kind) == (Kind.REAL, Kind.WHOLE) and is_safe_whole(interval(facts)):
+    assert isinstance(kind, DataType)
+    domain = call.args[0].domain
+    if (domain.kind, kind) == (DataType.DOUBLE, DataType.INTEGER) and is_safe_whole(
+        interval(domain)
+    ):
         return dialect.whole_if(kind, text)
-    return dialect.cast(text, facts.kind, kind)
+    return dialect.cast(text, domain.kind, kind)
 
 
 def truth_of_text(dialect: Dialect, text: str) -> str:
@@ -130,11 +132,11 @@ def like(dialect: Dialect, call: Call, text: str) -> str:
 
 def _concat(dialect: Dialect, call: Call, first: str, *rest: str) -> str:
     """Texts after one another, cut on the way wherever more than two texts would be held."""
-    written, letters = first, call.args[0].facts.letters
+    written, letters = first, call.args[0].domain.letters
     for arg, text in zip(call.args[1:], rest, strict=True):
-        if letters + arg.facts.letters > 2 * TEXT_LIMIT:
+        if letters + arg.domain.letters > 2 * TEXT_LIMIT:
             written, letters = dialect.first(written, TEXT_LIMIT), TEXT_LIMIT
-        written, letters = f"({written} || {text})", letters + arg.facts.letters
+        written, letters = f"({written} || {text})", letters + arg.domain.letters
     return written
 
 
@@ -166,9 +168,9 @@ class _Bins:
 def _bin(dialect: Dialect, call: Call, text: str) -> str:
     bins = _Bins.of(dialect, call, text)
     low, high, count = call.function.parameters
-    if call.facts.kind is Kind.WHOLE:
+    if call.domain.kind is DataType.INTEGER:
         width = dialect.literal(bins.edge(1) - bins.edge(0))
-        place = f"CAST({bins.place} AS {dialect.types[Kind.WHOLE]})"
+        place = f"CAST({bins.place} AS {dialect.types[DataType.INTEGER]})"
         return f"({dialect.literal(low)} + {place} * {width})"
     span = dialect.real(float(str(high)) - float(str(low)))
     edge = dialect.quotient(f"{bins.place} * {span}", dialect.real(float(str(count))))
@@ -182,7 +184,7 @@ def _bucket(dialect: Dialect, call: Call, text: str) -> str:
     none, one, over = (dialect.literal(number) for number in (0, 1, count + 1))
     return (
         f"CASE WHEN {text} < {bins.low} THEN {none} WHEN {text} >= {bins.high} THEN {over} "
-        f"ELSE CAST({bins.place} AS {dialect.types[Kind.WHOLE]}) + {one} END"
+        f"ELSE CAST({bins.place} AS {dialect.types[DataType.INTEGER]}) + {one} END"
     )
 
 

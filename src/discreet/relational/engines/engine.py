@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from discreet.relational.bounding.hashing import Hashing
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.schema.sources import Fingerprint, TableSource
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 
 
 class Engine(Protocol):
@@ -73,7 +73,7 @@ class Engine(Protocol):
         Keys named inside stay until the end. Inside another one it is part of that.
         """
 
-    def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[Kind]) -> str:
+    def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[DataType]) -> str:
         """A table of public keys: ``code`` (0, 1, ...) and the values ``v0``, ``v1``, ..."""
 
     def numbers(self, text: str) -> list[NDArray[np.int64]]:

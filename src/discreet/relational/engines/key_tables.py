@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 
 Entries: TypeAlias = Sequence[tuple[object, ...]]
-Kinds: TypeAlias = Sequence[Kind]
+Kinds: TypeAlias = Sequence[DataType]
 
 MAX_TABLES = 64
 MAX_ROWS = 1 << 20

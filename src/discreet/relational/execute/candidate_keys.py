@@ -22,7 +22,7 @@ from discreet.relational.compile.compiler import Compiler, privacy_id
 from discreet.relational.engines.engine import Engine
 from discreet.relational.plan.keys import DiscoveredKeys
 from discreet.relational.plan.nodes import Rows
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import columns
 
 
@@ -31,7 +31,7 @@ class Candidates:
     """Private: key columns as the engine gave them, and how many people have each combination."""
 
     columns: tuple[NDArray[Any], ...]
-    kinds: tuple[Kind, ...]
+    kinds: tuple[DataType, ...]
     people: NDArray[np.int64]
 
     def entries(self, chosen: NDArray[np.bool_]) -> tuple[tuple[tuple[object, ...], ...], Any]:
@@ -58,7 +58,7 @@ def candidates(
     *found, people = engine.keyed(candidates_text(keys, rows, groups, compiler))
     return Candidates(
         tuple(found),
-        tuple(expression.facts.kind for expression in keys.expressions),
+        tuple(expression.domain.kind for expression in keys.expressions),
         np.asarray(people, dtype=np.int64),
     )
 
@@ -93,7 +93,7 @@ def candidates_text(
     inside += f"({compiler.text(rows, used | {rows.owner})}) AS q"
     once = f"SELECT DISTINCT o, {listed} FROM ({inside}) AS q WHERE {where}"
     contents = [
-        Content(name, expression.facts.kind)
+        Content(name, expression.domain.kind)
         for expression, name in zip(keys.expressions, names, strict=True)
     ]
     order = compiler.shuffle.order(contents, privacy_id(rows, "o"))
@@ -104,15 +104,15 @@ def candidates_text(
     )
 
 
-def _values(column: NDArray[Any], kind: Kind) -> list[object]:
+def _values(column: NDArray[Any], kind: DataType) -> list[object]:
     """Values of one kind as plain Python ones."""
     plain: list[object]
     match kind:
-        case Kind.DATE:
+        case DataType.DATE:
             plain = np.ma.asarray(column).astype("datetime64[D]").tolist()
-        case Kind.MOMENT:
+        case DataType.TIMESTAMP:
             plain = np.ma.asarray(column).astype("datetime64[us]").tolist()
-        case Kind.REAL:
+        case DataType.DOUBLE:
             plain = (column + 0.0).tolist()  # one zero, whatever the engine showed
         case _:
             plain = column.tolist()
@@ -150,14 +150,14 @@ def _read(plain: Any) -> object:
 
 def stand_in(keys: DiscoveredKeys) -> tuple[tuple[object, ...], ...]:
     """One invented combination of keys, to write a text with before any is known."""
-    return (tuple(_INVENTED[expression.facts.kind] for expression in keys.expressions),)
+    return (tuple(_INVENTED[expression.domain.kind] for expression in keys.expressions),)
 
 
-_INVENTED: dict[Kind, object] = {
-    Kind.WHOLE: 0,
-    Kind.REAL: 0.0,
-    Kind.TEXT: "",
-    Kind.TRUTH: False,
-    Kind.DATE: date(2000, 1, 1),
-    Kind.MOMENT: datetime(2000, 1, 1),
+_INVENTED: dict[DataType, object] = {
+    DataType.INTEGER: 0,
+    DataType.DOUBLE: 0.0,
+    DataType.TEXT: "",
+    DataType.BOOLEAN: False,
+    DataType.DATE: date(2000, 1, 1),
+    DataType.TIMESTAMP: datetime(2000, 1, 1),
 }

@@ -30,41 +30,41 @@ from discreet.relational.compile.compiler import Compiler, privacy_id
 from discreet.relational.engines.engine import Engine
 from discreet.relational.execute.row_contributions import RowContributions
 from discreet.relational.limits.resources import require_statement
-from discreet.relational.plan.query import Question
+from discreet.relational.plan.query import Query
 
 _HALF = 1 << 62
 
 
 @dataclass(frozen=True)
-class Tally:
+class ExactAggregates:
     """Exact numbers by cell: one array per linear measure, one histogram per Ranks measure."""
 
     linear: tuple[NDArray[Any], ...]
     ranks: tuple[NDArray[np.int64], ...]
 
 
-def tally(
-    question: Question,
+def aggregate_exactly(
+    query: Query,
     linear: Sequence[Linear],
     ranks: Sequence[Ranks],
     person: Person | None,
     engine: Engine,
     *,
     salt: int,
-) -> Tally:
+) -> ExactAggregates:
     """Count and add up in the engine. ``person`` is given where rows have owners to bound."""
-    run = _Run.of(question, (*linear, *ranks), person, engine, salt=salt)
+    run = _Run.of(query, (*linear, *ranks), person, engine, salt=salt)
     with engine.snapshot():
         sums = run.linear(len(linear)) if linear else ()
         histograms = tuple(run.histogram(len(linear) + i) for i in range(len(ranks)))
-    return Tally(sums, histograms)
+    return ExactAggregates(sums, histograms)
 
 
 def statements(
-    question: Question, measures: Sequence[Measure], person: Person | None, engine: Engine
+    query: Query, measures: Sequence[Measure], person: Person | None, engine: Engine
 ) -> list[str]:
     """The text that would run, with a salt of zero: for ``explain`` and for tests."""
-    run = _Run.of(question, tuple(measures), person, engine, salt=0)
+    run = _Run.of(query, tuple(measures), person, engine, salt=0)
     places = [i for i, measure in enumerate(measures) if isinstance(measure, Ranks)]
     texts = [run.linear_text(len(measures) - len(places))] if len(places) < len(measures) else []
     return [
@@ -75,7 +75,7 @@ def statements(
 
 @dataclass(frozen=True)
 class _Run:
-    question: Question
+    query: Query
     measures: tuple[Measure, ...]
     person: Person | None
     engine: Engine
@@ -84,7 +84,7 @@ class _Run:
     @classmethod
     def of(
         cls,
-        question: Question,
+        query: Query,
         measures: tuple[Measure, ...],
         person: Person | None,
         engine: Engine,
@@ -93,14 +93,14 @@ class _Run:
     ) -> _Run:
         """All that the statements of a question share."""
         contributions = RowContributions(
-            question.rows,
-            question.keys,
+            query.rows,
+            query.keys,
             measures,
             Compiler.of(engine, salt=salt),
             engine.keys,
             owned=person is not None,
         )
-        return cls(question, measures, person, engine, contributions)
+        return cls(query, measures, person, engine, contributions)
 
     def linear(self, size: int) -> tuple[NDArray[Any], ...]:
         """Every linear measure, cell by cell."""
@@ -117,7 +117,7 @@ class _Run:
         """Values nearest to each candidate, cell by cell."""
         measure = self.measures[place]
         assert isinstance(measure, Ranks)
-        counts = np.zeros((self.question.keys.cells, measure.size), dtype=np.int64)
+        counts = np.zeros((self.query.keys.cells, measure.size), dtype=np.int64)
         cell, nearest, found = self.engine.numbers(self.histogram_text(place))
         np.add.at(counts, (cell, nearest), found)
         return counts
@@ -143,7 +143,7 @@ class _Run:
         )
 
     def _grouped(self, sums: Sequence[str], more: Sequence[str], outer: Sequence[str]) -> str:
-        keys = [f"k{n}" for n in range(sum(len(b.expressions) for b in self.question.keys.blocks))]
+        keys = [f"k{n}" for n in range(sum(len(b.expressions) for b in self.query.keys.blocks))]
         wanted = "".join(f" AND {column} IS NOT NULL" for column in more)
         if self.person is not None:
             group = ["cell", *more]
@@ -175,8 +175,8 @@ class _Run:
         return PersonBounds.of(self.person, presence=presence).text(
             inside,
             contents,
-            privacy_id(self.question.rows, "o"),
-            self.question.keys.cells,
+            privacy_id(self.query.rows, "o"),
+            self.query.keys.cells,
             self.contributions.compiler.shuffle,
         )
 
@@ -198,7 +198,7 @@ class _Run:
 
     def _spread(self, cell: NDArray[np.int64], found: NDArray[Any]) -> NDArray[Any]:
         """Found values at their cells, zero elsewhere."""
-        cells: NDArray[Any] = np.zeros(self.question.keys.cells, dtype=found.dtype)
+        cells: NDArray[Any] = np.zeros(self.query.keys.cells, dtype=found.dtype)
         np.add.at(cells, cell, found)
         return cells
 

@@ -22,8 +22,8 @@ from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.plan.nodes import Field
 from discreet.relational.schema.sources import DatabaseTable
 from discreet.relational.schema.table import PublicTable, Table
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 
 _MAX_VALUES = 200
 _FINE = 1 << 20
@@ -75,51 +75,51 @@ def _invented(
     items = []
     for number, (column, field) in enumerate(fields.items()):
         link = links.get((name, column))
-        kind = field.facts.kind
+        kind = field.domain.kind
         if link is not None:
             text = f"CAST({link} AS BIGINT)"
-            text = f"'person ' || {text}" if kind is Kind.TEXT else text
+            text = f"'person ' || {text}" if kind is DataType.TEXT else text
         else:
-            text = _value(field.facts, f"hash(i, {number})")
+            text = _value(field.domain, f"hash(i, {number})")
         items.append(f"CAST({text} AS {_DIALECT.types[kind]}) AS {_DIALECT.identifier(column)}")
     return f"SELECT {', '.join(items)} FROM (SELECT range AS i, {rows} AS n FROM range({rows}))"
 
 
-def _value(facts: Facts, draw: str) -> str:
+def _value(domain: ColumnDomain, draw: str) -> str:
     """An expression for one value within ``facts``, from a large whole number."""
-    if facts.values:
-        step = max(1, len(facts.values) // _MAX_VALUES)
-        values = facts.values[::step]
+    if domain.values:
+        step = max(1, len(domain.values) // _MAX_VALUES)
+        values = domain.values[::step]
         listed = ", ".join(_DIALECT.literal(value) for value in values)
         return f"list_value({listed})[1 + CAST({draw} % {len(values)} AS BIGINT)]"
-    low, high = _ends(facts)
-    match facts.kind:
-        case Kind.WHOLE:
+    low, high = _ends(domain)
+    match domain.kind:
+        case DataType.INTEGER:
             return f"{low} + CAST({draw} % {int(high - low) + 1} AS HUGEINT)"
-        case Kind.REAL:
+        case DataType.DOUBLE:
             width = _DIALECT.literal(float(high) - float(low))
             return f"{_DIALECT.literal(float(low))} + ({draw} % {_FINE}) / {_FINE} * {width}"
-        case Kind.DATE | Kind.MOMENT:
+        case DataType.DATE | DataType.TIMESTAMP:
             days = max((high - low).days, 0) + 1
             return f"{_DIALECT.literal(low)} + to_days(CAST({draw} % {days} AS INTEGER))"
-        case Kind.TRUTH:
+        case DataType.BOOLEAN:
             return f"{draw} % 2 = 0"
     return f"'text ' || {draw} % 20"
 
 
-def _ends(facts: Facts) -> tuple[Any, Any]:
-    if facts.low is not None and facts.high is not None:
-        return facts.low, facts.high
-    match facts.kind:
-        case Kind.DATE:
+def _ends(domain: ColumnDomain) -> tuple[Any, Any]:
+    if domain.low is not None and domain.high is not None:
+        return domain.low, domain.high
+    match domain.kind:
+        case DataType.DATE:
             return date(2020, 1, 1), date(2020, 1, 1) + timedelta(days=364)
-        case Kind.MOMENT:
+        case DataType.TIMESTAMP:
             return datetime(2020, 1, 1), datetime(2020, 1, 1) + timedelta(days=364)
     return 0, 100
 
 
 def _copied(fields: Mapping[str, Field], rows: list[tuple[object, ...]]) -> str:
-    kinds = [_DIALECT.types[field.facts.kind] for field in fields.values()]
+    kinds = [_DIALECT.types[field.domain.kind] for field in fields.values()]
     names = ", ".join(map(_DIALECT.identifier, fields))
     if not rows:
         empty = ", ".join(f"CAST(NULL AS {kind})" for kind in kinds)

@@ -28,13 +28,13 @@ from discreet.relational.functions.rounding import FLOOR
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
 from discreet.relational.plan.nodes import Field, Rows, Scan, field_of
 from discreet.relational.schema.declarations import Category, Number
-from discreet.relational.types.column_domain import Facts, limits
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain, limits
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal, columns
 
 _NARROW = 1 << 31
 
-KeyTable = Callable[[Sequence[tuple[object, ...]], Sequence[Kind]], str]
+KeyTable = Callable[[Sequence[tuple[object, ...]], Sequence[DataType]], str]
 """The name of a table of public keys in the engine."""
 
 
@@ -78,7 +78,9 @@ class RowContributions:
     def contents(self) -> list[Content]:
         """What rows contribute, as bounding orders by it."""
         return [
-            Content(f"c{n}", m.argument.facts.kind if isinstance(m, CountValues) else Kind.WHOLE)
+            Content(
+                f"c{n}", m.argument.domain.kind if isinstance(m, CountValues) else DataType.INTEGER
+            )
             for n, m in enumerate(self.measures)
             if self._content(m) is not None
         ]
@@ -96,7 +98,7 @@ class RowContributions:
                 conditions.append(f"{names[0]} BETWEEN {first} AND {last}")
                 terms.append(f"(CAST({names[0]} AS BIGINT) - ({first})) * {stride}")
                 continue
-            kinds = [expression.facts.kind for expression in block.expressions]
+            kinds = [expression.domain.kind for expression in block.expressions]
             table = self.key_table(block.entries, kinds)
             nulls, same = _nulls(block), self.compiler.dialect.same
             on = " AND ".join(
@@ -117,10 +119,10 @@ class RowContributions:
             scan.private
             and isinstance(field.declaration, Category)
             and not _nulls(block)
-            and self.compiler.dialect.kind_of(field.stored) is field.facts.kind
+            and self.compiler.dialect.kind_of(field.stored) is field.domain.kind
             and self.compiler.dialect.compares(field.stored)
         ):
-            return Column(scan.stored(field.name), expression.facts)
+            return Column(scan.stored(field.name), expression.domain)
         return expression
 
     def _found(self, expression: Expression) -> tuple[Scan, Field] | None:
@@ -143,21 +145,21 @@ class RowContributions:
             case Total():
                 return self._steps(measure)
             case Ranks(argument, low, step, size):
-                facts = Facts(Kind.WHOLE, 0, size - 1, None, declared=True)
+                domain = ColumnDomain(DataType.INTEGER, 0, size - 1, None, declared=True)
                 nearest: Expression = Call(SUBTRACT, (self._held(argument), Literal(low)))
-                if step != 1 or argument.facts.kind is not Kind.WHOLE:
+                if step != 1 or argument.domain.kind is not DataType.INTEGER:
                     scaled = Call(DIVIDE, (nearest, Literal(step)))
                     nearest = Call(FLOOR, (Call(ADD, (scaled, Literal(0.5))),))
-                text = dialect.render(Call(cast(Kind.WHOLE), (nearest,)))
-                return dialect.clean_number(text, facts), columns(argument)
+                text = dialect.render(Call(cast(DataType.INTEGER), (nearest,)))
+                return dialect.clean_number(text, domain), columns(argument)
         raise TypeError(type(measure).__name__)
 
     def _held(self, argument: Expression) -> Expression:
         """A whole number inside its interval, so that no difference from it can overflow."""
-        facts = argument.facts
-        if facts.kind is not Kind.WHOLE or self._found(argument) is not None:
+        domain = argument.domain
+        if domain.kind is not DataType.INTEGER or self._found(argument) is not None:
             return argument
-        low, high = Literal(facts.low), Literal(facts.high)
+        low, high = Literal(domain.low), Literal(domain.high)
         return Case(
             ((Call(LESS, (argument, low)), low), (Call(GREATER, (argument, high)), high)), argument
         )
@@ -168,8 +170,8 @@ class RowContributions:
         found = self._found(argument)
         if total.whole:
             text = dialect.render(argument)
-            if found is None or not _within(found[1].facts, total):
-                text = dialect.clean_number(text, total.facts)
+            if found is None or not _within(found[1].domain, total):
+                text = dialect.clean_number(text, total.domain)
             used = columns(argument)
         else:
             read = argument
@@ -178,8 +180,8 @@ class RowContributions:
                 and isinstance(found[1].declaration, Number)
                 and dialect.adds(found[1].stored)
             ):
-                read = Column(found[0].stored(found[1].name), argument.facts)
-            text = dialect.steps(dialect.render(read), total.facts, total.exponent)
+                read = Column(found[0].stored(found[1].name), argument.domain)
+            text = dialect.steps(dialect.render(read), total.domain, total.exponent)
             used = columns(read)
         centre = total.centre_steps()
         text = f"({text}) - ({centre})" if centre else text
@@ -189,10 +191,10 @@ class RowContributions:
         return text, used
 
 
-def _within(facts: Facts, total: Total) -> bool:
+def _within(domain: ColumnDomain, total: Total) -> bool:
     """Whether the scan itself clamped a column to bounds inside those of a total."""
-    low, high = limits(facts)
-    return bool(facts.kind is Kind.WHOLE and total.low <= low and high <= total.high)
+    low, high = limits(domain)
+    return bool(domain.kind is DataType.INTEGER and total.low <= low and high <= total.high)
 
 
 def _consecutive(block: Block) -> int | None:

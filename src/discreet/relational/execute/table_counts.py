@@ -26,20 +26,20 @@ from discreet.core.domain import Categories, Domain
 from discreet.core.errors import EngineFailed, InvalidData, InvalidParameter
 from discreet.core.unit import Person, PrivacyUnit, Replace, Row, add_remove
 from discreet.noise.randomness import SYSTEM, integer
-from discreet.queries.record_count import BoughtCount, PublicCount, RecordCount
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.workload.cell_counts import marginal_counts
 from discreet.queries.workload.universe import LARGEST, Universe
 from discreet.relational.aggregates.measures import CountRows
 from discreet.relational.bounding.key_truncation import Truncated
 from discreet.relational.bounding.person_rows import Bounded
 from discreet.relational.engines.engine import Engine
-from discreet.relational.execute.exact_aggregation import statements, tally
+from discreet.relational.execute.exact_aggregation import aggregate_exactly, statements
 from discreet.relational.functions.logic import AND, IS_NOT_NULL, IS_NULL, OR
 from discreet.relational.limits.resources import require_size
-from discreet.relational.plan.keyed_universe import Cells, Translate, question_of
+from discreet.relational.plan.keyed_universe import Cells, Translate, query_of_universe
 from discreet.relational.plan.keys import Block, KeySet
 from discreet.relational.plan.nodes import Filtered, Output, Rows, Scan
-from discreet.relational.plan.query import Question
+from discreet.relational.plan.query import Query
 from discreet.relational.types.expression import Call, Column, Expression
 
 _PREFIX = "universe"
@@ -56,7 +56,7 @@ class TableCounts:
     """
 
     universe: Universe
-    question: Question
+    query: Query
     engine: Engine
     salt: int = field(default_factory=lambda: integer(SYSTEM, 62), repr=False)
     private: frozenset[str] = frozenset()
@@ -70,14 +70,14 @@ class TableCounts:
         private: frozenset[str] = frozenset(),
     ) -> TableCounts:
         """Counts for a universe whose questions mean what ``translate`` says; none is made yet."""
-        question = question_of(universe, translate)
-        require_size(question, (CountRows(None),))
-        return cls(universe, question, engine, private=private)
+        query = query_of_universe(universe, translate)
+        require_size(query, (CountRows(None),))
+        return cls(universe, query, engine, private=private)
 
     @property
     def unit(self) -> PrivacyUnit:
         """Whose privacy is at stake."""
-        return self.question.unit
+        return self.query.unit
 
     def domain(self, column: str) -> Domain:
         """The values of an attribute."""
@@ -86,8 +86,8 @@ class TableCounts:
     @cached_property
     def records(self) -> int:
         """The most records of one unit: rows of a person after bounding, or changed rows."""
-        unit, changed = add_remove(self.unit), self.question.rows.changed
-        if isinstance(unit, Person) and self.question.rows.owner is not None:
+        unit, changed = add_remove(self.unit), self.query.rows.stability
+        if isinstance(unit, Person) and self.query.rows.owner is not None:
             if changed is None:
                 return unit.rows()
             return min(changed, unit.max_rows or changed)
@@ -110,14 +110,14 @@ class TableCounts:
         """
         if isinstance(self.unit, Replace):
             return PublicCount(self._rows)
-        if _exchanges(self.question.rows):
+        if _exchanges(self.query.rows):
             raise InvalidParameter(
                 code="records_exchanged",
                 expectation="rows that one unit can only add or remove",
                 received="private tables joined on another key than the person",
                 remedy="Join on the person, or ask this join with `sql`.",
             )
-        return BoughtCount()
+        return NoisyRecordCount()
 
     def counts(self, columns: Sequence[str]) -> NDArray[np.int64]:
         """Exact counts by some attributes, one axis each. Private: only noise may follow."""
@@ -132,7 +132,7 @@ class TableCounts:
     def text(self, columns: Sequence[str]) -> str:
         """What the engine would run for some attributes, with a salt of zero."""
         places = tuple(map(self.universe.place, columns))
-        asked = (self.question, self._person) if self._at_once else (self._marginal(places), None)
+        asked = (self.query, self._person) if self._at_once else (self._marginal(places), None)
         (found,) = statements(asked[0], [CountRows(None)], asked[1], self.engine)
         return found
 
@@ -143,18 +143,18 @@ class TableCounts:
 
     @cached_property
     def _table(self) -> NDArray[np.int64]:
-        return self._tally(self.question, self._person)
+        return self._tally(self.query, self._person)
 
     @property
     def _person(self) -> Person | None:
         """People whose rows are bounded in number alone, where rows have owners."""
         unit = add_remove(self.unit)
-        if not isinstance(unit, Person) or self.question.rows.owner is None:
+        if not isinstance(unit, Person) or self.query.rows.owner is None:
             return None
         return Person(unit.id, max_rows=self.records)
 
-    def _tally(self, question: Question, person: Person | None) -> NDArray[np.int64]:
-        found = tally(question, [CountRows(None)], [], person, self.engine, salt=self.salt)
+    def _tally(self, query: Query, person: Person | None) -> NDArray[np.int64]:
+        found = aggregate_exactly(query, [CountRows(None)], [], person, self.engine, salt=self.salt)
         table = np.asarray(found.linear[0], dtype=np.int64)
         if not isinstance(self.unit, Replace):
             return table
@@ -172,7 +172,7 @@ class TableCounts:
     @cached_property
     def _rows(self) -> int:
         """The number of rows of the table, which ``Replace`` makes public."""
-        rows = self.question.rows
+        rows = self.query.rows
         whole = isinstance(rows, Scan) and rows.table in self.private
         if not whole or not isinstance(add_remove(self.unit), Row):
             raise InvalidParameter(
@@ -182,9 +182,11 @@ class TableCounts:
                 remedy="Leave out WHERE and joins and declare dp.Replace(dp.Row()); or declare the "
                 "table with dp.Row() or dp.Person(...), under which records are added or removed.",
             )
-        everything = replace(self.question, keys=KeySet(()), key_places=())
+        everything = replace(self.query, keys=KeySet(()), key_places=())
         try:
-            found = tally(everything, [CountRows(None)], [], None, self.engine, salt=self.salt)
+            found = aggregate_exactly(
+                everything, [CountRows(None)], [], None, self.engine, salt=self.salt
+            )
         except Exception:  # what an engine says may show a row
             found = None
         if found is None:
@@ -195,31 +197,31 @@ class TableCounts:
             )
         return int(found.linear[0].sum())
 
-    def _marginal(self, places: tuple[int, ...]) -> Question:
+    def _marginal(self, places: tuple[int, ...]) -> Query:
         """A question whose keys are some of the attributes, about the records of all of them."""
         rows, blocks = self._records
         others = [block for place, block in enumerate(blocks) if place not in places]
         if others:
             rows = Filtered(rows, _listed(others))
         keys = Cells(tuple(blocks[place] for place in places))
-        return replace(self.question, rows=rows, keys=keys)
+        return replace(self.query, rows=rows, keys=keys)
 
     @cached_property
     def _records(self) -> tuple[Rows, tuple[Block, ...]]:
         """The rows that are counted, and the keys as they are read there."""
-        rows, blocks = self.question.rows, self.question.keys.blocks
+        rows, blocks = self.query.rows, self.query.keys.blocks
         if self._person is None:
             return rows, blocks
         expressions = tuple(block.expressions[0] for block in blocks)
         outputs = tuple(
-            Output(f"{_PREFIX}.{place}", expression.facts)
+            Output(f"{_PREFIX}.{place}", expression.domain)
             for place, expression in enumerate(expressions)
         )
         # Rows outside the universe use up nobody's share.
         inside = Filtered(rows, _listed(blocks))
         kept = Bounded(_PREFIX, inside, self.records, expressions, outputs)
         read = tuple(
-            Block((Column(output.name, output.facts),), block.entries)
+            Block((Column(output.name, output.domain),), block.entries)
             for output, block in zip(outputs, blocks, strict=True)
         )
         return kept, read

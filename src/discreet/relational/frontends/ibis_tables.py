@@ -11,15 +11,15 @@ from typing import Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.relational.sql.catalog import Catalog
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 
 _TYPES = {
-    Kind.WHOLE: "int64",
-    Kind.REAL: "float64",
-    Kind.TEXT: "string",
-    Kind.TRUTH: "boolean",
-    Kind.DATE: "date",
-    Kind.MOMENT: "timestamp",
+    DataType.INTEGER: "int64",
+    DataType.DOUBLE: "float64",
+    DataType.TEXT: "string",
+    DataType.BOOLEAN: "boolean",
+    DataType.DATE: "date",
+    DataType.TIMESTAMP: "timestamp",
 }
 
 
@@ -35,7 +35,7 @@ class IbisTables(Mapping[str, Any]):
         entry = self._catalog.find(name)
         if entry is None:
             raise KeyError(name)
-        schema = {field.name: _TYPES[field.facts.kind] for field in entry.fields.values()}
+        schema = {field.name: _TYPES[field.domain.kind] for field in entry.fields.values()}
         return self._ibis.table(schema, name=entry.name)
 
     def __getattr__(self, name: str) -> Any:

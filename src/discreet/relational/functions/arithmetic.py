@@ -15,7 +15,7 @@ from discreet.relational.functions.intervals import (
     End,
     Interval,
     corners,
-    facts_within,
+    domain_within,
     interval,
     is_finite,
     is_safe_whole,
@@ -23,26 +23,28 @@ from discreet.relational.functions.intervals import (
     times,
 )
 from discreet.relational.functions.signature import Accept, clash, takes_numbers, takes_reals
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 
-Reach = Callable[..., Interval]
+ContributionBounds = Callable[..., Interval]
 
 
-def _accept(name: str, reach: Reach, count: int) -> Accept:
+def _accept(name: str, contributions: ContributionBounds, count: int) -> Accept:
     numbers = takes_numbers(name, count)
 
-    def accept(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
-        kinds = numbers(facts)
-        whole = set(kinds) == {Kind.WHOLE} and is_safe_whole(reach(*map(interval, facts)))
-        return (Kind.WHOLE if whole else Kind.REAL,) * count
+    def accept(domain: tuple[ColumnDomain, ...]) -> tuple[DataType, ...]:
+        kinds = numbers(domain)
+        whole = set(kinds) == {DataType.INTEGER} and is_safe_whole(
+            contributions(*map(interval, domain))
+        )
+        return (DataType.INTEGER if whole else DataType.DOUBLE,) * count
 
     return accept
 
 
 def _operation(
     name: str,
-    reach: Reach,
+    contributions: ContributionBounds,
     compute: Callable[..., End],
     *,
     count: int = 2,
@@ -51,11 +53,11 @@ def _operation(
     """An operation that stays whole if its interval proves it, and carries what is not finite."""
     return Function(
         name,
-        accept=_accept(name, reach, count),
-        result=lambda *facts: facts_within(facts[0].kind, reach(*map(interval, facts))),
+        accept=_accept(name, contributions, count),
+        result=lambda *domain: domain_within(domain[0].kind, contributions(*map(interval, domain))),
         compute=compute,
         commutative=commutative,
-        finite=lambda *facts: is_finite(reach(*map(interval, facts))),
+        finite=lambda *domain: is_finite(contributions(*map(interval, domain))),
         carries=frozenset(range(count)),
     )
 
@@ -130,21 +132,21 @@ def _remainder_reach(first: Interval, second: Interval) -> Interval:
 def _accept_whole(name: str) -> Accept:
     numbers = takes_numbers(name, 2)
 
-    def accept(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
-        if set(numbers(facts)) != {Kind.WHOLE}:
-            raise clash(name, "two whole numbers", facts, "Write floor(x / y) for real numbers.")
-        return (Kind.WHOLE, Kind.WHOLE)
+    def accept(domain: tuple[ColumnDomain, ...]) -> tuple[DataType, ...]:
+        if set(numbers(domain)) != {DataType.INTEGER}:
+            raise clash(name, "two whole numbers", domain, "Write floor(x / y) for real numbers.")
+        return (DataType.INTEGER, DataType.INTEGER)
 
     return accept
 
 
-def _accept_remainder(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
-    whole = set(takes_numbers("%", 2)(facts)) == {Kind.WHOLE}
-    return (Kind.WHOLE if whole else Kind.REAL,) * 2
+def _accept_remainder(domain: tuple[ColumnDomain, ...]) -> tuple[DataType, ...]:
+    whole = set(takes_numbers("%", 2)(domain)) == {DataType.INTEGER}
+    return (DataType.INTEGER if whole else DataType.DOUBLE,) * 2
 
 
-def _whole_or_real(reach: Reach) -> Callable[..., Facts]:
-    return lambda *facts: facts_within(facts[0].kind, reach(*map(interval, facts)))
+def _whole_or_real(contributions: ContributionBounds) -> Callable[..., ColumnDomain]:
+    return lambda *domain: domain_within(domain[0].kind, contributions(*map(interval, domain)))
 
 
 def _sign(value: End) -> int:
@@ -162,9 +164,9 @@ SQUARE = _operation("square", _square, lambda a: a * a, count=1)
 DIVIDE = Function(
     "divide",
     accept=takes_reals("/", 2),
-    result=lambda *facts: facts_within(Kind.REAL, _quotient(*map(interval, facts))),
+    result=lambda *domain: domain_within(DataType.DOUBLE, _quotient(*map(interval, domain))),
     compute=_divide,
-    finite=lambda *facts: is_finite(_quotient(*map(interval, facts))),
+    finite=lambda *domain: is_finite(_quotient(*map(interval, domain))),
     carries=frozenset({0}),
 )
 CUT = Function("cut", accept=_accept_whole("//"), result=_whole_or_real(_cut_reach), compute=_cut)
@@ -198,7 +200,9 @@ ABSOLUTE = Function(
 SIGN = Function(
     "sign",
     accept=takes_numbers("sign", 1),
-    result=lambda facts: facts_within(Kind.WHOLE, spread(_sign(end) for end in interval(facts))),
+    result=lambda domain: domain_within(
+        DataType.INTEGER, spread(_sign(end) for end in interval(domain))
+    ),
     compute=_sign,
 )
 

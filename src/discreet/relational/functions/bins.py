@@ -19,8 +19,8 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.intervals import End, interval
 from discreet.relational.functions.signature import takes_reals
-from discreet.relational.types.column_domain import MAX_VALUES, Facts
-from discreet.relational.types.data_type import SAFE_WHOLE, Kind, kind_of_value
+from discreet.relational.types.column_domain import MAX_VALUES, ColumnDomain
+from discreet.relational.types.data_type import SAFE_WHOLE, DataType, type_of_value
 
 _LARGEST_END = 1e300
 
@@ -33,19 +33,19 @@ def binned(low: End, high: End, count: int) -> Function:
     """
     _check(low, high, count)
     edge = edges(low, high, count)
-    kind = Kind.WHOLE if isinstance(edge(0), int) else Kind.REAL
+    kind = DataType.INTEGER if isinstance(edge(0), int) else DataType.DOUBLE
 
     def compute(value: float) -> End | None:
         inside = float(low) <= value <= float(high)
         return edge(place(value, low, high, count)) if inside else None
 
-    def result(facts: Facts) -> Facts:
-        least, most = interval(facts)
+    def result(domain: ColumnDomain) -> ColumnDomain:
+        least, most = interval(domain)
         if most < float(low) or least > float(high):
-            return Facts(kind, values=())
+            return ColumnDomain(kind, values=())
         first = place(max(float(least), float(low)), low, high, count)
         last = place(min(float(most), float(high)), low, high, count)
-        return Facts(kind, values=tuple(edge(number) for number in range(first, last + 1)))
+        return ColumnDomain(kind, values=tuple(edge(number) for number in range(first, last + 1)))
 
     return Function(
         "bin",
@@ -65,9 +65,9 @@ def bucket(low: End, high: End, count: int) -> Function:
             return 0
         return count + 1 if value >= float(high) else place(value, low, high, count) + 1
 
-    def result(facts: Facts) -> Facts:
-        least, most = interval(facts)
-        return Facts(Kind.WHOLE, low=compute(float(least)), high=compute(float(most)))
+    def result(domain: ColumnDomain) -> ColumnDomain:
+        least, most = interval(domain)
+        return ColumnDomain(DataType.INTEGER, low=compute(float(least)), high=compute(float(most)))
 
     return Function(
         "width_bucket",
@@ -108,4 +108,4 @@ def _check(low: Any, high: Any, count: Any) -> None:
 def _is_end(end: object) -> bool:
     if isinstance(end, int) and not isinstance(end, bool):
         return abs(end) < SAFE_WHOLE
-    return kind_of_value(end) is Kind.REAL and abs(end) <= _LARGEST_END  # type: ignore[arg-type]
+    return type_of_value(end) is DataType.DOUBLE and abs(end) <= _LARGEST_END  # type: ignore[arg-type]

@@ -13,8 +13,8 @@ from typing import Any
 from discreet.core.errors import InvalidParameter
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.signature import Accept, takes, takes_alike, takes_calendar
-from discreet.relational.types.column_domain import Facts, limits
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain, limits
+from discreet.relational.types.data_type import DataType
 
 _PARTS: dict[str, tuple[int, int, Callable[[Any], int]]] = {
     "year": (1, 9999, lambda at: at.year),
@@ -42,15 +42,15 @@ def part(name: str) -> Function:
     """
     least, most, compute = _PARTS[_known("part", name, PARTS)]
 
-    def result(facts: Facts) -> Facts:
+    def result(domain: ColumnDomain) -> ColumnDomain:
         if name == "year":
-            low, high = limits(facts)
-            return Facts(Kind.WHOLE, low=low.year, high=high.year)
-        return Facts(Kind.WHOLE, low=least, high=most)
+            low, high = limits(domain)
+            return ColumnDomain(DataType.INTEGER, low=low.year, high=high.year)
+        return ColumnDomain(DataType.INTEGER, low=least, high=most)
 
     return Function(
         "part",
-        accept=takes(name, Kind.MOMENT) if name in _CLOCK else takes_calendar(name),
+        accept=takes(name, DataType.TIMESTAMP) if name in _CLOCK else takes_calendar(name),
         result=result,
         compute=compute,
         parameters=(name,),
@@ -65,14 +65,18 @@ def truncated(unit: str) -> Function:
     """
     _known("unit", unit, UNITS)
 
-    def result(facts: Facts) -> Facts:
-        low, high = (None if end is None else _floor(unit, end) for end in (facts.low, facts.high))
-        values = _starts(unit, facts.kind, low, high)
-        return Facts(facts.kind, low=low, high=high, values=values)
+    def result(domain: ColumnDomain) -> ColumnDomain:
+        low, high = (
+            None if end is None else _floor(unit, end) for end in (domain.low, domain.high)
+        )
+        values = _starts(unit, domain.kind, low, high)
+        return ColumnDomain(domain.kind, low=low, high=high, values=values)
 
     return Function(
         "truncate",
-        accept=takes("date_trunc", Kind.MOMENT) if unit in _CLOCK else takes_calendar("date_trunc"),
+        accept=takes("date_trunc", DataType.TIMESTAMP)
+        if unit in _CLOCK
+        else takes_calendar("date_trunc"),
         result=result,
         compute=lambda at: _floor(unit, at),
         parameters=(unit,),
@@ -87,11 +91,13 @@ def difference(unit: str) -> Function:
     """
     _known("unit", unit, UNITS)
 
-    def result(first: Facts, second: Facts) -> Facts:
+    def result(first: ColumnDomain, second: ColumnDomain) -> ColumnDomain:
         (first_low, first_high), (second_low, second_high) = limits(first), limits(second)
         # Always bounded: all days lie between the years 1 and 9999.
         low = _index(unit, second_low) - _index(unit, first_high)
-        return Facts(Kind.WHOLE, low=low, high=_index(unit, second_high) - _index(unit, first_low))
+        return ColumnDomain(
+            DataType.INTEGER, low=low, high=_index(unit, second_high) - _index(unit, first_low)
+        )
 
     return Function(
         "difference",
@@ -103,15 +109,15 @@ def difference(unit: str) -> Function:
 
 
 def _accept_difference(unit: str) -> Accept:
-    moments = takes("date_diff", Kind.MOMENT, Kind.MOMENT)
+    moments = takes("date_diff", DataType.TIMESTAMP, DataType.TIMESTAMP)
     alike = takes_alike("date_diff", least=2, most=2)
 
-    def accept(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
-        kinds = moments(facts)
+    def accept(domain: tuple[ColumnDomain, ...]) -> tuple[DataType, ...]:
+        kinds = moments(domain)
         if unit in _CLOCK:
             return kinds
-        common = alike(facts)
-        return common if common[0].is_calendar else (Kind.DATE, Kind.DATE)
+        common = alike(domain)
+        return common if common[0].is_calendar else (DataType.DATE, DataType.DATE)
 
     return accept
 
@@ -152,7 +158,7 @@ def _index(unit: str, at: date) -> int:
     return (at.toordinal() * 86_400 + seconds) // _CLOCK[unit]
 
 
-def _starts(unit: str, kind: Kind, low: Any, high: Any) -> tuple[object, ...] | None:
+def _starts(unit: str, kind: DataType, low: Any, high: Any) -> tuple[object, ...] | None:
     """Every start of a unit between two of them, where they are few."""
     if low is None or high is None or _index(unit, high) - _index(unit, low) > _FEW:
         return None

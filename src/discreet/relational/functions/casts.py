@@ -16,10 +16,10 @@ from datetime import date, datetime, time
 from typing import Any, TypeVar
 
 from discreet.relational.functions.function import Function, always
-from discreet.relational.functions.intervals import facts_within, interval
+from discreet.relational.functions.intervals import domain_within, interval
 from discreet.relational.functions.signature import Accept, clash
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import LARGEST_WHOLE, Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import LARGEST_WHOLE, DataType
 
 WHOLE_FORM = "[+-]?[0-9]{1,18}"
 REAL_FORM = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,9})?"
@@ -27,17 +27,17 @@ DATE_FORM = "([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-[0-9]{2}-[0-9]
 MOMENT_FORM = DATE_FORM + r"([ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?)?"
 TRUE_WORDS = ("true", "t", "yes", "1")
 FALSE_WORDS = ("false", "f", "no", "0")
-LONGEST: dict[Kind, int] = {
-    Kind.WHOLE: len("-9223372036854775807"),
-    Kind.REAL: len("-2.2250738585072014e-308"),
-    Kind.TRUTH: len("false"),
-    Kind.DATE: len("2024-12-31"),
-    Kind.MOMENT: len("2024-12-31 23:59:59.999999"),
+LONGEST: dict[DataType, int] = {
+    DataType.INTEGER: len("-9223372036854775807"),
+    DataType.DOUBLE: len("-2.2250738585072014e-308"),
+    DataType.BOOLEAN: len("false"),
+    DataType.DATE: len("2024-12-31"),
+    DataType.TIMESTAMP: len("2024-12-31 23:59:59.999999"),
 }
 """The most letters of a value written as text."""
 
 
-def cast(kind: Kind) -> Function:
+def cast(kind: DataType) -> Function:
     """The conversion to ``kind``.
 
     >>> cast(Kind.WHOLE).apply(["12x"], Kind.WHOLE) is None
@@ -120,64 +120,71 @@ def _parsed(form: str, text: str, read: Callable[[str], _Read]) -> _Read | None:
         return None
 
 
-_SOURCES: dict[Kind, tuple[Kind, ...]] = {
-    Kind.WHOLE: (Kind.WHOLE, Kind.REAL, Kind.TEXT, Kind.TRUTH),
-    Kind.REAL: (Kind.WHOLE, Kind.REAL, Kind.TEXT),
-    Kind.TEXT: tuple(Kind),
-    Kind.TRUTH: (Kind.WHOLE, Kind.TEXT, Kind.TRUTH),
-    Kind.DATE: (Kind.TEXT, Kind.DATE, Kind.MOMENT),
-    Kind.MOMENT: (Kind.TEXT, Kind.DATE, Kind.MOMENT),
+_SOURCES: dict[DataType, tuple[DataType, ...]] = {
+    DataType.INTEGER: (DataType.INTEGER, DataType.DOUBLE, DataType.TEXT, DataType.BOOLEAN),
+    DataType.DOUBLE: (DataType.INTEGER, DataType.DOUBLE, DataType.TEXT),
+    DataType.TEXT: tuple(DataType),
+    DataType.BOOLEAN: (DataType.INTEGER, DataType.TEXT, DataType.BOOLEAN),
+    DataType.DATE: (DataType.TEXT, DataType.DATE, DataType.TIMESTAMP),
+    DataType.TIMESTAMP: (DataType.TEXT, DataType.DATE, DataType.TIMESTAMP),
 }
 
 
-def _accept(kind: Kind) -> Accept:
-    def accept(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
-        if len(facts) != 1 or not (facts[0].empty or facts[0].kind in _SOURCES[kind]):
+def _accept(kind: DataType) -> Accept:
+    def accept(domain: tuple[ColumnDomain, ...]) -> tuple[DataType, ...]:
+        if len(domain) != 1 or not (domain[0].empty or domain[0].kind in _SOURCES[kind]):
             sources = " or ".join(source.value for source in _SOURCES[kind])
             raise clash(
                 name=f"CAST to {kind.value}",
                 expected=sources,
-                facts=facts,
+                domain=domain,
                 remedy="Use CASE or a comparison.",
             )
-        return (facts[0].kind if facts[0].kind in _SOURCES[kind] else kind,)
+        return (domain[0].kind if domain[0].kind in _SOURCES[kind] else kind,)
 
     return accept
 
 
-def _result(kind: Kind) -> Callable[[Facts], Facts]:
-    def result(facts: Facts) -> Facts:
-        if facts.kind is kind or facts.empty:
-            return facts.as_kind(kind)
-        if (facts.kind, kind) in ((Kind.WHOLE, Kind.REAL), (Kind.DATE, Kind.MOMENT)):
-            return facts.as_kind(kind)
-        if (facts.kind, kind) == (Kind.MOMENT, Kind.DATE):
-            return Facts(kind, low=facts.low, high=facts.high)
-        if (facts.kind, kind) == (Kind.REAL, Kind.WHOLE):
-            low, high = (end if math.isinf(end) else round(end) for end in interval(facts))
+def _result(kind: DataType) -> Callable[[ColumnDomain], ColumnDomain]:
+    def result(domain: ColumnDomain) -> ColumnDomain:
+        if domain.kind is kind or domain.empty:
+            return domain.as_kind(kind)
+        if (domain.kind, kind) in (
+            (DataType.INTEGER, DataType.DOUBLE),
+            (DataType.DATE, DataType.TIMESTAMP),
+        ):
+            return domain.as_kind(kind)
+        if (domain.kind, kind) == (DataType.TIMESTAMP, DataType.DATE):
+            return ColumnDomain(kind, low=domain.low, high=domain.high)
+        if (domain.kind, kind) == (DataType.DOUBLE, DataType.INTEGER):
+            low, high = (end if math.isinf(end) else round(end) for end in interval(domain))
             return (
                 _nothing(kind)
                 if low > LARGEST_WHOLE or high < -LARGEST_WHOLE
-                else (facts_within(kind, (low, high)))
+                else (domain_within(kind, (low, high)))
             )
-        if (facts.kind, kind) == (Kind.TRUTH, Kind.WHOLE):
-            return Facts(kind, low=0, high=1)
-        return Facts(kind, length=LONGEST[facts.kind]) if kind is Kind.TEXT else Facts(kind)
+        if (domain.kind, kind) == (DataType.BOOLEAN, DataType.INTEGER):
+            return ColumnDomain(kind, low=0, high=1)
+        return (
+            ColumnDomain(kind, length=LONGEST[domain.kind])
+            if kind is DataType.TEXT
+            else ColumnDomain(kind)
+        )
 
     return result
 
 
-def _nothing(kind: Kind) -> Facts:
-    return Facts(kind, values=())
+def _nothing(kind: DataType) -> ColumnDomain:
+    return ColumnDomain(kind, values=())
 
 
-_COMPUTE: dict[Kind, Callable[[Any], object]] = {
-    Kind.WHOLE: _whole_from,
-    Kind.REAL: _real_from,
-    Kind.TEXT: _text_from,
-    Kind.TRUTH: _truth_from,
-    Kind.DATE: _date_from,
-    Kind.MOMENT: _moment_from,
+_COMPUTE: dict[DataType, Callable[[Any], object]] = {
+    DataType.INTEGER: _whole_from,
+    DataType.DOUBLE: _real_from,
+    DataType.TEXT: _text_from,
+    DataType.BOOLEAN: _truth_from,
+    DataType.DATE: _date_from,
+    DataType.TIMESTAMP: _moment_from,
 }
 _CASTS = {
     kind: Function(
@@ -187,12 +194,14 @@ _CASTS = {
         compute=_COMPUTE[kind],
         parameters=(kind,),
         # Engines write reals as text in different ways.
-        exact=lambda facts, kind=kind: not (kind is Kind.TEXT and facts.kind is Kind.REAL),
+        exact=lambda domain, kind=kind: (
+            not (kind is DataType.TEXT and domain.kind is DataType.DOUBLE)
+        ),
         # Text may spell a number beyond the doubles.
-        finite=lambda facts: facts.kind is not Kind.TEXT,
+        finite=lambda domain: domain.kind is not DataType.TEXT,
         fits=always,
     )
-    for kind in Kind
+    for kind in DataType
 }
 
 FUNCTIONS = tuple(_CASTS.values())

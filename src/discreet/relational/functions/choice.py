@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet.relational.functions.function import Function, always
 from discreet.relational.functions.signature import takes_alike
-from discreet.relational.types.column_domain import Facts, hull
+from discreet.relational.types.column_domain import ColumnDomain, hull
 
 MAX_ALTERNATIVES = 100
 MAX_EXTREMES = 8
@@ -20,30 +20,30 @@ def _coalesce(*values: object) -> object:
     return next((value for value in values if value is not None), None)
 
 
-def _least(*facts: Facts) -> Facts:
+def _least(*domain: ColumnDomain) -> ColumnDomain:
     """The least is below every upper bound there is, but may be any argument's lowest."""
-    lows = [part.low for part in facts]
-    highs = [part.high for part in facts if part.high is not None]
-    return _within(facts, None if None in lows else min(lows), min(highs, default=None))
+    lows = [part.low for part in domain]
+    highs = [part.high for part in domain if part.high is not None]
+    return _within(domain, None if None in lows else min(lows), min(highs, default=None))
 
 
-def _greatest(*facts: Facts) -> Facts:
-    lows = [part.low for part in facts if part.low is not None]
-    highs = [part.high for part in facts]
-    return _within(facts, max(lows, default=None), None if None in highs else max(highs))
+def _greatest(*domain: ColumnDomain) -> ColumnDomain:
+    lows = [part.low for part in domain if part.low is not None]
+    highs = [part.high for part in domain]
+    return _within(domain, max(lows, default=None), None if None in highs else max(highs))
 
 
-def _within(facts: tuple[Facts, ...], low: Any, high: Any) -> Facts:
-    kind = facts[0].kind
+def _within(domain: tuple[ColumnDomain, ...], low: Any, high: Any) -> ColumnDomain:
+    kind = domain[0].kind
     if kind.has_bounds:
-        return Facts(kind, low=low, high=high)
-    return hull(kind, facts)
+        return ColumnDomain(kind, low=low, high=high)
+    return hull(kind, domain)
 
 
 COALESCE = Function(
     "coalesce",
     accept=takes_alike("COALESCE", least=1, most=MAX_ALTERNATIVES),
-    result=lambda *facts: hull(facts[0].kind, facts),
+    result=lambda *domain: hull(domain[0].kind, domain),
     compute=_coalesce,
     strict=False,
     fits=always,

@@ -12,15 +12,15 @@ from typing import Any
 
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.signature import takes_alike
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 
 MAX_LISTED = 10_000
 
 
-def truth(*_: Facts) -> Facts:
+def truth(*_: ColumnDomain) -> ColumnDomain:
     """Nothing is known of a truth value but that it is one."""
-    return Facts(Kind.TRUTH)
+    return ColumnDomain(DataType.BOOLEAN)
 
 
 def _comparison(

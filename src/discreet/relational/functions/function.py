@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import TEXT_LIMIT, Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import TEXT_LIMIT, DataType
 
 
-def always(*_: Facts) -> bool:
+def always(*_: ColumnDomain) -> bool:
     """The answer of a function that is exact, finite or fits whatever it is given."""
     return True
 
 
-def never(*_: Facts) -> bool:
+def never(*_: ColumnDomain) -> bool:
     """The answer of a function that is exact, or finite, for no arguments."""
     return False
 
@@ -44,8 +44,10 @@ class Function:
     """
 
     name: str
-    accept: Callable[[tuple[Facts, ...]], tuple[Kind, ...]] = field(compare=False, repr=False)
-    result: Callable[..., Facts] = field(compare=False, repr=False)
+    accept: Callable[[tuple[ColumnDomain, ...]], tuple[DataType, ...]] = field(
+        compare=False, repr=False
+    )
+    result: Callable[..., ColumnDomain] = field(compare=False, repr=False)
     compute: Callable[..., Any] = field(compare=False, repr=False)
     parameters: tuple[object, ...] = ()
     strict: bool = field(default=True, compare=False, repr=False)
@@ -55,7 +57,7 @@ class Function:
     fits: Callable[..., bool] = field(default=never, compare=False, repr=False)
     carries: frozenset[int] = field(default=frozenset(), compare=False, repr=False)
 
-    def apply(self, values: Iterable[object], kind: Kind) -> object:
+    def apply(self, values: Iterable[object], kind: DataType) -> object:
         """The value of the function where its result has the given kind; None for NULL.
 
         Guarantee: no exception, and a result in the universe of its kind.
@@ -67,5 +69,5 @@ class Function:
         if kind.is_number and value is not None:
             if isinstance(value, float) and not math.isfinite(value):
                 return None
-            return int(value) if kind is Kind.WHOLE else float(value)
+            return int(value) if kind is DataType.INTEGER else float(value)
         return value[:TEXT_LIMIT] if isinstance(value, str) else value

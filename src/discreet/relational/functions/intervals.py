@@ -10,29 +10,29 @@ import math
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import LARGEST_REAL, SAFE_WHOLE, Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import LARGEST_REAL, SAFE_WHOLE, DataType
 
 End: TypeAlias = int | float
 Interval: TypeAlias = tuple[End, End]
 
 
-def interval(facts: Facts) -> Interval:
+def interval(domain: ColumnDomain) -> Interval:
     """The bounds of a number, infinite where unknown."""
-    low = -math.inf if facts.low is None else facts.low
-    high = math.inf if facts.high is None else facts.high
+    low = -math.inf if domain.low is None else domain.low
+    high = math.inf if domain.high is None else domain.high
     return low, high
 
 
-def facts_within(kind: Kind, ends: Interval) -> Facts:
+def domain_within(kind: DataType, ends: Interval) -> ColumnDomain:
     """Facts of a number in the interval; ends outside the doubles, on either side, are no bounds.
 
     So is an interval that is none: NaN, or ends that cross, say nothing about any row.
     """
     low, high = ends
     if not low <= high:
-        return Facts(kind)
-    return Facts(
+        return ColumnDomain(kind)
+    return ColumnDomain(
         kind,
         low=low if abs(low) <= LARGEST_REAL else None,
         high=high if abs(high) <= LARGEST_REAL else None,

@@ -5,26 +5,26 @@ from __future__ import annotations
 from discreet.relational.functions.comparison import truth
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.signature import Accept, clash, takes
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 
 MAX_CONDITIONS = 10_000
 
 
 def _takes_conditions(name: str) -> Accept:
-    def accept(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
-        conditions = all(part.empty or part.kind is Kind.TRUTH for part in facts)
-        if not conditions or not 1 <= len(facts) <= MAX_CONDITIONS:
-            raise clash(name, "conditions", facts, "Compare: x <> 0, x IS NOT NULL.")
-        return (Kind.TRUTH,) * len(facts)
+    def accept(domain: tuple[ColumnDomain, ...]) -> tuple[DataType, ...]:
+        conditions = all(part.empty or part.kind is DataType.BOOLEAN for part in domain)
+        if not conditions or not 1 <= len(domain) <= MAX_CONDITIONS:
+            raise clash(name, "conditions", domain, "Compare: x <> 0, x IS NOT NULL.")
+        return (DataType.BOOLEAN,) * len(domain)
 
     return accept
 
 
-def _takes_anything(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
-    if len(facts) != 1:
-        raise clash(name="IS NULL", expected="one value", facts=facts, remedy="Write x IS NULL.")
-    return (facts[0].kind,)
+def _takes_anything(domain: tuple[ColumnDomain, ...]) -> tuple[DataType, ...]:
+    if len(domain) != 1:
+        raise clash(name="IS NULL", expected="one value", domain=domain, remedy="Write x IS NULL.")
+    return (domain[0].kind,)
 
 
 def _and(*values: bool | None) -> bool | None:
@@ -37,16 +37,20 @@ def _or(*values: bool | None) -> bool | None:
 
 AND = Function("and", _takes_conditions("AND"), truth, _and, strict=False, commutative=True)
 OR = Function("or", _takes_conditions("OR"), truth, _or, strict=False, commutative=True)
-NOT = Function("not", takes("NOT", Kind.TRUTH), truth, lambda value: not value)
+NOT = Function("not", takes("NOT", DataType.BOOLEAN), truth, lambda value: not value)
 IS_NULL = Function("is null", _takes_anything, truth, lambda value: value is None, strict=False)
 IS_NOT_NULL = Function(
     "is not null", _takes_anything, truth, lambda value: value is not None, strict=False
 )
 IS_TRUE = Function(
-    "is true", takes("IS TRUE", Kind.TRUTH), truth, lambda value: value is True, strict=False
+    "is true", takes("IS TRUE", DataType.BOOLEAN), truth, lambda value: value is True, strict=False
 )
 IS_FALSE = Function(
-    "is false", takes("IS FALSE", Kind.TRUTH), truth, lambda value: value is False, strict=False
+    "is false",
+    takes("IS FALSE", DataType.BOOLEAN),
+    truth,
+    lambda value: value is False,
+    strict=False,
 )
 
 FUNCTIONS = (AND, OR, NOT, IS_NULL, IS_NOT_NULL, IS_TRUE, IS_FALSE)

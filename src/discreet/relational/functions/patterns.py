@@ -18,7 +18,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.functions.comparison import truth
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.signature import takes
-from discreet.relational.types.data_type import Kind, kind_of_value
+from discreet.relational.types.data_type import DataType, type_of_value
 
 MAX_PATTERN = 1_000
 MAX_WILDCARDS = 5
@@ -88,7 +88,7 @@ def like(pattern: str, escape: str = "") -> Function:
     regex = re.compile(spelled.committed())
     return Function(
         "like",
-        accept=takes("LIKE", Kind.TEXT),
+        accept=takes("LIKE", DataType.TEXT),
         result=truth,
         compute=lambda text: regex.fullmatch(text) is not None,
         parameters=(spelled.text,),
@@ -96,7 +96,7 @@ def like(pattern: str, escape: str = "") -> Function:
 
 
 def _respelled(pattern: str, escape: str) -> str:
-    if kind_of_value(pattern) is not Kind.TEXT or len(pattern) > MAX_PATTERN or len(escape) > 1:
+    if type_of_value(pattern) is not DataType.TEXT or len(pattern) > MAX_PATTERN or len(escape) > 1:
         raise _refused(pattern, f"a pattern of at most {MAX_PATTERN} letters and one escape")
     parts: list[str] = []
     letters = iter(pattern)

@@ -13,18 +13,18 @@ from collections.abc import Callable
 from discreet.relational.functions.function import Function, never
 from discreet.relational.functions.intervals import (
     Interval,
-    facts_within,
+    domain_within,
     interval,
     is_finite,
     spread,
     widened,
 )
 from discreet.relational.functions.signature import takes_reals
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 
 _TINIEST = math.ulp(0.0)
-_NOTHING = Facts(Kind.REAL, values=())
+_NOTHING = ColumnDomain(DataType.DOUBLE, values=())
 
 
 def _total(compute: Callable[..., float], *values: float) -> float:
@@ -38,36 +38,36 @@ def _total(compute: Callable[..., float], *values: float) -> float:
 
 
 def _logarithm(name: str, compute: Callable[[float], float]) -> Function:
-    def reach(facts: Facts) -> Facts:
-        low, high = interval(facts)
+    def contributions(domain: ColumnDomain) -> ColumnDomain:
+        low, high = interval(domain)
         if high <= 0:
             return _NOTHING
         # No positive double is smaller than the tiniest, so logarithms have a least value.
         least = compute(max(low, _TINIEST))
-        return facts_within(
-            Kind.REAL, widened((least, math.inf if math.isinf(high) else compute(high)))
+        return domain_within(
+            DataType.DOUBLE, widened((least, math.inf if math.isinf(high) else compute(high)))
         )
 
     return Function(
         name,
         accept=takes_reals(name, 1),
-        result=reach,
+        result=contributions,
         compute=lambda value: compute(value) if value > 0 else None,
         exact=never,
-        finite=lambda facts: facts.bounded and facts.low > 0,
+        finite=lambda domain: domain.bounded and domain.low > 0,
         carries=frozenset({0}),
     )
 
 
-def _root_reach(facts: Facts) -> Facts:
-    low, high = interval(facts)
+def _root_reach(domain: ColumnDomain) -> ColumnDomain:
+    low, high = interval(domain)
     if high < 0:
         return _NOTHING
-    return facts_within(Kind.REAL, (math.sqrt(max(low, 0.0)), math.sqrt(high)))
+    return domain_within(DataType.DOUBLE, (math.sqrt(max(low, 0.0)), math.sqrt(high)))
 
 
-def _exponential_reach(facts: Facts) -> Interval:
-    low, high = (_total(math.exp, end) for end in interval(facts))
+def _exponential_reach(domain: ColumnDomain) -> Interval:
+    low, high = (_total(math.exp, end) for end in interval(domain))
     low, high = widened((low, high))
     return max(low, 0.0), high
 
@@ -78,7 +78,7 @@ def _power(base: float, exponent: float) -> float:
     return -value if math.isinf(value) and base < 0 and exponent % 2 == 1 else value
 
 
-def _power_reach(base: Facts, exponent: Facts) -> Interval:
+def _power_reach(base: ColumnDomain, exponent: ColumnDomain) -> Interval:
     """Bounds of a power, at the corners where it is monotone between them."""
     anywhere = (-math.inf, math.inf)
     if not base.bounded or not exponent.bounded:
@@ -116,24 +116,24 @@ SQRT = Function(
     accept=takes_reals("sqrt", 1),
     result=_root_reach,
     compute=lambda value: _total(math.sqrt, value),
-    finite=lambda facts: facts.bounded and facts.low >= 0,
+    finite=lambda domain: domain.bounded and domain.low >= 0,
     carries=frozenset({0}),
 )
 EXP = Function(
     "exp",
     accept=takes_reals("exp", 1),
-    result=lambda facts: facts_within(Kind.REAL, _exponential_reach(facts)),
+    result=lambda domain: domain_within(DataType.DOUBLE, _exponential_reach(domain)),
     compute=lambda value: _total(math.exp, value),
     exact=never,
-    finite=lambda facts: is_finite(_exponential_reach(facts)),
+    finite=lambda domain: is_finite(_exponential_reach(domain)),
 )
 POWER = Function(
     "power",
     accept=takes_reals("power", 2),
-    result=lambda *facts: facts_within(Kind.REAL, _power_reach(*facts)),
+    result=lambda *domain: domain_within(DataType.DOUBLE, _power_reach(*domain)),
     compute=_power,
     exact=never,
-    finite=lambda *facts: is_finite(_power_reach(*facts)),
+    finite=lambda *domain: is_finite(_power_reach(*domain)),
 )
 
 FUNCTIONS = (LN, LOG10, LOG2, SQRT, EXP, POWER)

@@ -16,14 +16,14 @@ from discreet.relational.functions.function import Function
 from discreet.relational.functions.intervals import (
     End,
     Interval,
-    facts_within,
+    domain_within,
     interval,
     is_finite,
     is_safe_whole,
 )
 from discreet.relational.functions.signature import Accept, takes_numbers
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import LARGEST_REAL, Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import LARGEST_REAL, DataType
 
 MAX_DIGITS = 15
 _FEW = 10_000
@@ -31,12 +31,12 @@ _FEW = 10_000
 _EXACT = 2**53
 
 
-def _result(compute: Callable[[float], float], facts: Facts) -> Facts:
-    if facts.kind is Kind.WHOLE:
-        return facts
-    low, high = (_end(compute, end) for end in interval(facts))
-    kind = Kind.WHOLE if is_safe_whole((low, high)) else Kind.REAL
-    return facts_within(kind, (low, high))
+def _result(compute: Callable[[float], float], domain: ColumnDomain) -> ColumnDomain:
+    if domain.kind is DataType.INTEGER:
+        return domain
+    low, high = (_end(compute, end) for end in interval(domain))
+    kind = DataType.INTEGER if is_safe_whole((low, high)) else DataType.DOUBLE
+    return domain_within(kind, (low, high))
 
 
 def _rounding(name: str, compute: Callable[[float], float]) -> Function:
@@ -44,7 +44,7 @@ def _rounding(name: str, compute: Callable[[float], float]) -> Function:
     return Function(
         name,
         accept=takes_numbers(name, 1),
-        result=lambda facts: _result(compute, facts),
+        result=lambda domain: _result(compute, domain),
         compute=lambda value: value if isinstance(value, int) else compute(value),
         carries=frozenset({0}),
     )
@@ -84,18 +84,18 @@ def rounded_to(digits: int) -> Function:
             return math.nan
         return half_away(shifted) / scale if digits > 0 else half_away(shifted) * scale
 
-    def ends(facts: Facts) -> Interval:
-        low, high = (_end(compute, end) for end in interval(facts))
+    def ends(domain: ColumnDomain) -> Interval:
+        low, high = (_end(compute, end) for end in interval(domain))
         return low, high
 
-    def result(facts: Facts) -> Facts:
-        low, high = ends(facts)
-        if digits > 0 and facts.kind is Kind.REAL:
+    def result(domain: ColumnDomain) -> ColumnDomain:
+        low, high = ends(domain)
+        if digits > 0 and domain.kind is DataType.DOUBLE:
             return replace(
-                facts_within(Kind.REAL, (low, high)), values=_multiples(low, high, 1, scale)
+                domain_within(DataType.DOUBLE, (low, high)), values=_multiples(low, high, 1, scale)
             )
-        whole = facts.kind is Kind.WHOLE or is_safe_whole((low, high))
-        known = facts_within(Kind.WHOLE if whole else Kind.REAL, (low, high))
+        whole = domain.kind is DataType.INTEGER or is_safe_whole((low, high))
+        known = domain_within(DataType.INTEGER if whole else DataType.DOUBLE, (low, high))
         return replace(known, values=_multiples(low, high, scale, 1)) if digits < 0 else known
 
     return Function(
@@ -104,9 +104,9 @@ def rounded_to(digits: int) -> Function:
         result=result,
         compute=compute,
         parameters=(digits,),
-        finite=lambda facts: (
-            is_finite(interval(facts))
-            and max(map(abs, interval(facts))) < LARGEST_REAL / (2 * scale)
+        finite=lambda domain: (
+            is_finite(interval(domain))
+            and max(map(abs, interval(domain))) < LARGEST_REAL / (2 * scale)
         ),
         carries=frozenset({0}),
     )
@@ -143,12 +143,12 @@ def _whole_tens(value: int, scale: int) -> int:
 def _accept_tens(scale: int) -> Accept:
     numbers = takes_numbers("round", 1)
 
-    def accept(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
-        (kind,) = numbers(facts)
-        low, high = interval(facts[0])
+    def accept(domain: tuple[ColumnDomain, ...]) -> tuple[DataType, ...]:
+        (kind,) = numbers(domain)
+        low, high = interval(domain[0])
         # Half a unit is added before the division, which must not overflow either.
         fits = is_safe_whole((low - scale, high + scale))
-        return (kind if fits else Kind.REAL,)
+        return (kind if fits else DataType.DOUBLE,)
 
     return accept
 

@@ -13,8 +13,8 @@ from typing import Any
 from discreet.core.errors import InvalidParameter
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.signature import takes, takes_calendar
-from discreet.relational.types.column_domain import Facts, limits
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain, limits
+from discreet.relational.types.data_type import DataType
 
 _MOST = {"month": 120_000, "day": 3_660_000, "second": 3_660_000 * 86_400}
 MULTIPLES = {
@@ -44,13 +44,13 @@ def shifted(amount: int, unit: str) -> Function:
             remedy="Write d + INTERVAL 30 DAY.",
         )
 
-    def result(facts: Facts) -> Facts:
-        low, high = bound(facts.low, time.min), bound(facts.high, time.max)
-        nearest, before = (low, facts.low) if amount > 0 else (high, facts.high)
+    def result(domain: ColumnDomain) -> ColumnDomain:
+        low, high = bound(domain.low, time.min), bound(domain.high, time.max)
+        nearest, before = (low, domain.low) if amount > 0 else (high, domain.high)
         if before is not None and nearest is None:
             # Even the nearest one leaves the calendar.
-            return Facts(facts.kind, values=())
-        return Facts(facts.kind, low=low, high=high)
+            return ColumnDomain(domain.kind, values=())
+        return ColumnDomain(domain.kind, low=low, high=high)
 
     def bound(end: Any, clock: time) -> Any:
         after = None if end is None else moved(end)
@@ -62,7 +62,7 @@ def shifted(amount: int, unit: str) -> Function:
     second = unit == "second"
     return Function(
         "shift",
-        accept=takes("interval of the clock", Kind.MOMENT)
+        accept=takes("interval of the clock", DataType.TIMESTAMP)
         if second
         else takes_calendar("interval"),
         result=result,
@@ -101,16 +101,18 @@ def _day(year: int, month: int, day: int) -> date | None:
         return None
 
 
-def _day_result(year: Facts, month: Facts, day: Facts) -> Facts:
+def _day_result(year: ColumnDomain, month: ColumnDomain, day: ColumnDomain) -> ColumnDomain:
     low, high = limits(year)
     if low > 9999 or high < 1:
-        return Facts(Kind.DATE, values=())
-    return Facts(Kind.DATE, low=date(max(low, 1), 1, 1), high=date(min(high, 9999), 12, 31))
+        return ColumnDomain(DataType.DATE, values=())
+    return ColumnDomain(
+        DataType.DATE, low=date(max(low, 1), 1, 1), high=date(min(high, 9999), 12, 31)
+    )
 
 
 MAKE_DATE = Function(
     "make_date",
-    accept=takes("make_date", Kind.WHOLE, Kind.WHOLE, Kind.WHOLE),
+    accept=takes("make_date", DataType.INTEGER, DataType.INTEGER, DataType.INTEGER),
     result=_day_result,
     compute=_day,
 )

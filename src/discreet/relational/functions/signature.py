@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from discreet.core.errors import Mismatch
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 
-Accept = Callable[[tuple[Facts, ...]], tuple[Kind, ...]]
+Accept = Callable[[tuple[ColumnDomain, ...]], tuple[DataType, ...]]
 
 
-def clash(name: str, expected: str, facts: Sequence[Facts], remedy: str) -> Mismatch:
+def clash(name: str, expected: str, domain: Sequence[ColumnDomain], remedy: str) -> Mismatch:
     """The refusal of arguments of the wrong kind; kinds are public."""
     return Mismatch(
         code="type_clash",
         expectation=f"{expected} for {name}",
-        received=", ".join(part.kind.value for part in facts) or "nothing",
+        received=", ".join(part.kind.value for part in domain) or "nothing",
         remedy=remedy,
     )
 
 
-def takes(name: str, *kinds: Kind) -> Accept:
+def takes(name: str, *kinds: DataType) -> Accept:
     """Exactly these kinds, one for each argument; dates pass for moments, wholes for reals."""
 
-    def accept(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
-        if len(facts) == len(kinds) and all(map(_fits, facts, kinds)):
+    def accept(domain: tuple[ColumnDomain, ...]) -> tuple[DataType, ...]:
+        if len(domain) == len(kinds) and all(map(_fits, domain, kinds)):
             return kinds
         expected = ", ".join(kind.value for kind in kinds)
-        raise clash(name, expected, facts, "Convert with CAST(x AS ...), or use another function.")
+        raise clash(name, expected, domain, "Convert with CAST(x AS ...), or use another function.")
 
     return accept
 
@@ -36,15 +36,15 @@ def takes(name: str, *kinds: Kind) -> Accept:
 def takes_numbers(name: str, count: int) -> Accept:
     """As many numbers as said, each kept in its kind."""
 
-    def accept(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
-        if len(facts) != count or not all(part.empty or part.kind.is_number for part in facts):
+    def accept(domain: tuple[ColumnDomain, ...]) -> tuple[DataType, ...]:
+        if len(domain) != count or not all(part.empty or part.kind.is_number for part in domain):
             raise clash(
                 name,
                 "one number" if count == 1 else f"{count} numbers",
-                facts,
+                domain,
                 "Convert text with CAST(x AS DOUBLE); count truth values with CASE.",
             )
-        return tuple(part.kind if part.kind.is_number else Kind.WHOLE for part in facts)
+        return tuple(part.kind if part.kind.is_number else DataType.INTEGER for part in domain)
 
     return accept
 
@@ -52,16 +52,16 @@ def takes_numbers(name: str, count: int) -> Accept:
 def takes_reals(name: str, count: int) -> Accept:
     """As many numbers as said, all as REAL."""
     numbers = takes_numbers(name, count)
-    return lambda facts: (Kind.REAL,) * len(numbers(facts))
+    return lambda domain: (DataType.DOUBLE,) * len(numbers(domain))
 
 
 def takes_calendar(name: str) -> Accept:
     """One day or moment, kept in its kind."""
 
-    def accept(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
-        if len(facts) != 1 or not (facts[0].empty or facts[0].kind.is_calendar):
-            raise clash(name, "one date or moment", facts, "Convert text with CAST(x AS DATE).")
-        return (facts[0].kind if facts[0].kind.is_calendar else Kind.DATE,)
+    def accept(domain: tuple[ColumnDomain, ...]) -> tuple[DataType, ...]:
+        if len(domain) != 1 or not (domain[0].empty or domain[0].kind.is_calendar):
+            raise clash(name, "one date or moment", domain, "Convert text with CAST(x AS DATE).")
+        return (domain[0].kind if domain[0].kind.is_calendar else DataType.DATE,)
 
     return accept
 
@@ -69,29 +69,29 @@ def takes_calendar(name: str) -> Accept:
 def takes_alike(name: str, *, least: int, most: int) -> Accept:
     """Several values of one kind, after promotion; WHOLE becomes REAL and DATE becomes MOMENT."""
 
-    def accept(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
-        if not least <= len(facts) <= most:
+    def accept(domain: tuple[ColumnDomain, ...]) -> tuple[DataType, ...]:
+        if not least <= len(domain) <= most:
             count = f"{least}" if least == most else f"{least} to {most}"
-            raise clash(name, f"{count} arguments", facts, "Check the number of arguments.")
-        return (common_kind(name, facts),) * len(facts)
+            raise clash(name, f"{count} arguments", domain, "Check the number of arguments.")
+        return (common_kind(name, domain),) * len(domain)
 
     return accept
 
 
-def common_kind(name: str, facts: Sequence[Facts]) -> Kind:
+def common_kind(name: str, domain: Sequence[ColumnDomain]) -> DataType:
     """The kind that all have or can be promoted to; NULL has any."""
-    kinds = {part.kind for part in facts if not part.empty}
+    kinds = {part.kind for part in domain if not part.empty}
     if not kinds:
-        return facts[0].kind
+        return domain[0].kind
     if len(kinds) == 1:
         return kinds.pop()
-    if kinds == {Kind.WHOLE, Kind.REAL}:
-        return Kind.REAL
-    if kinds == {Kind.DATE, Kind.MOMENT}:
-        return Kind.MOMENT
-    raise clash(name, "values of one kind", facts, "Convert one of them with CAST(x AS ...).")
+    if kinds == {DataType.INTEGER, DataType.DOUBLE}:
+        return DataType.DOUBLE
+    if kinds == {DataType.DATE, DataType.TIMESTAMP}:
+        return DataType.TIMESTAMP
+    raise clash(name, "values of one kind", domain, "Convert one of them with CAST(x AS ...).")
 
 
-def _fits(facts: Facts, kind: Kind) -> bool:
-    promoted = {(Kind.WHOLE, Kind.REAL), (Kind.DATE, Kind.MOMENT)}
-    return facts.empty or facts.kind is kind or (facts.kind, kind) in promoted
+def _fits(domain: ColumnDomain, kind: DataType) -> bool:
+    promoted = {(DataType.INTEGER, DataType.DOUBLE), (DataType.DATE, DataType.TIMESTAMP)}
+    return domain.empty or domain.kind is kind or (domain.kind, kind) in promoted

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 
 
 def _classes(names: Mapping[str, tuple[str, ...]]) -> dict[type[exp.Expression], tuple[str, ...]]:
@@ -89,14 +89,14 @@ CALLS: Mapping[type[exp.Expression], tuple[str, ...]] = _classes(
 HARMLESS = ("typed", "safe", "coalesce", "ignore_nulls", "date_part_boundary", "big_int")
 """Marks that sqlglot sets by itself when it reads DuckDB's language."""
 
-TYPES: Mapping[str, Kind] = {
-    **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT", "INT128"), Kind.WHOLE),
-    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINT", "UBIGINT"), Kind.WHOLE),
-    **dict.fromkeys(("FLOAT", "DOUBLE"), Kind.REAL),
-    **dict.fromkeys(("TEXT", "VARCHAR", "CHAR"), Kind.TEXT),
-    "BOOLEAN": Kind.TRUTH,
-    "DATE": Kind.DATE,
-    **dict.fromkeys(("TIMESTAMP", "TIMESTAMPNTZ", "DATETIME"), Kind.MOMENT),
+TYPES: Mapping[str, DataType] = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT", "INT128"), DataType.INTEGER),
+    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINT", "UBIGINT"), DataType.INTEGER),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), DataType.DOUBLE),
+    **dict.fromkeys(("TEXT", "VARCHAR", "CHAR"), DataType.TEXT),
+    "BOOLEAN": DataType.BOOLEAN,
+    "DATE": DataType.DATE,
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMPNTZ", "DATETIME"), DataType.TIMESTAMP),
 }
 """Types that may be cast to. Whole numbers all have 63 bits and a sign, and reals are doubles."""
 

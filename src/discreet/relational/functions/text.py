@@ -15,8 +15,8 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.functions.comparison import truth
 from discreet.relational.functions.function import Function, always
 from discreet.relational.functions.signature import takes, takes_alike
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import TEXT_LIMIT, Kind, kind_of_value
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import TEXT_LIMIT, DataType, type_of_value
 
 MAX_LETTERS = TEXT_LIMIT
 """The longest constant, and the farthest position, that a function of text takes."""
@@ -49,17 +49,17 @@ def _single(letter: str, change: Callable[[str], str]) -> str:
     return titled if change is str.upper and len(titled) == 1 else letter
 
 
-def _text(letters: int) -> Facts:
-    return Facts(Kind.TEXT, length=letters)
+def _text(letters: int) -> ColumnDomain:
+    return ColumnDomain(DataType.TEXT, length=letters)
 
 
-def _as_long(facts: Facts) -> Facts:
+def _as_long(domain: ColumnDomain) -> ColumnDomain:
     """Letter for letter, or fewer."""
-    return _text(facts.letters)
+    return _text(domain.letters)
 
 
-def _length(facts: Facts) -> Facts:
-    return Facts(Kind.WHOLE, low=0, high=facts.letters)
+def _length(domain: ColumnDomain) -> ColumnDomain:
+    return ColumnDomain(DataType.INTEGER, low=0, high=domain.letters)
 
 
 def substring(start: int, length: int | None = None) -> Function:
@@ -74,8 +74,8 @@ def substring(start: int, length: int | None = None) -> Function:
     stop = None if length is None else start - 1 + length
     return Function(
         "substring",
-        accept=takes("substring", Kind.TEXT),
-        result=lambda facts: _text(len(range(facts.letters)[start - 1 : stop])),
+        accept=takes("substring", DataType.TEXT),
+        result=lambda domain: _text(len(range(domain.letters)[start - 1 : stop])),
         fits=always,
         compute=lambda text: text[start - 1 : stop],
         parameters=(start,) if length is None else (start, length),
@@ -88,7 +88,7 @@ def trimmed(side: str, letters: str = " ") -> Function:
     strip = {"both": str.strip, "leading": str.lstrip, "trailing": str.rstrip}[side]
     return Function(
         "trim",
-        accept=takes("trim", Kind.TEXT),
+        accept=takes("trim", DataType.TEXT),
         result=_as_long,
         fits=always,
         compute=lambda text: strip(text, letters) if letters else text,
@@ -113,9 +113,9 @@ def replaced(old: str, new: str) -> Function:
         )
     return Function(
         "replace",
-        accept=takes("replace", Kind.TEXT),
-        result=lambda facts: _text(_after(facts.letters, old, new)),
-        fits=lambda facts: _after(facts.letters, old, new) <= TEXT_LIMIT,
+        accept=takes("replace", DataType.TEXT),
+        result=lambda domain: _text(_after(domain.letters, old, new)),
+        fits=lambda domain: _after(domain.letters, old, new) <= TEXT_LIMIT,
         compute=lambda text: text.replace(old, new) if old else text,
         parameters=(old, new),
     )
@@ -140,7 +140,7 @@ def _check_position(name: str, value: int, *, least: int) -> None:
 
 
 def _check_constant(name: str, value: str) -> None:
-    if kind_of_value(value) is not Kind.TEXT or len(value) > MAX_LETTERS:
+    if type_of_value(value) is not DataType.TEXT or len(value) > MAX_LETTERS:
         raise InvalidParameter(
             code="bad_argument",
             expectation=f"text of at most {MAX_LETTERS} letters for {name}",
@@ -149,34 +149,39 @@ def _check_constant(name: str, value: str) -> None:
         )
 
 
-LOWER = Function("lower", takes("lower", Kind.TEXT), _as_long, lowered, fits=always)
-UPPER = Function("upper", takes("upper", Kind.TEXT), _as_long, uppered, fits=always)
-LENGTH = Function("length", takes("length", Kind.TEXT), _length, len)
+LOWER = Function("lower", takes("lower", DataType.TEXT), _as_long, lowered, fits=always)
+UPPER = Function("upper", takes("upper", DataType.TEXT), _as_long, uppered, fits=always)
+LENGTH = Function("length", takes("length", DataType.TEXT), _length, len)
 STARTS_WITH = Function(
-    "starts_with", takes("starts_with", Kind.TEXT, Kind.TEXT), truth, str.startswith
+    "starts_with", takes("starts_with", DataType.TEXT, DataType.TEXT), truth, str.startswith
 )
-ENDS_WITH = Function("ends_with", takes("ends_with", Kind.TEXT, Kind.TEXT), truth, str.endswith)
+ENDS_WITH = Function(
+    "ends_with", takes("ends_with", DataType.TEXT, DataType.TEXT), truth, str.endswith
+)
 CONTAINS = Function(
-    "contains", takes("contains", Kind.TEXT, Kind.TEXT), truth, lambda text, part: part in text
+    "contains",
+    takes("contains", DataType.TEXT, DataType.TEXT),
+    truth,
+    lambda text, part: part in text,
 )
 
 
-def _accept_texts(facts: tuple[Facts, ...]) -> tuple[Kind, ...]:
-    kinds = takes_alike("||", least=1, most=MAX_JOINED)(facts)
-    takes("||", *(Kind.TEXT,) * len(kinds))(facts)
-    return (Kind.TEXT,) * len(kinds)
+def _accept_texts(domain: tuple[ColumnDomain, ...]) -> tuple[DataType, ...]:
+    kinds = takes_alike("||", least=1, most=MAX_JOINED)(domain)
+    takes("||", *(DataType.TEXT,) * len(kinds))(domain)
+    return (DataType.TEXT,) * len(kinds)
 
 
-def _together(*facts: Facts) -> int:
-    return sum(part.letters for part in facts)
+def _together(*domain: ColumnDomain) -> int:
+    return sum(part.letters for part in domain)
 
 
 CONCAT = Function(
     "concat",
     accept=_accept_texts,
-    result=lambda *facts: _text(_together(*facts)),
+    result=lambda *domain: _text(_together(*domain)),
     compute=lambda *texts: "".join(texts),
-    fits=lambda *facts: _together(*facts) <= TEXT_LIMIT,
+    fits=lambda *domain: _together(*domain) <= TEXT_LIMIT,
 )
 
 FUNCTIONS = (LOWER, UPPER, LENGTH, STARTS_WITH, ENDS_WITH, CONTAINS, CONCAT)

@@ -20,17 +20,17 @@ from discreet.relational.identity.former_tags import FORMER
 from discreet.relational.plan.keys import Block
 from discreet.relational.plan.nodes import JoinKind
 from discreet.relational.plan.query import (
-    Question,
+    Query,
 )
 from discreet.relational.schema.declarations import Category
-from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal, canonical
 
 
-def former_identity(question: Question | tuple[Question, ...], *more: object) -> str | None:
+def former_identity(query: Query | tuple[Query, ...], *more: object) -> str | None:
     """The digest under which an identical question was kept; None where there was none like it."""
     try:
-        text = "\n".join([_text(question), *map(written, more)])
+        text = "\n".join([_text(query), *map(written, more)])
     except LookupError:
         return None
     return hashlib.sha256(text.encode()).hexdigest()
@@ -43,14 +43,14 @@ def described(expression: Expression) -> str:
         node = waiting.pop()
         waiting.extend(node.args)
         if isinstance(node, Column):
-            parts.append(f"{node.name}:{_text(node.facts)}")
+            parts.append(f"{node.name}:{_text(node.domain)}")
     return "\n".join(dict.fromkeys(parts))
 
 
 def _text(value: object) -> str:  # noqa: PLR0911 -- one line for each kind of part
     if isinstance(value, Column | Literal | Call | Case):
-        return f"{canonical(value)}[{value.facts.low!r},{value.facts.high!r}]"
-    if isinstance(value, Facts):
+        return f"{canonical(value)}[{value.domain.low!r},{value.domain.high!r}]"
+    if isinstance(value, ColumnDomain):
         return f"{value.kind.written}[{value.low!r},{value.high!r}]{value.values!r}"
     if isinstance(value, Block):
         return f"{_text(value.expressions)}{value.entries!r}"

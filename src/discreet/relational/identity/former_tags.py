@@ -17,9 +17,8 @@ from discreet.relational.bounding import before_joins as limited
 from discreet.relational.bounding import key_truncation as truncation
 from discreet.relational.bounding import partition_filter as kept
 from discreet.relational.bounding import person_rows, public_join
-from discreet.relational.plan import features
+from discreet.relational.plan import features, query
 from discreet.relational.plan import nodes as plan
-from discreet.relational.plan import query as question
 from discreet.relational.plan.keyed_universe import Cells
 from discreet.relational.plan.keys import DiscoveredKeys, KeySet
 from discreet.relational.schema.declarations import Dates, Discovered, Number
@@ -34,9 +33,9 @@ FORMER: dict[type, Form] = {
     Dates: Form("Dates", "first last"),
     Discovered: Form("Discovered", "least"),
     # steps of a plan
-    plan.Field: Form("Field", "name stored facts declaration"),
+    plan.Field: Form("Field", "name stored facts:domain declaration"),
     plan.Route: Form("Route", "table key person"),
-    plan.Output: Form("Output", "name facts"),
+    plan.Output: Form("Output", "name facts:domain"),
     plan.Scan: Form("Scan", "table prefix fields private identifier route identity"),
     plan.Filtered: Form("Filtered", "rows condition"),
     public_join.JoinedPublic: Form("JoinedPublic", "rows public on partners kind"),
@@ -72,20 +71,20 @@ FORMER: dict[type, Form] = {
     aggregates.Count: Form("Count", "measure"),
     aggregates.Sum: Form("Sum", "total"),
     aggregates.Average: Form("Average", "present total"),
-    aggregates.Spread: Form("Spread", "present total squares freedom"),
-    aggregates.Deviation: Form("Deviation", "present total squares freedom"),
-    aggregates.Covariance: Form("Covariance", "present first second products freedom"),
+    aggregates.Variance: Form("Spread", "present total squares freedom:ddof"),
+    aggregates.StandardDeviation: Form("Deviation", "present total squares freedom:ddof"),
+    aggregates.Covariance: Form("Covariance", "present first second products freedom:ddof"),
     aggregates.Correlation: Form(
         "Correlation", "present first second products first_squares second_squares"
     ),
     aggregates.Quantile: Form("Quantile", "ranks q"),
     aggregates.Minimum: Form("Minimum", "ranks q"),
     aggregates.Maximum: Form("Maximum", "ranks q"),
-    question.KeyOutput: Form("KeyOutput", "name number"),
-    question.AggregateOutput: Form("AggregateOutput", "name number"),
-    question.DerivedOutput: Form("DerivedOutput", "name expression"),
-    question.Order: Form("Order", "expression sign"),
-    question.Question: Form(
+    query.KeyOutput: Form("KeyOutput", "name number"),
+    query.AggregateOutput: Form("AggregateOutput", "name number"),
+    query.DerivedOutput: Form("DerivedOutput", "name expression"),
+    query.Order: Form("Order", "expression sign"),
+    query.Query: Form(
         "Question", "rows unit keys key_places aggregates outputs having order limit offset"
     ),
 }

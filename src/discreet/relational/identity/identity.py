@@ -24,14 +24,14 @@ from discreet.relational.identity.tags import FORMS
 from discreet.relational.plan.keys import Block
 from discreet.relational.plan.nodes import JoinKind
 from discreet.relational.schema.declarations import Category
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Case, Column, Literal, canonical
 
 FORM = "question/2"
 """Of the whole text, and a part of it; ``former.py`` has the form before."""
 
-_LISTS: dict[type, str] = {Facts: "values", Category: "values", Block: "entries"}
+_LISTS: dict[type, str] = {ColumnDomain: "values", Category: "values", Block: "entries"}
 """Fields with plain values alone, perhaps very many; by the names under which they are written."""
 _PLAIN = (str, bytes, bool, int, date, datetime, time, timedelta, type(None))
 
@@ -54,10 +54,12 @@ def canonical_text(value: object) -> str:  # noqa: PLR0911 -- one line for each 
     "person/1(id='id',max_rows=3,ma"
     """
     if isinstance(value, Column | Literal | Call | Case):
-        facts = value.facts  # the rest of them follows from the columns, which the scans tell
-        return f"expression/1({canonical(value)},{facts.kind.written},{facts.low!r},{facts.high!r})"
+        domain = value.domain  # the rest of them follows from the columns, which the scans tell
+        return (
+            f"expression/1({canonical(value)},{domain.kind.written},{domain.low!r},{domain.high!r})"
+        )
     form = FORMS.get(type(value))
-    if isinstance(value, Kind | JoinKind) and form is not None:
+    if isinstance(value, DataType | JoinKind) and form is not None:
         return f"{form.tag}.{value.written}"
     if form is not None:
         return _told(value, form)

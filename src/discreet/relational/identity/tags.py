@@ -27,14 +27,13 @@ from discreet.relational.bounding import before_joins as limited
 from discreet.relational.bounding import key_truncation as truncation
 from discreet.relational.bounding import partition_filter as kept
 from discreet.relational.bounding import person_rows, public_join
-from discreet.relational.plan import features
+from discreet.relational.plan import features, query
 from discreet.relational.plan import nodes as plan
-from discreet.relational.plan import query as question
 from discreet.relational.plan.keyed_universe import Cells
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
 from discreet.relational.schema.declarations import Category, Dates, Discovered, Number
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 
 FORMS: dict[type, Form] = {
     # whose privacy, and at what price
@@ -50,17 +49,17 @@ FORMS: dict[type, Form] = {
     RenyiDP: Form("renyi/1", "alpha epsilon"),
     GaussianDP: Form("gaussian/1", "mu"),
     # columns
-    Kind: Form("kind/1"),
-    Facts: Form("facts/1", "kind low high values declared length"),
+    DataType: Form("kind/1"),
+    ColumnDomain: Form("facts/1", "kind low high values declared length"),
     Category: Form("category/1", "values"),
     Number: Form("number/1", "low high step"),
     Dates: Form("dates/1", "first last"),
     Discovered: Form("discovered/1", "least"),
     # steps of a plan
     plan.JoinKind: Form("join-kind/1"),
-    plan.Field: Form("field/1", "name stored facts declaration"),
+    plan.Field: Form("field/1", "name stored facts:domain declaration"),
     plan.Route: Form("route/1", "table key person"),
-    plan.Output: Form("output/1", "name facts"),
+    plan.Output: Form("output/1", "name facts:domain"),
     plan.Scan: Form("scan/1", "table prefix fields private identifier route identity"),
     plan.Filtered: Form("filtered/1", "rows condition"),
     public_join.JoinedPublic: Form("joined-public/1", "rows public on partners kind"),
@@ -98,20 +97,20 @@ FORMS: dict[type, Form] = {
     aggregates.Sum: Form("sum/1", "total"),
     aggregates.Average: Form("average/1", "present total"),
     aggregates.GeometricMean: Form("geometric-mean/1", "present total"),
-    aggregates.Spread: Form("variance/1", "present total squares freedom"),
-    aggregates.Deviation: Form("deviation/1", "present total squares freedom"),
-    aggregates.Covariance: Form("covariance/1", "present first second products freedom"),
+    aggregates.Variance: Form("variance/1", "present total squares freedom:ddof"),
+    aggregates.StandardDeviation: Form("deviation/1", "present total squares freedom:ddof"),
+    aggregates.Covariance: Form("covariance/1", "present first second products freedom:ddof"),
     aggregates.Correlation: Form(
         "correlation/1", "present first second products first_squares second_squares"
     ),
     aggregates.Quantile: Form("quantile/1", "ranks q"),
     aggregates.Minimum: Form("minimum/1", "ranks q"),
     aggregates.Maximum: Form("maximum/1", "ranks q"),
-    question.KeyOutput: Form("key-output/1", "name number"),
-    question.AggregateOutput: Form("aggregate-output/1", "name number"),
-    question.DerivedOutput: Form("derived-output/1", "name expression"),
-    question.Order: Form("order/1", "expression sign"),
-    question.Question: Form(
+    query.KeyOutput: Form("key-output/1", "name number"),
+    query.AggregateOutput: Form("aggregate-output/1", "name number"),
+    query.DerivedOutput: Form("derived-output/1", "name expression"),
+    query.Order: Form("order/1", "expression sign"),
+    query.Query: Form(
         "question/1", "rows unit keys key_places aggregates outputs having order limit offset"
     ),
 }

@@ -32,8 +32,8 @@ from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.functions.text import CONCAT
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
 from discreet.relational.plan.nodes import Distinct, Filtered, Rows, Scan, UnionAll
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import TEXT_LIMIT, Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import TEXT_LIMIT, DataType
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
 
 MAX_HELD = 1 << 26
@@ -63,7 +63,7 @@ def made(rows: Rows) -> int:
             return made(rows.rows) * max(rows.partners, 1)
         case Filtered() | PartitionFilter() | Distinct() | UnionAll() | Truncated():
             return sum(map(made, rows.inputs))
-    return sum(map(made, rows.inputs)) if rows.changed is None else rows.changed
+    return sum(map(made, rows.inputs)) if rows.stability is None else rows.stability
 
 
 def require_room(
@@ -76,7 +76,7 @@ def require_room(
         for measure in aggregate.measures
         if isinstance(measure, CountValues)
     ]
-    last = made(rows) * sum(part.facts.letters for part in (*_keys(keys), *counted))
+    last = made(rows) * sum(part.domain.letters for part in (*_keys(keys), *counted))
     named = frozenset(_named((rows, _keys(keys), tuple(aggregates))))
     found = max(last, *_held(rows, named), 0)
     if found > MAX_HELD:
@@ -95,7 +95,7 @@ def _held(rows: Rows, named: frozenset[str]) -> Iterator[int]:
 
     Joins on another key are left out: how many rows they let through is the owner's declaration.
     """
-    computed = sum(output.facts.letters for output in getattr(rows, "outputs", ()))
+    computed = sum(output.domain.letters for output in getattr(rows, "outputs", ()))
     for below in rows.inputs:
         if not isinstance(rows, Filtered | Truncated | JoinedByKey):
             read = sum(n for name, n in _lengths(below).items() if name in named)
@@ -106,11 +106,11 @@ def _held(rows: Rows, named: frozenset[str]) -> Iterator[int]:
 def _lengths(rows: Rows) -> dict[str, int]:
     """The letters of each column that rows have."""
     if isinstance(rows, Scan):
-        return {rows.column(name): field.facts.letters for name, field in rows.fields.items()}
+        return {rows.column(name): field.domain.letters for name, field in rows.fields.items()}
     outputs = getattr(rows, "outputs", None)
     if outputs is None:
         return {name: n for below in rows.inputs for name, n in _lengths(below).items()}
-    return {output.name: output.facts.letters for output in outputs}
+    return {output.name: output.domain.letters for output in outputs}
 
 
 def _keys(keys: KeySet | DiscoveredKeys) -> tuple[Expression, ...]:
@@ -130,7 +130,7 @@ def _named(part: object) -> Iterator[str]:
             waiting.extend(part)
         elif isinstance(part, Block):
             waiting.append(part.expressions)
-        elif is_dataclass(part) and not isinstance(part, Facts | type):
+        elif is_dataclass(part) and not isinstance(part, ColumnDomain | type):
             waiting.extend(getattr(part, item.name) for item in fields(part))
 
 
@@ -157,9 +157,9 @@ def require_short(step: object) -> None:
 def _letters(call: Call) -> int:
     """Letters of a result, and of all that is held on the way to it."""
     if call.function != CONCAT:
-        return call.facts.letters
-    _, *held = accumulate(arg.facts.letters for arg in call.args)
-    return call.facts.letters + sum(min(so_far, 2 * TEXT_LIMIT) for so_far in held)
+        return call.domain.letters
+    _, *held = accumulate(arg.domain.letters for arg in call.args)
+    return call.domain.letters + sum(min(so_far, 2 * TEXT_LIMIT) for so_far in held)
 
 
 def _calls(step: object) -> Iterator[set[Call]]:
@@ -172,11 +172,11 @@ def _calls(step: object) -> Iterator[set[Call]]:
             part = parts.pop()
             if isinstance(part, Call | Case):
                 parts.extend(part.args)
-                if isinstance(part, Call) and part.facts.kind is Kind.TEXT:
+                if isinstance(part, Call) and part.domain.kind is DataType.TEXT:
                     found.add(part)
             elif isinstance(part, tuple):
                 parts.extend(part)
-            elif is_dataclass(part) and not isinstance(part, Column | Literal | Facts):
+            elif is_dataclass(part) and not isinstance(part, Column | Literal | ColumnDomain):
                 waiting.append(part)
         yield found
 

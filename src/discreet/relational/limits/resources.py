@@ -17,7 +17,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.aggregates.measures import Measure, Ranks
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import Rows, UnionAll
-from discreet.relational.plan.query import Question
+from discreet.relational.plan.query import Query
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
 
 MAX_NUMBERS = 50_000_000
@@ -49,11 +49,11 @@ def require_numbers(keys: KeySet, measures: Iterable[Measure]) -> None:
         )
 
 
-def require_size(question: Question, measures: Sequence[Measure]) -> None:
+def require_size(query: Query, measures: Sequence[Measure]) -> None:
     """Refuse expressions that are too large when inner columns are written out in them."""
     sizes: dict[str, int] = {}
-    total = _rows_size(question.rows, sizes)
-    total += _parts_size(question.keys, sizes) + _parts_size(tuple(measures), sizes)
+    total = _rows_size(query.rows, sizes)
+    total += _parts_size(query.keys, sizes) + _parts_size(tuple(measures), sizes)
     if total > MAX_PARTS:
         raise InvalidParameter(
             code="expression_too_large",

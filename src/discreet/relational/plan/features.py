@@ -22,8 +22,8 @@ from discreet.core.parameters import exact
 from discreet.relational.compile.compiler import Compiler, step_text
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.plan.nodes import Output, Rows
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import LARGEST_WHOLE, Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import LARGEST_WHOLE, DataType
 from discreet.relational.types.expression import Column
 
 _EXACT = 53
@@ -34,7 +34,7 @@ class Feature(ABC):
     """One number, day or word for each person."""
 
     @abstractmethod
-    def facts(self, rows: int) -> Facts:
+    def domain(self, rows: int) -> ColumnDomain:
         """What is public of it, for at most ``rows`` rows of a person; it may also be NULL."""
 
     @property
@@ -57,9 +57,9 @@ class CountedRows(Feature):
 
     argument: Column | None = None
 
-    def facts(self, rows: int) -> Facts:
+    def domain(self, rows: int) -> ColumnDomain:
         """From none to all."""
-        return Facts(Kind.WHOLE, 0, rows, None, declared=True)
+        return ColumnDomain(DataType.INTEGER, 0, rows, None, declared=True)
 
     @property
     def reads(self) -> tuple[Column, ...]:
@@ -69,7 +69,7 @@ class CountedRows(Feature):
     def text(self, dialect: Dialect, rows: int, rank: str) -> str:
         """COUNT."""
         counted = "*" if self.argument is None else dialect.identifier(self.argument.name)
-        return f"CAST(COUNT({counted}) AS {dialect.types[Kind.WHOLE]})"
+        return f"CAST(COUNT({counted}) AS {dialect.types[DataType.INTEGER]})"
 
 
 @dataclass(frozen=True)
@@ -84,16 +84,16 @@ class _Of(Feature):
 class CountedValues(_Of):
     """How many different values."""
 
-    def facts(self, rows: int) -> Facts:
+    def domain(self, rows: int) -> ColumnDomain:
         """Not more than rows, nor than values there are."""
-        values = self.argument.facts.values
+        values = self.argument.domain.values
         most = rows if values is None else min(rows, len(values))
-        return Facts(Kind.WHOLE, 0, most, None, declared=True)
+        return ColumnDomain(DataType.INTEGER, 0, most, None, declared=True)
 
     def text(self, dialect: Dialect, rows: int, rank: str) -> str:
         """COUNT(DISTINCT)."""
         counted = f"DISTINCT {dialect.identifier(self.argument.name)}"
-        return f"CAST(COUNT({counted}) AS {dialect.types[Kind.WHOLE]})"
+        return f"CAST(COUNT({counted}) AS {dialect.types[DataType.INTEGER]})"
 
 
 class Added(_Of):
@@ -101,17 +101,17 @@ class Added(_Of):
 
     def exponent(self, rows: int) -> int:
         """The public grid: the largest sum of ``rows`` steps is an exact double."""
-        if self.argument.facts.kind is Kind.WHOLE:
+        if self.argument.domain.kind is DataType.INTEGER:
             return 0
         low, high = _ends(self.argument)
         most = rows * max(abs(low), abs(high), Fraction(1, 1 << 60))
         return math.ceil(math.log2(most)) + 2 - _EXACT
 
-    def facts(self, rows: int) -> Facts:
+    def domain(self, rows: int) -> ColumnDomain:
         """At least one value, at most ``rows`` of them."""
         low, high = self.steps(rows)
         least, most = min(low, low * rows), max(high, high * rows)
-        real = self.argument.facts.kind is Kind.REAL
+        real = self.argument.domain.kind is DataType.DOUBLE
         if max(-least, most) > (1 << _EXACT if real else LARGEST_WHOLE):
             raise InvalidParameter(
                 code="feature_overflows",
@@ -120,9 +120,11 @@ class Added(_Of):
                 remedy="Declare narrower bounds, or a smaller max_rows.",
             )
         if not real:
-            return Facts(Kind.WHOLE, least, most, None, declared=True)
+            return ColumnDomain(DataType.INTEGER, least, most, None, declared=True)
         unit = Fraction(2) ** self.exponent(rows)
-        return Facts(Kind.REAL, float(least * unit), float(most * unit), None, declared=True)
+        return ColumnDomain(
+            DataType.DOUBLE, float(least * unit), float(most * unit), None, declared=True
+        )
 
     def steps(self, rows: int) -> tuple[int, int]:
         """The bounds of one value in steps, rounded outward."""
@@ -133,33 +135,35 @@ class Added(_Of):
     def text(self, dialect: Dialect, rows: int, rank: str) -> str:
         """An exact sum of whole steps as a number of its kind, held within its bounds."""
         value = dialect.identifier(self.argument.name)
-        return dialect.clean_number(f"({self._total(dialect, rows, value)})", self.facts(rows))
+        return dialect.clean_number(f"({self._total(dialect, rows, value)})", self.domain(rows))
 
     def _total(self, dialect: Dialect, rows: int, value: str) -> str:
         """The sum of the values; NULL without any."""
-        exponent, real = self.exponent(rows), self.argument.facts.kind is Kind.REAL
-        steps = dialect.steps(value, self.argument.facts, exponent) if real else value
-        total = f"CAST(SUM({steps}) AS {dialect.types[Kind.WHOLE]})"
-        if self.facts(rows).kind is Kind.REAL:
+        exponent, real = self.exponent(rows), self.argument.domain.kind is DataType.DOUBLE
+        steps = dialect.steps(value, self.argument.domain, exponent) if real else value
+        total = f"CAST(SUM({steps}) AS {dialect.types[DataType.INTEGER]})"
+        if self.domain(rows).kind is DataType.DOUBLE:
             # Whole doubles below 2**53 times a power of two: exact.
             factor = dialect.real(math.ldexp(1.0, exponent))
-            total = f"CAST({total} AS {dialect.types[Kind.REAL]}) * {factor}"
+            total = f"CAST({total} AS {dialect.types[DataType.DOUBLE]}) * {factor}"
         return total
 
 
 class Averaged(Added):
     """The mean of the values: their exact sum over their number."""
 
-    def facts(self, rows: int) -> Facts:
+    def domain(self, rows: int) -> ColumnDomain:
         """Between the bounds of one value, as rounded to the grid."""
-        super().facts(rows)
+        super().domain(rows)
         unit = Fraction(2) ** self.exponent(rows)
         low, high = self.steps(rows)
-        return Facts(Kind.REAL, float(low * unit), float(high * unit), None, declared=True)
+        return ColumnDomain(
+            DataType.DOUBLE, float(low * unit), float(high * unit), None, declared=True
+        )
 
     def _total(self, dialect: Dialect, rows: int, value: str) -> str:
         """The sum, divided by the number of values."""
-        number = f"CAST(COUNT({value}) AS {dialect.types[Kind.REAL]})"
+        number = f"CAST(COUNT({value}) AS {dialect.types[DataType.DOUBLE]})"
         total = super()._total(dialect, rows, value)
         return f"{total} / CASE WHEN {number} > 0 THEN {number} END"
 
@@ -169,9 +173,9 @@ class Least(_Of):
 
     word: ClassVar[str] = "MIN"
 
-    def facts(self, rows: int) -> Facts:
+    def domain(self, rows: int) -> ColumnDomain:
         """Those of the argument."""
-        return self.argument.facts
+        return self.argument.domain
 
     def text(self, dialect: Dialect, rows: int, rank: str) -> str:
         """MIN or MAX."""
@@ -195,9 +199,9 @@ class Earliest(Feature):
     order: Column
     way: ClassVar[str] = ""
 
-    def facts(self, rows: int) -> Facts:
+    def domain(self, rows: int) -> ColumnDomain:
         """Those of the argument."""
-        return self.argument.facts
+        return self.argument.domain
 
     @property
     def reads(self) -> tuple[Column, ...]:
@@ -238,7 +242,7 @@ class PerPerson(Rows):
     outputs: tuple[Output, ...]
 
     @property
-    def changed(self) -> int | None:
+    def stability(self) -> int | None:
         """One: the person's own row; nobody else's depends on it."""
         return 1
 
@@ -254,7 +258,7 @@ class PerPerson(Rows):
     @property
     def computed(self) -> tuple[Output, ...]:
         """The features, and the identifier."""
-        return (*self.outputs, Output(f"{self.prefix}.person", self.named.facts))
+        return (*self.outputs, Output(f"{self.prefix}.person", self.named.domain))
 
     @property
     def inputs(self) -> tuple[Rows, ...]:
@@ -291,14 +295,14 @@ def per_person(rows: PerPerson, compiler: Compiler, needed: frozenset[str]) -> s
 def _single(dialect: Dialect, column: Column, chosen: str = "TRUE") -> str:
     """The one value of the chosen rows; engines differ in whether truth values have a maximum."""
     value = dialect.identifier(column.name)
-    if column.facts.kind is not Kind.TRUTH:
+    if column.domain.kind is not DataType.BOOLEAN:
         return f"MAX(CASE WHEN {chosen} THEN {value} END)"
     number = f"MAX(CASE WHEN {chosen} AND {value} THEN 1 WHEN {chosen} AND NOT {value} THEN 0 END)"
     return f"({number} = 1)"
 
 
 def _ends(argument: Column) -> tuple[Fraction, Fraction]:
-    low, high = argument.facts.low, argument.facts.high
+    low, high = argument.domain.low, argument.domain.high
     assert isinstance(low, int | float)
     assert isinstance(high, int | float)
     return exact(low), exact(high)

@@ -18,9 +18,9 @@ from discreet.queries.workload.universe import Attribute, Universe
 from discreet.relational.aggregates.count import Count
 from discreet.relational.aggregates.measures import CountRows
 from discreet.relational.plan.keys import Block, KeySet, not_finite
-from discreet.relational.plan.query import AggregateOutput, KeyOutput, Question
+from discreet.relational.plan.query import AggregateOutput, KeyOutput, Query
 
-Translate = Callable[[str], Question]
+Translate = Callable[[str], Query]
 """What a text asks, where it is asked."""
 
 
@@ -61,7 +61,7 @@ def universe_from(questions: Sequence[str], translate: Translate) -> KeyedUniver
     return KeyedUniverse(_attributes(*crossed(questions, translate)), tuple(questions))
 
 
-def question_of(universe: Universe, translate: Translate) -> Question:
+def query_of_universe(universe: Universe, translate: Translate) -> Query:
     """What a universe asks, here and now: the count of every cell.
 
     Refused where its attributes would have other values here than where it was made.
@@ -73,18 +73,18 @@ def question_of(universe: Universe, translate: Translate) -> Question:
             received=type(universe).__name__,
             remedy='Make it with curator.universe("adult", "sex", age="FLOOR(age / 10)").',
         )
-    names, question = crossed(universe.questions, translate)
-    if _attributes(names, question) != universe.attributes:
+    names, query = crossed(universe.questions, translate)
+    if _attributes(names, query) != universe.attributes:
         raise InvalidParameter(
             code="universe_differs",
             expectation="a universe of the tables as they are declared here",
             received=list(universe.names),
             remedy="Make the universe with the curator that is to count.",
         )
-    return question
+    return query
 
 
-def crossed(questions: Sequence[str], translate: Translate) -> tuple[tuple[str, ...], Question]:
+def crossed(questions: Sequence[str], translate: Translate) -> tuple[tuple[str, ...], Query]:
     """One question that counts by the keys of all, and the names of the keys."""
     if not questions:
         raise InvalidParameter(
@@ -96,11 +96,11 @@ def crossed(questions: Sequence[str], translate: Translate) -> tuple[tuple[str, 
     asked = [translate(text) for text in questions]
     names: list[str] = []
     blocks: list[Block] = []
-    for question in asked:
-        _require_count(question)
-        if question.rows != asked[0].rows:
+    for query in asked:
+        _require_count(query)
+        if query.rows != asked[0].rows:
             raise _refused(received="another table")
-        for name, block in _named_keys(question):
+        for name, block in _named_keys(query):
             names.append(name)
             blocks.append(block)
     places = tuple((number, 0) for number in range(len(blocks)))
@@ -114,38 +114,38 @@ def crossed(questions: Sequence[str], translate: Translate) -> tuple[tuple[str, 
     return tuple(names), counted
 
 
-def _attributes(names: Sequence[str], question: Question) -> tuple[Attribute, ...]:
+def _attributes(names: Sequence[str], query: Query) -> tuple[Attribute, ...]:
     return tuple(
         Attribute(name, tuple(value for (value,) in block.entries))
-        for name, block in zip(names, question.keys.blocks, strict=True)
+        for name, block in zip(names, query.keys.blocks, strict=True)
     )
 
 
-def _named_keys(question: Question) -> list[tuple[str, Block]]:
+def _named_keys(query: Query) -> list[tuple[str, Block]]:
     """The keys of a question by their names, each by itself: also columns of one public table."""
-    assert isinstance(question.keys, KeySet)
+    assert isinstance(query.keys, KeySet)
     found = []
-    for output in question.outputs:
+    for output in query.outputs:
         if isinstance(output, KeyOutput):
-            number, place = question.key_places[output.number]
-            block = question.keys.blocks[number]
+            number, place = query.key_places[output.number]
+            block = query.keys.blocks[number]
             values = dict.fromkeys(entry[place] for entry in block.entries)
             entries = tuple((value,) for value in values)
             found.append((output.name, Block((block.expressions[place],), entries)))
     return found
 
 
-def _require_count(question: Question) -> None:
+def _require_count(query: Query) -> None:
     """Refuse everything but COUNT(*) by keys that are all named and known beforehand."""
-    keys = [output for output in question.outputs if isinstance(output, KeyOutput)]
-    if not isinstance(question.keys, KeySet):
-        raise not_finite(", ".join(key.name for key in keys), question.keys.expressions[0].facts)
-    later = question.having or question.order or question.limit is not None or question.offset
+    keys = [output for output in query.outputs if isinstance(output, KeyOutput)]
+    if not isinstance(query.keys, KeySet):
+        raise not_finite(", ".join(key.name for key in keys), query.keys.expressions[0].domain)
+    later = query.having or query.order or query.limit is not None or query.offset
     if (
-        question.aggregates != (Count(CountRows(None)),)
-        or [type(output) for output in question.outputs].count(AggregateOutput) != 1
-        or len(question.outputs) != len(keys) + 1
-        or {key.number for key in keys} != set(range(len(question.key_places)))
+        query.aggregates != (Count(CountRows(None)),)
+        or [type(output) for output in query.outputs].count(AggregateOutput) != 1
+        or len(query.outputs) != len(keys) + 1
+        or {key.number for key in keys} != set(range(len(query.key_places)))
         or later
     ):
         raise _refused(received="something else")

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.expression import Expression
 
 MAX_VALUES = 100_000
@@ -106,9 +106,9 @@ def _unknown(keys: DiscoveredKeys) -> InvalidParameter:
     )
 
 
-def not_finite(name: str, facts: Facts) -> InvalidParameter:
+def not_finite(name: str, domain: ColumnDomain) -> InvalidParameter:
     """The refusal of a key without a finite list of values, or with too long a one."""
-    listed = facts.listable
+    listed = domain.listable
     if listed is not None and listed > MAX_VALUES:
         return InvalidParameter(
             code="too_many_keys",
@@ -119,7 +119,7 @@ def not_finite(name: str, facts: Facts) -> InvalidParameter:
     return InvalidParameter(
         code="keys_not_finite",
         expectation=f"a finite public list of keys for {name}",
-        received=facts.kind.value,
+        received=domain.kind.value,
         remedy="Group by a Category, by bin(x, low, high, n), by year(day), or by a column of a "
         "public table; or declare dp.Discovered() and spend some delta.",
     )

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from discreet.relational.schema.declarations import Declaration
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Expression
 
 
@@ -40,7 +40,7 @@ class Field:
 
     name: str
     stored: str
-    facts: Facts
+    domain: ColumnDomain
     declaration: Declaration | None
 
 
@@ -59,7 +59,7 @@ class Rows(ABC):
 
     @property
     @abstractmethod
-    def changed(self) -> int | None:
+    def stability(self) -> int | None:
         """Rows that one unit can add or remove, if bounded yet."""
 
     @property
@@ -108,7 +108,7 @@ class Scan(Rows):
     identity: str = ""
 
     @property
-    def changed(self) -> int | None:
+    def stability(self) -> int | None:
         """One row where each row is a unit; none of a public table."""
         if not self.private:
             return 0
@@ -153,9 +153,9 @@ class Filtered(Rows):
     condition: Expression
 
     @property
-    def changed(self) -> int | None:
+    def stability(self) -> int | None:
         """As below: a row is kept or dropped by itself."""
-        return self.rows.changed
+        return self.rows.stability
 
     @property
     def owner(self) -> str | None:
@@ -182,9 +182,9 @@ class JoinedPeople(Rows):
     on: tuple[tuple[Expression, Expression], ...] = ()
 
     @property
-    def changed(self) -> int | None:
+    def stability(self) -> int | None:
         """The product of what a person owns on both sides, where that is bounded."""
-        left, right = self.left.changed, self.right.changed
+        left, right = self.left.stability, self.right.stability
         return None if left is None or right is None else left * max(right, 1)
 
     @property
@@ -207,7 +207,7 @@ class Output:
     """A column that a step computes: its unique name, what is known of it."""
 
     name: str
-    facts: Facts
+    domain: ColumnDomain
 
 
 @dataclass(frozen=True)
@@ -219,9 +219,9 @@ class UnionAll(Rows):
     outputs: tuple[Output, ...]
 
     @property
-    def changed(self) -> int | None:
+    def stability(self) -> int | None:
         """The sum of the branches."""
-        parts = [rows.changed for rows, _ in self.branches]
+        parts = [rows.stability for rows, _ in self.branches]
         bounded = [part for part in parts if part is not None]
         return sum(bounded) if len(bounded) == len(parts) else None
 
@@ -249,9 +249,9 @@ class Distinct(Rows):
     outputs: tuple[Output, ...]
 
     @property
-    def changed(self) -> int | None:
+    def stability(self) -> int | None:
         """As below: one row fewer removes one combination at most."""
-        return self.rows.changed
+        return self.rows.stability
 
     @property
     def owner(self) -> str | None:
@@ -299,10 +299,10 @@ def scans(rows: Rows) -> list[Scan]:
     return [scan for below in rows.inputs for scan in scans(below)]
 
 
-def columns_of(rows: Rows) -> dict[str, Kind]:
+def columns_of(rows: Rows) -> dict[str, DataType]:
     """The columns that rows have, owners apart: those a step computes, or all that came below."""
     if isinstance(rows, Scan):
-        return {rows.column(name): field.facts.kind for name, field in rows.fields.items()}
+        return {rows.column(name): field.domain.kind for name, field in rows.fields.items()}
     if rows.computed is None:
         return {name: kind for below in rows.inputs for name, kind in columns_of(below).items()}
-    return {output.name: output.facts.kind for output in rows.computed}
+    return {output.name: output.domain.kind for output in rows.computed}

@@ -52,7 +52,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Question:
+class Query:
     """What is asked. ``key_places`` says which block and place each ``key`` column is."""
 
     rows: Rows

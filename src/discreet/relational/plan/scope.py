@@ -19,8 +19,8 @@ from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.bounding.partition_filter import Assignment, PartitionFilter
 from discreet.relational.database import Database
 from discreet.relational.plan.nodes import JoinedPeople, JoinKind, Rows, Scan, scans
-from discreet.relational.plan.query import Question
-from discreet.relational.sql.translate import question_from
+from discreet.relational.plan.query import Query
+from discreet.relational.sql.translate import query_from
 from discreet.relational.types.expression import Column, Expression, columns, substitute
 
 
@@ -40,8 +40,8 @@ class Division:
     def kept(self, scan: Scan, rows: Rows, value: object) -> PartitionFilter:
         """One part of what a scan reads."""
         own = {
-            name: Column(scan.column(name.removeprefix(f"{self.prefix}.")), facts)
-            for name, facts in _facts(self.part).items()
+            name: Column(scan.column(name.removeprefix(f"{self.prefix}.")), domain)
+            for name, domain in _facts(self.part).items()
         }
         return PartitionFilter(rows, substitute(self.part, own), value, self.keeping)
 
@@ -67,13 +67,13 @@ class Scope:
                 remedy="Divide the same table further, or another one from the whole curator.",
             )
 
-    def question(self, text: str, database: Database) -> Question:
+    def query(self, text: str, database: Database) -> Query:
         """What a text asks for here; refused unless it is about those within the part alone."""
-        question = question_from(text, database)
+        query = query_from(text, database)
         if not self.within:
-            return question
-        question = replace(question, rows=rebuilt(question.rows, self._restricted))
-        if not confined(question.rows):
+            return query
+        query = replace(query, rows=rebuilt(query.rows, self._restricted))
+        if not confined(query.rows):
             table = self.within[0][0].table
             raise InvalidParameter(
                 code="outside_the_part",
@@ -82,7 +82,7 @@ class Scope:
                 received="private rows that are not in the part",
                 remedy="Ask the whole curator; what it pays for adds up.",
             )
-        return question
+        return query
 
     def require_whole(self) -> None:
         """Refuse what would see the whole database."""
@@ -144,7 +144,7 @@ def rebuilt(rows: Rows, change: Callable[[Scan], Rows]) -> Rows:
 def _facts(expression: Expression) -> dict[str, Any]:
     """The columns that an expression reads, with what is known of each."""
     if isinstance(expression, Column):
-        return {expression.name: expression.facts}
+        return {expression.name: expression.domain}
     found: dict[str, Any] = {}
     for arg in expression.args:
         found |= _facts(arg)

@@ -25,11 +25,11 @@ from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import exact, positive
 from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from discreet.mechanisms.distributions.distribution import Law, law_of
+from discreet.mechanisms.distributions.distribution import Distribution, distribution_of
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.relational.aggregates.measures import Linear
-from discreet.relational.bounding.contributions import Reach
+from discreet.relational.bounding.contributions import ContributionBounds
 
 Additive: TypeAlias = DiscreteGaussian | DiscreteLaplace | Gaussian | Laplace
 
@@ -42,7 +42,7 @@ class WeightedMeasure:
     """A measure that wants noise: how far one unit moves it, and how much it matters."""
 
     measure: Linear
-    reach: Reach
+    contributions: ContributionBounds
     weight: float
 
     def bound(self) -> Fraction:
@@ -57,7 +57,7 @@ class RankChoice:
     Several levels of one column share their epsilon over ``rounds`` equal parts.
     """
 
-    reach: Reach
+    contributions: ContributionBounds
     weight: float
     rounds: int = 1
 
@@ -75,9 +75,9 @@ class Noised:
         return 2.0**self.measure.exponent
 
     @property
-    def law(self) -> Law:
+    def distribution(self) -> Distribution:
         """The exact law of the noise in one cell."""
-        return law_of(self.mechanism, step=self.step)
+        return distribution_of(self.mechanism, step=self.step)
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def relative_variance(part: WeightedMeasure, noised: Noised) -> float:
             expectation="an argument whose width is a double above zero",
             remedy="Multiply it by a constant first: AVG(x * 1e9).",
         )
-    return (noised.law.std / bound) ** 2
+    return (noised.distribution.std / bound) ** 2
 
 
 SEPARATE = SeparateSplit()
@@ -198,9 +198,9 @@ def _pure(
 
 
 def _laplace(part: WeightedMeasure, epsilon: Fraction, randomness: Source) -> Noised:
-    measure = part.measure.on_grid(part.reach.l1(1) * part.bound() / epsilon)
+    measure = part.measure.on_grid(part.contributions.l1(1) * part.bound() / epsilon)
     kind = DiscreteLaplace if measure.whole else Laplace
-    sensitivity = part.reach.l1(measure.steps())
+    sensitivity = part.contributions.l1(measure.steps())
     return Noised(measure, kind(epsilon=epsilon, sensitivity=sensitivity, randomness=randomness))
 
 
@@ -239,8 +239,8 @@ def _joint(
     first: Gaussian | None = None
     for part, share in zip(parts, split.rhos(_weights(parts, ())), strict=True):
         spread = sqrt_above(1 / share)
-        measure = part.measure.on_grid(part.reach.l2(1) * part.bound() * spread / epsilon)
-        sensitivity = part.reach.l2(measure.steps()) * spread
+        measure = part.measure.on_grid(part.contributions.l2(1) * part.bound() * spread / epsilon)
+        sensitivity = part.contributions.l2(measure.steps()) * spread
         first = Gaussian(
             epsilon=epsilon, delta=delta, sensitivity=sensitivity, randomness=randomness
         )
@@ -258,9 +258,9 @@ def _concentrated(
     divided = split.rhos(_weights(parts, choices))
     noised = []
     for part, share in zip(parts, divided, strict=False):
-        width = part.reach.l2(1) * part.bound() * sqrt_above(1 / (2 * rho * share))
+        width = part.contributions.l2(1) * part.bound() * sqrt_above(1 / (2 * rho * share))
         measure = part.measure.on_grid(width)
-        sensitivity = part.reach.l2(measure.steps())
+        sensitivity = part.contributions.l2(measure.steps())
         noised.append(
             Noised(
                 measure,
@@ -276,8 +276,8 @@ def _concentrated(
 
 def _pure_choice(choice: RankChoice, epsilon: Fraction) -> Fraction:
     """Epsilon in one group: a unit with r rows in it loses r/most of that, ``rows`` in all."""
-    reach = choice.reach
-    return epsilon * Fraction(reach.most, reach.rows * reach.swaps)
+    contributions = choice.contributions
+    return epsilon * Fraction(contributions.most, contributions.rows * contributions.swaps)
 
 
 def _concentrated_choice(choice: RankChoice, rho: Fraction) -> Fraction:
@@ -287,7 +287,9 @@ def _concentrated_choice(choice: RankChoice, rho: Fraction) -> Fraction:
     each group the unit can be in; each costs its epsilon squared over eight, and r rounds with
     a part of it each cost a part of that together.
     """
-    reach = choice.reach
-    price = min(Fraction(reach.rows, reach.most) ** 2, Fraction(reach.groups))
-    squared = 8 * rho * choice.rounds / (reach.swaps**2 * price)
+    contributions = choice.contributions
+    price = min(
+        Fraction(contributions.rows, contributions.most) ** 2, Fraction(contributions.groups)
+    )
+    squared = 8 * rho * choice.rounds / (contributions.swaps**2 * price)
     return 1 / sqrt_above(1 / squared)

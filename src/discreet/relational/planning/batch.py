@@ -26,7 +26,7 @@ from discreet.queries.synopses.marginals import ordered
 from discreet.relational.aggregates.measures import Linear
 from discreet.relational.database import Database, Databases, Units
 from discreet.relational.identity.identity import canonical_text
-from discreet.relational.plan.query import Question
+from discreet.relational.plan.query import Query
 from discreet.relational.planning.allocation import (
     SEPARATE,
     Allocation,
@@ -45,13 +45,13 @@ from discreet.relational.planning.joint_allocation import (
     whole_keys,
 )
 from discreet.relational.planning.planned_query import (
-    Inquiry,
     MeasuredValues,
+    PlannedQuery,
     Settled,
     in_units,
     whole_array,
 )
-from discreet.release.intervals import Law
+from discreet.release.intervals import Distribution
 
 Floats = NDArray[np.float64]
 
@@ -86,7 +86,7 @@ class Drawn:
 class PlannedBatch:
     """Questions with one spend. ``importance`` weighs the squared errors of each one's cells."""
 
-    questions: tuple[Question, ...]
+    questions: tuple[Query, ...]
     importance: tuple[float, ...]
     spend: Guarantee
     rows_at_most: int
@@ -94,15 +94,15 @@ class PlannedBatch:
 
     def __post_init__(self) -> None:
         """Refuse keys that nobody knows before they are paid for."""
-        for question in self.questions:
-            public_keys(question)
+        for query in self.questions:
+            public_keys(query)
 
     @cached_property
-    def _alone(self) -> tuple[Inquiry, ...]:
+    def _alone(self) -> tuple[PlannedQuery, ...]:
         """Each question by itself, for what it needs to measure."""
         return tuple(
-            Inquiry(question, self.spend, self.rows_at_most, self.randomness)
-            for question in self.questions
+            PlannedQuery(query, self.spend, self.rows_at_most, self.randomness)
+            for query in self.questions
         )
 
     @cached_property
@@ -111,10 +111,10 @@ class PlannedBatch:
         numbers: dict[tuple[str, str, str], int] = {}
         return tuple(
             tuple(
-                numbers.setdefault(_known(inquiry.question, part.measure), len(numbers))
-                for part in inquiry.parts
+                numbers.setdefault(_known(planned.query, part.measure), len(numbers))
+                for part in planned.parts
             )
-            for inquiry in self._alone
+            for planned in self._alone
         )
 
     @cached_property
@@ -134,10 +134,10 @@ class PlannedBatch:
         alone, so that no unit of measurement outweighs another.
         """
         weights = [0.0] * len(self._first)
-        for inquiry, slots, factor in zip(self._alone, self.slots, self.importance, strict=True):
-            counted = factor * public_keys(inquiry.question).cells
-            noised = inquiry.allocation.noised
-            for part, item, slot in zip(inquiry.parts, noised, slots, strict=True):
+        for planned, slots, factor in zip(self._alone, self.slots, self.importance, strict=True):
+            counted = factor * public_keys(planned.query).cells
+            noised = planned.allocation.noised
+            for part, item, slot in zip(planned.parts, noised, slots, strict=True):
                 weights[slot] += counted / max(relative_variance(part, item), _NOISELESS)
         return tuple(
             replace(self._alone[number].parts[place], weight=weight)
@@ -161,15 +161,15 @@ class PlannedBatch:
     def _counted(self, power: int) -> tuple[list[float], list[tuple[RankChoice, ...]]]:
         """Parts and choices by what their error counts: cells, and shares if asked alone."""
         counted, chosen = [0.0] * len(self._first), []
-        for inquiry, slots, factor in zip(self._alone, self.slots, self.importance, strict=True):
-            weights = [part.weight for part in inquiry.parts]
-            weights += [choice.weight for choice in inquiry.choices]
+        for planned, slots, factor in zip(self._alone, self.slots, self.importance, strict=True):
+            weights = [part.weight for part in planned.parts]
+            weights += [choice.weight for choice in planned.choices]
             alone = (SEPARATE.rhos if power == 1 else SEPARATE.epsilons)(weights)
-            cells = factor * public_keys(inquiry.question).cells
+            cells = factor * public_keys(planned.query).cells
             counts = [cells * float(share) ** power for share in alone]
             for slot, each in zip(slots, counts, strict=False):
                 counted[slot] += each
-            own = zip(inquiry.choices, counts[len(slots) :], strict=True)
+            own = zip(planned.choices, counts[len(slots) :], strict=True)
             chosen.append(tuple(replace(choice, weight=each) for choice, each in own))
         return counted, chosen
 
@@ -188,10 +188,10 @@ class PlannedBatch:
         return allocate(self.parts, choices, self.spend, self.randomness, split)
 
     @cached_property
-    def inquiries(self) -> tuple[Inquiry, ...]:
+    def inquiries(self) -> tuple[PlannedQuery, ...]:
         """Each question as it was asked, with its part of the noise."""
         made, start = [], 0
-        for inquiry, slots, choices in zip(self._alone, self.slots, self._choices, strict=True):
+        for planned, slots, choices in zip(self._alone, self.slots, self._choices, strict=True):
             own = self.allocation.choices[start : start + len(choices)]
             start += len(choices)
             part = Allocation(
@@ -200,7 +200,7 @@ class PlannedBatch:
                 self.allocation.linear_event,
             )
             names = tuple(f"m{slot}" for slot in slots)
-            made.append(replace(inquiry, settled=Settled(part, names)))
+            made.append(replace(planned, settled=Settled(part, names)))
         return tuple(made)
 
     @cached_property
@@ -210,17 +210,17 @@ class PlannedBatch:
         return tuple(not related.isdisjoint(slots) for slots in self.slots)
 
     @cached_property
-    def _measured(self) -> tuple[Inquiry, ...]:
+    def _measured(self) -> tuple[PlannedQuery, ...]:
         """Each question as it is measured."""
         return tuple(
-            replace(inquiry, question=_widened(inquiry.question)) if whole else inquiry
-            for inquiry, whole in zip(self.inquiries, self._whole, strict=True)
+            replace(planned, query=_widened(planned.query)) if whole else planned
+            for planned, whole in zip(self.inquiries, self._whole, strict=True)
         )
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
         """The parts of the event: all linear measures together, then each quantile."""
-        chosen = (event for inquiry in self.inquiries for event in inquiry.choice_events)
+        chosen = (event for planned in self.inquiries for event in planned.choice_events)
         return (self.allocation.linear_event, *chosen)
 
     @cached_property
@@ -235,20 +235,20 @@ class PlannedBatch:
 
     def preflight(self, database: Database) -> None:
         """Find out what cannot be done before anything is paid."""
-        for inquiry in self._measured:
-            inquiry.preflight(database)
+        for planned in self._measured:
+            planned.preflight(database)
 
     def release(self, database: Database) -> Drawn:
         """Run all questions; noise is drawn once for each part."""
         linear: dict[int, NDArray[Any]] = {}
         chosen = []
-        for number, inquiry in enumerate(self._measured):
-            exact = inquiry.exact(database)
+        for number, planned in enumerate(self._measured):
+            exact = planned.exact(database)
             for place, slot in enumerate(self.slots[number]):
                 if self._first[slot] == (number, place):
-                    linear[slot] = inquiry.noisy(exact.linear[place], self.allocation.noised[slot])
+                    linear[slot] = planned.noisy(exact.linear[place], self.allocation.noised[slot])
             ranks = tuple(counts[self.asked(number)] for counts in exact.ranks)
-            chosen.append(inquiry.chosen(replace(exact, ranks=ranks)))
+            chosen.append(planned.chosen(replace(exact, ranks=ranks)))
         return Drawn(tuple(linear[slot] for slot in range(len(linear))), tuple(chosen))
 
     def unprocessed(self, drawn: Drawn) -> tuple[MeasuredValues, ...]:
@@ -280,12 +280,12 @@ class PlannedBatch:
                 found[slot] = back.ravel()
         return found
 
-    def terms(self) -> dict[int, tuple[tuple[int, float, Law], ...]]:
+    def terms(self) -> dict[int, tuple[tuple[int, float, Distribution], ...]]:
         """The noises in one cell of each related part: how many, weight, law."""
         noised = self.allocation.noised
         return {
             slot: tuple(
-                (count, weight, noised[family.members[column]].law)
+                (count, weight, noised[family.members[column]].distribution)
                 for column, count, weight in family.marginals.terms(wanted, self._variances(family))
                 if count
             )
@@ -295,7 +295,7 @@ class PlannedBatch:
 
     def _variances(self, family: RelatedMeasures) -> list[float]:
         noised = [self.allocation.noised[slot] for slot in family.members]
-        return [max(item.law.std**2, _NOISELESS) for item in noised]
+        return [max(item.distribution.std**2, _NOISELESS) for item in noised]
 
     def _axes(self, slot: int) -> tuple[list[str], tuple[int, ...]]:
         keys = public_keys(self.questions[self._first[slot][0]])
@@ -310,9 +310,9 @@ class PlannedBatch:
         return cells_among(keys, whole_keys(keys))
 
 
-def _known(question: Question, measure: Linear) -> tuple[str, str, str]:
-    return canonical_text(question.rows), canonical_text(question.keys), canonical_text(measure)
+def _known(query: Query, measure: Linear) -> tuple[str, str, str]:
+    return canonical_text(query.rows), canonical_text(query.keys), canonical_text(measure)
 
 
-def _widened(question: Question) -> Question:
-    return replace(question, keys=whole_keys(public_keys(question)))
+def _widened(query: Query) -> Query:
+    return replace(query, keys=whole_keys(public_keys(query)))

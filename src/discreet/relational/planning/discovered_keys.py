@@ -22,7 +22,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event, Nothing, compose
 from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP
 from discreet.core.parameters import exact
-from discreet.mechanisms.distributions.distribution import Law
+from discreet.mechanisms.distributions.distribution import Distribution
 from discreet.mechanisms.key_selection import (
     ConcentratedThreshold,
     KeySelectionRule,
@@ -31,15 +31,15 @@ from discreet.mechanisms.key_selection import (
 )
 from discreet.noise.randomness import SYSTEM, Source, integer
 from discreet.relational.aggregates.measures import CountPeople, CountRows, Linear
-from discreet.relational.bounding.contributions import Reach, reach_of_presence, swaps
+from discreet.relational.bounding.contributions import ContributionBounds, bounds_of_presence, swaps
 from discreet.relational.compile.compiler import Compiler
 from discreet.relational.database import Database
 from discreet.relational.execute.candidate_keys import candidates, candidates_text, stand_in
-from discreet.relational.execute.exact_aggregation import statements, tally
+from discreet.relational.execute.exact_aggregation import aggregate_exactly, statements
 from discreet.relational.plan.keys import DiscoveredKeys, KeySet
-from discreet.relational.plan.query import Question
+from discreet.relational.plan.query import Query
 from discreet.relational.planning.allocation import Allocation, WeightedMeasure, allocate, shares
-from discreet.relational.planning.planned_query import Inquiry, MeasuredValues
+from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery
 from discreet.relational.planning.top_k import ranking
 
 _MANY = 1 << 40
@@ -59,15 +59,15 @@ class PublishedCounts:
         return 1.0
 
     @property
-    def law(self) -> Law:
+    def distribution(self) -> Distribution:
         """Noise as drawn, before keys with low noisy counts are left out."""
-        law = self.mechanism.law
-        assert law is not None
-        return law
+        distribution = self.mechanism.distribution
+        assert distribution is not None
+        return distribution
 
 
 @dataclass(frozen=True)
-class Discovering(Inquiry):
+class Discovering(PlannedQuery):
     """A question whose keys are discovered. ``sought`` says which; named ones are measured."""
 
     sought: DiscoveredKeys | None = None
@@ -84,7 +84,7 @@ class Discovering(Inquiry):
         return _MANY
 
     @cached_property
-    def presence(self) -> Reach:
+    def presence(self) -> ContributionBounds:
         """In how many keys one unit is counted: once in each."""
         if self.person is not None:
             if self.person.max_groups is None and self.person.max_rows is None:
@@ -93,21 +93,21 @@ class Discovering(Inquiry):
                     expectation="max_groups, the most keys in which one person is counted",
                     remedy=f'Write Person("{self.person.id}", max_groups=...), a public bound.',
                 )
-            return reach_of_presence(self.person, _MANY, self.question.unit)
-        if self.question.rows.changed != 1:
+            return bounds_of_presence(self.person, _MANY, self.query.unit)
+        if self.query.rows.stability != 1:
             raise InvalidParameter(
                 code="people_not_counted",
                 expectation="rows that are one person each, or that still belong to one person",
-                received=self.question.rows.changed,
+                received=self.query.rows.stability,
                 remedy="Discover keys before DISTINCT, UNION or a join that repeats rows.",
             )
-        return Reach(1, 1, 1, 1, swaps(self.question.unit))
+        return ContributionBounds(1, 1, 1, 1, swaps(self.query.unit))
 
     @property
     def counted(self) -> Linear | None:
         """The measure that the rule publishes beside the names, if the question asks for it."""
         wanted: Linear = CountRows() if self.person is None else CountPeople()
-        asked = any(wanted in aggregate.measures for aggregate in self.question.aggregates)
+        asked = any(wanted in aggregate.measures for aggregate in self.query.aggregates)
         return wanted if asked else None
 
     @cached_property
@@ -194,7 +194,7 @@ class Discovering(Inquiry):
         assert self.sought is not None
         groups = None if self.person is None else self.presence.groups
         found = candidates(
-            self.sought, self.question.rows, groups, database.engine, salt=integer(SYSTEM, 62)
+            self.sought, self.query.rows, groups, database.engine, salt=integer(SYSTEM, 62)
         )
         kept = self.rule.release(found.people)
         entries, order = found.entries(kept.chosen)
@@ -216,7 +216,7 @@ class Discovering(Inquiry):
             )
         if self.shares[1] is None:
             return (), ()
-        exactly = tally(
+        exactly = aggregate_exactly(
             self._about(entries),
             [item.measure for item in noised],
             [group[0].ranks for group in self.choosing],
@@ -232,11 +232,11 @@ class Discovering(Inquiry):
     def answered(self, measured: MeasuredValues) -> Discovering:
         """The same question about the keys that were named, which are public now."""
         assert measured.keys is not None
-        return replace(self, question=self._about(measured.keys))
+        return replace(self, query=self._about(measured.keys))
 
-    def _about(self, entries: tuple[tuple[object, ...], ...]) -> Question:
+    def _about(self, entries: tuple[tuple[object, ...], ...]) -> Query:
         assert self.sought is not None
-        return replace(self.question, keys=self.sought.found(entries))
+        return replace(self.query, keys=self.sought.found(entries))
 
     def preflight(self, database: Database) -> None:
         """Choose among no keys and write the text, so that what cannot be done is known now."""
@@ -253,7 +253,7 @@ class Discovering(Inquiry):
         engine = database.engine
         groups = None if self.person is None else self.presence.groups
         compiler = Compiler.of(engine, salt=0)
-        first = candidates_text(self.sought, self.question.rows, groups, compiler)
+        first = candidates_text(self.sought, self.query.rows, groups, compiler)
         if self.shares[1] is None:
             return [first]
         measures = [item.measure for item in self.allocation.noised]
@@ -262,13 +262,13 @@ class Discovering(Inquiry):
         return [first, *statements(about, [*measures, *ranks], self.person, engine)]
 
 
-def inquiry_for(
-    question: Question, spend: Guarantee, rows_at_most: int, randomness: Source = SYSTEM
-) -> Inquiry:
+def planned_query_for(
+    query: Query, spend: Guarantee, rows_at_most: int, randomness: Source = SYSTEM
+) -> PlannedQuery:
     """The question made ready to be paid for: its keys listed, ranked or discovered."""
-    if isinstance(question.keys, KeySet):
-        return ranking(Inquiry(question, spend, rows_at_most, randomness))
-    return Discovering(question, spend, rows_at_most, randomness, sought=question.keys)
+    if isinstance(query.keys, KeySet):
+        return ranking(PlannedQuery(query, spend, rows_at_most, randomness))
+    return Discovering(query, spend, rows_at_most, randomness, sought=query.keys)
 
 
 def _coarse(share: Fraction) -> Fraction:

@@ -29,7 +29,7 @@ from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.identity.identity import canonical_text
 from discreet.relational.plan.keys import MAX_CELLS, Block, KeySet
 from discreet.relational.plan.nodes import Distinct, Filtered, Rows, Scan, UnionAll
-from discreet.relational.plan.query import Question
+from discreet.relational.plan.query import Query
 from discreet.relational.planning.allocation import (
     Noised,
     WeightedMeasure,
@@ -52,10 +52,10 @@ class RelatedMeasures:
     marginals: Marginals
 
 
-def public_keys(question: Question) -> KeySet:
+def public_keys(query: Query) -> KeySet:
     """The keys of a question that can be part of a batch: known before anything is paid."""
-    if isinstance(question.keys, KeySet):
-        return question.keys
+    if isinstance(query.keys, KeySet):
+        return query.keys
     raise InvalidParameter(
         code="batch_keys",
         expectation="questions whose keys are declared, in a batch",
@@ -89,19 +89,19 @@ def cells_among(asked: KeySet, whole: KeySet) -> NDArray[np.int64]:
     return np.asarray(np.ravel_multi_index(places, outer), dtype=np.int64)
 
 
-def families(parts: Sequence[tuple[Question, Linear, bool]]) -> tuple[RelatedMeasures, ...]:
+def families(parts: Sequence[tuple[Query, Linear, bool]]) -> tuple[RelatedMeasures, ...]:
     """Groups of related parts, of at least two. The flag says that rows are bounded by person."""
     found: dict[tuple[str, str, frozenset[str]], list[int]] = {}
-    for number, (question, measure, bounded) in enumerate(parts):
+    for number, (query, measure, bounded) in enumerate(parts):
         additive = isinstance(measure, CountRows | Total) and not bounded
-        if not (additive and _steady(question.rows) and _simple(public_keys(question))):
+        if not (additive and _steady(query.rows) and _simple(public_keys(query))):
             continue
         fixed = frozenset(
             canonical_text(block)
-            for block in public_keys(question).blocks
+            for block in public_keys(query).blocks
             if len(block.expressions) != 1
         )
-        rows, what = canonical_text(question.rows), canonical_text(measure)
+        rows, what = canonical_text(query.rows), canonical_text(measure)
         found.setdefault((rows, what, fixed), []).append(number)
     return tuple(
         RelatedMeasures(

@@ -12,14 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.core.errors import InvalidParameter
-from discreet.mechanisms.distributions.distribution import Law
+from discreet.mechanisms.distributions.distribution import Distribution
 from discreet.relational.aggregates.count import Count
 from discreet.relational.aggregates.measures import CountRows
 from discreet.relational.functions.comparison import GREATER, GREATER_EQUAL, LESS
 from discreet.relational.plan.keys import Block, KeySet
 from discreet.relational.plan.nodes import Field, Rows, Scan, scans
-from discreet.relational.plan.query import AggregateOutput, KeyOutput, Question
-from discreet.relational.types.data_type import Kind
+from discreet.relational.plan.query import AggregateOutput, KeyOutput, Query
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
 
 _FAILURES = (1e-9, 1e-8, 1e-7, 1e-6)
@@ -72,22 +72,24 @@ class Magnitudes:
             self._tree(value, first, middle, sign),
         )
 
-    def bounds(self, noisy: list[int], law: Law) -> tuple[int | float, int | float] | None:
+    def bounds(
+        self, noisy: list[int], distribution: Distribution
+    ) -> tuple[int | float, int | float] | None:
         """From the lowest bin that noise alone would hardly fill to the highest; None if none.
 
         Post-processing of the noisy counts, the looser thresholds included.
         """
         for failure in _FAILURES:
-            threshold = law.half_width(1 - 2 * failure / self.size)
+            threshold = distribution.half_width(1 - 2 * failure / self.size)
             full = [place for place, count in enumerate(noisy) if count > threshold]
             if full:
                 return self.ends(full[0])[0], self.ends(full[-1])[1]
         return None
 
 
-def magnitudes(kind: Kind) -> Magnitudes:
+def magnitudes(kind: DataType) -> Magnitudes:
     """The bins for whole or real numbers."""
-    return Magnitudes(_WHOLE if kind is Kind.WHOLE else _REAL)
+    return Magnitudes(_WHOLE if kind is DataType.INTEGER else _REAL)
 
 
 def quoted(name: str) -> str:
@@ -95,14 +97,14 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def bounds_question(table: Question, name: str) -> tuple[Question, Magnitudes]:
+def bounds_question(table: Query, name: str) -> tuple[Query, Magnitudes]:
     """Counts of a column's values by bin, over the rows of a question about its table."""
     rows = table.rows
     scan, field = _column(rows, name)
-    bins = magnitudes(field.facts.kind)
-    key = bins.bin(Column(scan.column(name), field.facts))
+    bins = magnitudes(field.domain.kind)
+    key = bins.bin(Column(scan.column(name), field.domain))
     return (
-        Question(
+        Query(
             rows=rows,
             unit=table.unit,
             keys=KeySet((Block((key,), tuple((place,) for place in range(bins.size))),)),
@@ -117,8 +119,8 @@ def bounds_question(table: Question, name: str) -> tuple[Question, Magnitudes]:
 def _column(rows: Rows, name: str) -> tuple[Scan, Field]:
     (scan,) = scans(rows)
     field = scan.fields.get(name)
-    if field is None or not field.facts.kind.is_number:
-        numbers = [each.name for each in scan.fields.values() if each.facts.kind.is_number]
+    if field is None or not field.domain.kind.is_number:
+        numbers = [each.name for each in scan.fields.values() if each.domain.kind.is_number]
         raise InvalidParameter(
             code="not_a_numeric_column",
             expectation=f"one of the numeric columns {sorted(numbers)}",

@@ -28,18 +28,22 @@ from discreet.relational.aggregates.aggregate import Aggregate, RankSelection
 from discreet.relational.aggregates.measures import CountPeople, CountValues, Linear, Ranks
 from discreet.relational.aggregates.ranked import ChosenByRank, rounds, selection
 from discreet.relational.bounding.contributions import (
-    Reach,
-    reach_of_person,
-    reach_of_presence,
-    reach_of_rows,
-    reach_of_values,
+    ContributionBounds,
+    bounds_of_person,
+    bounds_of_presence,
+    bounds_of_rows,
+    bounds_of_values,
 )
 from discreet.relational.database import Database, Databases, Units
 from discreet.relational.execute.candidate_keys import keys_from_plain, plain_keys
-from discreet.relational.execute.exact_aggregation import Tally, statements, tally
+from discreet.relational.execute.exact_aggregation import (
+    ExactAggregates,
+    aggregate_exactly,
+    statements,
+)
 from discreet.relational.limits.resources import require_numbers, require_size
 from discreet.relational.plan.keys import KeySet
-from discreet.relational.plan.query import Question
+from discreet.relational.plan.query import Query
 from discreet.relational.planning.allocation import (
     Allocation,
     Noised,
@@ -92,7 +96,7 @@ class Settled:
 
 
 @dataclass(frozen=True)
-class Inquiry:
+class PlannedQuery:
     """A question with its spend.
 
     ``rows_at_most`` bounds the private rows, for overflow. ``emphasis`` replaces the weights of
@@ -100,7 +104,7 @@ class Inquiry:
     allocation that several questions share, where this is one of them.
     """
 
-    question: Question
+    query: Query
     spend: Guarantee
     rows_at_most: int
     randomness: Source = SYSTEM
@@ -109,17 +113,17 @@ class Inquiry:
 
     def __post_init__(self) -> None:
         """Refuse questions about public tables alone, too large ones, and sums that overflow."""
-        if self.question.rows.changed == 0:
+        if self.query.rows.stability == 0:
             raise InvalidParameter(
                 code="public_question",
                 expectation="a private table in the question",
                 remedy="Public tables need no curator; read them directly.",
             )
-        every = (m for aggregate in self.question.aggregates for m in aggregate.measures)
+        every = (m for aggregate in self.query.aggregates for m in aggregate.measures)
         measures = tuple(dict.fromkeys(every))
-        require_size(self.question, measures)
-        if isinstance(self.question.keys, KeySet):
-            require_numbers(self.question.keys, measures)
+        require_size(self.query, measures)
+        if isinstance(self.query.keys, KeySet):
+            require_numbers(self.query.keys, measures)
         for noised in self.allocation.noised:
             if self._most(noised.measure) >= _LARGEST_TOTAL:
                 raise InvalidParameter(
@@ -134,8 +138,8 @@ class Inquiry:
 
         Where steps below leave a person fewer rows than the unit allows, these are the bound.
         """
-        unit, changed = add_remove(self.question.unit), self.question.rows.changed
-        if not isinstance(unit, Person) or not self.question.rows.owner:
+        unit, changed = add_remove(self.query.unit), self.query.rows.stability
+        if not isinstance(unit, Person) or not self.query.rows.owner:
             return None
         if changed is None:
             return unit
@@ -144,25 +148,27 @@ class Inquiry:
     @property
     def cells(self) -> int:
         """How many groups there are, as far as that is known beforehand."""
-        return self.question.keys.cells
+        return self.query.keys.cells
 
     @cached_property
     def parts(self) -> tuple[WeightedMeasure, ...]:
         """The different linear measures, each with all the weight the columns give it."""
         weights: dict[Linear, float] = {}
-        for aggregate in self.question.aggregates:
+        for aggregate in self.query.aggregates:
             for measure, weight in zip(aggregate.measures, aggregate.weights, strict=True):
                 if not isinstance(measure, Ranks):
                     weights[measure] = weights.get(measure, 0.0) + weight
         if self.emphasis is not None:
             weights = dict(zip(weights, self.emphasis, strict=True))
-        return tuple(WeightedMeasure(m, self.reach(m), weight) for m, weight in weights.items())
+        return tuple(
+            WeightedMeasure(m, self.contributions(m), weight) for m, weight in weights.items()
+        )
 
     @cached_property
     def choosing(self) -> tuple[tuple[ChosenByRank, ...], ...]:
         """The aggregates chosen by rank; several levels of one column are chosen together."""
         together: dict[object, list[ChosenByRank]] = {}
-        for aggregate in self.question.aggregates:
+        for aggregate in self.query.aggregates:
             if isinstance(aggregate, ChosenByRank):
                 together.setdefault(aggregate.together, []).append(aggregate)
         return tuple(tuple(sorted(group, key=lambda a: a.q)) for group in together.values())
@@ -171,7 +177,7 @@ class Inquiry:
     def choices(self) -> tuple[RankChoice, ...]:
         """What each of them needs to know for the split."""
         return tuple(
-            RankChoice(self.reach(group[0].ranks), float(len(group)), rounds(group))
+            RankChoice(self.contributions(group[0].ranks), float(len(group)), rounds(group))
             for group in self.choosing
         )
 
@@ -182,9 +188,9 @@ class Inquiry:
             return self.settled.allocation
         return allocate(self.parts, self.choices, self.spend, self.randomness)
 
-    def reach(self, measure: Linear | Ranks) -> Reach:
+    def contributions(self, measure: Linear | Ranks) -> ContributionBounds:
         """How many rows of a measure one unit can change."""
-        question, cells = self.question, self.cells
+        query, cells = self.query, self.cells
         if self.person is None:
             if isinstance(measure, CountPeople):
                 raise InvalidParameter(
@@ -192,15 +198,15 @@ class Inquiry:
                     expectation="rows that still belong to one person each",
                     remedy="Count people before DISTINCT, UNION or a join on another key.",
                 )
-            changed = question.rows.changed
+            changed = query.rows.stability
             assert changed is not None
-            return reach_of_rows(changed, question.unit)
+            return bounds_of_rows(changed, query.unit)
         match measure:
             case CountPeople():
-                return reach_of_presence(self.person, cells, question.unit)
+                return bounds_of_presence(self.person, cells, query.unit)
             case CountValues():
-                return reach_of_values(self.person, cells, measure.most, question.unit)
-        return reach_of_person(self.person, cells, question.unit)
+                return bounds_of_values(self.person, cells, measure.most, query.unit)
+        return bounds_of_person(self.person, cells, query.unit)
 
     def selection(self, number: int) -> RankSelection:
         """The mechanism that chooses in each cell."""
@@ -208,7 +214,7 @@ class Inquiry:
         return selection(
             group,
             candidates=group[0].ranks.candidates,
-            rank_sensitivity=self.choices[number].reach.most,
+            rank_sensitivity=self.choices[number].contributions.most,
             epsilon=self.allocation.choices[number],
             by=quantiles.EXPONENTIAL if self._concentrated else quantiles.PERMUTE_AND_FLIP,
             randomness=self.randomness,
@@ -226,10 +232,16 @@ class Inquiry:
         a concentrated spend one event for each group it can be in may be cheaper. Under Replace
         the rows of two units meet. Proof: ``proofs/quantiles.md``.
         """
-        selection, reach = self.selection(number), self.choices[number].reach
-        if self._concentrated and reach.groups < Fraction(reach.rows, reach.most) ** 2:
-            return selection.event_for(rows=reach.swaps * reach.most) * reach.groups
-        return selection.event_for(rows=reach.swaps * reach.rows)
+        selection, contributions = self.selection(number), self.choices[number].contributions
+        if (
+            self._concentrated
+            and contributions.groups < Fraction(contributions.rows, contributions.most) ** 2
+        ):
+            return (
+                selection.event_for(rows=contributions.swaps * contributions.most)
+                * contributions.groups
+            )
+        return selection.event_for(rows=contributions.swaps * contributions.rows)
 
     @property
     def _concentrated(self) -> bool:
@@ -255,7 +267,7 @@ class Inquiry:
         """Parts of the spend, and the events that each of them pays for."""
         return ((self.spend, self.events),)
 
-    def answered(self, measured: MeasuredValues) -> Inquiry:
+    def answered(self, measured: MeasuredValues) -> PlannedQuery:
         """The question with every key known, as it stands after the release."""
         return self
 
@@ -288,10 +300,10 @@ class Inquiry:
         )
         return MeasuredValues(linear, self.chosen(exact))
 
-    def exact(self, database: Database) -> Tally:
+    def exact(self, database: Database) -> ExactAggregates:
         """What the engine counts and adds up. Private: only noise may follow."""
-        return tally(
-            self.question,
+        return aggregate_exactly(
+            self.query,
             [item.measure for item in self.allocation.noised],
             [group[0].ranks for group in self.choosing],
             self.person,
@@ -299,7 +311,7 @@ class Inquiry:
             salt=integer(SYSTEM, 62),
         )
 
-    def chosen(self, exact: Tally) -> tuple[NDArray[Any], ...]:
+    def chosen(self, exact: ExactAggregates) -> tuple[NDArray[Any], ...]:
         """The quantiles, chosen by noisy ranks."""
         return tuple(
             np.asarray(self.selection(number).release(counts)).reshape(len(counts), -1)
@@ -325,7 +337,7 @@ class Inquiry:
 
     def _most(self, measure: Linear) -> int:
         """The largest total there can be, in steps."""
-        each = self.person.max_rows if self.person is not None else self.question.rows.changed
+        each = self.person.max_rows if self.person is not None else self.query.rows.stability
         return measure.steps() * self.rows_at_most * max(each or 1, 1)
 
     def preflight(self, database: Database) -> None:
@@ -340,11 +352,11 @@ class Inquiry:
         """What the engine would run, with a salt of zero."""
         measures = [item.measure for item in self.allocation.noised]
         ranks = [group[0].ranks for group in self.choosing]
-        return statements(self.question, [*measures, *ranks], self.person, database.engine)
+        return statements(self.query, [*measures, *ranks], self.person, database.engine)
 
     def measurement(self, database: Database) -> Measurement[Database, MeasuredValues]:
         """The same as a measurement on databases at a distance of one unit."""
-        space = Space(Databases(tuple(database.names())), Units(self.question.unit))
+        space = Space(Databases(tuple(database.names())), Units(self.query.unit))
         return Measurement(space, self.release, self._event_at)
 
     def _event_at(self, units: Any) -> Event:

@@ -17,23 +17,23 @@ from typing import Any
 from discreet.relational.planning.allocation import Noised
 from discreet.relational.planning.batch import PlannedBatch
 from discreet.relational.planning.discovered_keys import Discovering
-from discreet.relational.planning.planned_query import Inquiry
+from discreet.relational.planning.planned_query import PlannedQuery
 
 FORM = 1
 """Of the form of the text; part of it."""
 
 
-def allocated(inquiry: Inquiry) -> dict[str, Any]:
+def allocated(planned: PlannedQuery) -> dict[str, Any]:
     """The grid and noise of each measure, the epsilon of each choice, and the whole event."""
     counted = None
-    if isinstance(inquiry, Discovering) and inquiry.counted is not None:
-        counted = inquiry.noised(inquiry.counted)[1].law.plain()
+    if isinstance(planned, Discovering) and planned.counted is not None:
+        counted = planned.noised(planned.counted)[1].distribution.plain()
     return _plain(
         form=FORM,
-        linear=_linear(inquiry.allocation.noised),
-        chosen=_chosen(inquiry.allocation.choices),
+        linear=_linear(planned.allocation.noised),
+        chosen=_chosen(planned.allocation.choices),
         counted=counted,
-        event=json.loads(inquiry.event.to_json()),
+        event=json.loads(planned.event.to_json()),
     )
 
 
@@ -53,7 +53,7 @@ def _linear(noised: Iterable[Noised]) -> list[dict[str, Any]]:
         {
             "exponent": item.measure.exponent,
             "whole": item.measure.whole,
-            "noise": item.law.plain(),
+            "noise": item.distribution.plain(),
         }
         for item in noised
     ]

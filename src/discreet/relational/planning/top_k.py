@@ -29,34 +29,34 @@ from discreet.noise.randomness import SYSTEM, integer
 from discreet.relational.aggregates.measures import CountPeople, Linear
 from discreet.relational.bounding.contributions import swaps
 from discreet.relational.database import Database
-from discreet.relational.execute.exact_aggregation import statements, tally
+from discreet.relational.execute.exact_aggregation import aggregate_exactly, statements
 from discreet.relational.plan.keys import Block, KeySet
-from discreet.relational.plan.query import KeyOutput, Question
+from discreet.relational.plan.query import KeyOutput, Query
 from discreet.relational.planning.allocation import Allocation
-from discreet.relational.planning.planned_query import Inquiry, MeasuredValues
+from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery
 from discreet.relational.types.expression import Column
 
 
 @dataclass(frozen=True)
-class Ranking(Inquiry):
+class Ranking(PlannedQuery):
     """A question for the first k keys alone, chosen one after the other."""
 
     @property
     def keys(self) -> KeySet:
         """The declared keys, among which it chooses."""
-        assert isinstance(self.question.keys, KeySet)
-        return self.question.keys
+        assert isinstance(self.query.keys, KeySet)
+        return self.query.keys
 
     @cached_property
     def picks(self) -> int:
         """How many keys are named."""
-        assert self.question.limit is not None
-        return min(self.question.limit, self.keys.cells)
+        assert self.query.limit is not None
+        return min(self.query.limit, self.keys.cells)
 
     @cached_property
     def measure(self) -> Linear:
         """What keys are ranked by."""
-        (aggregate,) = self.question.aggregates
+        (aggregate,) = self.query.aggregates
         assert aggregate.additive is not None
         return aggregate.additive
 
@@ -72,7 +72,7 @@ class Ranking(Inquiry):
         """The most by which one unit moves one count, either way."""
         if isinstance(self.measure, CountPeople):
             return 1
-        return self.reach(self.measure).most
+        return self.contributions(self.measure).most
 
     @cached_property
     def epsilon(self) -> Fraction:
@@ -93,8 +93,8 @@ class Ranking(Inquiry):
         Counts rise or fall together, except under Replace, and where rows have no owner any
         more: a unit that comes may then push out rows of others.
         """
-        together = swaps(self.question.unit) == 1 and (
-            self.person is not None or self.question.rows.changed == 1
+        together = swaps(self.query.unit) == 1 and (
+            self.person is not None or self.query.rows.stability == 1
         )
         kind = Exponential if self._concentrated else PermuteAndFlip
         return kind(
@@ -121,8 +121,8 @@ class Ranking(Inquiry):
 
     def release(self, database: Database) -> MeasuredValues:
         """Choose, take out, choose again. The only thing that reads data."""
-        exactly = tally(
-            self.question,
+        exactly = aggregate_exactly(
+            self.query,
             [self.measure],
             [],
             self.counted,
@@ -137,22 +137,22 @@ class Ranking(Inquiry):
             place = self.choice.release(counts[left])
             first.append(int(left[place]))
             left = np.delete(left, place)
-        columns = [self.keys.column(block, place) for block, place in self.question.key_places]
+        columns = [self.keys.column(block, place) for block, place in self.query.key_places]
         return tuple(tuple(column[cell] for column in columns) for cell in first)
 
-    def answered(self, measured: MeasuredValues) -> Inquiry:
+    def answered(self, measured: MeasuredValues) -> PlannedQuery:
         """The named keys, in their order; the counts behind them stay secret."""
         assert measured.keys is not None
         expressions = tuple(
-            self.keys.blocks[block].expressions[place] for block, place in self.question.key_places
+            self.keys.blocks[block].expressions[place] for block, place in self.query.key_places
         )
         about = replace(
-            self.question,
+            self.query,
             keys=KeySet((Block(expressions, measured.keys),)),
             key_places=tuple((0, number) for number in range(len(expressions))),
             order=(),
         )
-        return replace(self, question=about)
+        return replace(self, query=about)
 
     def preflight(self, database: Database) -> None:
         """Choose among nothing and write the text, so that what cannot be done is known now."""
@@ -161,37 +161,37 @@ class Ranking(Inquiry):
 
     def texts(self, database: Database) -> list[str]:
         """What the engine would run, with a salt of zero."""
-        return statements(self.question, [self.measure], self.counted, database.engine)
+        return statements(self.query, [self.measure], self.counted, database.engine)
 
 
-def ranking(inquiry: Inquiry) -> Inquiry:
+def ranking(planned: PlannedQuery) -> PlannedQuery:
     """The inquiry as a ranking, where it asks for one and choices beat noise on every count.
 
     Only public quantities decide: the spread of what a choice adds to a count against that of
     the noise.
     """
-    if not _ranks(inquiry.question):
-        return inquiry
-    made = Ranking(inquiry.question, inquiry.spend, inquiry.rows_at_most, inquiry.randomness)
+    if not _ranks(planned.query):
+        return planned
+    made = Ranking(planned.query, planned.spend, planned.rows_at_most, planned.randomness)
     spread = 1 / float(made.choice.rate())
-    noise = inquiry.allocation.noised[0].law.std
-    return made if spread < noise else inquiry
+    noise = planned.allocation.noised[0].distribution.std
+    return made if spread < noise else planned
 
 
-def _ranks(question: Question) -> bool:
+def _ranks(query: Query) -> bool:
     """Whether nothing is asked for but the first few keys by one count."""
     if (
-        question.limit is None
-        or question.limit == 0
-        or question.offset
-        or question.having is not None
-        or len(question.aggregates) != 1
-        or len(question.order) != 1
-        or not isinstance(question.keys, KeySet)
-        or question.keys.cells < 2
+        query.limit is None
+        or query.limit == 0
+        or query.offset
+        or query.having is not None
+        or len(query.aggregates) != 1
+        or len(query.order) != 1
+        or not isinstance(query.keys, KeySet)
+        or query.keys.cells < 2
     ):
         return False
-    (aggregate,), (order,) = question.aggregates, question.order
+    (aggregate,), (order,) = query.aggregates, query.order
     falling = isinstance(order.expression, Column) and order.expression.name == "agg0"
-    named = all(isinstance(output, KeyOutput) for output in question.outputs)
+    named = all(isinstance(output, KeyOutput) for output in query.outputs)
     return aggregate.is_size and falling and order.sign < 0 and named

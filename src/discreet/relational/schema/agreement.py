@@ -12,8 +12,8 @@ from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.unit import Person, PrivacyUnit, add_remove
 from discreet.relational.schema.declarations import Category, Dates, Declaration, Discovered, Number
 from discreet.relational.schema.table import PublicTable, Table
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 
 
 def common_unit(tables: Mapping[str, Table | PublicTable]) -> PrivacyUnit:
@@ -58,27 +58,31 @@ def require_column(column: str, table: str, stored: Mapping[str, str]) -> None:
         )
 
 
-def declared_facts(table: str, column: str, kind: Kind | None, declaration: Declaration) -> Facts:
+def declared_domain(
+    table: str, column: str, kind: DataType | None, declaration: Declaration
+) -> ColumnDomain:
     """Facts of a declared column, where the declaration suits how the column is stored."""
     match declaration:
         case Category():
-            facts = declaration.facts()
-            if kind is not None and _convertible(kind, facts.kind):
-                return facts
+            domain = declaration.domain()
+            if kind is not None and _convertible(kind, domain.kind):
+                return domain
         case Number():
-            if kind in (Kind.WHOLE, Kind.REAL):
-                return declaration.facts(kind)
-            if kind is Kind.TEXT:
-                return declaration.facts(Kind.REAL)
+            if kind in (DataType.INTEGER, DataType.DOUBLE):
+                return declaration.domain(kind)
+            if kind is DataType.TEXT:
+                return declaration.domain(DataType.DOUBLE)
         case Discovered():
-            if kind in (Kind.TEXT, Kind.WHOLE, Kind.DATE):
-                return declaration.facts(kind)
+            if kind in (DataType.TEXT, DataType.INTEGER, DataType.DATE):
+                return declaration.domain(kind)
         case Dates():
-            wanted = Kind.MOMENT if isinstance(declaration.first, datetime) else Kind.DATE
-            if kind in (Kind.DATE, Kind.MOMENT):
-                return declaration.facts(kind)
-            if kind is Kind.TEXT and isinstance(declaration.first, date):
-                return declaration.facts(wanted)
+            wanted = (
+                DataType.TIMESTAMP if isinstance(declaration.first, datetime) else DataType.DATE
+            )
+            if kind in (DataType.DATE, DataType.TIMESTAMP):
+                return declaration.domain(kind)
+            if kind is DataType.TEXT and isinstance(declaration.first, date):
+                return declaration.domain(wanted)
     raise Mismatch(
         code="type_clash",
         expectation=f"a declaration that suits the column {table}.{column}",
@@ -88,12 +92,12 @@ def declared_facts(table: str, column: str, kind: Kind | None, declaration: Decl
     )
 
 
-def _convertible(stored: Kind, wanted: Kind) -> bool:
-    if stored is wanted or stored is Kind.TEXT:
+def _convertible(stored: DataType, wanted: DataType) -> bool:
+    if stored is wanted or stored is DataType.TEXT:
         return True
-    return {stored, wanted} <= {Kind.WHOLE, Kind.REAL} or {stored, wanted} <= {
-        Kind.DATE,
-        Kind.MOMENT,
+    return {stored, wanted} <= {DataType.INTEGER, DataType.DOUBLE} or {stored, wanted} <= {
+        DataType.DATE,
+        DataType.TIMESTAMP,
     }
 
 

@@ -17,18 +17,18 @@ from typing import TypeAlias
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number as RealNumber
 from discreet.core.parameters import count, finite, positive
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import TEXT_LIMIT, Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import TEXT_LIMIT, DataType
 
 _MAX_BOUND = 1 << 400
 
-_KINDS: dict[type, Kind] = {
-    bool: Kind.TRUTH,
-    int: Kind.WHOLE,
-    float: Kind.REAL,
-    str: Kind.TEXT,
-    date: Kind.DATE,
-    datetime: Kind.MOMENT,
+_KINDS: dict[type, DataType] = {
+    bool: DataType.BOOLEAN,
+    int: DataType.INTEGER,
+    float: DataType.DOUBLE,
+    str: DataType.TEXT,
+    date: DataType.DATE,
+    datetime: DataType.TIMESTAMP,
 }
 
 
@@ -76,10 +76,10 @@ class Category:
                 remedy="Store a short code instead.",
             )
 
-    def facts(self) -> Facts:
+    def domain(self) -> ColumnDomain:
         """Kind, least and greatest value, and the list itself."""
         values = tuple(value for value in self.values if value is not None)
-        return Facts(_KINDS[type(values[0])], values=values, declared=True)
+        return ColumnDomain(_KINDS[type(values[0])], values=values, declared=True)
 
 
 @dataclass(frozen=True)
@@ -115,10 +115,10 @@ class Number:
                 remedy="Write Number(low, high) with public bounds, not read from the data.",
             )
 
-    def facts(self, kind: Kind) -> Facts:
+    def domain(self, kind: DataType) -> ColumnDomain:
         """As a column of the given numeric kind: whole columns have whole bounds."""
         low, high = self.low, self.high
-        if kind is Kind.WHOLE:
+        if kind is DataType.INTEGER:
             low, high = _ceiling(low), _floor(high)
             if low > high:
                 raise InvalidParameter(
@@ -127,8 +127,8 @@ class Number:
                     received=(self.low, self.high),
                     remedy="Widen the bounds.",
                 )
-            return Facts(Kind.WHOLE, low, high, None, declared=True)
-        return Facts(Kind.REAL, float(low), float(high), None, declared=True)
+            return ColumnDomain(DataType.INTEGER, low, high, None, declared=True)
+        return ColumnDomain(DataType.DOUBLE, float(low), float(high), None, declared=True)
 
 
 @dataclass(frozen=True)
@@ -155,16 +155,16 @@ class Dates:
                 remedy="Exchange the two dates.",
             )
 
-    def facts(self, kind: Kind) -> Facts:
+    def domain(self, kind: DataType) -> ColumnDomain:
         """As a column of days or of moments."""
         first: date = self.first
         last: date = self.last
-        if kind is Kind.MOMENT and not isinstance(first, datetime):
+        if kind is DataType.TIMESTAMP and not isinstance(first, datetime):
             first = datetime(first.year, first.month, first.day)
             last = datetime(last.year, last.month, last.day, 23, 59, 59, 999999)
-        if kind is Kind.DATE and isinstance(first, datetime) and isinstance(last, datetime):
+        if kind is DataType.DATE and isinstance(first, datetime) and isinstance(last, datetime):
             first, last = first.date(), last.date()
-        return Facts(kind, first, last, None, declared=True)
+        return ColumnDomain(kind, first, last, None, declared=True)
 
 
 @dataclass(frozen=True)
@@ -184,9 +184,9 @@ class Discovered:
         """Refuse a minimum that is not a whole number of at least one."""
         object.__setattr__(self, "least", count("least", self.least))
 
-    def facts(self, kind: Kind) -> Facts:
+    def domain(self, kind: DataType) -> ColumnDomain:
         """Of any value of its kind; no list and no bounds."""
-        return Facts(kind, declared=True)
+        return ColumnDomain(kind, declared=True)
 
 
 Declaration: TypeAlias = Category | Number | Dates | Discovered

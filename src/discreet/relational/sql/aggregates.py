@@ -28,8 +28,8 @@ from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.parsed import number
 from discreet.relational.sql.relation import Relation, unsupported
 from discreet.relational.sql.undeclared import not_a_number, require_declared
-from discreet.relational.types.column_domain import Facts, require_bounds
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain, require_bounds
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
 
 _FEW = 4096
@@ -49,8 +49,10 @@ class Aggregation:
         made = self._aggregate(node, None)
         if made not in self.found:
             self.found.append(made)
-        kind = Kind.WHOLE if made.whole else Kind.REAL
-        return Column(f"agg{self.found.index(made)}", Facts(kind, None, None, None, declared=True))
+        kind = DataType.INTEGER if made.whole else DataType.DOUBLE
+        return Column(
+            f"agg{self.found.index(made)}", ColumnDomain(kind, None, None, None, declared=True)
+        )
 
     def _aggregate(self, node: exp.Expression, condition: Expression | None) -> Aggregate:
         if isinstance(node, exp.Filter):
@@ -107,13 +109,13 @@ class _Reading:
         if isinstance(node, exp.Distinct):
             raise unsupported(construct=f"DISTINCT in {title}", remedy=_DISTINCT)
         value = expression_from(node, self.below.resolve)
-        if value.facts.kind is Kind.TRUTH:
+        if value.domain.kind is DataType.BOOLEAN:
             value = Case(((value, Literal(1)), (Call(NOT, (value,)), Literal(0))), Literal(None))
-        if value.facts.kind not in (Kind.WHOLE, Kind.REAL):
+        if value.domain.kind not in (DataType.INTEGER, DataType.DOUBLE):
             raise not_a_number(value, title, self.below.rows)
         name = node.sql()
         require_declared(value, name, self.below.rows)
-        require_bounds(value.facts, name)
+        require_bounds(value.domain, name)
         return where(value, self.condition)
 
     def candidates(self, node: exp.Expression) -> Ranks:
@@ -152,7 +154,7 @@ def _step(value: Expression, low: int | float, high: int | float, rows: Rows) ->
     declared = _declaration(value, rows)
     if isinstance(declared, Number) and declared.step is not None:
         return declared.step  # type: ignore[return-value]
-    if value.facts.kind is Kind.WHOLE:
+    if value.domain.kind is DataType.INTEGER:
         return 1 if high - low < _FEW else -(-(int(high) - int(low)) // _STEPS)
     # Bounds that are equal or next to each other leave one candidate, whatever the step.
     return (high - low) / _STEPS or 1.0

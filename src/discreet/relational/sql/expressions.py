@@ -36,7 +36,7 @@ from discreet.relational.sql.parsed import (
     refused,
     suggestion,
 )
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Case, Expression, Literal
 
 Resolve = Callable[[exp.Column], Expression]
@@ -108,12 +108,12 @@ class _Translation:
             amount, unit = interval(right)
             return Call(shifted(sign * amount, unit), (self.of(left),))
         first, second = self.of(left), self.of(right)
-        if not first.facts.kind.is_calendar or first.facts.empty:
+        if not first.domain.kind.is_calendar or first.domain.empty:
             return Call(function, (first, second))
-        if sign == -1 and (first.facts.kind, second.facts.kind) == (Kind.DATE, Kind.DATE):
+        if sign == -1 and (first.domain.kind, second.domain.kind) == (DataType.DATE, DataType.DATE):
             return Call(difference("day"), (second, first))
         days = second.value if isinstance(second, Literal) else None
-        if first.facts.kind is Kind.DATE and type(days) is int:
+        if first.domain.kind is DataType.DATE and type(days) is int:
             return Call(shifted(sign * days, "day"), (first,))
         raise refused(
             node, "Write d + INTERVAL 30 DAY, or date_diff('day', a, b) for a difference."

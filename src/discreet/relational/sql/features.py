@@ -34,7 +34,7 @@ from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.relation import Relation, Visible, unsupported
 from discreet.relational.types.column_domain import require_bounds
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
 
 _FEATURES = "Use COUNT, SUM, AVG, MIN, MAX, FIRST(x ORDER BY day) or LAST(x ORDER BY day)."
@@ -50,8 +50,8 @@ def features_from(
     }
     named = _identifier(select, below, aliases)
     limit = person.rows()
-    if below.rows.changed is not None:
-        limit = min(limit, below.rows.changed)
+    if below.rows.stability is not None:
+        limit = min(limit, below.rows.stability)
     made = _Features(below, named, aliases, limit, prefix("bounded"), prefix("person"))
     made.read(named)
     columns = tuple(made.visible(item) for item in select.expressions)
@@ -76,7 +76,7 @@ class _Features:
 
     def rows(self) -> PerPerson:
         """A person's rows bounded by what the features read, then the features."""
-        outputs = tuple(Output(self._column(i).name, e.facts) for i, e in enumerate(self.content))
+        outputs = tuple(Output(self._column(i).name, e.domain) for i, e in enumerate(self.content))
         return PerPerson(
             self.prefix,
             Bounded(self.bounded, self.below.rows, self.limit, tuple(self.content), outputs),
@@ -84,7 +84,7 @@ class _Features:
             self.read(self.named),
             tuple(self.found),
             tuple(
-                Output(f"{self.prefix}.{place}", feature.facts(self.limit))
+                Output(f"{self.prefix}.{place}", feature.domain(self.limit))
                 for place, feature in enumerate(self.found)
             ),
         )
@@ -113,14 +113,14 @@ class _Features:
         return self._column(self.content.index(value))
 
     def _column(self, place: int) -> Column:
-        return Column(f"{self.bounded}.{place}", self.content[place].facts)
+        return Column(f"{self.bounded}.{place}", self.content[place].domain)
 
     def _resolve(self, column: exp.Column) -> Expression:
         target = None if column.table else self.aliases.get(column.name.lower())
         if target is not None and target.find(exp.AggFunc) is not None:
             return self.released(target)
         if self.below.resolve(column) == self.named:
-            return Column(f"{self.prefix}.person", self.named.facts)
+            return Column(f"{self.prefix}.person", self.named.domain)
         raise InvalidParameter(
             code="not_grouped",
             expectation="only the person and aggregates of the person's rows",
@@ -132,7 +132,7 @@ class _Features:
         made = self._made(node, None)
         if made not in self.found:
             self.found.append(made)
-        return Column(f"{self.prefix}.{self.found.index(made)}", made.facts(self.limit))
+        return Column(f"{self.prefix}.{self.found.index(made)}", made.domain(self.limit))
 
     def _made(  # noqa: PLR0911 -- one line for each function
         self, node: exp.Expression, condition: Expression | None
@@ -152,7 +152,7 @@ class _Features:
                 return Averaged(self._number(node, condition))
             case exp.Min() | exp.Max() if not node.expressions:
                 value = self._value(node.this, condition)
-                if not value.facts.kind.has_bounds:
+                if not value.domain.kind.has_bounds:
                     raise _clash(node, "numbers, days or moments")
                 return Least(value) if isinstance(node, exp.Min) else Greatest(value)
             case exp.First(this=exp.Order() as ordered) | exp.Last(this=exp.Order() as ordered):
@@ -186,14 +186,14 @@ class _Features:
             )
         (term,) = ordered.expressions
         value, order = self._value(ordered.this, None), self._value(term.this, condition)
-        if not order.facts.kind.has_bounds:
+        if not order.domain.kind.has_bounds:
             raise _clash(node, "an order of numbers, days or moments")
         last = isinstance(node, exp.Last) != bool(term.args.get("desc"))
         return Latest(value, order) if last else Earliest(value, order)
 
     def _value(self, node: exp.Expression, condition: Expression | None) -> Column:
         value = expression_from(node, self.below.resolve)
-        if not value.facts.declared:
+        if not value.domain.declared:
             raise InvalidParameter(
                 code="column_not_declared",
                 expectation=f"declared columns inside a feature, here {node.sql()}",
@@ -204,11 +204,11 @@ class _Features:
 
     def _number(self, node: exp.Expression, condition: Expression | None) -> Column:
         value = expression_from(node.this, self.below.resolve)
-        if value.facts.kind is Kind.TRUTH:
+        if value.domain.kind is DataType.BOOLEAN:
             value = Case(((value, Literal(1)), (Call(NOT, (value,)), Literal(0))), Literal(None))
-        if not value.facts.kind.is_number:
+        if not value.domain.kind.is_number:
             raise _clash(node, "numbers")
-        require_bounds(value.facts, node.this.sql())
+        require_bounds(value.domain, node.this.sql())
         return self.read(_where(value, condition))
 
 
@@ -217,11 +217,11 @@ def _where(value: Expression, condition: Expression | None) -> Expression:
 
 
 def _having(rows: Rows, condition: Expression) -> Rows:
-    if condition.facts.kind is not Kind.TRUTH:
+    if condition.domain.kind is not DataType.BOOLEAN:
         raise InvalidParameter(
             code="type_clash",
             expectation="a condition in HAVING",
-            received=condition.facts.kind.name,
+            received=condition.domain.kind.name,
             remedy="Compare something: HAVING COUNT(*) > 1.",
         )
     return Filtered(rows, condition)

@@ -79,9 +79,9 @@ class Sources:
         pairs = [
             [a.expression, b.expression] for a, b in zip(left.columns, right.columns, strict=True)
         ]
-        kinds = [common_kind("UNION ALL", [side.facts for side in pair]) for pair in pairs]
+        kinds = [common_kind("UNION ALL", [side.domain for side in pair]) for pair in pairs]
         outputs = tuple(
-            Output(f"{prefix}.{place}", hull(kind, [side.facts for side in pair]))
+            Output(f"{prefix}.{place}", hull(kind, [side.domain for side in pair]))
             for place, (kind, pair) in enumerate(zip(kinds, pairs, strict=True))
         )
         branches = tuple(
@@ -89,7 +89,7 @@ class Sources:
                 side.rows,
                 tuple(
                     pair[place]
-                    if pair[place].facts.kind is kind
+                    if pair[place].domain.kind is kind
                     else Call(cast(kind), (pair[place],))
                     for pair, kind in zip(pairs, kinds, strict=True)
                 ),
@@ -99,7 +99,7 @@ class Sources:
         made = Relation(
             UnionAll(prefix, branches, outputs),
             tuple(
-                Visible("", column.name, Column(output.name, output.facts))
+                Visible("", column.name, Column(output.name, output.domain))
                 for column, output in zip(left.columns, outputs, strict=True)
             ),
         )
@@ -151,7 +151,7 @@ class Sources:
         return Relation(
             scan,
             tuple(
-                Visible(alias, column.name, Column(scan.column(column.name), column.facts))
+                Visible(alias, column.name, Column(scan.column(column.name), column.domain))
                 for column in entry.fields.values()
             ),
         )

@@ -18,7 +18,7 @@ from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.relation import Relation, unsupported
 from discreet.relational.sql.undeclared import undeclared
-from discreet.relational.types.column_domain import Facts
+from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.expression import Column, Expression, columns, possible_values
 
 
@@ -69,8 +69,10 @@ class Grouping:
             return None
         for number, expression in enumerate(self.expressions):
             if meant == expression:
-                facts = expression.facts
-                return Column(f"key{number}", Facts(facts.kind, None, None, None, declared=True))
+                domain = expression.domain
+                return Column(
+                    f"key{number}", ColumnDomain(domain.kind, None, None, None, declared=True)
+                )
         return None
 
 
@@ -120,7 +122,7 @@ def _discovered(
         return None
     listed = []
     for expression, name in zip(expressions, names, strict=True):
-        if not expression.facts.declared:
+        if not expression.domain.declared:
             _values(expression, name, rows)  # refuses it by name
         found_here = field_of(expression.name, rows) if isinstance(expression, Column) else None
         declaration = None if found_here is None else found_here[1].declaration
@@ -172,7 +174,7 @@ def _values(expression: Expression, name: str, rows: Rows) -> tuple[object, ...]
     found = field_of(expression.name, rows) if isinstance(expression, Column) else None
     if found is not None and isinstance(found[1].declaration, Category):
         return found[1].declaration.values
-    if not expression.facts.declared:
+    if not expression.domain.declared:
         if isinstance(expression, Column) and any(
             scan.identifier is not None and expression.name == scan.column(scan.identifier)
             for scan in scans(rows)
@@ -193,7 +195,7 @@ def _values(expression: Expression, name: str, rows: Rows) -> tuple[object, ...]
         )
     values = possible_values(expression, MAX_VALUES)
     if values is None:
-        raise not_finite(name, expression.facts)
+        raise not_finite(name, expression.domain)
     return values
 
 

@@ -52,7 +52,7 @@ class Joins:
         """Rows of both sides, with the stability of the way in which they are joined."""
         both = Relation(left.rows, (*left.columns, *right.columns))
         pairs, rest, visible = self._conditions(left, right, both, join)
-        left_private, right_private = left.rows.changed != 0, right.rows.changed != 0
+        left_private, right_private = left.rows.stability != 0, right.rows.stability != 0
         if left_private and right_private:
             if not _same_people(left, right, pairs):
                 return self._by_key(left, right, join, kind)
@@ -229,8 +229,8 @@ def routed(left: Expression, right: Expression, a: Rows, b: Rows) -> bool:
             and isinstance(other, Scan)
             and scan.route is not None
             and scan.route.table.lower() == other.table.lower()
-            and own == Column(scan.column(scan.route.key), own.facts)
-            and met == Column(other.column(scan.route.key), met.facts)
+            and own == Column(scan.column(scan.route.key), own.domain)
+            and met == Column(other.column(scan.route.key), met.domain)
         ):
             return True
     return False
@@ -260,7 +260,7 @@ def limit_of(keys: Sequence[Expression], side: Relation, catalog: Catalog) -> in
 
 def origin(expression: Expression, rows: Rows) -> tuple[Scan, str] | None:
     """The private table and column that an expression only repeats or converts."""
-    if isinstance(expression, Call) and expression.function == cast(expression.facts.kind):
+    if isinstance(expression, Call) and expression.function == cast(expression.domain.kind):
         return origin(expression.args[0], rows)
     if not isinstance(expression, Column):
         return None

@@ -17,7 +17,7 @@ from discreet.relational.functions.function import Function
 from discreet.relational.functions.registry import FUNCTIONS
 from discreet.relational.functions.shifts import MULTIPLES
 from discreet.relational.functions.spelling import HARMLESS, NAMED_REMEDIES, REMEDIES
-from discreet.relational.types.data_type import LARGEST_WHOLE, Kind
+from discreet.relational.types.data_type import LARGEST_WHOLE, DataType
 from discreet.relational.types.expression import (
     MAX_NESTED,
     MAX_NODES,
@@ -137,7 +137,7 @@ def missing() -> InvalidParameter:
 
 def call_of(function: Function, *args: Expression) -> Expression:
     """A call in which text constants beside dates are read as dates, as SQL does."""
-    calendar = next((arg.facts.kind for arg in args if arg.facts.kind.is_calendar), None)
+    calendar = next((arg.domain.kind for arg in args if arg.domain.kind.is_calendar), None)
     if calendar is None:
         return Call(function, args)
     return Call(
@@ -151,11 +151,11 @@ def call_of(function: Function, *args: Expression) -> Expression:
     )
 
 
-def _calendar_kind(text: str) -> Kind:
-    return Kind.DATE if len(text) == len("2024-01-01") else Kind.MOMENT
+def _calendar_kind(text: str) -> DataType:
+    return DataType.DATE if len(text) == len("2024-01-01") else DataType.TIMESTAMP
 
 
-def constant_of(kind: Kind, literal: Literal) -> Expression:
+def constant_of(kind: DataType, literal: Literal) -> Expression:
     """A constant in another kind; one that cannot be is a mistake, not a NULL."""
     call = Call(cast(kind), (literal,))
     value = call.function.apply([literal.value], kind)

@@ -23,7 +23,7 @@ from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.core.unit import Person, PrivacyUnit, Replace, add_remove
 from discreet.relational.functions.casts import REAL_FORM
 from discreet.relational.plan.nodes import scans
-from discreet.relational.plan.query import Question
+from discreet.relational.plan.query import Query
 from discreet.relational.sql.relation import unsupported
 
 _LONGEST = 300
@@ -40,21 +40,21 @@ class Clause:
     max_rows: int | None = None
     person: tuple[str, ...] | None = None
 
-    def narrowed(self, question: Question) -> Question:
+    def narrowed(self, query: Query) -> Query:
         """The question with bounds at most as wide as declared, about the declared person."""
         if self.person is not None:
-            self._require_person(question)
+            self._require_person(query)
         bounds = {"max_groups": self.max_groups, "max_rows": self.max_rows}
-        unit = question.unit
+        unit = query.unit
         for name, value in bounds.items():
             if value is not None:
                 unit = _narrowed(unit, name, value)
-        return replace(question, unit=unit)
+        return replace(query, unit=unit)
 
-    def _require_person(self, question: Question) -> None:
+    def _require_person(self, query: Query) -> None:
         assert self.person is not None
         *table, column = (part.lower() for part in self.person)
-        for scan in scans(question.rows):
+        for scan in scans(query.rows):
             named = scan.identifier is not None and scan.route is None
             if (
                 named
@@ -62,7 +62,7 @@ class Clause:
                 and table in ([], [scan.table.lower()])
             ):
                 return
-        known = sorted({scan.identifier for scan in scans(question.rows) if scan.identifier})
+        known = sorted({scan.identifier for scan in scans(query.rows) if scan.identifier})
         raise InvalidParameter(
             code="clause_unit",
             expectation=f"privacy_unit_column to be the declared identifier, {known or 'none'}",

@@ -93,14 +93,14 @@ class Steps:
         """Rows after a step that computes every visible column anew."""
         prefix = self.prefix(word)
         outputs = tuple(
-            Output(f"{prefix}.{place}", column.expression.facts)
+            Output(f"{prefix}.{place}", column.expression.domain)
             for place, column in enumerate(made.columns)
         )
         rows = step(prefix, made.rows, tuple(column.expression for column in made.columns), outputs)
         return Relation(
             rows,
             tuple(
-                replace(column, expression=Column(output.name, output.facts))
+                replace(column, expression=Column(output.name, output.domain))
                 for column, output in zip(made.columns, outputs, strict=True)
             ),
         )

@@ -23,7 +23,7 @@ from discreet.relational.plan.query import (
     KeyOutput,
     Order,
     Output,
-    Question,
+    Query,
 )
 from discreet.relational.sql.aggregates import Aggregation
 from discreet.relational.sql.catalog import Catalog
@@ -33,8 +33,8 @@ from discreet.relational.sql.from_clause import Sources, require_plain
 from discreet.relational.sql.grouping import Grouping
 from discreet.relational.sql.relation import Relation, Visible, unsupported
 from discreet.relational.sql.statement import flattened, parse, written_out
-from discreet.relational.types.column_domain import Facts
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Column, Expression, Literal
 
 _SELECT_CLAUSES = {
@@ -43,7 +43,7 @@ _SELECT_CLAUSES = {
 }
 
 
-def question_from(text: str, catalog: Catalog) -> Question:
+def query_from(text: str, catalog: Catalog) -> Query:
     """Translate one SELECT into a question about the tables of ``catalog``."""
     statement = flattened(parse(text))
     if isinstance(statement, exp.Union):
@@ -57,7 +57,7 @@ def question_from(text: str, catalog: Catalog) -> Question:
             remedy="Only SELECT is answered; nothing can be changed.",
         )
     try:
-        return _Translation(catalog).question(statement, {})
+        return _Translation(catalog).query(statement, {})
     except RecursionError:
         pass
     raise unsupported(construct="a question nested so deep", remedy="Ask something shorter.")
@@ -112,7 +112,7 @@ class _Translation:
         below = self._from(select, scope)
         return features_from(select, below, self.catalog, self.sources.steps.prefix)
 
-    def question(self, select: exp.Select, scope: Mapping[str, Any]) -> Question:
+    def query(self, select: exp.Select, scope: Mapping[str, Any]) -> Query:
         """The outermost query."""
         _only(select)
         select = written_out(select)
@@ -150,7 +150,7 @@ class _Translation:
                 remedy="Ask for COUNT(*), SUM(x), AVG(x), MEDIAN(x) or the like.",
             )
         _distinct_names(outputs)
-        return Question(
+        return Query(
             rows=below.rows,
             unit=self.catalog.unit,
             keys=grouping.keys,
@@ -188,11 +188,11 @@ class _Translation:
         if where is None:
             return made
         condition = expression_from(where.this, made.resolve)
-        if condition.facts.kind is not Kind.TRUTH:
+        if condition.domain.kind is not DataType.BOOLEAN:
             raise InvalidParameter(
                 code="type_clash",
                 expectation="a condition in WHERE",
-                received=condition.facts.kind.name,
+                received=condition.domain.kind.name,
                 remedy="Compare something: WHERE cost > 100.",
             )
         return replace(made, rows=_kept(made.rows, condition))
@@ -268,10 +268,10 @@ class _Translation:
                 return KeyOutput(name, int(column[3:]))
             case Column(column):
                 return AggregateOutput(name, int(column[3:]))
-        facts = expression.facts
-        if not (facts.kind.is_number or facts.kind is Kind.TRUTH or facts.empty):
+        domain = expression.domain
+        if not (domain.kind.is_number or domain.kind is DataType.BOOLEAN or domain.empty):
             raise unsupported(
-                construct=f"a {facts.kind.value} computed from the answer",
+                construct=f"a {domain.kind.value} computed from the answer",
                 remedy="Group by it where it follows from keys; or compute it from the answer.",
             )
         return DerivedOutput(name, expression)
@@ -298,7 +298,7 @@ def _as_column(output: Output) -> Expression:
     if isinstance(output, DerivedOutput):
         return output.expression
     name = f"{'key' if isinstance(output, KeyOutput) else 'agg'}{output.number}"
-    return Column(name, Facts(Kind.REAL, None, None, None, declared=True))
+    return Column(name, ColumnDomain(DataType.DOUBLE, None, None, None, declared=True))
 
 
 def _kept(rows: Rows, condition: Expression) -> Rows:

@@ -17,7 +17,7 @@ def undeclared(expression: Expression, name: str, rows: Rows) -> str:
 
 def require_declared(value: Expression, name: str, rows: Rows) -> None:
     """Refuse an aggregate of what nobody declared."""
-    if value.facts.declared:
+    if value.domain.declared:
         return
     inside = undeclared(value, name, rows)
     raise InvalidParameter(
@@ -40,6 +40,6 @@ def not_a_number(value: Expression, outer: str, rows: Rows) -> InvalidParameter:
     return InvalidParameter(
         code="type_clash",
         expectation=f"a number inside {outer}",
-        received=value.facts.kind.name,
+        received=value.domain.kind.name,
         remedy=remedy,
     )

@@ -25,7 +25,7 @@ from discreet.relational.types.data_type import (
     LAST_DATE,
     LAST_MOMENT,
     TEXT_LIMIT,
-    Kind,
+    DataType,
 )
 
 Bound: TypeAlias = int | float | date | datetime
@@ -35,7 +35,7 @@ MAX_VALUES = 100_000
 
 
 @dataclass(frozen=True)
-class Facts:
+class ColumnDomain:
     """Public knowledge of a value that may also be NULL.
 
     Contract: every non-null value lies in [``low``, ``high``] (None: no bound on that side) and
@@ -52,7 +52,7 @@ class Facts:
     (2, 4096)
     """
 
-    kind: Kind
+    kind: DataType
     low: Any = None
     high: Any = None
     values: tuple[object, ...] | None = None
@@ -61,7 +61,7 @@ class Facts:
 
     def __post_init__(self) -> None:
         values = self.values
-        if values is None and self.kind is Kind.TRUTH:
+        if values is None and self.kind is DataType.BOOLEAN:
             values = (False, True)
         if values is not None:
             values = tuple(dict.fromkeys(_in_kind(self.kind, value) for value in values))
@@ -97,7 +97,7 @@ class Facts:
         """Whether the value is NULL in every row."""
         return self.values == ()
 
-    def as_kind(self, kind: Kind) -> Facts:
+    def as_kind(self, kind: DataType) -> ColumnDomain:
         """Facts after a lossless or rounding promotion: WHOLE to REAL, DATE to MOMENT.
 
         An always-null value has any kind.
@@ -105,8 +105,8 @@ class Facts:
         if kind is self.kind:
             return self
         if self.empty:
-            return Facts(kind, values=(), declared=self.declared)
-        return Facts(
+            return ColumnDomain(kind, values=(), declared=self.declared)
+        return ColumnDomain(
             kind,
             low=self.low,
             high=self.high,
@@ -123,9 +123,9 @@ class Facts:
         """
         if self.values is not None:
             return len(self.values)
-        if self.bounded and self.kind is Kind.WHOLE:
+        if self.bounded and self.kind is DataType.INTEGER:
             return int(self.high - self.low) + 1
-        if self.bounded and self.kind is Kind.DATE:
+        if self.bounded and self.kind is DataType.DATE:
             return int((self.high - self.low).days) + 1
         return None
 
@@ -139,26 +139,26 @@ class Facts:
             return self.values if len(self.values) <= limit else None
         if not self.bounded:
             return None
-        if self.kind is Kind.WHOLE and self.high - self.low < limit:
+        if self.kind is DataType.INTEGER and self.high - self.low < limit:
             return tuple(range(self.low, self.high + 1))
-        if self.kind is Kind.DATE and (self.high - self.low).days < limit:
+        if self.kind is DataType.DATE and (self.high - self.low).days < limit:
             days = (self.high - self.low).days
             return tuple(self.low + timedelta(days=day) for day in range(days + 1))
         return (self.low,) if self.low == self.high else None
 
 
-def hull(kind: Kind, parts: Iterable[Facts]) -> Facts:
+def hull(kind: DataType, parts: Iterable[ColumnDomain]) -> ColumnDomain:
     """What is known of a value that is one of ``parts``, all brought to ``kind``."""
     every = [part.as_kind(kind) for part in parts]
     declared = all(part.declared for part in every)
     some = [part for part in every if not part.empty]
     if not some:
-        return Facts(kind, values=(), declared=declared)
+        return ColumnDomain(kind, values=(), declared=declared)
     lows, highs = [part.low for part in some], [part.high for part in some]
     values: tuple[object, ...] | None = None
     if all(part.values is not None for part in some):
         values = tuple(value for part in some for value in part.values or ())
-    return Facts(
+    return ColumnDomain(
         kind,
         low=None if None in lows else min(lows),
         high=None if None in highs else max(highs),
@@ -168,11 +168,11 @@ def hull(kind: Kind, parts: Iterable[Facts]) -> Facts:
     )
 
 
-def require_bounds(facts: Facts, name: str) -> None:
+def require_bounds(domain: ColumnDomain, name: str) -> None:
     """Refuse a value without public bounds; ``name`` is the column or expression as written."""
-    if facts.bounded and facts.declared:
+    if domain.bounded and domain.declared:
         return
-    if facts.declared:
+    if domain.declared:
         expectation = f"both bounds of {name} to follow from the declared columns"
         remedy = "Divide by what cannot be zero, or bound the result: least(greatest(x, 0), 100)."
     else:
@@ -183,7 +183,7 @@ def require_bounds(facts: Facts, name: str) -> None:
     raise InvalidParameter(code="missing_bound", expectation=expectation, remedy=remedy)
 
 
-def cleaned(value: object, facts: Facts) -> object:
+def cleaned(value: object, domain: ColumnDomain) -> object:
     """The value a scan gives for what a table holds: the reference for every engine's cleaning.
 
     NaN is NULL; numbers are clamped, infinities included; days and moments outside their bounds
@@ -192,42 +192,42 @@ def cleaned(value: object, facts: Facts) -> object:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     kept: Any = value
-    if facts.kind.has_bounds and facts.values is None:
-        low, high = limits(facts)
+    if domain.kind.has_bounds and domain.values is None:
+        low, high = limits(domain)
         kept = low if kept < low else high if kept > high else kept
-        if facts.kind.is_calendar and kept != value:
+        if domain.kind.is_calendar and kept != value:
             return None
-    kept = _in_kind(facts.kind, kept)
-    if facts.kind is Kind.TEXT and facts.values is None:
-        kept = kept[: facts.letters]
-    return None if facts.values is not None and kept not in facts.values else kept
+    kept = _in_kind(domain.kind, kept)
+    if domain.kind is DataType.TEXT and domain.values is None:
+        kept = kept[: domain.letters]
+    return None if domain.values is not None and kept not in domain.values else kept
 
 
-def limits(facts: Facts) -> tuple[Any, Any]:
+def limits(domain: ColumnDomain) -> tuple[Any, Any]:
     """The bounds, with the ends of the universe of the kind where there is none."""
-    least, most = _UNIVERSE[facts.kind]
+    least, most = _UNIVERSE[domain.kind]
     return (
-        least if facts.low is None else facts.low,
-        most if facts.high is None else facts.high,
+        least if domain.low is None else domain.low,
+        most if domain.high is None else domain.high,
     )
 
 
-_UNIVERSE: dict[Kind, tuple[Bound, Bound]] = {
-    Kind.WHOLE: (-LARGEST_WHOLE, LARGEST_WHOLE),
-    Kind.REAL: (-LARGEST_REAL, LARGEST_REAL),
-    Kind.DATE: (FIRST_DATE, LAST_DATE),
-    Kind.MOMENT: (FIRST_MOMENT, LAST_MOMENT),
+_UNIVERSE: dict[DataType, tuple[Bound, Bound]] = {
+    DataType.INTEGER: (-LARGEST_WHOLE, LARGEST_WHOLE),
+    DataType.DOUBLE: (-LARGEST_REAL, LARGEST_REAL),
+    DataType.DATE: (FIRST_DATE, LAST_DATE),
+    DataType.TIMESTAMP: (FIRST_MOMENT, LAST_MOMENT),
 }
 
 
-def _bound(kind: Kind, value: Any, *, up: bool) -> Bound:
+def _bound(kind: DataType, value: Any, *, up: bool) -> Bound:
     match kind:
-        case Kind.WHOLE:
+        case DataType.INTEGER:
             whole: int = math.ceil(value) if up else math.floor(value)
             return max(-LARGEST_WHOLE, min(LARGEST_WHOLE, whole))
-        case Kind.REAL:
+        case DataType.DOUBLE:
             return max(-LARGEST_REAL, min(LARGEST_REAL, float(value)))
-        case Kind.DATE | Kind.MOMENT:
+        case DataType.DATE | DataType.TIMESTAMP:
             return _calendar(kind, value)
         case _:
             raise InvalidParameter(
@@ -238,21 +238,21 @@ def _bound(kind: Kind, value: Any, *, up: bool) -> Bound:
             )
 
 
-def _length(kind: Kind, values: tuple[object, ...] | None, claimed: int | None) -> int | None:
-    if kind is not Kind.TEXT:
+def _length(kind: DataType, values: tuple[object, ...] | None, claimed: int | None) -> int | None:
+    if kind is not DataType.TEXT:
         return None
     if values is not None:
         return max(map(len, map(str, values)), default=0)
     return TEXT_LIMIT if claimed is None else min(claimed, TEXT_LIMIT)
 
 
-def _in_kind(kind: Kind, value: Any) -> Any:
-    if kind is Kind.REAL:
+def _in_kind(kind: DataType, value: Any) -> Any:
+    if kind is DataType.DOUBLE:
         return float(value)
     return _calendar(kind, value) if kind.is_calendar else value
 
 
-def _calendar(kind: Kind, value: date | datetime) -> date | datetime:
-    if kind is Kind.DATE:
+def _calendar(kind: DataType, value: date | datetime) -> date | datetime:
+    if kind is DataType.DATE:
         return value.date() if isinstance(value, datetime) else value
     return value if isinstance(value, datetime) else datetime.combine(value, time.min)

@@ -26,15 +26,15 @@ from datetime import date, datetime
 from enum import Enum
 
 
-class Kind(Enum):
+class DataType(Enum):
     """What a value is, apart from how an engine stores it."""
 
-    WHOLE = "whole number"
-    REAL = "real number"
+    INTEGER = "whole number"
+    DOUBLE = "real number"
     TEXT = "text"
-    TRUTH = "truth value"
+    BOOLEAN = "truth value"
     DATE = "date"
-    MOMENT = "moment"
+    TIMESTAMP = "moment"
 
     @property
     def written(self) -> str:
@@ -44,12 +44,12 @@ class Kind(Enum):
     @property
     def is_number(self) -> bool:
         """Whether arithmetic is defined."""
-        return self in (Kind.WHOLE, Kind.REAL)
+        return self in (DataType.INTEGER, DataType.DOUBLE)
 
     @property
     def is_calendar(self) -> bool:
         """Whether the value is a day or a moment."""
-        return self in (Kind.DATE, Kind.MOMENT)
+        return self in (DataType.DATE, DataType.TIMESTAMP)
 
     @property
     def has_bounds(self) -> bool:
@@ -58,12 +58,12 @@ class Kind(Enum):
 
 
 _WRITTEN = {
-    Kind.WHOLE: "WHOLE",
-    Kind.REAL: "REAL",
-    Kind.TEXT: "TEXT",
-    Kind.TRUTH: "TRUTH",
-    Kind.DATE: "DATE",
-    Kind.MOMENT: "MOMENT",
+    DataType.INTEGER: "WHOLE",
+    DataType.DOUBLE: "REAL",
+    DataType.TEXT: "TEXT",
+    DataType.BOOLEAN: "TRUTH",
+    DataType.DATE: "DATE",
+    DataType.TIMESTAMP: "MOMENT",
 }
 
 LARGEST_WHOLE = 2**63 - 1
@@ -85,7 +85,7 @@ FIRST_DATE, LAST_DATE = date.min, date.max
 FIRST_MOMENT, LAST_MOMENT = datetime.min, datetime.max
 
 
-def kind_of_value(value: object) -> Kind | None:
+def type_of_value(value: object) -> DataType | None:
     """The kind of a Python value, or None if it belongs to no universe.
 
     >>> kind_of_value(True), kind_of_value(3), kind_of_value(b"x")
@@ -94,17 +94,17 @@ def kind_of_value(value: object) -> Kind | None:
     # A bool is an int and a datetime is a date, so the narrower class is asked for first.
     match value:
         case bool():
-            kind, fits = Kind.TRUTH, True
+            kind, fits = DataType.BOOLEAN, True
         case int():
-            kind, fits = Kind.WHOLE, abs(value) <= LARGEST_WHOLE
+            kind, fits = DataType.INTEGER, abs(value) <= LARGEST_WHOLE
         case float():
-            kind, fits = Kind.REAL, abs(value) <= LARGEST_REAL
+            kind, fits = DataType.DOUBLE, abs(value) <= LARGEST_REAL
         case str():
-            kind, fits = Kind.TEXT, len(value) <= TEXT_LIMIT and is_unicode(value)
+            kind, fits = DataType.TEXT, len(value) <= TEXT_LIMIT and is_unicode(value)
         case datetime():
-            kind, fits = Kind.MOMENT, value.tzinfo is None
+            kind, fits = DataType.TIMESTAMP, value.tzinfo is None
         case date():
-            kind, fits = Kind.DATE, True
+            kind, fits = DataType.DATE, True
         case _:
             return None
     return kind if fits else None

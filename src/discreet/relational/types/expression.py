@@ -19,8 +19,8 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.functions.casts import cast
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.signature import clash, common_kind
-from discreet.relational.types.column_domain import MAX_VALUES, Facts, hull
-from discreet.relational.types.data_type import Kind, kind_of_value
+from discreet.relational.types.column_domain import MAX_VALUES, ColumnDomain, hull
+from discreet.relational.types.data_type import DataType, type_of_value
 
 MAX_NODES = 10_000
 MAX_NESTED = 150
@@ -33,7 +33,7 @@ class Column:
     """A column by its name in the plan, with what was declared about it."""
 
     name: str
-    facts: Facts
+    domain: ColumnDomain
 
     @property
     def args(self) -> tuple[Expression, ...]:
@@ -46,11 +46,13 @@ class Literal:
     """A public constant. NULL has any kind; ``kind`` says which where it matters."""
 
     value: object
-    kind: Kind | None = field(default=None, compare=False, repr=False)
-    facts: Facts = field(init=False, repr=False)
+    kind: DataType | None = field(default=None, compare=False, repr=False)
+    domain: ColumnDomain = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        kind = kind_of_value(self.value) if self.value is not None else self.kind or Kind.TRUTH
+        kind = (
+            type_of_value(self.value) if self.value is not None else self.kind or DataType.BOOLEAN
+        )
         if kind is None:
             raise InvalidParameter(
                 code="bad_literal",
@@ -60,7 +62,7 @@ class Literal:
             )
         values = () if self.value is None else (self.value,)
         object.__setattr__(self, "kind", kind)
-        object.__setattr__(self, "facts", Facts(kind, values=values, declared=True))
+        object.__setattr__(self, "domain", ColumnDomain(kind, values=values, declared=True))
 
     @property
     def args(self) -> tuple[Expression, ...]:
@@ -79,16 +81,16 @@ class Call:
 
     function: Function
     args: tuple[Expression, ...]
-    facts: Facts = field(init=False, repr=False, compare=False)
+    domain: ColumnDomain = field(init=False, repr=False, compare=False)
     nodes: int = field(init=False, repr=False, compare=False)
     nested: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _measure(self, self.args)
-        kinds = self.function.accept(tuple(arg.facts for arg in self.args))
+        kinds = self.function.accept(tuple(arg.domain for arg in self.args))
         args = tuple(_converted(arg, kind) for arg, kind in zip(self.args, kinds, strict=True))
         object.__setattr__(self, "args", args)
-        object.__setattr__(self, "facts", _facts_of_call(self.function, args))
+        object.__setattr__(self, "domain", _domain_of_call(self.function, args))
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class Case:
 
     branches: tuple[tuple[Expression, Expression], ...]
     otherwise: Expression
-    facts: Facts = field(init=False, repr=False, compare=False)
+    domain: ColumnDomain = field(init=False, repr=False, compare=False)
     nodes: int = field(init=False, repr=False, compare=False)
     nested: int = field(init=False, repr=False, compare=False)
 
@@ -106,26 +108,26 @@ class Case:
         conditions = [condition for condition, _ in self.branches]
         results = [result for _, result in self.branches]
         for condition in conditions:
-            if condition.facts.kind is not Kind.TRUTH and not condition.facts.empty:
+            if condition.domain.kind is not DataType.BOOLEAN and not condition.domain.empty:
                 raise clash(
                     name="CASE WHEN",
                     expected="a condition",
-                    facts=[condition.facts],
+                    domain=[condition.domain],
                     remedy="Compare: WHEN x = 1 THEN ...",
                 )
-        kind = common_kind("CASE", [part.facts for part in (*results, self.otherwise)])
+        kind = common_kind("CASE", [part.domain for part in (*results, self.otherwise)])
         object.__setattr__(self, "otherwise", _converted(self.otherwise, kind))
         object.__setattr__(
             self,
             "branches",
             tuple(
-                (_converted(condition, Kind.TRUTH), _converted(result, kind))
+                (_converted(condition, DataType.BOOLEAN), _converted(result, kind))
                 for condition, result in self.branches
             ),
         )
-        reachable = [result.facts for _, result in self.branches] + [self.otherwise.facts]
-        declared = all(arg.facts.declared for arg in self.args)
-        object.__setattr__(self, "facts", replace(hull(kind, reachable), declared=declared))
+        reachable = [result.domain for _, result in self.branches] + [self.otherwise.domain]
+        declared = all(arg.domain.declared for arg in self.args)
+        object.__setattr__(self, "domain", replace(hull(kind, reachable), declared=declared))
 
     @property
     def args(self) -> tuple[Expression, ...]:
@@ -172,8 +174,8 @@ def evaluate(expression: Expression, row: Mapping[str, object]) -> object:
                 (result for test, result in branches if evaluate(test, row) is True), otherwise
             )
             return evaluate(chosen, row)
-        case Call(function=function, args=args, facts=facts):
-            return function.apply([evaluate(arg, row) for arg in args], facts.kind)
+        case Call(function=function, args=args, domain=domain):
+            return function.apply([evaluate(arg, row) for arg in args], domain.kind)
 
 
 def canonical(expression: Expression) -> str:
@@ -213,8 +215,8 @@ def possible_values(expression: Expression, limit: int = MAX_VALUES) -> tuple[ob
     >>> possible_values(Call(FLOOR, (Column("x", Facts(Kind.REAL, 0, 2.5)),)))
     (0, 1, 2)
     """
-    if isinstance(expression, Column | Literal) or expression.facts.kind is Kind.TRUTH:
-        return expression.facts.enumerated(limit)
+    if isinstance(expression, Column | Literal) or expression.domain.kind is DataType.BOOLEAN:
+        return expression.domain.enumerated(limit)
     found = _tried(expression, limit)
     if found is None and isinstance(expression, Call):
         found = _combined(expression, limit)
@@ -224,7 +226,7 @@ def possible_values(expression: Expression, limit: int = MAX_VALUES) -> tuple[ob
         if all(values is not None for values in lists):
             found = {value for values in lists for value in values or ()}
     if found is None or len(found) > limit:
-        return expression.facts.enumerated(limit)
+        return expression.domain.enumerated(limit)
     return _sorted(found)
 
 
@@ -244,7 +246,7 @@ def _tried(expression: Expression, limit: int) -> set[object] | None:
 
 
 def _exact(call: Call) -> bool:
-    return call.function.exact(*(arg.facts for arg in call.args))
+    return call.function.exact(*(arg.domain for arg in call.args))
 
 
 def _combined(call: Call, limit: int) -> set[object] | None:
@@ -257,24 +259,24 @@ def _combined(call: Call, limit: int) -> set[object] | None:
         if values is None:
             return None
         lists.append(values if _sure(arg) else (*values, None))
-    return _outcomes(call.function, call.facts.kind, lists, limit)
+    return _outcomes(call.function, call.domain.kind, lists, limit)
 
 
 def _outcomes(
-    function: Function, kind: Kind, lists: list[tuple[object, ...]], limit: int
+    function: Function, kind: DataType, lists: list[tuple[object, ...]], limit: int
 ) -> set[object] | None:
     if math.prod(map(len, lists)) > limit:
         return None
     return {function.apply(values, kind) for values in itertools.product(*lists)}
 
 
-def _facts_of_call(function: Function, args: tuple[Expression, ...]) -> Facts:
-    known = [arg.facts for arg in args]
-    declared = all(facts.declared for facts in known)
+def _domain_of_call(function: Function, args: tuple[Expression, ...]) -> ColumnDomain:
+    known = [arg.domain for arg in args]
+    declared = all(domain.declared for domain in known)
     result = replace(function.result(*known), declared=declared)
-    if function.strict and any(facts.empty for facts in known):
-        return Facts(result.kind, values=(), declared=declared)
-    if result.kind is Kind.TRUTH or result.empty or not function.exact(*known):
+    if function.strict and any(domain.empty for domain in known):
+        return ColumnDomain(result.kind, values=(), declared=declared)
+    if result.kind is DataType.BOOLEAN or result.empty or not function.exact(*known):
         return result
     lists = [_with_null(arg, _FEW) for arg in args]
     if any(values is None for values in lists):
@@ -282,7 +284,7 @@ def _facts_of_call(function: Function, args: tuple[Expression, ...]) -> Facts:
     found = _outcomes(function, result.kind, [values or () for values in lists], _FEW)
     if found is None:
         return result
-    return Facts(result.kind, values=_sorted(found), declared=declared)
+    return ColumnDomain(result.kind, values=_sorted(found), declared=declared)
 
 
 def _sorted(found: set[object]) -> tuple[object, ...]:
@@ -291,7 +293,7 @@ def _sorted(found: set[object]) -> tuple[object, ...]:
 
 
 def _with_null(node: Expression, limit: int) -> tuple[object, ...] | None:
-    values = node.facts.enumerated(limit)
+    values = node.domain.enumerated(limit)
     return values if values is None or _sure(node) else (*values, None)
 
 
@@ -300,19 +302,19 @@ def _sure(node: Expression) -> bool:
     return isinstance(node, Literal) and node.value is not None
 
 
-def _converted(arg: Expression, kind: Kind) -> Expression:
+def _converted(arg: Expression, kind: DataType) -> Expression:
     """The argument in the kind a function takes; literals are converted on the spot."""
-    if arg.facts.kind is kind:
+    if arg.domain.kind is kind:
         return arg
-    if arg.facts.empty:
+    if arg.domain.empty:
         # What is always NULL has any kind; engines refuse to cast it from some.
         return Literal(None, kind)
     if not isinstance(arg, Literal):
         return Call(cast(kind), (arg,))
     match arg.value, kind:
-        case int() as whole, Kind.REAL:
+        case int() as whole, DataType.DOUBLE:
             return Literal(float(whole))
-        case date() as day, Kind.MOMENT:
+        case date() as day, DataType.TIMESTAMP:
             return Literal(datetime.combine(day, time.min))
     return Call(cast(kind), (arg,))
 
@@ -341,4 +343,4 @@ def _walk(expression: Expression) -> Iterator[Expression]:
 
 
 def _spelled(value: object) -> str:
-    return value.written.lower() if isinstance(value, Kind) else repr(value)
+    return value.written.lower() if isinstance(value, DataType) else repr(value)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
-from discreet.mechanisms.distributions.symmetric import Law
+from discreet.mechanisms.distributions.symmetric import Distribution
 from discreet.release.intervals.inversion import Ends
 from discreet.release.intervals.linear import half_width
 
@@ -24,12 +24,12 @@ class Combined:
 
     values: Floats
     weights: tuple[float, ...]
-    laws: tuple[Law, ...]
+    laws: tuple[Distribution, ...]
 
     @property
     def std(self) -> float:
         """Standard deviation of the combined noise: below that of each version."""
-        return float(sum(law.std**-2 for law in self.laws) ** -0.5)
+        return float(sum(distribution.std**-2 for distribution in self.laws) ** -0.5)
 
     def half_width(self, confidence: float) -> float:
         """Half-width of the combined noise, from its exact law.
@@ -47,7 +47,7 @@ class Combined:
         return self.values - width, self.values + width
 
 
-def inverse_variance(values: ArrayLike, laws: Sequence[Law]) -> Combined:
+def inverse_variance(values: ArrayLike, laws: Sequence[Distribution]) -> Combined:
     """Combine versions (versions x cells, or one number each) whose noises are independent.
 
     Guarantee: of all weighted means, which are unbiased, the one of least variance. Weights
@@ -67,7 +67,7 @@ def inverse_variance(values: ArrayLike, laws: Sequence[Law]) -> Combined:
             received=(versions.shape, len(laws)),
             remedy="Stack the versions along the first axis, and pass their laws in order.",
         )
-    precision = np.array([law.std**-2 for law in laws])
+    precision = np.array([distribution.std**-2 for distribution in laws])
     weights = precision / precision.sum()
     combined = np.tensordot(weights, versions, 1)
     return Combined(np.asarray(combined), tuple(weights.tolist()), tuple(laws))

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from discreet.core.arrays import Floats
 from discreet.core.parameters import positive, probability
-from discreet.mechanisms.distributions.symmetric import Law
+from discreet.mechanisms.distributions.symmetric import Distribution
 from discreet.release.intervals.covariance import centred_products
 from discreet.release.intervals.dispersion import centred_squares, variance_intervals
 from discreet.release.intervals.inversion import (
@@ -47,7 +47,7 @@ def correlation_intervals(  # noqa: PLR0917
     sxx: ArrayLike,
     syy: ArrayLike,
     sxy: ArrayLike,
-    laws: Sequence[Law],
+    laws: Sequence[Distribution],
     *,
     confidence: float,
     high: tuple[float, float],

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from discreet.core.arrays import Floats
 from discreet.core.parameters import count, positive, probability
-from discreet.mechanisms.distributions.symmetric import Law
+from discreet.mechanisms.distributions.symmetric import Distribution
 from discreet.release.intervals.inversion import (
     NUISANCE,
     Ends,
@@ -35,7 +35,7 @@ def covariance_intervals(
     sx: ArrayLike,
     sy: ArrayLike,
     sxy: ArrayLike,
-    laws: Sequence[Law],
+    laws: Sequence[Distribution],
     *,
     confidence: float,
     high: tuple[float, float],
@@ -58,14 +58,14 @@ def covariance_intervals(
     """
     alpha = 1 - float(probability("confidence", confidence))
     tops = [float(positive("high", top)) for top in high]
-    freedom = count("ddof", ddof, least=0)
+    ddof = count("ddof", ddof, least=0)
     n, sx, sy, sxy = totals(n, sx, sy, sxy)
     x = means(sx, n, (laws[1], laws[0]), NUISANCE * alpha / 2, tops[0])
     y = means(sy, n, (laws[2], laws[0]), NUISANCE * alpha / 2, tops[1])
     tested = 1 - (1 - NUISANCE) * alpha
     slope = steepest(laws[0], tested)
-    known = n - freedom > slope
-    divisor = np.where(known, n - freedom, slope + 1)
+    known = n - ddof > slope
+    divisor = np.where(known, n - ddof, slope + 1)
 
     def rows(c: Floats) -> Floats:
         return envelope([(m * k - c, k, m, np.ones_like(c)) for m, k in product(x, y)])
@@ -74,7 +74,7 @@ def covariance_intervals(
     ends = (least / divisor, most / divisor)
     table = Widths(*tabulated(rows, ends, divisor, laws, tested), slope)
     lower, upper = table.least(least, divisor), table.most(most, divisor)
-    largest = (tops[0] * tops[1]) ** 0.5 * (1 + freedom)
+    largest = (tops[0] * tops[1]) ** 0.5 * (1 + ddof)
     return within(lower, upper, known, -largest, largest)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from discreet.core.arrays import Floats
 from discreet.core.parameters import count, positive, probability
-from discreet.mechanisms.distributions.symmetric import Law
+from discreet.mechanisms.distributions.symmetric import Distribution
 from discreet.release.intervals.inversion import (
     NUISANCE,
     Ends,
@@ -34,7 +34,7 @@ def variance_intervals(
     n: ArrayLike,
     s1: ArrayLike,
     s2: ArrayLike,
-    laws: Sequence[Law],
+    laws: Sequence[Distribution],
     *,
     confidence: float,
     high: float,
@@ -58,13 +58,13 @@ def variance_intervals(
     """
     alpha = 1 - float(probability("confidence", confidence))
     top = float(positive("high", high))
-    freedom = count("ddof", ddof, least=0)
+    ddof = count("ddof", ddof, least=0)
     n, s1, s2 = totals(n, s1, s2)
     low, up = means(s1, n, (laws[1], laws[0]), NUISANCE * alpha, top)
     tested = 1 - (1 - NUISANCE) * alpha
     slope = steepest(laws[0], tested)
-    known = n - freedom > slope
-    divisor = np.where(known, n - freedom, slope + 1)
+    known = n - ddof > slope
+    divisor = np.where(known, n - ddof, slope + 1)
 
     def rows(v: Floats) -> Floats:
         corners = ((low, low), (low, up), (up, up))
@@ -74,14 +74,14 @@ def variance_intervals(
     ends = (least / divisor, most / divisor)
     table = Widths(*tabulated(rows, ends, divisor, laws, tested), slope)
     lower, upper = table.least(least, divisor), table.most(most, divisor)
-    return within(lower, upper, known, 0.0, top * (1 + freedom))
+    return within(lower, upper, known, 0.0, top * (1 + ddof))
 
 
 def stddev_intervals(
     n: ArrayLike,
     s1: ArrayLike,
     s2: ArrayLike,
-    laws: Sequence[Law],
+    laws: Sequence[Distribution],
     *,
     confidence: float,
     high: float,

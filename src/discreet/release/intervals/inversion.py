@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from discreet.core.arrays import Floats
-from discreet.mechanisms.distributions.symmetric import Law
+from discreet.mechanisms.distributions.symmetric import Distribution
 from discreet.release.intervals.linear import half_widths
 from discreet.release.intervals.ratio import ratio_intervals
 
@@ -36,7 +36,9 @@ def totals(*given: ArrayLike) -> tuple[Floats, ...]:
     return tuple(np.asarray(one, dtype=np.float64) for one in np.broadcast_arrays(*given))
 
 
-def means(total: Floats, n: Floats, laws: tuple[Law, Law], alpha: float, high: float) -> Ends:
+def means(
+    total: Floats, n: Floats, laws: tuple[Distribution, Distribution], alpha: float, high: float
+) -> Ends:
     """Where the mean of a centred variable of at most ``high`` squared is, but for alpha."""
     most = high**0.5
     return ratio_intervals(total, n, *laws, confidence=1 - alpha, low=-most, high=most)
@@ -52,19 +54,19 @@ def envelope(corners: Sequence[Sequence[Floats]]) -> Floats:
     return np.stack(np.broadcast_arrays(*most), axis=-1)
 
 
-def bounds(rows: Floats, laws: Sequence[Law], confidence: float) -> Floats:
+def bounds(rows: Floats, laws: Sequence[Distribution], confidence: float) -> Floats:
     """Half-widths for coefficients in the last axis, whatever the shape of the others."""
     found = half_widths(rows.reshape(-1, rows.shape[-1]), laws, confidence)
     return found.reshape(rows.shape[:-1])
 
 
-def steepest(law: Law, confidence: float) -> float:
+def steepest(distribution: Distribution, confidence: float) -> float:
     """The most that a half-width can grow as the coefficient of this noise grows by one.
 
     Half-widths are those of continuous variables and the distance from them, both at most
     ``apart`` more than the law's own.
     """
-    return law.half_width(confidence) + 2 * law.companion.apart
+    return distribution.half_width(confidence) + 2 * distribution.companion.apart
 
 
 @dataclass(frozen=True)
@@ -109,11 +111,11 @@ class Widths:
 
 
 def tabulated(
-    rows: Rows, ends: Ends, divisor: Floats, laws: Sequence[Law], confidence: float
+    rows: Rows, ends: Ends, divisor: Floats, laws: Sequence[Distribution], confidence: float
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """H at two guesses of where the interval will end; ``ends`` are the least and largest A / N."""
     z = -float(ndtri((1 - confidence) / 2))
-    variances = np.array([law.std**2 for law in laws])
+    variances = np.array([distribution.std**2 for distribution in laws])
     left, right = (
         end + sign * z * np.sqrt(rows(end) ** 2 @ variances) / divisor
         for end, sign in zip(ends, (-1, 1), strict=True)

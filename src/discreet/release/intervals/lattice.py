@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.arrays import Floats
-from discreet.mechanisms.distributions.symmetric import Law
+from discreet.mechanisms.distributions.symmetric import Distribution
 
-Terms = Sequence[tuple[float, Law]]
+Terms = Sequence[tuple[float, Distribution]]
 
 _LARGEST = 1 << 21
 _GRID = 1 << 19
@@ -26,7 +26,7 @@ _TABULATED = 1 << 16
 
 def pair_half_widths(
     coefficients: Floats,
-    laws: tuple[Law, Law],
+    laws: tuple[Distribution, Distribution],
     alpha: float,
     bracket: tuple[Floats, Floats],
     *,
@@ -39,7 +39,7 @@ def pair_half_widths(
     Guarantee: never below the least h, and above it by at most ``tolerance`` of h or of a step.
     """
     low, high = (end.copy() for end in bracket)
-    least = np.min(coefficients * [law.step for law in laws], axis=1)
+    least = np.min(coefficients * [distribution.step for distribution in laws], axis=1)
     fine, coarse = sorted((0, 1), key=lambda i: laws[i].spread / laws[i].step)[::-1]
     values, masses, forgotten = _atoms(laws[coarse], 0.1 * tolerance * alpha)
     places = coefficients[:, coarse, None] / (coefficients[:, fine, None] * laws[fine].step)
@@ -64,7 +64,7 @@ def pair_half_widths(
 
 def common_step(terms: Terms) -> float | None:
     """The largest u of which every c * step is a whole multiple, if such a grid is useful."""
-    steps = [abs(Fraction(c)) * Fraction(law.step) for c, law in terms]
+    steps = [abs(Fraction(c)) * Fraction(distribution.step) for c, distribution in terms]
     unit = steps[0]
     for step in steps[1:]:
         unit = Fraction(
@@ -85,8 +85,8 @@ def common_half_width(terms: Terms, alpha: float, unit: float) -> float:
     size = 1 << (2 * reach + 1).bit_length()
     t = np.arange(size // 2 + 1, dtype=np.float64) * (2 * math.pi / (size * unit))
     product = np.ones(size // 2 + 1)
-    for (c, law), power in _counted(terms):
-        product *= law.characteristic(c * t) ** power
+    for (c, distribution), power in _counted(terms):
+        product *= distribution.characteristic(c * t) ** power
     return _least(np.fft.irfft(product, size), alpha, 1) * unit
 
 
@@ -100,8 +100,8 @@ def gridded_half_width(terms: Terms, alpha: float) -> float:
     unit = 2 * radius / _GRID
     edges = (np.arange(_GRID // 2 + 1, dtype=np.float64) - 0.5) * unit
     product = np.ones(_GRID // 2 + 1)
-    for (c, law), power in _counted(terms):
-        above = law.above(edges / abs(c))
+    for (c, distribution), power in _counted(terms):
+        above = distribution.above(edges / abs(c))
         mass = np.zeros(_GRID)
         mass[: _GRID // 2] = above[:-1] - above[1:]
         mass[0] = 1 - 2 * above[1]
@@ -123,11 +123,11 @@ def _least(mass: Floats, alpha: float, times: int) -> int:
     return int(np.argmax(beyond + times * _FORGOTTEN * alpha + _ROUNDING <= alpha))
 
 
-def _counted(terms: Terms) -> list[tuple[tuple[float, Law], int]]:
+def _counted(terms: Terms) -> list[tuple[tuple[float, Distribution], int]]:
     """Equal terms once, with how many there are."""
-    counts: dict[tuple[float, Law], int] = {}
-    for c, law in terms:
-        counts[abs(c), law] = counts.get((abs(c), law), 0) + 1
+    counts: dict[tuple[float, Distribution], int] = {}
+    for c, distribution in terms:
+        counts[abs(c), distribution] = counts.get((abs(c), distribution), 0) + 1
     return list(counts.items())
 
 
@@ -137,19 +137,19 @@ def _radius(terms: Terms, alpha: float) -> float:
     A sum of log-concave variables is more than t deviations out with probability at most
     exp(1 - t), and the noises are no further from those than they may be apart.
     """
-    companions = [(c, law.companion) for c, law in terms]
+    companions = [(c, distribution.companion) for c, distribution in terms]
     variance = math.fsum(c * c * (2 * k.exponential**2 + k.normal**2) for c, k in companions)
     apart = math.fsum(abs(c) * k.apart for c, k in companions)
     return math.sqrt(variance) * (1 - math.log(_FORGOTTEN * alpha)) + apart
 
 
-def _steps_above(law: Law, alpha: float) -> Callable[[Floats], Floats]:
+def _steps_above(distribution: Distribution, alpha: float) -> Callable[[Floats], Floats]:
     """P(Z > j steps) for whole j, from a table if that is short."""
-    reach = law.half_width(1 - 1e-3 * _FORGOTTEN * alpha) / law.step + 1
+    reach = distribution.half_width(1 - 1e-3 * _FORGOTTEN * alpha) / distribution.step + 1
     if reach > _TABULATED:
-        return lambda steps: law.above(steps * law.step)
+        return lambda steps: distribution.above(steps * distribution.step)
     whole = np.arange(-reach, reach + 1)
-    table = law.above(whole * law.step)
+    table = distribution.above(whole * distribution.step)
     table[0] = 1.0
 
     def look_up(steps: Floats) -> Floats:
@@ -159,11 +159,11 @@ def _steps_above(law: Law, alpha: float) -> Callable[[Floats], Floats]:
     return look_up
 
 
-def _atoms(law: Law, forgotten: float) -> tuple[Floats, Floats, float]:
+def _atoms(distribution: Distribution, forgotten: float) -> tuple[Floats, Floats, float]:
     """Values and probabilities of all atoms but a share, and that share."""
-    reach = round(law.half_width(1 - forgotten) / law.step)
-    edges = law.above((np.arange(reach + 2, dtype=np.float64) - 0.5) * law.step)
+    reach = round(distribution.half_width(1 - forgotten) / distribution.step)
+    edges = distribution.above((np.arange(reach + 2, dtype=np.float64) - 0.5) * distribution.step)
     mass = edges[:-1] - edges[1:]
     masses = np.concatenate((mass[:0:-1], mass))
-    values = np.arange(-reach, reach + 1, dtype=np.float64) * law.step
-    return values, masses, law.tail(reach * law.step)
+    values = np.arange(-reach, reach + 1, dtype=np.float64) * distribution.step
+    return values, masses, distribution.tail(reach * distribution.step)

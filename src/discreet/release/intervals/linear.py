@@ -21,7 +21,7 @@ from scipy.special import ndtri
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import finite, probability
-from discreet.mechanisms.distributions.symmetric import Companion, Law
+from discreet.mechanisms.distributions.symmetric import Companion, Distribution
 from discreet.release.intervals.contour import Sums
 from discreet.release.intervals.lattice import (
     common_half_width,
@@ -43,7 +43,7 @@ _HARMONICS = np.arange(1.0, 9.0)
 
 
 def half_width(  # noqa: PLR0911 -- one way for each kind of sum
-    terms: Sequence[tuple[float, Law]], *, confidence: float
+    terms: Sequence[tuple[float, Distribution]], *, confidence: float
 ) -> float:
     """The least h with P(|sum of c_i Z_i| <= h) >= ``confidence``, for independent noises Z_i.
 
@@ -58,14 +58,14 @@ def half_width(  # noqa: PLR0911 -- one way for each kind of sum
     5.692571
     """
     alpha = 1 - float(probability("confidence", confidence))
-    terms = [(abs(float(finite("coefficient", c))), law) for c, law in terms]
-    terms = [(c, law) for c, law in terms if c > 0]
+    terms = [(abs(float(finite("coefficient", c))), distribution) for c, distribution in terms]
+    terms = [(c, distribution) for c, distribution in terms if c > 0]
     if not terms:
         return 0.0
     if len(terms) == 1:
         return terms[0][0] * terms[0][1].half_width(confidence)
     row = np.array([[c for c, _ in terms]])
-    laws = [law for _, law in terms]
+    laws = [distribution for _, distribution in terms]
     continuous, apart = (float(part[0]) for part in _continuous(row, laws, alpha))
     if apart <= _SHARP / 2 * continuous:
         return continuous + apart
@@ -74,13 +74,16 @@ def half_width(  # noqa: PLR0911 -- one way for each kind of sum
         return common_half_width(terms, alpha, unit) * _UPWARD
     if len(terms) > _MANY:
         return float(_coarse(row, laws, alpha)[0])
-    if len(terms) == 2 and min(law.spread / law.step for law in laws) <= _ENUMERABLE:
+    if (
+        len(terms) == 2
+        and min(distribution.spread / distribution.step for distribution in laws) <= _ENUMERABLE
+    ):
         bracket = (np.array([max(0.0, continuous - apart)]), np.array([continuous + apart]))
         return float(pair_half_widths(row, (laws[0], laws[1]), alpha, bracket, tolerance=_SHARP)[0])
     return min(continuous + apart, gridded_half_width(terms, alpha))
 
 
-def half_widths(coefficients: Floats, laws: Sequence[Law], confidence: float) -> Floats:
+def half_widths(coefficients: Floats, laws: Sequence[Distribution], confidence: float) -> Floats:
     """``half_width`` for each row of ``coefficients`` (cells x terms), all at once.
 
     Guarantee: as for ``half_width`` where the steps are at most 1e-3 of the noise, at most 1e-3
@@ -99,10 +102,10 @@ def half_widths(coefficients: Floats, laws: Sequence[Law], confidence: float) ->
         )
     widths = np.zeros(len(rows))
     count = np.count_nonzero(rows, axis=1)
-    for j, law in enumerate(laws):
+    for j, distribution in enumerate(laws):
         alone = (count == 1) & (rows[:, j] > 0)
         if alone.any():
-            widths[alone] = rows[alone, j] * law.half_width(confidence)
+            widths[alone] = rows[alone, j] * distribution.half_width(confidence)
     several = np.flatnonzero(count > 1)
     for start in range(0, len(several), _AT_ONCE):
         block = several[start : start + _AT_ONCE]
@@ -110,7 +113,7 @@ def half_widths(coefficients: Floats, laws: Sequence[Law], confidence: float) ->
     return widths
 
 
-def _several(rows: Floats, laws: Sequence[Law], confidence: float) -> Floats:
+def _several(rows: Floats, laws: Sequence[Distribution], confidence: float) -> Floats:
     """Half-widths where at least two coefficients of each row are not zero."""
     if (rows == rows[0]).all():
         return np.full(
@@ -120,8 +123,10 @@ def _several(rows: Floats, laws: Sequence[Law], confidence: float) -> Floats:
     alpha = 1 - confidence
     widths = np.empty(len(rows))
     # No noise alone needs more than all together, so this is a lower bound.
-    alone = np.max(rows * [law.half_width(confidence) for law in laws], axis=1)
-    coarse = rows @ np.array([law.companion.apart for law in laws]) > _CLOSE * alone
+    alone = np.max(rows * [distribution.half_width(confidence) for distribution in laws], axis=1)
+    coarse = (
+        rows @ np.array([distribution.companion.apart for distribution in laws]) > _CLOSE * alone
+    )
     if not coarse.all():
         widths[~coarse] = _summed(rows[~coarse], laws, alpha)
     if coarse.any():
@@ -129,9 +134,9 @@ def _several(rows: Floats, laws: Sequence[Law], confidence: float) -> Floats:
     return widths
 
 
-def _continuous(rows: Floats, laws: Sequence[Law], alpha: float) -> tuple[Floats, Floats]:
+def _continuous(rows: Floats, laws: Sequence[Distribution], alpha: float) -> tuple[Floats, Floats]:
     """Half-widths of the continuous variables, and how far the noises may be from them."""
-    companions = [replace(law.companion, weight=1.0, uniform=0.0) for law in laws]
+    companions = [replace(distribution.companion, weight=1.0, uniform=0.0) for distribution in laws]
     apart = rows @ np.array([c.apart for c in companions])
     return _inverted(rows, companions, alpha), apart
 
@@ -148,23 +153,27 @@ def _inverted(rows: Floats, companions: Sequence[Companion], alpha: float) -> Fl
     return Sums(rows, companions).half_widths(alpha) * _UPWARD
 
 
-def _coarse(rows: Floats, laws: Sequence[Law], alpha: float) -> Floats:
+def _coarse(rows: Floats, laws: Sequence[Distribution], alpha: float) -> Floats:
     """Half-widths where steps are a noticeable part of the noise."""
     widths = np.zeros(len(rows))
     two = np.count_nonzero(rows, axis=1) == 2
     for i, j in combinations(range(len(laws)), 2):
         pair = (laws[i], laws[j])
         both = two & (rows[:, i] > 0) & (rows[:, j] > 0)
-        if both.any() and min(law.spread / law.step for law in pair) <= _ENUMERABLE_IN_BULK:
+        if (
+            both.any()
+            and min(distribution.spread / distribution.step for distribution in pair)
+            <= _ENUMERABLE_IN_BULK
+        ):
             part = rows[both][:, [i, j]]
             continuous, apart = _continuous(part, pair, alpha)
             bracket = (np.maximum(0.0, continuous - apart), continuous + apart)
             widths[both] = pair_half_widths(part, pair, alpha, bracket, tolerance=_CLOSE)
     # Smoothing needs a noise broader than every step, and a width beyond the rounding.
-    uniform = rows @ np.array([law.companion.uniform for law in laws])
-    widest = np.max(rows * [law.step for law in laws], axis=1)
-    broadest = np.max(rows * [law.spread for law in laws], axis=1)
-    alone = np.max(rows * [law.half_width(1 - alpha) for law in laws], axis=1)
+    uniform = rows @ np.array([distribution.companion.uniform for distribution in laws])
+    widest = np.max(rows * [distribution.step for distribution in laws], axis=1)
+    broadest = np.max(rows * [distribution.spread for distribution in laws], axis=1)
+    alone = np.max(rows * [distribution.half_width(1 - alpha) for distribution in laws], axis=1)
     smooth = (broadest >= widest) & (alone >= uniform)
     for method, chosen in ((_smooth, smooth), (_summed, ~smooth)):
         part = np.flatnonzero(chosen & (widths == 0))
@@ -173,27 +182,29 @@ def _coarse(rows: Floats, laws: Sequence[Law], alpha: float) -> Floats:
     return widths
 
 
-def _summed(rows: Floats, laws: Sequence[Law], alpha: float) -> Floats:
+def _summed(rows: Floats, laws: Sequence[Distribution], alpha: float) -> Floats:
     """The continuous half-width and all that the noises may be apart from it."""
     continuous, apart = _continuous(rows, laws, alpha)
     return continuous + apart
 
 
-def _smooth(rows: Floats, laws: Sequence[Law], alpha: float) -> Floats:
+def _smooth(rows: Floats, laws: Sequence[Distribution], alpha: float) -> Floats:
     """The half-width of the companions, and the ripple of the grids around it."""
-    around = _inverted(rows, [law.companion for law in laws], alpha)
+    around = _inverted(rows, [distribution.companion for distribution in laws], alpha)
     return (around + _ripple(rows, laws)) * (1 + _CLOSE / 3)
 
 
-def _ripple(rows: Floats, laws: Sequence[Law]) -> Floats:
+def _ripple(rows: Floats, laws: Sequence[Distribution]) -> Floats:
     """How far the steps of the tail may stray from its smooth course.
 
     The grid of each term shows in the tail as a wave of its frequency and the multiples, damped by
     the characteristic functions of the other terms; undamped it is a saw tooth of half a step.
     Where a term is broad beside every grid, it damps all waves but its own.
     """
-    grids = rows * [law.step for law in laws]
-    broad = rows * [law.spread for law in laws] >= _BROAD * grids.max(axis=1, keepdims=True)
+    grids = rows * [distribution.step for distribution in laws]
+    broad = rows * [distribution.spread for distribution in laws] >= _BROAD * grids.max(
+        axis=1, keepdims=True
+    )
     own = 0.5 * np.min(grids, axis=1, initial=np.inf, where=broad)
     coarse = (grids > _SHARP * grids.max(axis=1, keepdims=True)).any(axis=0)
     ripple: Floats = 0.5 * grids[:, ~coarse].sum(axis=1)

@@ -30,7 +30,7 @@ from scipy.special import ndtri
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import finite, probability
-from discreet.mechanisms.distributions.symmetric import Law
+from discreet.mechanisms.distributions.symmetric import Distribution
 from discreet.release.intervals.linear import half_widths
 
 _NODES = 512
@@ -45,7 +45,7 @@ _COARSE = 1e-3
 def ratio_ends(
     numerators: Sequence[float],
     denominators: Sequence[float],
-    noises: Sequence[tuple[float, float, Law]],
+    noises: Sequence[tuple[float, float, Distribution]],
     *,
     offset: float,
     confidence: float,
@@ -73,8 +73,8 @@ def ratio_ends(
 def ratio_intervals(
     numerator: ArrayLike,
     denominator: ArrayLike,
-    law_s: Law,
-    law_n: Law,
+    law_s: Distribution,
+    law_n: Distribution,
     *,
     confidence: float,
     low: float,
@@ -121,13 +121,16 @@ def ratio_intervals(
     return lower, upper
 
 
-def _normal(law: Law) -> bool:
+def _normal(distribution: Distribution) -> bool:
     """Whether the law is normal and its step negligible."""
-    return law.companion.exponential == 0 and law.companion.apart <= _FINE * law.spread
+    return (
+        distribution.companion.exponential == 0
+        and distribution.companion.apart <= _FINE * distribution.spread
+    )
 
 
 def _quadratic(
-    s: Floats, n: Floats, law_s: Law, law_n: Law, confidence: float
+    s: Floats, n: Floats, law_s: Distribution, law_n: Distribution, confidence: float
 ) -> tuple[Floats, Floats]:
     """Roots of (s - r n)**2 = z**2 (sigma_s**2 + r**2 sigma_n**2), the steps being negligible."""
     z = -float(ndtri((1 - confidence) / 2)) * (1 + _FINE) + 2 * _FINE
@@ -163,7 +166,7 @@ def _meeting(s: Floats, n: Floats, r: Floats, h: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def _tabulated(
-    law_s: Law, law_n: Law, confidence: float, low: float, high: float
+    law_s: Distribution, law_n: Distribution, confidence: float, low: float, high: float
 ) -> tuple[Floats, Floats]:
     """Ratios, evenly spread in angle, and the half-widths there."""
     balance = law_n.spread / law_s.spread
@@ -173,7 +176,9 @@ def _tabulated(
     if len(r) < 2:
         r = np.array([low, math.nextafter(high, math.inf)])
     h = half_widths(np.stack((np.ones_like(r), r), axis=1), (law_s, law_n), confidence)
-    if any(law.companion.apart > 1e-3 * law.spread for law in (law_s, law_n)):
+    if any(
+        distribution.companion.apart > 1e-3 * distribution.spread for distribution in (law_s, law_n)
+    ):
         # On coarse grids h is not quite convex: between nodes, the largest around.
         padded = np.concatenate((h[:1], h, h[-1:]))
         h = np.maximum(np.maximum(padded[:-2], padded[2:]), h)
@@ -184,11 +189,11 @@ def _tabulated(
 def _general(
     s: Floats,
     n: Floats,
-    noises: Sequence[tuple[float, float, Law]],
+    noises: Sequence[tuple[float, float, Distribution]],
     confidence: float,
     within: tuple[float, float],
 ) -> tuple[Floats, Floats]:
-    laws = [law for _, _, law in noises]
+    laws = [distribution for _, _, distribution in noises]
     above = np.array([factor for factor, _, _ in noises], dtype=float)
     below = np.array([factor for _, factor, _ in noises], dtype=float)
 
@@ -208,7 +213,7 @@ def _general(
     first, last = centre - most, centre + most
     nodes = _nodes(above, below, laws, float(first.min()), float(last.max()))
     heights = reach(nodes)
-    if any(law.step > _COARSE * law.spread for law in laws):
+    if any(distribution.step > _COARSE * distribution.spread for distribution in laws):
         # On coarse grids h is not quite convex: between nodes, the largest around.
         around = np.concatenate((heights[:1], heights, heights[-1:]))
         heights = np.maximum(np.maximum(around[:-2], around[2:]), heights)
@@ -230,9 +235,11 @@ def _distance(size: Floats, centre: Floats, most: Floats, nodes: Floats, heights
     return np.asarray(outside * np.abs(most))
 
 
-def _nodes(above: Floats, below: Floats, laws: Sequence[Law], low: float, high: float) -> Floats:
+def _nodes(
+    above: Floats, below: Floats, laws: Sequence[Distribution], low: float, high: float
+) -> Floats:
     """Ratios between which h is nearly straight: even in angle, seen from where noise is least."""
-    variances = np.array([law.std for law in laws]) ** 2
+    variances = np.array([distribution.std for distribution in laws]) ** 2
     spread = float(np.sum(variances * below**2))
     if spread == 0 or low == high:
         return np.array([low, high])

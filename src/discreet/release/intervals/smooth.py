@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.mechanisms.distributions.symmetric import Law
+from discreet.mechanisms.distributions.symmetric import Distribution
 from discreet.release.intervals.correlation import correlation_intervals
 from discreet.release.intervals.covariance import covariance_intervals
 from discreet.release.intervals.dispersion import stddev_intervals, variance_intervals
@@ -36,7 +36,7 @@ _FAR = 10.0
 
 
 def smooth_intervals(
-    value: ArrayLike, gradient: ArrayLike, laws: Sequence[Law], *, confidence: float
+    value: ArrayLike, gradient: ArrayLike, laws: Sequence[Distribution], *, confidence: float
 ) -> Ends:
     """Value plus and minus the half-width of the gradient (cells x noises) times the noises.
 
@@ -57,7 +57,9 @@ def smooth_intervals(
     return centre - width, centre + width
 
 
-def trusted(denominator: ArrayLike, law: Law, *, confidence: float) -> NDArray[np.bool_]:
+def trusted(
+    denominator: ArrayLike, distribution: Distribution, *, confidence: float
+) -> NDArray[np.bool_]:
     """Whether each noisy denominator is at least ten half-widths of its noise from zero.
 
     >>> from discreet.mechanisms.distributions.distribution import RoundedLaplace
@@ -65,4 +67,4 @@ def trusted(denominator: ArrayLike, law: Law, *, confidence: float) -> NDArray[n
     [False, True]
     """
     far = np.abs(np.asarray(denominator, dtype=np.float64))
-    return np.asarray(far >= _FAR * law.half_width(confidence))
+    return np.asarray(far >= _FAR * distribution.half_width(confidence))

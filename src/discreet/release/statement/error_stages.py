@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.unit import Person, PrivacyUnit, add_remove
-from discreet.mechanisms.distributions.distribution import law_from_plain
+from discreet.mechanisms.distributions.distribution import distribution_from_dict
 from discreet.release.format import percent
 from discreet.release.guarantee import protection_text
 
@@ -69,8 +69,8 @@ def _noise(measure: Mapping[str, Any], level: float) -> str:
         return str(measure["error"])
     if "noise" not in measure:
         return "see the note of the column: an error in ranks, not in values"
-    law = law_from_plain(measure["noise"])
-    width = law.half_width(level)
+    distribution = distribution_from_dict(measure["noise"])
+    width = distribution.half_width(level)
     return f"± {width:.4g} in each cell with {percent(level)} confidence, no bias"
 
 

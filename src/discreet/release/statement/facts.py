@@ -37,14 +37,14 @@ class StatementFacts(Mapping[str, Any]):
         self,
         facts: Mapping[str, Any],
         *,
-        question: str,
+        query: str,
         guarantee: Guarantee,
         event: Event,
         confidence: float,
     ) -> None:
         """Keep a copy of the facts."""
         self._facts: dict[str, Any] = json.loads(json.dumps(dict(facts), allow_nan=False))
-        self.question = question
+        self.query = query
         self.guarantee = guarantee
         self.event = event
         self.confidence = confidence
@@ -59,7 +59,7 @@ class StatementFacts(Mapping[str, Any]):
         unit = self.guarantee.unit
         return {
             "form": FORM,
-            "question": self.question,
+            "question": self.query,
             "protected": protection_text(unit),
             "guarantee": guarantee_to_dict(self.guarantee),
             "implies": [{"epsilon": pair.epsilon, "delta": pair.delta} for pair in self.pairs],

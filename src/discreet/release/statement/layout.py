@@ -75,7 +75,7 @@ def html(statement: StatementFacts) -> str:
 
 
 def _opening(statement: StatementFacts) -> tuple[str, ...]:
-    lines = [f"Question: {' '.join(statement.question.split())}"]
+    lines = [f"Question: {' '.join(statement.query.split())}"]
     if software := statement.get("software"):
         lines.append(f"Made by: {software}")
     if statement.get("private", True) is not True:

@@ -27,7 +27,7 @@ class Statement(StatementFacts):
             if form == FORM:
                 return cls(
                     plain["facts"],
-                    question=plain["question"],
+                    query=plain["question"],
                     guarantee=guarantee_from_dict(plain["guarantee"]),
                     event=from_json(json.dumps(plain["event"])),
                     confidence=plain["confidence"],

@@ -21,27 +21,29 @@ from discreet.relational.functions.casts import (
     WHOLE_FORM,
 )
 from discreet.relational.functions.patterns import LikePattern
-from discreet.relational.types.column_domain import Facts, limits
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain, limits
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call
 
-_KINDS: Mapping[str, Kind] = {
-    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT"), Kind.WHOLE),
-    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"), Kind.WHOLE),
+_KINDS: Mapping[str, DataType] = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT"), DataType.INTEGER),
+    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"), DataType.INTEGER),
     # Sums of whole columns are stored so; what does not fit in 63 bits is clamped.
-    "HUGEINT": Kind.WHOLE,
-    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), Kind.REAL),
-    **dict.fromkeys(("VARCHAR", "ENUM", "UUID"), Kind.TEXT),
-    "BOOLEAN": Kind.TRUTH,
-    "DATE": Kind.DATE,
-    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Kind.MOMENT),
-    "TIMESTAMP WITH TIME ZONE": Kind.MOMENT,
+    "HUGEINT": DataType.INTEGER,
+    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), DataType.DOUBLE),
+    **dict.fromkeys(("VARCHAR", "ENUM", "UUID"), DataType.TEXT),
+    "BOOLEAN": DataType.BOOLEAN,
+    "DATE": DataType.DATE,
+    **dict.fromkeys(
+        ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), DataType.TIMESTAMP
+    ),
+    "TIMESTAMP WITH TIME ZONE": DataType.TIMESTAMP,
 }
 _FORMS = {
-    Kind.WHOLE: WHOLE_FORM,
-    Kind.REAL: REAL_FORM,
-    Kind.DATE: DATE_FORM,
-    Kind.MOMENT: MOMENT_FORM,
+    DataType.INTEGER: WHOLE_FORM,
+    DataType.DOUBLE: REAL_FORM,
+    DataType.DATE: DATE_FORM,
+    DataType.TIMESTAMP: MOMENT_FORM,
 }
 _PLAIN = frozenset(
     {"VARCHAR", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "DOUBLE", "DATE"}
@@ -49,9 +51,9 @@ _PLAIN = frozenset(
 
 
 def _remainder(_: Dialect, call: Call, first: str, second: str) -> str:
-    if call.facts.kind is Kind.REAL:
+    if call.domain.kind is DataType.DOUBLE:
         return f"({first} % {second})"
-    return f"({first} % {nonzero(call.args[1].facts, second)})"
+    return f"({first} % {nonzero(call.args[1].domain, second)})"
 
 
 def _trim(dialect: Dialect, call: Call, text: str) -> str:
@@ -77,7 +79,7 @@ def _part(_: Dialect, call: Call, text: str) -> str:
 
 
 def _truncate(dialect: Dialect, call: Call, text: str) -> str:
-    unit, kind = call.function.parameters[0], call.facts.kind
+    unit, kind = call.function.parameters[0], call.domain.kind
     # Dates come back as timestamps in some versions.
     return f"CAST(date_trunc('{unit}', {text}) AS {dialect.types[kind]})"
 
@@ -92,11 +94,11 @@ def _difference(_: Dialect, call: Call, first: str, second: str) -> str:
 
 def _shift(dialect: Dialect, call: Call, text: str) -> str:
     amount, unit = call.function.parameters
-    kind = call.facts.kind
+    kind = call.domain.kind
     moved = f"CAST({text} + to_{unit}s({amount}) AS {dialect.types[kind]})"
-    if call.function.result(call.args[0].facts).bounded:
+    if call.function.result(call.args[0].domain).bounded:
         return moved
-    low, high = (dialect.literal(end) for end in limits(Facts(kind)))
+    low, high = (dialect.literal(end) for end in limits(ColumnDomain(kind)))
     return f"CASE WHEN {moved} BETWEEN {low} AND {high} THEN {moved} END"
 
 
@@ -127,10 +129,10 @@ class DuckDBDialect(Dialect):
     """Text for DuckDB 2."""
 
     templates: ClassVar[Mapping[str, Template]] = {**STANDARD, **_TEMPLATES}
-    types: ClassVar[Mapping[Kind, str]] = {**Dialect.types, Kind.REAL: "DOUBLE"}
+    types: ClassVar[Mapping[DataType, str]] = {**Dialect.types, DataType.DOUBLE: "DOUBLE"}
     bytes: ClassVar[str] = "strlen"
 
-    def kind_of(self, stored: str) -> Kind | None:
+    def kind_of(self, stored: str) -> DataType | None:
         """The kind of a stored type; nested types, TIME, INTERVAL, BLOB and JSON have none.
 
         >>> DuckDBDialect().kind_of("DECIMAL(18,3)")
@@ -150,9 +152,9 @@ class DuckDBDialect(Dialect):
         """The function is faster than two comparisons."""
         return f"CASE WHEN isfinite({text}) THEN {text} END"
 
-    def whole_if(self, kind: Kind, text: str) -> str:
+    def whole_if(self, kind: DataType, text: str) -> str:
         """NULL where the proof was wrong: no value makes a conversion fail."""
-        return f"TRY_CAST({text} AS {self.types[kind]})" if kind is Kind.WHOLE else text
+        return f"TRY_CAST({text} AS {self.types[kind]})" if kind is DataType.INTEGER else text
 
     def whole_quotient(self, first: str, second: str) -> str:
         """``/`` is the division of doubles here."""
@@ -163,10 +165,10 @@ class DuckDBDialect(Dialect):
         kind = self.kind_of(stored)
         if "TIME ZONE" in stored.upper():
             text = f"({text} AT TIME ZONE 'UTC')"
-        elif kind in (Kind.MOMENT, Kind.TEXT) and stored.upper() != self.types[kind]:
+        elif kind in (DataType.TIMESTAMP, DataType.TEXT) and stored.upper() != self.types[kind]:
             text = f"TRY_CAST({text} AS {self.types[kind]})"
         # A column may carry a collation under which different texts are equal.
-        return f"({text} COLLATE C)" if kind is Kind.TEXT else text
+        return f"({text} COLLATE C)" if kind is DataType.TEXT else text
 
     def compares(self, stored: str) -> bool:
         """The types whose comparison with a key needs no conversion."""
@@ -174,30 +176,33 @@ class DuckDBDialect(Dialect):
 
     def adds(self, stored: str) -> bool:
         """Every real type: comparisons convert it to a double."""
-        return self.kind_of(stored) is Kind.REAL
+        return self.kind_of(stored) is DataType.DOUBLE
 
     def infinity(self) -> str:
         return "CAST('Infinity' AS DOUBLE)"
 
-    def cast(self, text: str, source: Kind, kind: Kind) -> str:
+    def cast(self, text: str, source: DataType, kind: DataType) -> str:
         """Total conversions; text is held to our own forms before DuckDB reads it."""
         target = self.types[kind]
         match source, kind:
-            case Kind.TEXT, Kind.TRUTH:
+            case DataType.TEXT, DataType.BOOLEAN:
                 return truth_of_text(self, text)
-            case Kind.TEXT, Kind.WHOLE | Kind.REAL | Kind.DATE | Kind.MOMENT:
+            case (
+                DataType.TEXT,
+                DataType.INTEGER | DataType.DOUBLE | DataType.DATE | DataType.TIMESTAMP,
+            ):
                 form = self.text(_FORMS[kind])
                 return (
                     f"TRY_CAST(CASE WHEN regexp_full_match({text}, {form}) THEN {text} END "
                     f"AS {target})"
                 )
-            case Kind.REAL, Kind.WHOLE:
+            case DataType.DOUBLE, DataType.INTEGER:
                 low, high = self.real(-(2.0**63)), self.real(2.0**63)
                 return (
                     f"CAST(CASE WHEN {text} > {low} AND {text} < {high} THEN {text} END "
                     f"AS {target})"
                 )
-            case Kind.WHOLE, Kind.TRUTH:
+            case DataType.INTEGER, DataType.BOOLEAN:
                 return f"({text} <> 0)"
         return f"CAST({text} AS {target})"
 
@@ -215,7 +220,7 @@ class DuckDBDialect(Dialect):
 
     def identity(self, text: str, stored: str) -> str:
         """Text without its collation, and without the list of an ENUM; other types as they are."""
-        if stored.upper().startswith("ENUM") and self.kind_of(stored) is Kind.TEXT:
+        if stored.upper().startswith("ENUM") and self.kind_of(stored) is DataType.TEXT:
             text = f"CAST({text} AS VARCHAR)"
         elif not stored.upper().startswith("VARCHAR"):
             return text

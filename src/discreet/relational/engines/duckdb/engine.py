@@ -40,7 +40,7 @@ from discreet.relational.schema.sources import (
     TableSource,
     cannot_read,
 )
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 
 _ENUM = re.compile(r"ENUM\((?:[^']|'(?:[^']|'')*')*?\)")
 
@@ -152,7 +152,7 @@ class DuckDB:
         """Files are compared before and after, frames do not change; keys stay meanwhile."""
         return self._keys.held()
 
-    def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[Kind]) -> str:
+    def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[DataType]) -> str:
         """A table of public keys, kept for the next question."""
         return self._keys.table(entries, kinds)
 

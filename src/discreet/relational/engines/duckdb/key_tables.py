@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.engines.key_tables import Entries, Kinds
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 
 _MANY_KEYS = 1000
-_ARRAYS: dict[Kind, Any] = {
-    Kind.TEXT: object,
-    Kind.WHOLE: np.int64,
-    Kind.REAL: np.float64,
-    Kind.TRUTH: np.bool_,
-    Kind.DATE: "datetime64[us]",
-    Kind.MOMENT: "datetime64[us]",
+_ARRAYS: dict[DataType, Any] = {
+    DataType.TEXT: object,
+    DataType.INTEGER: np.int64,
+    DataType.DOUBLE: np.float64,
+    DataType.BOOLEAN: np.bool_,
+    DataType.DATE: "datetime64[us]",
+    DataType.TIMESTAMP: "datetime64[us]",
 }
 
 
@@ -76,7 +76,7 @@ def _columns(entries: Entries, kinds: Kinds) -> dict[str, NDArray[Any]] | None:
     columns: dict[str, NDArray[Any]] = {"code": np.arange(len(entries))}
     for place, kind in enumerate(kinds):
         values = [entry[place] for entry in entries]
-        if kind is not Kind.TEXT and None in values:
+        if kind is not DataType.TEXT and None in values:
             return None
         columns[f"v{place}"] = np.array(values, dtype=_ARRAYS[kind])
     return columns

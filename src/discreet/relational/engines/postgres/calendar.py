@@ -11,7 +11,7 @@ from typing import Any
 
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.engines.postgres.doubles import let
-from discreet.relational.types.column_domain import Facts, limits
+from discreet.relational.types.column_domain import ColumnDomain, limits
 from discreet.relational.types.expression import Call
 
 _FIRST = "DATE '0001-01-01'"
@@ -27,7 +27,7 @@ def truncate(dialect: Dialect, call: Call, text: str) -> str:
     """By way of a moment without zone, since days would be taken in the session's."""
     unit = call.function.parameters[0]
     moment = f"CAST({text} AS TIMESTAMP)"
-    return f"CAST(DATE_TRUNC('{unit}', {moment}) AS {dialect.types[call.facts.kind]})"
+    return f"CAST(DATE_TRUNC('{unit}', {moment}) AS {dialect.types[call.domain.kind]})"
 
 
 def difference(_: Dialect, call: Call, first: str, second: str) -> str:
@@ -57,11 +57,11 @@ def shift(dialect: Dialect, call: Call, text: str) -> str:
     """Moved by an interval, where that stays inside the calendar."""
     amount, unit = call.function.parameters
     assert isinstance(amount, int)
-    kind, target = call.facts.kind, dialect.types[call.facts.kind]
+    kind, target = call.domain.kind, dialect.types[call.domain.kind]
     moved = f"CAST({{a}} + CAST('{amount} {unit}s' AS INTERVAL) AS {target})"
-    if call.function.result(call.args[0].facts).bounded:
+    if call.function.result(call.args[0].domain).bounded:
         return let(moved, a=text)
-    low, high = limits(Facts(kind))
+    low, high = limits(ColumnDomain(kind))
     inside = _inside(low, high, amount, str(unit))
     if inside is None:
         return f"CAST(NULL AS {target})"

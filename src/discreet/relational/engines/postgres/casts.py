@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from discreet.relational.engines.postgres.doubles import let, real
 from discreet.relational.functions.casts import REAL_FORM, WHOLE_FORM
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 
 _YEAR = "([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
 _FOURTH = "(0[48]|[2468][048]|[13579][26])"
@@ -20,10 +20,10 @@ _DAY = (
 )
 _CLOCK = r"([ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?)?"
 FORMS = {
-    Kind.WHOLE: WHOLE_FORM,
-    Kind.REAL: REAL_FORM,
-    Kind.DATE: _DAY,
-    Kind.MOMENT: _DAY + _CLOCK,
+    DataType.INTEGER: WHOLE_FORM,
+    DataType.DOUBLE: REAL_FORM,
+    DataType.DATE: _DAY,
+    DataType.TIMESTAMP: _DAY + _CLOCK,
 }
 _SHORT = 60
 _SMALL = REAL_FORM.replace("{1,9}", "{1,2}")
@@ -36,9 +36,9 @@ _BELOW = "2.470328229206232720882843964341106861826e-324"
 """Up to here they round to zero: 2**-1075, and no more than one part in 10**38 beyond."""
 
 
-def from_text(text: str, kind: Kind, target: str) -> str:
+def from_text(text: str, kind: DataType, target: str) -> str:
     """A text that has the form of a kind, converted; NULL otherwise."""
-    if kind is Kind.REAL:
+    if kind is DataType.DOUBLE:
         return real_from_text(text, "CAST(NULL AS DOUBLE PRECISION)")
     return let(
         f"CASE WHEN {{a}} ~ '^({_doubled(FORMS[kind])})$' THEN CAST({{a}} AS {target}) END", a=text

@@ -30,17 +30,17 @@ from discreet.relational.engines.postgres.casts import (
 )
 from discreet.relational.functions.patterns import LikePattern
 from discreet.relational.functions.text import lowered, uppered
-from discreet.relational.types.column_domain import Facts, limits
-from discreet.relational.types.data_type import LARGEST_REAL, Kind
+from discreet.relational.types.column_domain import ColumnDomain, limits
+from discreet.relational.types.data_type import LARGEST_REAL, DataType
 from discreet.relational.types.expression import Call
 
-_KINDS: Mapping[str, Kind] = {
-    **dict.fromkeys(("int2", "int4", "int8"), Kind.WHOLE),
-    **dict.fromkeys(("float4", "float8", "numeric"), Kind.REAL),
-    **dict.fromkeys(("text", "varchar", "bpchar", "uuid", "enum"), Kind.TEXT),
-    "bool": Kind.TRUTH,
-    "date": Kind.DATE,
-    **dict.fromkeys(("timestamp", "timestamptz"), Kind.MOMENT),
+_KINDS: Mapping[str, DataType] = {
+    **dict.fromkeys(("int2", "int4", "int8"), DataType.INTEGER),
+    **dict.fromkeys(("float4", "float8", "numeric"), DataType.DOUBLE),
+    **dict.fromkeys(("text", "varchar", "bpchar", "uuid", "enum"), DataType.TEXT),
+    "bool": DataType.BOOLEAN,
+    "date": DataType.DATE,
+    **dict.fromkeys(("timestamp", "timestamptz"), DataType.TIMESTAMP),
 }
 _COMPARED = frozenset({"int2", "int4", "int8", "float8", "text", "varchar", "bool", "date"})
 _TEXTS = ("text", "varchar", "bpchar", "enum")
@@ -50,9 +50,9 @@ _MAX_SCALE = 300
 
 def _arithmetic(sign: str, guarded: Callable[[str, str], str]) -> Template:
     def template(_: Dialect, call: Call, first: str, second: str) -> str:
-        facts = [arg.facts for arg in call.args]
-        safe = call.facts.kind is Kind.WHOLE or call.function.finite(*facts)
-        if safe and sign == "*" and call.facts.kind is Kind.REAL:
+        domain = [arg.domain for arg in call.args]
+        safe = call.domain.kind is DataType.INTEGER or call.function.finite(*domain)
+        if safe and sign == "*" and call.domain.kind is DataType.DOUBLE:
             safe = reals.least(call.args[0]) * reals.least(call.args[1]) >= reals.SMALLEST
         if safe:
             return f"({first} {sign} {second})"
@@ -62,24 +62,24 @@ def _arithmetic(sign: str, guarded: Callable[[str, str], str]) -> Template:
 
 
 def _square(dialect: Dialect, call: Call, text: str) -> str:
-    if call.facts.kind is Kind.WHOLE:
+    if call.domain.kind is DataType.INTEGER:
         return reals.let("({a} * {a})", a=text)
     return reals.product(text, text)
 
 
 def _divide(_: Dialect, call: Call, first: str, second: str) -> str:
-    divisor = call.args[1].facts
+    divisor = call.args[1].domain
     largest = max(abs(divisor.low), abs(divisor.high)) if divisor.bounded else LARGEST_REAL
     vanishes = reals.least(call.args[0]) < reals.SMALLEST * Fraction(largest)
-    if vanishes or not call.function.finite(*(arg.facts for arg in call.args)):
+    if vanishes or not call.function.finite(*(arg.domain for arg in call.args)):
         return reals.quotient(first, second)
     return f"({first} / {second})"
 
 
 def _remainder(_: Dialect, call: Call, first: str, second: str) -> str:
-    if call.facts.kind is Kind.REAL:
+    if call.domain.kind is DataType.DOUBLE:
         return reals.remainder(first, second)
-    return f"MOD({first}, {nonzero(call.args[1].facts, second)})"
+    return f"MOD({first}, {nonzero(call.args[1].domain, second)})"
 
 
 def _within(test: str, name: str) -> Template:
@@ -87,15 +87,15 @@ def _within(test: str, name: str) -> Template:
 
 
 def _round(dialect: Dialect, call: Call, text: str) -> str:
-    if call.args[0].facts.kind is Kind.WHOLE:
+    if call.args[0].domain.kind is DataType.INTEGER:
         return text
-    return dialect.whole_if(call.facts.kind, reals.rounded(text))
+    return dialect.whole_if(call.domain.kind, reals.rounded(text))
 
 
 def _round_to(dialect: Dialect, call: Call, text: str) -> str:
     (digits,) = call.function.parameters
     assert isinstance(digits, int)
-    if call.args[0].facts.kind is Kind.WHOLE:
+    if call.args[0].domain.kind is DataType.INTEGER:
         template = STANDARD["round_to"]
         assert not isinstance(template, str)
         return template(dialect, call, text)
@@ -103,10 +103,10 @@ def _round_to(dialect: Dialect, call: Call, text: str) -> str:
     if digits > 0:
         return f"({reals.rounded(reals.product(text, scale))} / {scale})"
     if digits == 0:
-        return dialect.whole_if(call.facts.kind, reals.rounded(text))
+        return dialect.whole_if(call.domain.kind, reals.rounded(text))
     tens = f"({reals.rounded(reals.quotient(text, scale))} * {scale})"
-    if call.function.finite(call.args[0].facts):
-        return dialect.whole_if(call.facts.kind, tens)
+    if call.function.finite(call.args[0].domain):
+        return dialect.whole_if(call.domain.kind, tens)
     return reals.product(reals.rounded(reals.quotient(text, scale)), scale)
 
 
@@ -173,9 +173,9 @@ class PostgresDialect(Dialect):
     """Text for PostgreSQL 14 and later, in a session that the engine set up."""
 
     templates: ClassVar[Mapping[str, Template]] = {**STANDARD, **_TEMPLATES}
-    types: ClassVar[Mapping[Kind, str]] = {**Dialect.types, Kind.TEXT: "TEXT"}
+    types: ClassVar[Mapping[DataType, str]] = {**Dialect.types, DataType.TEXT: "TEXT"}
 
-    def kind_of(self, stored: str) -> Kind | None:
+    def kind_of(self, stored: str) -> DataType | None:
         """The kind of a stored type; arrays, JSON, citext and all others have none.
 
         >>> PostgresDialect().kind_of("numeric(10, 2)")
@@ -209,7 +209,7 @@ class PostgresDialect(Dialect):
         name = stored.partition("(")[0]
         if name == "timestamptz":
             return f"({text} AT TIME ZONE 'UTC')"
-        if self.kind_of(stored) is Kind.TEXT:
+        if self.kind_of(stored) is DataType.TEXT:
             return f'(CAST({text} AS TEXT) COLLATE "C")'
         if name == "numeric" and not _fits(stored):
             sign = f"CASE WHEN {text} > 0 THEN {self.infinity()} ELSE -{self.infinity()} END"
@@ -218,11 +218,11 @@ class PostgresDialect(Dialect):
             return f"CAST({text} AS DOUBLE PRECISION)"
         return text
 
-    def clean_number(self, text: str, facts: Facts) -> str:
+    def clean_number(self, text: str, domain: ColumnDomain) -> str:
         """Whole bounds are written bare: comparing within narrow integers is faster."""
-        if facts.kind is not Kind.WHOLE:
-            return super().clean_number(text, facts)
-        low, high = limits(facts)
+        if domain.kind is not DataType.INTEGER:
+            return super().clean_number(text, domain)
+        low, high = limits(domain)
         return (
             f"CAST(CASE WHEN {text} BETWEEN {low} AND {high} THEN {text} "
             f"WHEN {text} < {low} THEN {low} WHEN {text} > {high} THEN {high} END AS BIGINT)"
@@ -260,10 +260,10 @@ class PostgresDialect(Dialect):
         """Numerics in full, without zeros at the end: equal ones may be stored with several."""
         if stored.startswith("numeric"):
             text = f"TRIM_SCALE({text})"
-            return self.cast(text, Kind.WHOLE, Kind.TEXT)
+            return self.cast(text, DataType.INTEGER, DataType.TEXT)
         return super().spelled(text, stored)
 
-    def same(self, left: str, right: str, kind: Kind) -> str:
+    def same(self, left: str, right: str, kind: DataType) -> str:
         """Two equalities, on which tables can be hashed."""
         value = self.literal(_ANY[kind])
         return (
@@ -282,33 +282,36 @@ class PostgresDialect(Dialect):
             "CASE WHEN {a} < {b} THEN " + zero + " ELSE FLOOR({a} / {b}) END", a=first, b=second
         )
 
-    def cast(self, text: str, source: Kind, kind: Kind) -> str:  # noqa: PLR0911 -- one for each
+    def cast(self, text: str, source: DataType, kind: DataType) -> str:  # noqa: PLR0911 -- one for each
         """Total conversions."""
         target = self.types[kind]
         match source, kind:
-            case Kind.TEXT, Kind.TRUTH:
+            case DataType.TEXT, DataType.BOOLEAN:
                 return reals.let(truth_of_text(self, "{a}"), a=text)
-            case Kind.TEXT, Kind.WHOLE | Kind.REAL | Kind.DATE | Kind.MOMENT:
+            case (
+                DataType.TEXT,
+                DataType.INTEGER | DataType.DOUBLE | DataType.DATE | DataType.TIMESTAMP,
+            ):
                 return from_text(text, kind, target)
-            case Kind.REAL, Kind.WHOLE:
+            case DataType.DOUBLE, DataType.INTEGER:
                 low, high = self.real(-(2.0**63)), self.real(2.0**63)
                 return reals.let(
                     f"CASE WHEN {{a}} > {low} AND {{a}} < {high} THEN CAST({{a}} AS BIGINT) END",
                     a=text,
                 )
-            case Kind.WHOLE, Kind.TRUTH:
+            case DataType.INTEGER, DataType.BOOLEAN:
                 return f"({text} <> 0)"
-            case Kind.TRUTH, Kind.WHOLE:
+            case DataType.BOOLEAN, DataType.INTEGER:
                 return f"CAST(CAST({text} AS INTEGER) AS BIGINT)"
-            case Kind.REAL, Kind.TEXT:
+            case DataType.DOUBLE, DataType.TEXT:
                 return f'(({text_from_real(text)}) COLLATE "C")'
-            case _, Kind.TEXT:
+            case _, DataType.TEXT:
                 return f'(CAST({text} AS TEXT) COLLATE "C")'
         return f"CAST({text} AS {target})"
 
-    def read(self, text: str, source: Kind, kind: Kind) -> str:
+    def read(self, text: str, source: DataType, kind: DataType) -> str:
         """Text of a number too large for a double is infinite, as on other engines."""
-        if (source, kind) == (Kind.TEXT, Kind.REAL):
+        if (source, kind) == (DataType.TEXT, DataType.DOUBLE):
             return real_from_text(text, self.infinity())
         return self.cast(text, source, kind)
 
@@ -341,13 +344,13 @@ class PostgresDialect(Dialect):
         return f"SHA256(CONVERT_TO({text}, 'UTF8'))"
 
 
-_ANY: Mapping[Kind, object] = {
-    Kind.WHOLE: 0,
-    Kind.REAL: 0.0,
-    Kind.TEXT: "",
-    Kind.TRUTH: False,
-    Kind.DATE: date(2000, 1, 1),
-    Kind.MOMENT: datetime(2000, 1, 1),
+_ANY: Mapping[DataType, object] = {
+    DataType.INTEGER: 0,
+    DataType.DOUBLE: 0.0,
+    DataType.TEXT: "",
+    DataType.BOOLEAN: False,
+    DataType.DATE: date(2000, 1, 1),
+    DataType.TIMESTAMP: datetime(2000, 1, 1),
 }
 
 

@@ -15,7 +15,7 @@ import math
 from fractions import Fraction
 
 from discreet.relational.compile.dialect import scientific
-from discreet.relational.types.data_type import LARGEST_REAL, Kind
+from discreet.relational.types.data_type import LARGEST_REAL, DataType
 from discreet.relational.types.expression import Call, Expression, Literal
 
 _SHORT = 100
@@ -45,14 +45,14 @@ def let(body: str, **parts: str) -> str:
 
 def least(expression: Expression) -> Fraction:
     """A magnitude that the values of an expression do not fall below, unless they are zero."""
-    facts = expression.facts
+    domain = expression.domain
     if isinstance(expression, Literal):
-        return Fraction(abs(facts.low)) if facts.low else Fraction(1)
+        return Fraction(abs(domain.low)) if domain.low else Fraction(1)
     cast = isinstance(expression, Call) and expression.function.name == "cast"
-    if cast and expression.args[0].facts.kind is Kind.WHOLE:
+    if cast and expression.args[0].domain.kind is DataType.INTEGER:
         return Fraction(1)
-    if facts.bounded and not facts.low <= 0 <= facts.high:
-        return min(abs(Fraction(facts.low)), abs(Fraction(facts.high)))
+    if domain.bounded and not domain.low <= 0 <= domain.high:
+        return min(abs(Fraction(domain.low)), abs(Fraction(domain.high)))
     return SMALLEST
 
 

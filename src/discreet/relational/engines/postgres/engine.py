@@ -29,7 +29,7 @@ from discreet.relational.engines.postgres.dialect import PostgresDialect
 from discreet.relational.engines.postgres.server import PostgresServer, begin
 from discreet.relational.engines.postgres.views import require_steady
 from discreet.relational.schema.sources import TableSource, cannot_read
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
@@ -174,7 +174,7 @@ class Postgres:
         if lost:
             raise self._server.unreachable() from None
 
-    def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[Kind]) -> str:
+    def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[DataType]) -> str:
         """Public keys as arrays of constants: nothing is written into the database."""
         types, arrays, names = self._dialect.types, list[str](), list[str]()
         for place, kind in enumerate(kinds):
@@ -183,7 +183,7 @@ class Postgres:
             arrays.append(f"CAST('{quoted}' AS {types[kind]}[])")
             names.append(f"v{place}")
         listed = ", ".join(
-            f'{name} COLLATE "C" AS {name}' if kind is Kind.TEXT else name
+            f'{name} COLLATE "C" AS {name}' if kind is DataType.TEXT else name
             for name, kind in zip(names, kinds, strict=True)
         )
         return (
@@ -210,7 +210,7 @@ class Postgres:
         columns: list[NDArray[Any]] = []
         for place, name in enumerate(stored):
             values = [row[place] for row in found]
-            whole = self._dialect.kind_of(name) is Kind.WHOLE and None not in values
+            whole = self._dialect.kind_of(name) is DataType.INTEGER and None not in values
             columns.append(np.array(values, dtype=np.int64 if whole else object))
         return columns
 

@@ -23,21 +23,21 @@ from discreet.relational.functions.casts import (
     REAL_FORM,
     WHOLE_FORM,
 )
-from discreet.relational.types.data_type import Kind, kind_of_value
+from discreet.relational.types.data_type import DataType, type_of_value
 
-_KINDS: Mapping[str, Kind] = {
-    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), Kind.WHOLE),
-    **dict.fromkeys(("float", "double", "decimal"), Kind.REAL),
-    **dict.fromkeys(("string", "varchar", "char"), Kind.TEXT),
-    "boolean": Kind.TRUTH,
-    "date": Kind.DATE,
-    **dict.fromkeys(("timestamp", "timestamp_ntz"), Kind.MOMENT),
+_KINDS: Mapping[str, DataType] = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), DataType.INTEGER),
+    **dict.fromkeys(("float", "double", "decimal"), DataType.DOUBLE),
+    **dict.fromkeys(("string", "varchar", "char"), DataType.TEXT),
+    "boolean": DataType.BOOLEAN,
+    "date": DataType.DATE,
+    **dict.fromkeys(("timestamp", "timestamp_ntz"), DataType.TIMESTAMP),
 }
 _FORMS = {
-    Kind.WHOLE: WHOLE_FORM,
-    Kind.REAL: REAL_FORM,
-    Kind.DATE: DATE_FORM,
-    Kind.MOMENT: MOMENT_FORM,
+    DataType.INTEGER: WHOLE_FORM,
+    DataType.DOUBLE: REAL_FORM,
+    DataType.DATE: DATE_FORM,
+    DataType.TIMESTAMP: MOMENT_FORM,
 }
 _PLAIN = frozenset({"string", "boolean", "tinyint", "smallint", "int", "bigint", "double", "date"})
 _DIGIT = 21
@@ -48,14 +48,14 @@ class SparkDialect(Dialect):
     """Text for Spark 4 with ANSI mode off and the time zone UTC."""
 
     templates: ClassVar[Mapping[str, Template]] = {**STANDARD, **TEMPLATES}
-    types: ClassVar[Mapping[Kind, str]] = {
+    types: ClassVar[Mapping[DataType, str]] = {
         **Dialect.types,
-        Kind.REAL: "DOUBLE",
-        Kind.TEXT: "STRING",
-        Kind.MOMENT: "TIMESTAMP_NTZ",
+        DataType.DOUBLE: "DOUBLE",
+        DataType.TEXT: "STRING",
+        DataType.TIMESTAMP: "TIMESTAMP_NTZ",
     }
 
-    def kind_of(self, stored: str) -> Kind | None:
+    def kind_of(self, stored: str) -> DataType | None:
         """The kind of a stored type; nested types, BINARY, VARIANT, TIME and void have none.
 
         >>> SparkDialect().kind_of("decimal(18,3)")
@@ -70,10 +70,10 @@ class SparkDialect(Dialect):
 
     def literal(self, value: object) -> str:
         """A constant; whole numbers have 64 bits, moments no zone."""
-        match kind_of_value(value):
-            case Kind.WHOLE:
+        match type_of_value(value):
+            case DataType.INTEGER:
                 return f"({value}L)" if str(value).startswith("-") else f"{value}L"
-            case Kind.MOMENT:
+            case DataType.TIMESTAMP:
                 return super().literal(value).replace("TIMESTAMP", "TIMESTAMP_NTZ", 1)
         return super().literal(value)
 
@@ -97,7 +97,7 @@ class SparkDialect(Dialect):
         if _is_collated(stored):
             # Under another collation different texts may be equal.
             return f"({text} COLLATE UTF8_BINARY)"
-        if kind in (Kind.REAL, Kind.MOMENT) and name != self.types[kind].lower():
+        if kind in (DataType.DOUBLE, DataType.TIMESTAMP) and name != self.types[kind].lower():
             return f"CAST({text} AS {self.types[kind]})"
         return text
 
@@ -111,7 +111,7 @@ class SparkDialect(Dialect):
 
     def is_text(self, stored: str) -> bool:
         """Strings of all lengths and collations."""
-        return self.kind_of(stored) is Kind.TEXT
+        return self.kind_of(stored) is DataType.TEXT
 
     def identity(self, text: str, stored: str) -> str:
         """Text without its collation; other types as they are."""
@@ -133,20 +133,23 @@ class SparkDialect(Dialect):
     def infinity(self) -> str:
         return "DOUBLE('Infinity')"
 
-    def cast(self, text: str, source: Kind, kind: Kind) -> str:
+    def cast(self, text: str, source: DataType, kind: DataType) -> str:
         """Total conversions; text is held to our own forms before Spark reads it."""
         target = self.types[kind]
         match source, kind:
-            case Kind.TEXT, Kind.TRUTH:
+            case DataType.TEXT, DataType.BOOLEAN:
                 return truth_of_text(self, text)
-            case Kind.TEXT, Kind.WHOLE | Kind.REAL | Kind.DATE | Kind.MOMENT:
+            case (
+                DataType.TEXT,
+                DataType.INTEGER | DataType.DOUBLE | DataType.DATE | DataType.TIMESTAMP,
+            ):
                 # A plain ^...$ would let a line end follow.
                 form = self.text(rf"\A(?:{_FORMS[kind]})\z")
                 return f"TRY_CAST(CASE WHEN {text} RLIKE {form} THEN {text} END AS {target})"
-            case Kind.REAL, Kind.WHOLE:
+            case DataType.DOUBLE, DataType.INTEGER:
                 low, high = self.real(-(2.0**63)), self.real(2.0**63)
                 return f"BIGINT(CASE WHEN {text} > {low} AND {text} < {high} THEN RINT({text}) END)"
-            case Kind.WHOLE, Kind.TRUTH:
+            case DataType.INTEGER, DataType.BOOLEAN:
                 return f"({text} <> 0L)"
         return f"CAST({text} AS {target})"
 

@@ -34,10 +34,14 @@ from discreet.relational.engines.spark.session import (
     unreachable,
 )
 from discreet.relational.schema.sources import ParquetFile, TableSource, cannot_read
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.data_type import DataType
 
 _Result = TypeVar("_Result")
-_ARRAYS: dict[Kind, type] = {Kind.WHOLE: np.int64, Kind.REAL: np.float64, Kind.TRUTH: np.bool_}
+_ARRAYS: dict[DataType, type] = {
+    DataType.INTEGER: np.int64,
+    DataType.DOUBLE: np.float64,
+    DataType.BOOLEAN: np.bool_,
+}
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 _NAME = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
 _SHAPELESS = ("map<", "variant", "geometry", "geography", "interval")
@@ -143,7 +147,7 @@ class Spark:
         """Spark reads each statement's tables as it finds them; keys stay meanwhile."""
         return self._keys.held()
 
-    def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[Kind]) -> str:
+    def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[DataType]) -> str:
         """A temporary view of public keys in our session, kept for the next question."""
         return self._public(lambda: self._keys.table(entries, kinds))
 

@@ -14,8 +14,8 @@ from discreet.relational.compile.dialect import Dialect, Template
 from discreet.relational.functions.intervals import interval, is_safe_whole
 from discreet.relational.functions.patterns import LikePattern
 from discreet.relational.functions.text import lowered, uppered
-from discreet.relational.types.column_domain import Facts, limits
-from discreet.relational.types.data_type import Kind
+from discreet.relational.types.column_domain import ColumnDomain, limits
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call
 
 _CLOCK = {"hour": 3600, "minute": 60, "second": 1}
@@ -49,10 +49,10 @@ def _rounding(whole: str) -> Template:
     """A function to BIGINT; doubles of 2**52 and more, or not finite, are whole already."""
 
     def template(dialect: Dialect, call: Call, text: str) -> str:
-        if call.args[0].facts.kind is Kind.WHOLE:
+        if call.args[0].domain.kind is DataType.INTEGER:
             return text
         rounded = whole.format(text)
-        if call.facts.kind is Kind.WHOLE:
+        if call.domain.kind is DataType.INTEGER:
             return rounded
         limit = dialect.real(2.0**52)
         return f"CASE WHEN ABS({text}) < {limit} THEN DOUBLE({rounded}) ELSE {text} END"
@@ -68,7 +68,7 @@ def _round_to(dialect: Dialect, call: Call, text: str) -> str:
     (digits,) = call.function.parameters
     assert isinstance(digits, int)
     scale = 10 ** abs(digits)
-    if call.args[0].facts.kind is Kind.WHOLE:
+    if call.args[0].domain.kind is DataType.INTEGER:
         if digits >= 0:
             return text
         half, whole = dialect.literal(scale // 2), dialect.literal(scale)
@@ -83,16 +83,18 @@ def _round_to(dialect: Dialect, call: Call, text: str) -> str:
     )
     if digits > 0:
         return f"({rounded} / {real})"
-    return dialect.whole_if(call.facts.kind, f"({rounded} * {real})")
+    return dialect.whole_if(call.domain.kind, f"({rounded} * {real})")
 
 
 def _cast(dialect: Dialect, call: Call, text: str) -> str:
     (kind,) = call.function.parameters
-    assert isinstance(kind, Kind)
-    facts = call.args[0].facts
-    if (facts.kind, kind) == (Kind.REAL, Kind.WHOLE) and is_safe_whole(interval(facts)):
+    assert isinstance(kind, DataType)
+    domain = call.args[0].domain
+    if (domain.kind, kind) == (DataType.DOUBLE, DataType.INTEGER) and is_safe_whole(
+        interval(domain)
+    ):
         return f"BIGINT(RINT({text}))"
-    return dialect.cast(text, facts.kind, kind)
+    return dialect.cast(text, domain.kind, kind)
 
 
 def _like(dialect: Dialect, call: Call, text: str) -> str:
@@ -120,9 +122,9 @@ def _part(_: Dialect, call: Call, text: str) -> str:
 
 def _truncate(dialect: Dialect, call: Call, text: str) -> str:
     unit = call.function.parameters[0]
-    if call.facts.kind is Kind.DATE:
+    if call.domain.kind is DataType.DATE:
         return text if unit == "day" else f"TRUNC({text}, '{unit}')"
-    return f"CAST(DATE_TRUNC('{unit}', {text}) AS {dialect.types[Kind.MOMENT]})"
+    return f"CAST(DATE_TRUNC('{unit}', {text}) AS {dialect.types[DataType.TIMESTAMP]})"
 
 
 def _index(unit: str, text: str) -> str:
@@ -149,21 +151,21 @@ def _difference(_: Dialect, call: Call, first: str, second: str) -> str:
 
 def _shift(dialect: Dialect, call: Call, text: str) -> str:
     amount, unit = call.function.parameters
-    kind = call.facts.kind
+    kind = call.domain.kind
     assert isinstance(amount, int)
     match unit, kind:
-        case "month", Kind.DATE:
+        case "month", DataType.DATE:
             moved = f"ADD_MONTHS({text}, {amount})"
-        case "day", Kind.DATE:
+        case "day", DataType.DATE:
             moved = f"DATE_ADD({text}, {amount})"
         case "second", _:
             days, seconds = divmod(amount, 86_400)
             moved = f"({text} + INTERVAL '{days}' DAY + INTERVAL '{seconds}' SECOND)"
         case _:
             moved = f"({text} + INTERVAL '{amount}' {str(unit).upper()})"
-    if call.function.result(call.args[0].facts).bounded:
+    if call.function.result(call.args[0].domain).bounded:
         return moved
-    low, high = (dialect.literal(end) for end in limits(Facts(kind)))
+    low, high = (dialect.literal(end) for end in limits(ColumnDomain(kind)))
     return f"CASE WHEN {moved} BETWEEN {low} AND {high} THEN {moved} END"
 
 

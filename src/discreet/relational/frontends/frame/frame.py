@@ -18,7 +18,7 @@ from discreet.relational.frontends.frame.term import Term, named, node_of
 Key: TypeAlias = str | Sequence[str] | Mapping[str, str]
 
 
-class Asker(Protocol):
+class Queryable(Protocol):
     """Who answers: a curator, a child or a part of one."""
 
     @property
@@ -45,12 +45,12 @@ class Frame:
     """
 
     tree: exp.Select
-    asker: Asker | None = None
+    analyst: Queryable | None = None
 
     @classmethod
-    def of(cls, table: str, asker: Asker | None = None) -> Frame:
+    def of(cls, table: str, analyst: Queryable | None = None) -> Frame:
         """All rows of a table."""
-        return cls(exp.select("*").from_(exp.table_(table, quoted=True)), asker)
+        return cls(exp.select("*").from_(exp.table_(table, quoted=True)), analyst)
 
     def filter(self, *conditions: Term) -> Frame:
         """Rows for which all conditions hold; of an answer, groups for which they hold."""
@@ -114,15 +114,15 @@ class Frame:
 
     def release(self, **options: Any) -> Any:
         """Ask, as :meth:`Curator.sql` does: ``spend=`` or ``accuracy=``, and the rest."""
-        return self._asker().sql(self.sql(), **options)
+        return self._queryable().sql(self.sql(), **options)
 
     def preview(self, **options: Any) -> Any:
         """Expected errors, as :meth:`Curator.preview` does."""
-        return self._asker().preview(self.sql(), **options)
+        return self._queryable().preview(self.sql(), **options)
 
     def explain(self, **options: Any) -> Any:
         """The plan, as :meth:`Curator.explain` does."""
-        return self._asker().explain(self.sql(), **options)
+        return self._queryable().explain(self.sql(), **options)
 
     def __repr__(self) -> str:
         return f"Frame({self.sql()})"
@@ -172,14 +172,14 @@ class Frame:
         using: list[Any] = [exp.to_identifier(column, quoted=True) for column in columns]
         return replace(self, tree=tree.join(right, using=using, join_type=kind))
 
-    def _asker(self) -> Asker:
-        if self.asker is None:
+    def _queryable(self) -> Queryable:
+        if self.analyst is None:
             raise InvalidParameter(
                 code="frame_without_curator",
                 expectation="a frame that belongs to a curator",
                 remedy='Begin with curator.frame("visits").',
             )
-        return self.asker
+        return self.analyst
 
 
 @dataclass(frozen=True, eq=False)
