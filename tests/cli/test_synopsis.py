@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.cli.synopsis_options import Mechanism, maker, named
+from discreet.cli.synopsis_options import MechanismName, maker, named
 from discreet.errors import InvalidParameter
 from tests.cli.hospital import run
 
@@ -104,7 +104,7 @@ def test_names_are_told_from_expressions_and_commas_in_brackets_stay() -> None:
     assert named(["sex"]) == (("sex",), {})
     assert named(["sex,,ward, "]) == (("sex", "ward"), {})
     with pytest.raises(InvalidParameter, match="rounds_unclear"):
-        maker(Mechanism.MATRIX, 3)
+        maker(MechanismName.MATRIX, 3)
 
 
 def test_counts_that_cannot_be_shown_are_not_paid_for_later_either(project: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import Exhausted
-from discreet.ledger import Ledger, Memory, Postgres, SQLite
+from discreet.ledger import Ledger, Memory, PostgreSQL, SQLite
 from discreet.noise import Noiseless
 from discreet.queries import Workload
 from discreet.queries.analysts.guarantee import OneAnalyst
@@ -38,7 +38,7 @@ def ledgers(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Led
             pytest.skip(str(postgres_server.missing()))
         name, key = f"people-{uuid4().hex}", tmp_path / "people.key"
         with postgres_server.database() as conninfo:
-            hands: list[Ledger] = [Postgres(conninfo, name=name, key=key) for _ in range(2)]
+            hands: list[Ledger] = [PostgreSQL(conninfo, name=name, key=key) for _ in range(2)]
             yield hands
             for hand in hands:
                 hand.close()

@@ -14,7 +14,7 @@ from discreet.relational.aggregates.registry import FUNCTIONS
 from discreet.relational.bounding.hashing import NATIVE
 from discreet.relational.compile.compiler import Compiler
 from discreet.relational.compile.standard import STANDARD
-from discreet.relational.plan.nodes import Rows
+from discreet.relational.plan.nodes import PlanNode
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.relational.planning.top_k import Ranking
@@ -49,7 +49,7 @@ STEERED: Sequence[tuple[int, tuple[str, ...]]] = (
 """Depth and steps of the tables of the fixed share, in turn."""
 
 
-def nodes(kind: type[Rows] = Rows) -> Iterator[str]:
+def nodes(kind: type[PlanNode] = PlanNode) -> Iterator[str]:
     """The steps that a plan may have; whoever loads the compiler loads all of them."""
     assert isinstance(Compiler, type)
     for below in kind.__subclasses__():

@@ -27,7 +27,7 @@ from discreet.relational.bounding.partition_filter import (
 from discreet.relational.execute.candidate_keys import candidates
 from discreet.relational.execute.exact_aggregation import aggregate_exactly
 from discreet.relational.plan.keys import KeySet
-from discreet.relational.plan.nodes import Rows
+from discreet.relational.plan.nodes import PlanNode
 from discreet.relational.plan.scope import Division, Scope
 from discreet.relational.planning.discovered_keys import Discovering, planned_query_for
 from discreet.relational.planning.planned_query import PlannedQuery
@@ -300,7 +300,7 @@ def _keys_apart(
 # What a question is made of ----------------------------------------------------------------------
 
 
-def steps_of(rows: Rows) -> set[str]:
+def steps_of(rows: PlanNode) -> set[str]:
     """The names of the steps of a plan."""
     return {type(rows).__name__}.union(*map(steps_of, rows.inputs))
 

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from discreet.ledger import Ledger, Memory, Postgres, SQLite
+from discreet.ledger import Ledger, Memory, PostgreSQL, SQLite
 from tests import postgres_server
 from tests.ledger.examples import terms
 
@@ -48,10 +48,10 @@ def conninfo() -> Iterator[str]:
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Postgres]:
+def served(tmp_path: Path) -> Iterator[PostgreSQL]:
     """A ledger on a server, started."""
     name = f"visits-{uuid4().hex}"
-    with Postgres(shared_database(), name=name, key=tmp_path / "visits.key") as ledger:
+    with PostgreSQL(shared_database(), name=name, key=tmp_path / "visits.key") as ledger:
         ledger.open(terms())
         yield ledger
 

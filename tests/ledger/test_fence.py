@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import DiscreetError
-from discreet.ledger import Checkpoint, LedgerError, Postgres, SQLite, restore
+from discreet.ledger import Checkpoint, LedgerError, PostgreSQL, SQLite, restore
 from discreet.ledger import durable_files as disk
 from discreet.ledger import fence as fences
 from discreet.ledger.entry import Entry
@@ -438,7 +438,7 @@ class TestAWriterUnderWay:
 @postgres_server.needed
 class TestAServer:
     def test_gives_its_ledger_to_a_file_and_lives_no_more(
-        self, served: Postgres, tmp_path: Path, other: Path, copy: Path
+        self, served: PostgreSQL, tmp_path: Path, other: Path, copy: Path
     ) -> None:
         key = tmp_path / "visits.key"
         reserve(served, (2, 0))
@@ -450,7 +450,7 @@ class TestAServer:
         served.verify(checkpoint)
 
     def test_takes_a_file_over_only_with_all_its_entries(
-        self, served: Postgres, tmp_path: Path, other: Path, copy: Path
+        self, served: PostgreSQL, tmp_path: Path, other: Path, copy: Path
     ) -> None:
         key = tmp_path / "visits.key"
         checkpoint = served.backup(copy)
@@ -467,10 +467,10 @@ class TestAServer:
         assert not lives(other, key)
 
     def test_gives_its_ledger_to_another_database(
-        self, served: Postgres, tmp_path: Path, copy: Path, conninfo: str
+        self, served: PostgreSQL, tmp_path: Path, copy: Path, conninfo: str
     ) -> None:
         checkpoint = served.backup(copy)
-        with Postgres(conninfo, name=served.name, key=tmp_path / "visits.key") as second:
+        with PostgreSQL(conninfo, name=served.name, key=tmp_path / "visits.key") as second:
             restore(copy, second, checkpoint=checkpoint)
             reserve(second)
         assert code_of(lambda: reserve(served)) == "ledger_rolled_back"

@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 )
 
 from discreet.errors import Exhausted, InvalidParameter
-from discreet.ledger import Checkpoint, Ledger, LedgerError, Memory, Postgres, SQLite
+from discreet.ledger import Checkpoint, Ledger, LedgerError, Memory, PostgreSQL, SQLite
 from discreet.ledger.session_log import SessionLog
 from tests import postgres_server
 from tests.ledger.conftest import shared_database
@@ -211,7 +211,7 @@ class OperationsOnAServer(Operations):
         return self.connected()
 
     def connected(self) -> Ledger:
-        return Postgres(shared_database(), name=self.name, key=KEY)
+        return PostgreSQL(shared_database(), name=self.name, key=KEY)
 
     def reopen(self) -> None:
         self.ledger.close()
@@ -219,7 +219,7 @@ class OperationsOnAServer(Operations):
 
     @rule()
     def cut(self) -> None:
-        assert isinstance(self.ledger, Postgres)
+        assert isinstance(self.ledger, PostgreSQL)
         connection = self.ledger.store.transactions._connection
         if connection is not None:
             pid = connection.info.backend_pid

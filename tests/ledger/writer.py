@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from discreet.accounting.adaptive.steps import STEPS
 from discreet.errors import Exhausted
-from discreet.ledger import Ledger, LedgerError, LedgerTerms, Postgres, SQLite
+from discreet.ledger import Ledger, LedgerError, LedgerTerms, PostgreSQL, SQLite
 
 LIMIT = (200 * STEPS,)
 
@@ -28,7 +28,7 @@ def terms() -> LedgerTerms:
 
 def ledger_of(place: str, key: Path) -> Ledger:
     """A file, or a ledger on a server."""
-    return Postgres(place, name="visits", key=key) if "host=" in place else SQLite(place)
+    return PostgreSQL(place, name="visits", key=key) if "host=" in place else SQLite(place)
 
 
 def main(place: str, start: Path, transcript: Path, pace: str) -> None:

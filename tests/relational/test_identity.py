@@ -198,8 +198,10 @@ def test_every_part_of_a_plan_has_a_tag_of_its_own_and_was_tried(
         for each in vars(module).values()
         if isinstance(each, type) and is_dataclass(each) and each.__module__ == module.__name__
     }
-    abstract = {plan.Rows, kept.Assignment, features._Of}
-    assert (parts | subclasses(plan.Rows) | subclasses(features.Feature)) - abstract <= set(FORMS)
+    abstract = {plan.PlanNode, kept.Assignment, features._Of}
+    assert (parts | subclasses(plan.PlanNode) | subclasses(features.Feature)) - abstract <= set(
+        FORMS
+    )
     tags = [form.tag for form in FORMS.values()]
     assert len(set(tags)) == len(FORMS)
     assert all(tag.rpartition("/")[2].isdigit() for tag in tags)

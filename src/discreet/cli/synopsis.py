@@ -17,7 +17,7 @@ from rich.text import Text
 from discreet.cli import display
 from discreet.cli.options import Delta, Epsilon, Machine, ProjectFile, Rho
 from discreet.cli.query import require_affordable, require_picture
-from discreet.cli.synopsis_options import Mechanism, maker, named
+from discreet.cli.synopsis_options import MechanismName, maker, named
 from discreet.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ def synopsis(
         typer.Option("--marginals", min=1, help="Counts by every choice of so many attributes."),
     ] = 2,
     mechanism: Annotated[
-        Mechanism,
+        MechanismName,
         typer.Option(
             "--mechanism",
             help="How: marginals tells the noise of each count; matrix suits ranges; mwem suits "
             "little budget and many attributes.",
         ),
-    ] = Mechanism.MARGINALS,
+    ] = MechanismName.MARGINALS,
     rounds: Annotated[
         int | None, typer.Option("--rounds", help="For mwem: how many marginals to measure.")
     ] = None,

@@ -10,7 +10,7 @@ from typing import Any
 from discreet.core.errors import InvalidParameter
 
 
-class Mechanism(StrEnum):
+class MechanismName(StrEnum):
     """The ways to make a synopsis that a name is enough for."""
 
     MARGINALS = "marginals"
@@ -60,9 +60,9 @@ def _parts(text: str) -> Iterator[str]:
         yield text[start:]
 
 
-def maker(mechanism: Mechanism, rounds: int | None) -> Callable[..., Any]:
+def maker(mechanism: MechanismName, rounds: int | None) -> Callable[..., Any]:
     """What makes the mechanism of a workload and a spend."""
-    if (mechanism is Mechanism.MWEM) != (rounds is not None):
+    if (mechanism is MechanismName.MWEM) != (rounds is not None):
         raise InvalidParameter(
             code="rounds_unclear",
             expectation="--rounds with --mechanism mwem, and with no other",
@@ -70,15 +70,15 @@ def maker(mechanism: Mechanism, rounds: int | None) -> Callable[..., Any]:
             remedy="Write --mechanism mwem --rounds 8, or leave --rounds out.",
         )
     match mechanism:
-        case Mechanism.MARGINALS:
+        case MechanismName.MARGINALS:
             from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 
             return MarginalMechanism
-        case Mechanism.MATRIX:
+        case MechanismName.MATRIX:
             from discreet.queries.matrix.mechanism import MatrixMechanism
 
             return MatrixMechanism
-        case Mechanism.MWEM:
+        case MechanismName.MWEM:
             from discreet.queries.mwem.mwem import MWEM
             from discreet.queries.record_count import NoisyRecordCount
 

@@ -13,7 +13,7 @@ Source: contract, "Spending" (explicit, versioned tags).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -50,9 +50,9 @@ class Form:
         if {now for _, now in self.names} != told - set(but):
             raise LookupError(self.tag, self.written, sorted(told))
 
-    def parts(self, value: object) -> Iterator[tuple[str, Any]]:
+    def parts(self, value: object) -> list[tuple[str, Any]]:
         """What the fields of ``value`` hold, each with the name under which it is written."""
-        return ((written, getattr(value, now)) for written, now in self.names)
+        return [(written, getattr(value, now)) for written, now in self.names]
 
     def arguments(self, parts: Mapping[str, Any]) -> dict[str, Any] | None:
         """What was written, by the fields of today; None where it names something else."""

@@ -12,7 +12,7 @@ from discreet.relational.aggregates.measures import Linear, Total
 from discreet.relational.bounding.partition_filter import PartitionFilter, SomeParts
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.plan.keys import KeySet
-from discreet.relational.plan.nodes import Rows
+from discreet.relational.plan.nodes import PlanNode
 from discreet.relational.plan.query import Query
 from discreet.relational.planning.discovered_keys import Discovering, planned_query_for
 from discreet.relational.planning.planned_query import PlannedQuery
@@ -118,7 +118,7 @@ def _usual(query: Query) -> Guarantee:
     return ApproxDP(epsilon=1, delta=1e-6)
 
 
-def _salts(rows: Rows) -> set[int]:
+def _salts(rows: PlanNode) -> set[int]:
     """Salts of partitions: whoever knew one could tell which of a person's parts are kept."""
     below = {salt for item in rows.inputs for salt in _salts(item)}
     if isinstance(rows, PartitionFilter) and isinstance(rows.keeping, SomeParts):
@@ -132,7 +132,7 @@ def _without(salts: set[int], text: str) -> str:
     return text
 
 
-def _steps(rows: Rows, depth: int) -> tuple[Step, ...]:
+def _steps(rows: PlanNode, depth: int) -> tuple[Step, ...]:
     below = [step for item in rows.inputs for step in _steps(item, depth + 1)]
     return (Step(depth, rows.label(), rows.stability), *below)
 

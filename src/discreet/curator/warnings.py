@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.relational.bounding.partition_filter import PartitionFilter
-from discreet.relational.plan.nodes import Rows, Scan
+from discreet.relational.plan.nodes import PlanNode, Scan
 from discreet.relational.plan.query import AggregateOutput
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import PlannedQuery
@@ -29,7 +29,7 @@ def warnings_of(planned: PlannedQuery, answers: Sequence[ReleasedColumn]) -> tup
     )
 
 
-def _about_part(rows: Rows) -> list[str]:
+def _about_part(rows: PlanNode) -> list[str]:
     """That the answer is about a part of a table only; each part is named once."""
     found = [f"about {rows.label()} of the table only"] if isinstance(rows, PartitionFilter) else []
     for below in rows.inputs:

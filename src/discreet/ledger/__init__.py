@@ -6,7 +6,7 @@ from discreet.ledger.checkpoint import Checkpoint
 from discreet.ledger.entry import Entry, EntryKind
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.memory import Memory
-from discreet.ledger.postgres.ledger import Postgres
+from discreet.ledger.postgres.ledger import PostgreSQL
 from discreet.ledger.restore import restore
 from discreet.ledger.sqlite.ledger import SQLite, ledger_at
 from discreet.ledger.sub_account import SubAccount
@@ -22,7 +22,7 @@ __all__ = [
     "LedgerError",
     "LedgerTerms",
     "Memory",
-    "Postgres",
+    "PostgreSQL",
     "Role",
     "SQLite",
     "SubAccount",

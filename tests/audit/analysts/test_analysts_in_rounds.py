@@ -22,7 +22,7 @@ from discreet.audit.analysts import (
 )
 from discreet.curator.rounds import AnalystResults
 from discreet.curator.rounds import open as opening
-from discreet.curator.rounds.plan import Facts, Mechanism, RoundPlan, plan
+from discreet.curator.rounds.plan import Facts, RoundMechanism, RoundPlan, plan
 from discreet.queries.analysts.baselines import PaddedNoise
 from discreet.queries.analysts.guarantee import AnalystGuarantee, OneAnalyst
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
@@ -99,9 +99,9 @@ def test_a_round_tells_others_no_more_than_was_promised(
     trials: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    planned: dict[type | None, tuple[RoundPlan, Mechanism]] = {}
+    planned: dict[type | None, tuple[RoundPlan, RoundMechanism]] = {}
 
-    def once(facts: Facts, wanted: type | None) -> tuple[RoundPlan, Mechanism]:
+    def once(facts: Facts, wanted: type | None) -> tuple[RoundPlan, RoundMechanism]:
         if wanted not in planned:
             planned[wanted] = plan(facts, wanted)
         return planned[wanted]

@@ -152,7 +152,7 @@ def test_every_public_mechanism_is_registered(package: str) -> None:
 
 
 def test_every_release_of_a_round_and_every_noise_has_a_name() -> None:
-    for kind in get_args(planning.Mechanism):
+    for kind in get_args(planning.RoundMechanism):
         assert kind is CorrectedGame or curator_tags.form_of(kind) is not None
     laws = [kind for kind in below(Distribution) if not inspect.isabstract(kind)]
     assert {kind.kind for kind in laws} == set(KEPT["laws"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from discreet.accounting.adaptive.steps import STEPS
-from discreet.ledger import EntryKind, Postgres
+from discreet.ledger import EntryKind, PostgreSQL
 from tests import postgres_server
 from tests.ledger.writer import LIMIT, terms
 from tests.ledger.writers import Writers, committed, writers
@@ -26,7 +26,7 @@ class Scene:
     def __init__(self, folder: Path, server: Server, proxy: Proxy, crowd: Writers) -> None:
         self.server, self.proxy, self.crowd = server, proxy, crowd
         self.chance = random.Random(20260315)
-        self.watcher = Postgres(server.conninfo(), name="visits", key=folder / "visits.key")
+        self.watcher = PostgreSQL(server.conninfo(), name="visits", key=folder / "visits.key")
         self.spent: tuple[int, ...] = (0,)
         self.released = 0
         self.figures = {"kills": 0, "cuts": 0, "ended by the server": 0, "server crashes": 0}

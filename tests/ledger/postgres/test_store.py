@@ -16,7 +16,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import DiscreetError, InvalidParameter
-from discreet.ledger import LedgerError, Postgres, SQLite, restore, waiting
+from discreet.ledger import LedgerError, PostgreSQL, SQLite, restore, waiting
 from tests import postgres_server
 from tests.curator.tables import COLUMNS
 from tests.curator.tables import visits as visits_table
@@ -43,9 +43,9 @@ def execute(conninfo: str, *statements: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.fixture
-def visits(conninfo: str) -> Iterator[Postgres]:
+def visits(conninfo: str) -> Iterator[PostgreSQL]:
     """A ledger alone in its database, started, with a few entries."""
-    with Postgres(conninfo, name="visits", key=KEY) as ledger:
+    with PostgreSQL(conninfo, name="visits", key=KEY) as ledger:
         ledger.open(terms())
         released(ledger, 17, charge=(2, 1))
         yield ledger
@@ -55,27 +55,27 @@ class TestDurability:
     @pytest.mark.parametrize("setting", ["fsync", "full_page_writes"])
     def test_a_server_that_does_not_flush_is_refused(self, setting: str) -> None:
         with Server({setting: "off"}) as server:
-            ledger = Postgres(server.conninfo(), name="visits", key=KEY)
+            ledger = PostgreSQL(server.conninfo(), name="visits", key=KEY)
             with ledger, pytest.raises(LedgerError, match=f"{setting} = off") as refusal:
                 ledger.open(terms())
         assert refusal.value.code == "ledger_not_flushed"
 
     @pytest.mark.parametrize("level", ["off", "local", "remote_write", "on", "remote_apply"])
     def test_commits_wait_for_the_flush_whatever_the_default(
-        self, conninfo: str, visits: Postgres, level: str
+        self, conninfo: str, visits: PostgreSQL, level: str
     ) -> None:
         (found,) = execute(conninfo, "SELECT current_database()")
         execute(conninfo, f"ALTER DATABASE {found[0]} SET synchronous_commit = {level}")
-        with Postgres(conninfo, name="visits", key=KEY) as ledger, ledger.store.writing():
+        with PostgreSQL(conninfo, name="visits", key=KEY) as ledger, ledger.store.writing():
             now = ledger.store.transactions.connection.execute("SHOW synchronous_commit").fetchone()
         assert now == ("remote_apply" if level == "remote_apply" else "on",)
 
     @pytest.mark.parametrize("table", ["entries", "heads"])
     def test_tables_that_a_crash_would_empty_are_refused(
-        self, conninfo: str, visits: Postgres, table: str
+        self, conninfo: str, visits: PostgreSQL, table: str
     ) -> None:
         execute(conninfo, f"ALTER TABLE discreet_ledger.{table} SET UNLOGGED")
-        with Postgres(conninfo, name="visits", key=KEY) as ledger:
+        with PostgreSQL(conninfo, name="visits", key=KEY) as ledger:
             assert code_of(lambda: reserve(ledger)) == "ledger_damaged"
 
 
@@ -90,7 +90,7 @@ class TestTheTables:
             "TRUNCATE discreet_ledger.heads",
         ],
     )
-    def test_are_only_added_to(self, conninfo: str, visits: Postgres, statement: str) -> None:
+    def test_are_only_added_to(self, conninfo: str, visits: PostgreSQL, statement: str) -> None:
         import psycopg
 
         with pytest.raises(psycopg.errors.RaiseException, match="only added to"):
@@ -112,38 +112,38 @@ class TestTheTables:
         ],
     )
     def test_that_were_altered_are_refused(
-        self, conninfo: str, visits: Postgres, statement: str
+        self, conninfo: str, visits: PostgreSQL, statement: str
     ) -> None:
         execute(conninfo, statement)
-        with Postgres(conninfo, name="visits", key=KEY) as ledger:
+        with PostgreSQL(conninfo, name="visits", key=KEY) as ledger:
             assert code_of(lambda: reserve(ledger)) == "ledger_damaged"
         assert code_of(visits.verify) == "ledger_damaged"
 
     def test_of_somebody_else_are_left_alone(self, conninfo: str) -> None:
         execute(conninfo, "CREATE SCHEMA discreet_ledger")
-        with Postgres(conninfo, name="visits", key=KEY) as ledger:
+        with PostgreSQL(conninfo, name="visits", key=KEY) as ledger:
             assert code_of(lambda: ledger.open(terms())) == "not_a_ledger"
 
-    def test_of_a_later_version_are_left_alone(self, conninfo: str, visits: Postgres) -> None:
+    def test_of_a_later_version_are_left_alone(self, conninfo: str, visits: PostgreSQL) -> None:
         execute(conninfo, "COMMENT ON SCHEMA discreet_ledger IS 'discreet ledgers, form 2'")
-        with Postgres(conninfo, name="visits", key=KEY) as ledger:
+        with PostgreSQL(conninfo, name="visits", key=KEY) as ledger:
             assert code_of(lambda: ledger.open(terms())) == "ledger_too_new"
 
     @pytest.mark.parametrize(
         ("version", "words"), [(2, "Upgrade discreet"), (0, "version 0, in which no ledger")]
     )
     def test_of_an_unknown_version_are_refused_with_words(
-        self, conninfo: str, visits: Postgres, version: int, words: str
+        self, conninfo: str, visits: PostgreSQL, version: int, words: str
     ) -> None:
         execute(
             conninfo, f"COMMENT ON SCHEMA discreet_ledger IS 'discreet ledgers, form {version}'"
         )
-        with Postgres(conninfo, name="visits", key=KEY) as ledger:
+        with PostgreSQL(conninfo, name="visits", key=KEY) as ledger:
             for attempt in (lambda: ledger.open(terms()), lambda: reserve(ledger), ledger.verify):
                 with pytest.raises(LedgerError, match=words):
                     attempt()
 
-    def test_hold_no_key(self, conninfo: str, visits: Postgres) -> None:
+    def test_hold_no_key(self, conninfo: str, visits: PostgreSQL) -> None:
         whole = str(execute(conninfo, "SELECT * FROM discreet_ledger.entries"))
         assert KEY.hex() not in whole
         assert repr(KEY) not in whole
@@ -162,13 +162,13 @@ FORGERIES = (
 
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_what_an_administrator_changes_is_noticed(
-    conninfo: str, visits: Postgres, forgery: str
+    conninfo: str, visits: PostgreSQL, forgery: str
 ) -> None:
     switch = "ALTER TABLE discreet_ledger.{} {} TRIGGER ALL"
     both = ("entries", "heads")
     execute(conninfo, *(switch.format(table, "DISABLE") for table in both))
     execute(conninfo, forgery, *(switch.format(table, "ENABLE") for table in both))
-    with Postgres(conninfo, name="visits", key=KEY) as ledger:
+    with PostgreSQL(conninfo, name="visits", key=KEY) as ledger:
         code = code_of(ledger.verify)
         if "heads" in forgery and "DELETE" in forgery:
             assert code == "ledger_not_opened"
@@ -178,7 +178,7 @@ def test_what_an_administrator_changes_is_noticed(
 
 
 def test_a_ledger_cut_back_is_noticed_while_it_is_open_and_by_a_kept_head(
-    conninfo: str, visits: Postgres
+    conninfo: str, visits: PostgreSQL
 ) -> None:
     checkpoint = visits.checkpoint()
     execute(
@@ -190,14 +190,14 @@ def test_a_ledger_cut_back_is_noticed_while_it_is_open_and_by_a_kept_head(
         "ALTER TABLE discreet_ledger.entries ENABLE TRIGGER ALL",
     )
     assert code_of(lambda: reserve(visits)) == "ledger_rolled_back"
-    with Postgres(conninfo, name="visits", key=KEY) as ledger:
+    with PostgreSQL(conninfo, name="visits", key=KEY) as ledger:
         assert code_of(lambda: ledger.verify(checkpoint)) == "ledger_rolled_back"
 
 
 class TestNames:
     def test_tell_ledgers_apart(self, conninfo: str) -> None:
-        first = Postgres(conninfo, name="visits", key=KEY)
-        second = Postgres(conninfo, name="Visits", key=KEY)
+        first = PostgreSQL(conninfo, name="visits", key=KEY)
+        second = PostgreSQL(conninfo, name="Visits", key=KEY)
         with first, second:
             first.open(terms())
             released(first, 1, charge=(3, 0))
@@ -211,7 +211,7 @@ class TestNames:
 
     @pytest.mark.parametrize("name", ["", "a b", "ü", "x" * 64, "'; --", "-x", 7, None])
     def test_are_plain(self, name: object) -> None:
-        attempt = lambda: Postgres("host=localhost", name=name, key=KEY)  # type: ignore[arg-type]  # noqa: E731
+        attempt = lambda: PostgreSQL("host=localhost", name=name, key=KEY)  # type: ignore[arg-type]  # noqa: E731
         assert code_of(attempt) == "ledger_name"
 
 
@@ -220,7 +220,7 @@ class TestBeginning:
         together = threading.Barrier(8)
 
         def begin(_: int) -> str:
-            with Postgres(conninfo, name="visits", key=tmp_path / "key") as ledger:
+            with PostgreSQL(conninfo, name="visits", key=tmp_path / "key") as ledger:
                 together.wait()
                 ledger.open(terms())
                 return reserve(ledger, (1, 0))
@@ -228,27 +228,27 @@ class TestBeginning:
         with ThreadPoolExecutor(8) as pool:
             assert len(set(pool.map(begin, range(8)))) == 8
         assert [path.name for path in tmp_path.iterdir()] == ["key"]
-        with Postgres(conninfo, name="visits", key=tmp_path / "key") as ledger:
+        with PostgreSQL(conninfo, name="visits", key=tmp_path / "key") as ledger:
             ledger.verify()
             assert ledger.spent() == (8, 0)
 
     def test_with_another_key_elsewhere_is_refused(self, conninfo: str, tmp_path: Path) -> None:
-        with Postgres(conninfo, name="visits", key=tmp_path / "here") as ledger:
+        with PostgreSQL(conninfo, name="visits", key=tmp_path / "here") as ledger:
             ledger.open(terms())
-        with Postgres(conninfo, name="visits", key=KEY) as ledger:
+        with PostgreSQL(conninfo, name="visits", key=KEY) as ledger:
             assert code_of(lambda: ledger.open(terms())) == "ledger_key_wrong"
 
     def test_is_refused_where_a_key_shows_that_a_ledger_was_lost(
         self, conninfo: str, tmp_path: Path
     ) -> None:
-        with Postgres(conninfo, name="visits", key=tmp_path / "key") as ledger:
+        with PostgreSQL(conninfo, name="visits", key=tmp_path / "key") as ledger:
             ledger.open(terms())
         execute(conninfo, "DROP SCHEMA discreet_ledger CASCADE")
-        with Postgres(conninfo, name="visits", key=tmp_path / "key") as ledger:
+        with PostgreSQL(conninfo, name="visits", key=tmp_path / "key") as ledger:
             assert code_of(lambda: ledger.open(terms())) == "ledger_missing"
 
     def test_is_not_done_by_reading(self, conninfo: str) -> None:
-        with Postgres(conninfo, name="visits", key=KEY) as ledger:
+        with PostgreSQL(conninfo, name="visits", key=KEY) as ledger:
             for attempt in (
                 ledger.spent,
                 ledger.checkpoint,
@@ -263,7 +263,7 @@ class TestBeginning:
 def test_any_encoding_keeps_what_was_written(encoding: str) -> None:
     options = f"ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0"
     server = postgres_server.shared()
-    with Postgres(server.conninfo(server.database(options)), name="visits", key=KEY) as ledger:
+    with PostgreSQL(server.conninfo(server.database(options)), name="visits", key=KEY) as ledger:
         ledger.open(terms(unit="Person('größe 人')"))
         released(ledger, "naïve ☃ \ud800", query="SELECT 'ü'", analyst="Jürgen")
         found = ledger.find(analyst="Jürgen", query="SELECT 'ü'")
@@ -288,7 +288,7 @@ def small_disk() -> Iterator[Path]:
 
 
 def test_a_disk_that_is_really_full_refuses_the_charge_and_loses_nothing(
-    small_disk: Path, conninfo: str, visits: Postgres
+    small_disk: Path, conninfo: str, visits: PostgreSQL
 ) -> None:
     execute(conninfo, f"CREATE TABLESPACE small LOCATION '{small_disk}'")
     try:
@@ -313,7 +313,7 @@ def test_a_disk_that_is_really_full_refuses_the_charge_and_loses_nothing(
 
 class TestTrouble:
     def test_a_ledger_that_others_keep_locked_is_busy(
-        self, conninfo: str, visits: Postgres, monkeypatch: pytest.MonkeyPatch
+        self, conninfo: str, visits: PostgreSQL, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         import psycopg
 
@@ -338,7 +338,7 @@ class TestTrouble:
     )
     @pytest.mark.parametrize("when", ["BEFORE INSERT", "AFTER INSERT"])
     def test_a_server_that_cannot_write_refuses_and_loses_nothing(
-        self, conninfo: str, visits: Postgres, state: str, code: str, when: str
+        self, conninfo: str, visits: PostgreSQL, state: str, code: str, when: str
     ) -> None:
         """As the server reports it; AFTER INSERT, deferred, it fails in COMMIT itself."""
         before = visits.checkpoint()
@@ -362,7 +362,7 @@ class TestTrouble:
         assert visits.checkpoint() == before
         reserve(visits)
 
-    def test_a_role_that_may_only_read_can_read(self, conninfo: str, visits: Postgres) -> None:
+    def test_a_role_that_may_only_read_can_read(self, conninfo: str, visits: PostgreSQL) -> None:
         from psycopg.conninfo import make_conninfo
 
         role = f"reader_{id(self)}"
@@ -373,7 +373,7 @@ class TestTrouble:
             f"GRANT SELECT ON ALL TABLES IN SCHEMA discreet_ledger TO {role}",
         )
         weaker = make_conninfo(conninfo, user=role, password="x")
-        with Postgres(weaker, name="visits", key=KEY) as ledger:
+        with PostgreSQL(weaker, name="visits", key=KEY) as ledger:
             assert ledger.spent() == (2, 1)
             with pytest.raises(LedgerError, match="permission denied") as refusal:
                 reserve(ledger)
@@ -386,7 +386,7 @@ class TestTrouble:
         execute(conninfo, f"DROP ROLE {role}")
 
     def test_an_exception_in_mid_transaction_takes_everything_back(
-        self, visits: Postgres, monkeypatch: pytest.MonkeyPatch
+        self, visits: PostgreSQL, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         before = visits.checkpoint()
         append = visits.chain.store.append
@@ -406,10 +406,10 @@ class TestTrouble:
     def test_without_psycopg_the_remedy_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "psycopg", None)
         with pytest.raises(InvalidParameter, match=r"discreet\[postgres\]") as refusal:
-            Postgres("host=localhost", name="visits", key=KEY)
+            PostgreSQL("host=localhost", name="visits", key=KEY)
         assert refusal.value.code == "missing_postgres"
 
-    def test_a_hostile_search_path_changes_nothing(self, conninfo: str, visits: Postgres) -> None:
+    def test_a_hostile_search_path_changes_nothing(self, conninfo: str, visits: PostgreSQL) -> None:
         execute(
             conninfo,
             "CREATE SCHEMA IF NOT EXISTS evil",
@@ -418,7 +418,7 @@ class TestTrouble:
             f"ALTER ROLE {OWNER} SET search_path = evil, pg_catalog",
         )
         try:
-            with Postgres(conninfo, name="visits", key=KEY) as ledger:
+            with PostgreSQL(conninfo, name="visits", key=KEY) as ledger:
                 reserve(ledger)
                 ledger.verify()
                 path = "SELECT current_setting('search_path')"
@@ -430,7 +430,7 @@ class TestTrouble:
 
 
 class TestCopies:
-    def test_are_ledgers_in_a_file(self, visits: Postgres, tmp_path: Path) -> None:
+    def test_are_ledgers_in_a_file(self, visits: PostgreSQL, tmp_path: Path) -> None:
         checkpoint = visits.backup(tmp_path / "copy")
         assert checkpoint == visits.checkpoint()
         with SQLite(tmp_path / "copy", key=KEY) as copy:
@@ -439,12 +439,12 @@ class TestCopies:
         assert code_of(lambda: visits.backup(tmp_path / "copy")) == "backup_exists"
 
     def test_come_back_to_an_empty_server_with_the_head_that_was_kept(
-        self, conninfo: str, visits: Postgres, tmp_path: Path
+        self, conninfo: str, visits: PostgreSQL, tmp_path: Path
     ) -> None:
         checkpoint = visits.backup(tmp_path / "copy")
         visits.close()
         execute(conninfo, "DROP SCHEMA discreet_ledger CASCADE")
-        with Postgres(conninfo, name="visits", key=KEY) as ledger:
+        with PostgreSQL(conninfo, name="visits", key=KEY) as ledger:
             assert code_of(lambda: restore(tmp_path / "copy", ledger)) == "head_needed"
             assert not ledger.exists()
             found = restore(tmp_path / "copy", ledger, checkpoint=checkpoint)
@@ -454,7 +454,7 @@ class TestCopies:
             ledger.verify(checkpoint)
 
     def test_that_are_behind_are_refused_and_those_ahead_are_added(
-        self, conninfo: str, visits: Postgres, tmp_path: Path
+        self, conninfo: str, visits: PostgreSQL, tmp_path: Path
     ) -> None:
         visits.backup(tmp_path / "old")
         reserve(visits, (3, 0))
@@ -462,14 +462,14 @@ class TestCopies:
         assert code_of(lambda: restore(tmp_path / "old", visits)) == "restore_refused"
         assert restore(tmp_path / "new", visits) == checkpoint
         execute(conninfo, "DROP SCHEMA discreet_ledger CASCADE")
-        with Postgres(conninfo, name="visits", key=KEY) as ledger:
+        with PostgreSQL(conninfo, name="visits", key=KEY) as ledger:
             with SQLite(tmp_path / "old", key=KEY) as old:
                 before = old.checkpoint()
             restore(tmp_path / "old", ledger, checkpoint=before)
             assert code_of(lambda: restore(tmp_path / "new", ledger)) == "restore_refused"
 
     def test_move_a_ledger_from_a_server_to_a_file_and_back(
-        self, conninfo: str, visits: Postgres, tmp_path: Path
+        self, conninfo: str, visits: PostgreSQL, tmp_path: Path
     ) -> None:
         checkpoint = visits.backup(tmp_path / "copy")
         place = tmp_path / "visits.ledger"
@@ -483,7 +483,7 @@ class TestCopies:
         visits.verify(further)
         assert visits.spent() == (3, 1)
 
-    def test_bring_no_second_key(self, visits: Postgres, tmp_path: Path) -> None:
+    def test_bring_no_second_key(self, visits: PostgreSQL, tmp_path: Path) -> None:
         visits.backup(tmp_path / "copy")
         assert code_of(lambda: restore(tmp_path / "copy", visits, key=KEY)) == "key_twice"
 
@@ -496,7 +496,7 @@ class TestACurator:
 
     def curator(self, conninfo: str) -> dp.Curator:
         table = dp.table(visits_table(), unit=dp.Row(), columns=COLUMNS, snapshot="one")
-        book = Postgres(conninfo, name="visits", key=KEY)
+        book = PostgreSQL(conninfo, name="visits", key=KEY)
         return dp.Curator(visits=table, budget=dp.PureDP(epsilon=2), ledger=book)
 
     def test_answers_again_from_another_machine(self, conninfo: str) -> None:

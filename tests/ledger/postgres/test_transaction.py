@@ -15,7 +15,7 @@ from discreet.errors import InvalidParameter
 from discreet.ledger import (
     EntryKind,
     LedgerError,
-    Postgres,
+    PostgreSQL,
     Role,
     SubAccount,
     SubAccountGrant,
@@ -44,12 +44,12 @@ def proxy() -> Iterator[Proxy]:
 
 
 @pytest.fixture
-def far(proxy: Proxy, conninfo: str) -> Iterator[Postgres]:
+def far(proxy: Proxy, conninfo: str) -> Iterator[PostgreSQL]:
     """A ledger reached through a network that can fail, started."""
     from psycopg.conninfo import make_conninfo
 
     through = make_conninfo(conninfo, port=proxy.port)
-    with Postgres(through, name="visits", key=KEY) as ledger:
+    with PostgreSQL(through, name="visits", key=KEY) as ledger:
         ledger.open(terms())
         yield ledger
 
@@ -58,7 +58,7 @@ class TestABrokenCommit:
     """The connection breaks when COMMIT is sent: the ledger finds out, and charges once."""
 
     @pytest.mark.parametrize("fault", [lost_request, lost_reply, late_request, orphaned])
-    def test_of_a_charge_is_settled(self, far: Postgres, proxy: Proxy, fault: Fault) -> None:
+    def test_of_a_charge_is_settled(self, far: PostgreSQL, proxy: Proxy, fault: Fault) -> None:
         proxy.faults.append((COMMIT, fault))
         name = reserve(far, (3, 0))
         assert not proxy.faults
@@ -67,7 +67,7 @@ class TestABrokenCommit:
         far.verify()
 
     @pytest.mark.parametrize("fault", [lost_request, lost_reply, late_request, orphaned])
-    def test_of_a_release_is_settled(self, far: Postgres, proxy: Proxy, fault: Fault) -> None:
+    def test_of_a_release_is_settled(self, far: PostgreSQL, proxy: Proxy, fault: Fault) -> None:
         name = reserve(far)
         proxy.faults.append((COMMIT, fault))
         far.commit(name, {"value": 17})
@@ -85,7 +85,7 @@ class TestABrokenCommit:
         from psycopg.conninfo import make_conninfo
 
         through = make_conninfo(conninfo, port=proxy.port)
-        with Postgres(through, name="visits", key=KEY) as ledger:
+        with PostgreSQL(through, name="visits", key=KEY) as ledger:
             proxy.faults.append((COMMIT, lambda pair, data: True))  # of looking whether it is there
             proxy.faults.append((COMMIT, fault))
             with suppress(LedgerError):  # where it says that nothing was written
@@ -96,7 +96,7 @@ class TestABrokenCommit:
             assert ledger.checkpoint().number == 1
 
     def test_that_nobody_can_clear_up_shows_no_answer(
-        self, far: Postgres, proxy: Proxy, conninfo: str, monkeypatch: pytest.MonkeyPatch
+        self, far: PostgreSQL, proxy: Proxy, conninfo: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(waiting, "PATIENCE", 0.3)
         name = reserve(far)
@@ -113,7 +113,7 @@ class TestABrokenCommit:
         assert code_of_closed(far, name) == "reservation_closed"
 
     def test_whose_transaction_will_not_end_is_unknown(
-        self, far: Postgres, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+        self, far: PostgreSQL, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The lost backend cannot be ended, and holds the lock: absence would prove nothing."""
         from discreet.ledger.postgres import transaction
@@ -124,7 +124,7 @@ class TestABrokenCommit:
         assert code_of(lambda: reserve(far)) == "ledger_outcome_unknown"
 
     def test_taken_for_undone_by_looking_without_the_lock_is_caught(
-        self, far: Postgres, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+        self, far: PostgreSQL, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The broken twin: it looks at once, and repeats a charge that arrives late."""
         from discreet.ledger.postgres import schema as tables
@@ -142,13 +142,13 @@ class TestABrokenCommit:
         assert code_of(spend_and_look) == "ledger_damaged"
 
 
-def code_of_closed(ledger: Postgres, name: str) -> str:
+def code_of_closed(ledger: PostgreSQL, name: str) -> str:
     with pytest.raises(InvalidParameter) as refusal:
         ledger.commit(name, {"value": 18})
     return refusal.value.code
 
 
-def child(ledger: Postgres, name: str = "team") -> SubAccount:
+def child(ledger: PostgreSQL, name: str = "team") -> SubAccount:
     """A budget within the budget."""
     grant = SubAccountGrant(
         name=name,
@@ -171,7 +171,7 @@ class TestEveryWriteIsRepeated:
 
     @pytest.mark.parametrize("where", EVERYWHERE)
     @pytest.mark.parametrize("fault", FAULTS)
-    def test_a_grant(self, far: Postgres, proxy: Proxy, where: bytes, fault: Fault) -> None:
+    def test_a_grant(self, far: PostgreSQL, proxy: Proxy, where: bytes, fault: Fault) -> None:
         if where == COMMIT:
             proxy.faults.append((COMMIT, lambda pair, data: True))  # of looking for the grant
         proxy.faults.append((where, fault))
@@ -183,7 +183,7 @@ class TestEveryWriteIsRepeated:
 
     @pytest.mark.parametrize("where", EVERYWHERE)
     @pytest.mark.parametrize("fault", FAULTS)
-    def test_a_drawing(self, far: Postgres, proxy: Proxy, where: bytes, fault: Fault) -> None:
+    def test_a_drawing(self, far: PostgreSQL, proxy: Proxy, where: bytes, fault: Fault) -> None:
         team = child(far)
         proxy.faults.append((where, fault))
         name = reserve(team, (3, 0))
@@ -196,7 +196,7 @@ class TestEveryWriteIsRepeated:
         far.verify()
 
     @pytest.mark.parametrize("where", EVERYWHERE)
-    def test_an_amendment(self, far: Postgres, proxy: Proxy, where: bytes) -> None:
+    def test_an_amendment(self, far: PostgreSQL, proxy: Proxy, where: bytes) -> None:
         proxy.faults.append((where, lost_request))
         far.amend(limit=(20, 4), budget={}, reason="more")
         assert not proxy.faults
@@ -204,7 +204,7 @@ class TestEveryWriteIsRepeated:
         assert far.checkpoint().number == 2
 
     @pytest.mark.parametrize("where", EVERYWHERE)
-    def test_a_snapshot(self, far: Postgres, proxy: Proxy, where: bytes) -> None:
+    def test_a_snapshot(self, far: PostgreSQL, proxy: Proxy, where: bytes) -> None:
         proxy.faults.append((where, lost_request))
         name = far.snapshot("people, May")
         assert not proxy.faults
@@ -213,14 +213,14 @@ class TestEveryWriteIsRepeated:
 
 
 class TestABrokenConnection:
-    def test_between_operations_is_not_noticed(self, far: Postgres, proxy: Proxy) -> None:
+    def test_between_operations_is_not_noticed(self, far: PostgreSQL, proxy: Proxy) -> None:
         reserve(far)
         proxy.cut_all()
         reserve(far)
         proxy.cut_all()
         assert far.spent() == (2, 0)
 
-    def test_ended_by_the_server_is_not_noticed(self, far: Postgres, conninfo: str) -> None:
+    def test_ended_by_the_server_is_not_noticed(self, far: PostgreSQL, conninfo: str) -> None:
         from psycopg.conninfo import conninfo_to_dict
 
         reserve(far)
@@ -231,7 +231,7 @@ class TestABrokenConnection:
     @pytest.mark.parametrize("where", [b"FOR UPDATE", b"INSERT INTO discreet_ledger.entries"])
     @pytest.mark.parametrize("fault", [lost_request, lost_reply, orphaned])
     def test_in_the_middle_repeats_the_charge_from_its_beginning(
-        self, far: Postgres, proxy: Proxy, where: bytes, fault: Fault
+        self, far: PostgreSQL, proxy: Proxy, where: bytes, fault: Fault
     ) -> None:
         proxy.faults.append((where, fault))
         reserve(far, (3, 0))
@@ -240,7 +240,7 @@ class TestABrokenConnection:
         assert far.checkpoint().number == 2
 
     def test_in_the_middle_of_reading_is_an_error_in_words(
-        self, far: Postgres, proxy: Proxy
+        self, far: PostgreSQL, proxy: Proxy
     ) -> None:
         proxy.faults.append((b"AND number >", lost_request))
         assert code_of(far.spent) == "ledger_unreachable"
@@ -249,7 +249,7 @@ class TestABrokenConnection:
 
 class TestAServer:
     def test_that_crashes_is_waited_for_and_has_lost_nothing(self) -> None:
-        with Server() as server, Postgres(server.conninfo(), name="visits", key=KEY) as ledger:
+        with Server() as server, PostgreSQL(server.conninfo(), name="visits", key=KEY) as ledger:
             ledger.open(terms())
             released(ledger, 1)
             checkpoint = ledger.checkpoint()
@@ -260,7 +260,7 @@ class TestAServer:
             ledger.verify(checkpoint)
 
     def test_that_was_never_met_fails_at_once(self) -> None:
-        ledger = Postgres("host=127.0.0.1 port=1 dbname=x", name="visits", key=KEY)
+        ledger = PostgreSQL("host=127.0.0.1 port=1 dbname=x", name="visits", key=KEY)
         said = r"127\.0\.0\.1:1/x: nobody listens there"
         with ledger, pytest.raises(LedgerError, match=said):
             ledger.open(terms())
@@ -272,7 +272,7 @@ class TestAServer:
         wrong = "swordfish"
         for change in ({"password": wrong}, {"user": wrong}, {"dbname": wrong}):
             conninfo = postgres_server.shared().conninfo("postgres", **change)
-            ledger = Postgres(conninfo, name="visits", key=KEY)
+            ledger = PostgreSQL(conninfo, name="visits", key=KEY)
             with ledger, pytest.raises(LedgerError) as refusal:
                 ledger.open(terms())
             assert refusal.value.code == "ledger_unreachable"
@@ -294,12 +294,12 @@ class TestAServer:
     )
     def test_whose_address_cannot_be_read_is_not_repeated(self, conninfo: object) -> None:
         with pytest.raises((InvalidParameter, LedgerError)) as refusal:
-            Postgres(conninfo, name="visits", key=KEY).open(terms())  # type: ignore[arg-type]
+            PostgreSQL(conninfo, name="visits", key=KEY).open(terms())  # type: ignore[arg-type]
         assert refusal.value.code in {"not_a_conninfo", "ledger_unreachable"}
         assert "swordfish" not in "".join(traceback.format_exception(refusal.value))
 
     def test_a_password_with_an_at_sign_is_not_taken_for_a_host(self) -> None:
-        ledger = Postgres("postgresql://ann:sword@fish@db/x", name="visits", key=KEY)
+        ledger = PostgreSQL("postgresql://ann:sword@fish@db/x", name="visits", key=KEY)
         with ledger, pytest.raises(LedgerError) as refusal:
             ledger.open(terms())
         assert "fish" not in repr(ledger) + "".join(traceback.format_exception(refusal.value))
@@ -308,7 +308,7 @@ class TestAServer:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # threads, from Python 3.12
 class TestForks:
-    def test_a_child_connects_anew(self, served: Postgres) -> None:
+    def test_a_child_connects_anew(self, served: PostgreSQL) -> None:
         reserve(served, (1, 0))
         child = multiprocessing.get_context("fork").Process(target=reserve, args=(served, (2, 0)))
         child.start()
@@ -319,7 +319,7 @@ class TestForks:
         assert served.spent() == (7, 0)
         served.verify()
 
-    def test_a_fork_waits_for_a_transaction_under_way(self, served: Postgres) -> None:
+    def test_a_fork_waits_for_a_transaction_under_way(self, served: PostgreSQL) -> None:
         entered, leave = threading.Event(), threading.Event()
         append = served.chain.store.append
 

@@ -9,7 +9,7 @@ import polars as pl
 
 import discreet as dp
 from discreet.relational.bounding.public_join import JoinedPublic
-from discreet.relational.plan.nodes import Rows
+from discreet.relational.plan.nodes import PlanNode
 from tests.relational.engine_with_rows import EngineWithRows
 from tests.relational.neighbours.worlds import Stand, one
 
@@ -35,7 +35,7 @@ QUESTIONS = (
 
 def with_partners(rows: Any, partners: int) -> Any:
     """A plan whose joins with public tables were priced for so many partners."""
-    if not isinstance(rows, Rows) or not is_dataclass(rows):
+    if not isinstance(rows, PlanNode) or not is_dataclass(rows):
         return rows
     below = {
         field.name: with_partners(getattr(rows, field.name), partners) for field in fields(rows)

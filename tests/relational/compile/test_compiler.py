@@ -25,7 +25,7 @@ from discreet.relational.engines.spark.dialect import SparkDialect
 from discreet.relational.execute.candidate_keys import candidates_text
 from discreet.relational.execute.exact_aggregation import statements
 from discreet.relational.plan.keys import DiscoveredKeys
-from discreet.relational.plan.nodes import Rows
+from discreet.relational.plan.nodes import PlanNode
 from discreet.relational.plan.scope import Scope
 from discreet.relational.schema.declarations import Declaration
 from tests.relational.compile.text_engine import TextEngine
@@ -150,7 +150,7 @@ def test_columns_that_nobody_asks_for_are_not_read(engine: str) -> None:
 
 
 def test_a_step_without_a_text_of_its_own_is_refused() -> None:
-    class Unknown(Rows):
+    class Unknown(PlanNode):
         stability = owner = inputs = label = None  # type: ignore[assignment]
 
     base = database("duckdb", ROW)

@@ -12,7 +12,7 @@ from itertools import product
 from discreet.core.guarantee import Guarantee
 from discreet.relational.aggregates.measures import CountRows, CountValues, Linear, Total
 from discreet.relational.plan.keys import KeySet
-from discreet.relational.plan.nodes import Filtered, Rows, Scan
+from discreet.relational.plan.nodes import Filtered, PlanNode, Scan
 from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.relational.types.column_domain import cleaned
 from discreet.relational.types.expression import evaluate
@@ -46,7 +46,7 @@ def _compared(stand: Stand, planned: PlannedQuery) -> Iterator[tuple[Linear, lis
         yield measure, [int(value) for value in found.tolist()], wanted
 
 
-def scanned(rows: Rows, frames: Frames) -> Iterator[Row]:
+def scanned(rows: PlanNode, frames: Frames) -> Iterator[Row]:
     """The rows of a scan as cleaned, or those of them that satisfy conditions."""
     match rows:
         case Scan():

@@ -14,7 +14,7 @@ from discreet.relational.bounding import before_joins as limited
 from discreet.relational.bounding.before_joins import Limited
 from discreet.relational.compile.compiler import Compiler
 from discreet.relational.limits import memory as held
-from discreet.relational.plan.nodes import Rows
+from discreet.relational.plan.nodes import PlanNode
 from tests.relational.neighbours.worlds import Private, Setting, Stand, breaches
 
 PERSON = dp.Person("pid", max_rows=2)
@@ -66,7 +66,7 @@ def tight(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(held, "MAX_JOINED_ROWS", 16)
 
 
-def steps(rows: Rows) -> list[Limited]:
+def steps(rows: PlanNode) -> list[Limited]:
     found = [rows] if isinstance(rows, Limited) else []
     return found + [step for below in rows.inputs for step in steps(below)]
 

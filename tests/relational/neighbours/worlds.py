@@ -30,7 +30,7 @@ from discreet.relational.compile.dialect import Dialect
 from discreet.relational.database import Database
 from discreet.relational.engines.engine import Engine
 from discreet.relational.execute.exact_aggregation import aggregate_exactly
-from discreet.relational.plan.nodes import Rows
+from discreet.relational.plan.nodes import PlanNode
 from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.relational.schema.declarations import Declaration
 from discreet.relational.schema.sources import TableSource, source_of
@@ -305,7 +305,7 @@ def one_way(first: Exact, second: Exact) -> bool:
     return all(bool((a >= b).all()) for a, b in zip(first.ranks, second.ranks, strict=True))
 
 
-def exchanges(rows: Rows) -> bool:
+def exchanges(rows: PlanNode) -> bool:
     """Whether rows may come as others go: a cut by key lets one row take another's place."""
     return isinstance(rows, Truncated) or any(exchanges(below) for below in rows.inputs)
 

@@ -30,7 +30,7 @@ from discreet.relational.bounding.contributions import ContributionBounds
 from discreet.relational.planning.allocation import (
     SEPARATE,
     Allocation,
-    RankChoice,
+    QuantileChoice,
     WeightedMeasure,
     allocate,
     shares,
@@ -114,8 +114,10 @@ def test_shares_add_up_to_one_exactly(weighed: list[float], power: float) -> Non
     assert min(found) > 0
 
 
-def chosen(weight: float, rounds: int = 1, contributions: ContributionBounds = MANY) -> RankChoice:
-    return RankChoice(contributions, weight, rounds)
+def chosen(
+    weight: float, rounds: int = 1, contributions: ContributionBounds = MANY
+) -> QuantileChoice:
+    return QuantileChoice(contributions, weight, rounds)
 
 
 @given(weights, st.lists(st.floats(0.1, 10), max_size=3))

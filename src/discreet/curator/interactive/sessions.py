@@ -119,6 +119,7 @@ def _unknown(name: str, *, what: str = "") -> InvalidParameter:
         code="conversation_unknown",
         expectation="the id of an interactive session of this analyst, paid from this account",
         received=f"{name}: {what}" if what else name,
-        remedy="Pass `session.id`, and the `analyst=` who opened it; curator.interactive_sessions() "
+        remedy="Pass `session.id`, and the `analyst=` who opened it; "
+        "curator.interactive_sessions() "
         "lists them all.",
     )

@@ -23,7 +23,7 @@ from discreet.relational.plan.nodes import (
     Distinct,
     Filtered,
     JoinedPeople,
-    Rows,
+    PlanNode,
     Scan,
     UnionAll,
     scans,
@@ -69,7 +69,7 @@ def used_columns(query: Query) -> list[Used]:
     return list(found)
 
 
-def joined_tables(rows: Rows) -> set[frozenset[str]]:
+def joined_tables(rows: PlanNode) -> set[frozenset[str]]:
     """Pairs of tables whose rows meet; a table joined with itself is a pair of one."""
     found: set[frozenset[str]] = set()
     for below in rows.inputs:
@@ -89,7 +89,7 @@ def _keys(query: Query) -> list[Expression]:
 _PASSED_ON = ("outputs", "expressions", "branches", "named")
 
 
-def _inside(rows: Rows) -> Iterator[tuple[Use, str]]:
+def _inside(rows: PlanNode) -> Iterator[tuple[Use, str]]:
     """Uses by the steps of a plan."""
     use = Use.AGGREGATE
     if isinstance(rows, Filtered | JoinedPublic | JoinedPeople):
@@ -119,7 +119,7 @@ def _aggregated(value: object) -> Iterator[tuple[Use, str]]:
             yield from _aggregated(part)
 
 
-def _sources(rows: Rows) -> dict[str, frozenset[tuple[str, str]]]:
+def _sources(rows: PlanNode) -> dict[str, frozenset[tuple[str, str]]]:
     """The columns of private tables behind every name in a plan."""
     if isinstance(rows, Scan):
         return {
@@ -139,7 +139,7 @@ def _sources(rows: Rows) -> dict[str, frozenset[tuple[str, str]]]:
     return found
 
 
-def _computed(rows: Rows, size: int) -> list[list[list[str]]]:
+def _computed(rows: PlanNode, size: int) -> list[list[list[str]]]:
     """For each list of outputs, the names that every output is computed from."""
     if isinstance(rows, UnionAll):
         return [[_names(part) for part in expressions] for _, expressions in rows.branches]
@@ -160,7 +160,7 @@ def _names(value: object) -> list[str]:
 
 
 def _parts(value: Any) -> Iterator[object]:
-    if isinstance(value, Rows):
+    if isinstance(value, PlanNode):
         return
     if isinstance(value, tuple | list):
         yield from value

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from discreet.core.errors import InvalidParameter
 from discreet.curator.project.fields import TABLE, TEXT, VARIABLE, WHOLE, Fields
-from discreet.ledger import Checkpoint, Ledger, Postgres, SQLite, restore
+from discreet.ledger import Checkpoint, Ledger, PostgreSQL, SQLite, restore
 from discreet.relational.engines.duckdb.engine import DuckDB
-from discreet.relational.engines.postgres.engine import Postgres as PostgresEngine
+from discreet.relational.engines.postgres.engine import Postgres
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class ServerLedger:
         with self._ledger() as ledger:
             return restore(backup, ledger, checkpoint=checkpoint)
 
-    def _ledger(self) -> Postgres:
-        return Postgres(from_environment(self.variable), name=self.name, key=self.key)
+    def _ledger(self) -> PostgreSQL:
+        return PostgreSQL(from_environment(self.variable), name=self.name, key=self.key)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,9 +85,9 @@ class DatabaseServer:
 
     variable: str
 
-    def opened(self) -> PostgresEngine:
+    def opened(self) -> Postgres:
         """The engine, not yet connected."""
-        return PostgresEngine(from_environment(self.variable))
+        return Postgres(from_environment(self.variable))
 
 
 def ledger(project: Fields, folder: Path) -> FileLedger | ServerLedger:

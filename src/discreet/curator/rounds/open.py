@@ -17,7 +17,7 @@ from discreet.curator.purchase import Offer, Purchase, reserve
 from discreet.curator.rounds.analyst_spending import Told, plain_unit, require_whole
 from discreet.curator.rounds.corrected_game import CorrectedGame
 from discreet.curator.rounds.log import Pages
-from discreet.curator.rounds.plan import Mechanism, plan, written_kind
+from discreet.curator.rounds.plan import RoundMechanism, plan, written_kind
 from discreet.curator.rounds.round import Round, Terms
 from discreet.curator.rounds.running import facts_of, running_round
 from discreet.curator.rounds.submission import Rule
@@ -75,7 +75,7 @@ def open_round(
     agreed, chosen = plan(facts, mechanism)
     still = _within(context, limit, protects, agreed.cost)
 
-    def offer() -> Offer[Mechanism]:
+    def offer() -> Offer[RoundMechanism]:
         if still is not None:
             still()  # here, where a refusal is cheap; and again in the block that charges
         source.text(universe.names[:1])  # what cannot be written is refused now
@@ -162,7 +162,7 @@ def _class(asked: QueryClass) -> QueryClass:
     return asked
 
 
-def _kind(mechanism: Mechanism) -> type:
+def _kind(mechanism: RoundMechanism) -> type:
     """The kind of release that the planner ranks."""
     return type(mechanism.game if isinstance(mechanism, CorrectedGame) else mechanism)
 

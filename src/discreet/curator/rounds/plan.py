@@ -51,7 +51,7 @@ from discreet.queries.workload.workload import Workload
 
 _MOST_ANSWERS = 1 << 24
 
-Mechanism: TypeAlias = (
+RoundMechanism: TypeAlias = (
     NoisyHistogram
     | PublicMarginals
     | MarginalMechanism
@@ -145,7 +145,7 @@ class Facts:
     randomness: Source = SYSTEM
 
 
-def plan(facts: Facts, wanted: type | None) -> tuple[RoundPlan, Mechanism]:
+def plan(facts: Facts, wanted: type | None) -> tuple[RoundPlan, RoundMechanism]:
     """Choose a release: the best one, or the best of the kind that the owner wants."""
     if wanted is not None and not isinstance(wanted, type):
         raise InvalidParameter(
@@ -177,7 +177,7 @@ def plan(facts: Facts, wanted: type | None) -> tuple[RoundPlan, Mechanism]:
     text = found.explain()
     if chosen != found.chosen:
         text += f"\nThe owner asked for: {chosen.name}."
-    mechanism: Mechanism = chosen.mechanism
+    mechanism: RoundMechanism = chosen.mechanism
     if isinstance(mechanism, Game):
         require_one_row_replaced(facts.unit)
     error = chosen.error
@@ -208,11 +208,11 @@ def plan(facts: Facts, wanted: type | None) -> tuple[RoundPlan, Mechanism]:
     return made, mechanism
 
 
-def _drawing(mechanism: Mechanism, randomness: Source) -> Mechanism:
+def _drawing(mechanism: RoundMechanism, randomness: Source) -> RoundMechanism:
     """The mechanism that was planned, with noise from elsewhere in test mode."""
     if isinstance(mechanism, CorrectedGame):
         return mechanism.drawing(randomness)
-    changed: Mechanism = replace(mechanism, randomness=randomness)
+    changed: RoundMechanism = replace(mechanism, randomness=randomness)
     return changed
 
 
@@ -227,7 +227,7 @@ def _before_correction(game: SampledGame | ExpectedGame, facts: Facts) -> str:
     )
 
 
-def _corrected(game: SampledGame | ExpectedGame, facts: Facts) -> Mechanism:
+def _corrected(game: SampledGame | ExpectedGame, facts: Facts) -> RoundMechanism:
     if not facts.corrections:
         return game
     return corrected_game(game, spend=facts.spend, cutoff=facts.corrections)
@@ -241,7 +241,7 @@ def _of_kind(ranked: Sequence[RoundOption], wanted: type) -> RoundOption:
     raise _none(wanted=wanted, reason=reasons)
 
 
-def _untouched(facts: Facts, wanted: type | None) -> tuple[RoundPlan, Mechanism]:
+def _untouched(facts: Facts, wanted: type | None) -> tuple[RoundPlan, RoundMechanism]:
     """Releases for units that come and go: no analyst's query influences them."""
     universe = facts.universe
     kind: type[MarginalMechanism | MatrixMechanism] = MatrixMechanism

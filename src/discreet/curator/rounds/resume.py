@@ -20,7 +20,7 @@ from discreet.curator.purchase import Reservation
 from discreet.curator.rounds.analyst_spending import unit_from
 from discreet.curator.rounds.corrected_game import CorrectedGame
 from discreet.curator.rounds.log import Pages
-from discreet.curator.rounds.plan import Mechanism, RoundPlan, plan, written_kind
+from discreet.curator.rounds.plan import RoundMechanism, RoundPlan, plan, written_kind
 from discreet.curator.rounds.round import Round, Terms
 from discreet.curator.rounds.run import Outcome, Submitted
 from discreet.curator.rounds.running import CLOSED, facts_of, running_round
@@ -81,7 +81,7 @@ def _require_declared(context: Context, source: TableCounts, kept: Mapping[str, 
 
 def _again(
     context: Context, source: TableCounts, terms: Terms, kept: Mapping[str, Any]
-) -> Mechanism:
+) -> RoundMechanism:
     """The mechanism that was agreed on: planned again, and the same."""
     if context.snapshot(tables_read(source.query)) != kept["snapshot"]:
         raise InvalidParameter(
@@ -106,7 +106,9 @@ def _again(
         topics=kept["topics"],
         corrections=kept["corrections"],
     )
-    kinds = {written_kind(kind): kind for kind in get_args(Mechanism) if kind is not CorrectedGame}
+    kinds = {
+        written_kind(kind): kind for kind in get_args(RoundMechanism) if kind is not CorrectedGame
+    }
     agreed, chosen = plan(facts, kinds[kept["mechanism"]])
     if _promises(agreed) != _promises(terms.plan):
         raise InvalidParameter(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.core.events.event import Event
 from discreet.curator.rounds.corrected_game import CorrectedGame
-from discreet.curator.rounds.plan import Mechanism
+from discreet.curator.rounds.plan import RoundMechanism
 from discreet.curator.rounds.submission import Conjunction, Held
 from discreet.queries.analysts.baselines import PaddedNoise
 from discreet.queries.analysts.expected_game import ExpectedGame
@@ -97,7 +97,9 @@ class Outcome:
         )
 
 
-def run(mechanism: Mechanism, counts: Counted, names: Sequence[str], asked: Submitted) -> Outcome:
+def run(
+    mechanism: RoundMechanism, counts: Counted, names: Sequence[str], asked: Submitted
+) -> Outcome:
     """Release once. ``names`` are all analysts in an order that is fixed when the round opens."""
     match mechanism:
         case PaddedNoise():

@@ -13,7 +13,7 @@ from discreet.core.guarantee import ApproxDP, Guarantee
 from discreet.curator.context import Context
 from discreet.curator.purchase import Reservation
 from discreet.curator.rounds.log import Pages
-from discreet.curator.rounds.plan import Facts, Mechanism
+from discreet.curator.rounds.plan import Facts, RoundMechanism
 from discreet.curator.rounds.round import Round, Terms
 from discreet.curator.rounds.run import Outcome, Submitted, run
 from discreet.curator.rounds.submission import Rule
@@ -30,7 +30,7 @@ def running_round(
     source: TableCounts,
     terms: Terms,
     *,
-    mechanism: Mechanism,
+    mechanism: RoundMechanism,
     pages: Pages,
 ) -> Round:
     """A round that collects queries until it is closed, and then runs once."""

@@ -20,7 +20,7 @@ from discreet.curator.stored_answer import Known
 from discreet.curator.synopsis.fingerprint import described, requested
 from discreet.curator.synopsis.mechanism import (
     GIVEN,
-    Mechanism,
+    SynopsisMaker,
     expected_error,
     mechanism_from,
 )
@@ -84,7 +84,7 @@ def mechanism_for(
     *,
     source: TableCounts,
     spend: Guarantee,
-) -> Mechanism:
+) -> SynopsisMaker:
     """The mechanism for these tables; reads public facts alone."""
     mechanism = mechanism_from(
         make, workload, spend=spend, source=source, randomness=context.randomness
@@ -93,7 +93,7 @@ def mechanism_for(
     return mechanism
 
 
-def offer_of(mechanism: Mechanism, source: TableCounts) -> Offer[Callable[[], _Kept]]:
+def offer_of(mechanism: SynopsisMaker, source: TableCounts) -> Offer[Callable[[], _Kept]]:
     """A mechanism as it is offered."""
     event, name, rmse = mechanism.event, name_of(mechanism), expected_error(mechanism)
     return Offer(
@@ -154,7 +154,7 @@ def workload_counts(context: Context, workload: object) -> TableCounts:
     return counts_of(context, workload.universe)
 
 
-def _released(mechanism: Mechanism, source: TableCounts) -> Synopsis:
+def _released(mechanism: SynopsisMaker, source: TableCounts) -> Synopsis:
     """What reads data: all counts of one release see one state of the tables."""
     with source.engine.snapshot():
         return mechanism.release(source)

@@ -26,7 +26,7 @@ GIVEN = ("workload", "spend", "size", "records", "randomness")
 _CURATORS = ("size", "records", "randomness")
 
 
-class Mechanism(Protocol):
+class SynopsisMaker(Protocol):
     """Reads counts once and leaves a synopsis; what that costs is known beforehand."""
 
     @property
@@ -44,7 +44,7 @@ def mechanism_from(
     spend: Guarantee,
     source: TableCounts,
     randomness: Source,
-) -> Mechanism:
+) -> SynopsisMaker:
     """The mechanism for what ``source`` counts; nothing is counted yet."""
     values = (workload, spend, source.size, source.records, randomness)
     keywords: dict[str, Any] = dict(zip(GIVEN, values, strict=True))
@@ -56,11 +56,11 @@ def mechanism_from(
     # A factory that forgets what it was given would be priced for other people than there are.
     if any(getattr(made, name, keywords[name]) != keywords[name] for name in _CURATORS):
         raise _unfit(make)
-    mechanism: Mechanism = made
+    mechanism: SynopsisMaker = made
     return mechanism
 
 
-def expected_error(mechanism: Mechanism) -> float | None:
+def expected_error(mechanism: SynopsisMaker) -> float | None:
     """The root mean squared error of a query, where it can be predicted."""
     try:
         predicted = getattr(mechanism, "rmse", None)

@@ -26,7 +26,7 @@ from discreet.curator.synopsis.make import (
     words,
     workload_counts,
 )
-from discreet.curator.synopsis.mechanism import Mechanism, expected_error
+from discreet.curator.synopsis.mechanism import SynopsisMaker, expected_error
 from discreet.curator.synopsis.release import predicted
 from discreet.curator.tags import name_of
 from discreet.queries.workload.workload import Workload
@@ -132,7 +132,7 @@ def preview_synopsis(
     )
 
 
-def _marginals(mechanism: Mechanism, workload: Workload) -> tuple[PredictedMarginal, ...]:
+def _marginals(mechanism: SynopsisMaker, workload: Workload) -> tuple[PredictedMarginal, ...]:
     """The noise of each product of the workload, where the mechanism predicts it."""
     known = getattr(mechanism, "deviations", None)
     if known is None:

@@ -23,7 +23,7 @@ from discreet.postgres.address import Address
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
 
-class Postgres(Ledger):
+class PostgreSQL(Ledger):
     """A ledger in a database of a PostgreSQL server, beside others of other names.
 
     Args:

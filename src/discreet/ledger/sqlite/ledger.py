@@ -109,7 +109,7 @@ def ledger_at(value: Ledger | str | os.PathLike[str]) -> Ledger:
             code="ledger_key_needed",
             expectation="a ledger on a server together with the place of its key",
             received="postgresql://...",
-            remedy='Write ledger=dp.ledger.Postgres(url, name="visits", key="vault/visits.key").',
+            remedy='Write ledger=dp.ledger.PostgreSQL(url, name="visits", key="vault/visits.key").',
         )
     if isinstance(value, (str, os.PathLike)) and str(value):
         return SQLite(value)

@@ -23,7 +23,7 @@ from discreet.release.column import Ends
 from discreet.release.draws import ANYWHERE, Range
 
 
-class Additive(Aggregate):
+class SingleMeasure(Aggregate):
     """An aggregate that is its one measure; ``within`` is where it lies for public reasons."""
 
     @property

@@ -55,7 +55,7 @@ class Expected:
     note: str
 
 
-class Noise(Protocol):
+class MeasureNoise(Protocol):
     """The noise of one measure: the mechanism, and its law in the caller's units."""
 
     @property
@@ -70,7 +70,7 @@ class Noise(Protocol):
 class PlannedNoise(Protocol):
     """Which noise a planned query gives to what it measures: public, known before any spending."""
 
-    def noise(self, measure: Linear) -> Noise:
+    def noise(self, measure: Linear) -> MeasureNoise:
         """The noise of a measure."""
 
     def selection_of(self, aggregate: Aggregate) -> RankSelection:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from discreet.relational.aggregates.additive import Additive
+from discreet.relational.aggregates.additive import SingleMeasure
 from discreet.relational.aggregates.arguments import where
 from discreet.relational.aggregates.function import AggregateFunction, Argument
 from discreet.relational.aggregates.measures import CountPeople, CountRows, CountValues
@@ -14,7 +14,7 @@ from discreet.release.draws import Range
 
 
 @dataclass(frozen=True)
-class Count(Additive):
+class Count(SingleMeasure):
     """COUNT(*), COUNT(x), COUNT(DISTINCT person), COUNT(DISTINCT x)."""
 
     measure: CountRows | CountPeople | CountValues

@@ -14,7 +14,7 @@ from discreet.relational.aggregates.ranked import ChosenByRank
 
 
 @dataclass(frozen=True)
-class Minimum(ChosenByRank):
+class MinimumAggregate(ChosenByRank):
     """MIN(x): a low candidate with few values below it."""
 
     def mechanism(self, **common: Any) -> quantiles.Minimum:
@@ -23,7 +23,7 @@ class Minimum(ChosenByRank):
 
 
 @dataclass(frozen=True)
-class Maximum(ChosenByRank):
+class MaximumAggregate(ChosenByRank):
     """MAX(x): a high candidate with few values above it."""
 
     def mechanism(self, **common: Any) -> quantiles.Maximum:
@@ -32,6 +32,6 @@ class Maximum(ChosenByRank):
 
 
 FUNCTIONS = (
-    AggregateFunction(("MIN",), (Argument.CANDIDATES,), lambda ranks: Minimum(ranks, 0.0)),
-    AggregateFunction(("MAX",), (Argument.CANDIDATES,), lambda ranks: Maximum(ranks, 1.0)),
+    AggregateFunction(("MIN",), (Argument.CANDIDATES,), lambda ranks: MinimumAggregate(ranks, 0.0)),
+    AggregateFunction(("MAX",), (Argument.CANDIDATES,), lambda ranks: MaximumAggregate(ranks, 1.0)),
 )

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.mechanisms import quantiles
-from discreet.relational.aggregates.extremes import Maximum, Minimum
+from discreet.relational.aggregates.extremes import MaximumAggregate, MinimumAggregate
 from discreet.relational.aggregates.function import AggregateFunction, Argument
 from discreet.relational.aggregates.measures import Ranks
 from discreet.relational.aggregates.ranked import ChosenByRank
 
 
 @dataclass(frozen=True)
-class Quantile(ChosenByRank):
+class QuantileAggregate(ChosenByRank):
     """MEDIAN and QUANTILE(x, q): a candidate chosen by its rank."""
 
     @property
@@ -33,13 +33,15 @@ class Quantile(ChosenByRank):
 def _at(ranks: Ranks, level: float) -> ChosenByRank:
     """A quantile; the ends of the scale are minimum and maximum."""
     if level == 0:
-        return Minimum(ranks, 0.0)
-    return Maximum(ranks, 1.0) if level == 1 else Quantile(ranks, level)
+        return MinimumAggregate(ranks, 0.0)
+    return MaximumAggregate(ranks, 1.0) if level == 1 else QuantileAggregate(ranks, level)
 
 
 _LEVEL = (Argument.CANDIDATES, Argument.LEVEL)
 FUNCTIONS = (
-    AggregateFunction(("MEDIAN",), (Argument.CANDIDATES,), lambda ranks: Quantile(ranks, 0.5)),
+    AggregateFunction(
+        ("MEDIAN",), (Argument.CANDIDATES,), lambda ranks: QuantileAggregate(ranks, 0.5)
+    ),
     AggregateFunction(("QUANTILE", "APPROX_QUANTILE"), _LEVEL, _at),
     AggregateFunction(
         ("PERCENTILE_CONT", "PERCENTILE_DISC", "QUANTILE_CONT", "QUANTILE_DISC"),

@@ -16,11 +16,11 @@ from discreet.relational.aggregates import (
 )
 from discreet.relational.aggregates.count import Count
 from discreet.relational.aggregates.covariance import Correlation, Covariance
-from discreet.relational.aggregates.extremes import Maximum, Minimum
+from discreet.relational.aggregates.extremes import MaximumAggregate, MinimumAggregate
 from discreet.relational.aggregates.function import AggregateFunction
 from discreet.relational.aggregates.geometric_mean import GeometricMean
 from discreet.relational.aggregates.mean import Average
-from discreet.relational.aggregates.quantile import Quantile
+from discreet.relational.aggregates.quantile import QuantileAggregate
 from discreet.relational.aggregates.sum import Sum
 from discreet.relational.aggregates.variance import StandardDeviation, Variance
 
@@ -32,9 +32,9 @@ __all__ = [
     "Count",
     "Covariance",
     "GeometricMean",
-    "Maximum",
-    "Minimum",
-    "Quantile",
+    "MaximumAggregate",
+    "MinimumAggregate",
+    "QuantileAggregate",
     "StandardDeviation",
     "Sum",
     "Variance",

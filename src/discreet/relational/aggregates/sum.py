@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.relational.aggregates.additive import Additive
+from discreet.relational.aggregates.additive import SingleMeasure
 from discreet.relational.aggregates.arguments import total
 from discreet.relational.aggregates.function import AggregateFunction, Argument
 from discreet.relational.aggregates.measures import Total
 
 
 @dataclass(frozen=True)
-class Sum(Additive):
+class Sum(SingleMeasure):
     """SUM(x): clamped values added up, zero where there are none."""
 
     total: Total

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.relational.aggregates.measures import Linear
-from discreet.relational.answers.columns import Columns, Shown
+from discreet.relational.answers.columns import Columns, NoisyCells
 from discreet.release import ReleasedColumn
 from discreet.release.formula import NoisyMeasure
 from discreet.release.intervals import Distribution, half_width
@@ -66,7 +66,7 @@ def _half_width(terms: tuple[tuple[int, float, Distribution], ...], confidence: 
 class AgreedValues:
     """The values of one query of a batch in some cells; ``agreed`` has the estimates by part."""
 
-    shown: Shown
+    shown: NoisyCells
     agreed: Mapping[int, Agreed]
 
     def has(self, measure: Linear) -> bool:

@@ -43,7 +43,7 @@ _LEANING = "; keys were found by these very counts, so those of keys near the th
 
 
 @dataclass(frozen=True)
-class Shown:
+class NoisyCells:
     """The noisy values of a planned query in some of its cells, for the column of an aggregate."""
 
     planned: PlannedQuery
@@ -174,8 +174,8 @@ class Columns:
     def _asked(self, number: int) -> Aggregate:
         return self.planned.query.aggregates[number]
 
-    def _shown(self, cells: Sequence[int]) -> Shown:
-        return Shown(self.planned, self.measured, self.release, cells)
+    def _shown(self, cells: Sequence[int]) -> NoisyCells:
+        return NoisyCells(self.planned, self.measured, self.release, cells)
 
     def _derived(self, name: str, expression: Expression) -> ReleasedColumn:
         """A column computed from others: exact forms where it is linear or a ratio."""

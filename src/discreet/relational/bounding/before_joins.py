@@ -18,7 +18,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.unit import Person, PrivacyUnit, add_remove
 from discreet.relational.bounding.hashing import Content, first_rows
 from discreet.relational.compile.compiler import Compiler, privacy_id, step_text
-from discreet.relational.plan.nodes import Rows, columns_of
+from discreet.relational.plan.nodes import PlanNode, columns_of
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.expression import Column
 
@@ -30,14 +30,14 @@ USUAL_ROWS = 1_000
 
 
 @dataclass(frozen=True)
-class Limited(Rows):
+class Limited(PlanNode):
     """At most ``limit`` rows of each person, chosen by a salted hash of their content.
 
     Columns keep their names and rows their owner. Contract: which rows of a person stay is a
     function of that person's rows and the salt.
     """
 
-    rows: Rows
+    rows: PlanNode
     limit: int
 
     @property
@@ -54,7 +54,7 @@ class Limited(Rows):
         return False
 
     @property
-    def inputs(self) -> tuple[Rows, ...]:
+    def inputs(self) -> tuple[PlanNode, ...]:
         return (self.rows,)
 
     def label(self) -> str:
@@ -81,7 +81,7 @@ def limited(rows: Limited, compiler: Compiler, needed: frozenset[str]) -> str:
     return first_rows(inside, every, owner.text, order, f"k <= {rows.limit}")
 
 
-def before_public(rows: Rows, partners: int, unit: PrivacyUnit) -> Rows:
+def before_public(rows: PlanNode, partners: int, unit: PrivacyUnit) -> PlanNode:
     """Rows that may each meet so many rows of a public table."""
     if partners <= 1 or _fits(rows.stability, partners):
         return rows
@@ -94,7 +94,7 @@ def before_public(rows: Rows, partners: int, unit: PrivacyUnit) -> Rows:
     return Limited(rows, max(least, min(most, USUAL_ROWS)))
 
 
-def before_people(left: Rows, right: Rows) -> tuple[Rows, Rows]:
+def before_people(left: PlanNode, right: PlanNode) -> tuple[PlanNode, PlanNode]:
     """Rows of two tables that meet where they belong to one person.
 
     Where a person has one row on one side, nothing multiplies.
@@ -104,7 +104,7 @@ def before_people(left: Rows, right: Rows) -> tuple[Rows, Rows]:
     return _beside(left, right), _beside(right, left)
 
 
-def _beside(rows: Rows, other: Rows) -> Rows:
+def _beside(rows: PlanNode, other: PlanNode) -> PlanNode:
     """At most as many rows as the other side leaves room for: the same for both, if it can."""
     each = math.isqrt(MAX_JOINED_ROWS)
     most = MAX_JOINED_ROWS // min(each, each if other.stability is None else other.stability)

@@ -17,19 +17,19 @@ from discreet.relational.bounding.before_joins import Limited
 from discreet.relational.bounding.hashing import Content, first_rows
 from discreet.relational.bounding.person_rows import Bounded
 from discreet.relational.compile.compiler import Compiler, step_text
-from discreet.relational.plan.nodes import JoinKind, Output, Rows
+from discreet.relational.plan.nodes import JoinKind, Output, PlanNode
 from discreet.relational.types.expression import Expression, columns
 
 
 @dataclass(frozen=True)
-class Truncated(Rows):
+class Truncated(PlanNode):
     """At most ``limit`` rows for each combination of values of ``keys``.
 
     Rows whose key is NULL meet nobody: they are dropped, and kept where ``kind`` is LEFT.
     """
 
     prefix: str
-    rows: Rows
+    rows: PlanNode
     keys: tuple[Expression, ...]
     limit: int
     kind: JoinKind
@@ -48,7 +48,7 @@ class Truncated(Rows):
         return None
 
     @property
-    def inputs(self) -> tuple[Rows, ...]:
+    def inputs(self) -> tuple[PlanNode, ...]:
         return (self.rows,)
 
     @property
@@ -61,7 +61,7 @@ class Truncated(Rows):
 
 
 @dataclass(frozen=True)
-class JoinedByKey(Rows):
+class JoinedByKey(PlanNode):
     """Pairs of rows of two truncated sides with equal keys. Rows have two owners: none."""
 
     left: Truncated
@@ -82,7 +82,7 @@ class JoinedByKey(Rows):
         return None
 
     @property
-    def inputs(self) -> tuple[Rows, ...]:
+    def inputs(self) -> tuple[PlanNode, ...]:
         return (self.left, self.right)
 
     def label(self) -> str:
@@ -141,7 +141,7 @@ def joined_by_key(rows: JoinedByKey, compiler: Compiler, needed: frozenset[str])
     )
 
 
-def cut_by(rows: Rows) -> str | None:
+def cut_by(rows: PlanNode) -> str | None:
     """Whose bounds cut rows in a plan, for a reader; None where nothing is cut."""
     if isinstance(rows, Truncated):
         return "a key's"

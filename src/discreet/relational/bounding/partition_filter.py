@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from discreet.relational.bounding.hashing import PORTABLE, Content
 from discreet.relational.compile.compiler import Compiler, privacy_id, step_text
-from discreet.relational.plan.nodes import Rows
+from discreet.relational.plan.nodes import PlanNode
 from discreet.relational.types.expression import Expression, columns
 
 
@@ -80,13 +80,13 @@ class FirstParts(Assignment):
 
 
 @dataclass(frozen=True)
-class PartitionFilter(Rows):
+class PartitionFilter(PlanNode):
     """The rows of one part. ``part`` is computed from cleaned columns; NULL is a part if listed.
 
     Stability: rows of a person are kept or dropped by that person's rows alone.
     """
 
-    rows: Rows
+    rows: PlanNode
     part: Expression
     value: object
     keeping: Assignment
@@ -101,7 +101,7 @@ class PartitionFilter(Rows):
         return self.rows.owner
 
     @property
-    def inputs(self) -> tuple[Rows, ...]:
+    def inputs(self) -> tuple[PlanNode, ...]:
         return (self.rows,)
 
     def label(self) -> str:

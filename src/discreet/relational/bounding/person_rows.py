@@ -9,19 +9,19 @@ from dataclasses import dataclass
 
 from discreet.relational.bounding.hashing import Content, first_rows
 from discreet.relational.compile.compiler import Compiler, privacy_id, step_text, used_by
-from discreet.relational.plan.nodes import Output, Rows
+from discreet.relational.plan.nodes import Output, PlanNode
 from discreet.relational.types.expression import Expression
 
 
 @dataclass(frozen=True)
-class Bounded(Rows):
+class Bounded(PlanNode):
     """At most ``limit`` rows of each person, chosen by a salted hash of their content.
 
     Contract: which rows of a person stay is a function of that person's rows and the salt.
     """
 
     prefix: str
-    rows: Rows
+    rows: PlanNode
     limit: int
     expressions: tuple[Expression, ...]
     outputs: tuple[Output, ...]
@@ -37,7 +37,7 @@ class Bounded(Rows):
         return f"{self.prefix}!"
 
     @property
-    def inputs(self) -> tuple[Rows, ...]:
+    def inputs(self) -> tuple[PlanNode, ...]:
         """The rows before."""
         return (self.rows,)
 

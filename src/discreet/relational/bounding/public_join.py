@@ -14,19 +14,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.relational.compile.compiler import Compiler, step_text
-from discreet.relational.plan.nodes import JoinKind, Rows, Scan
+from discreet.relational.plan.nodes import JoinKind, PlanNode, Scan
 from discreet.relational.types.expression import Column, Expression, columns
 
 
 @dataclass(frozen=True)
-class JoinedPublic(Rows):
+class JoinedPublic(PlanNode):
     """Private rows with their partners in a public table, of which each has ``partners`` at most.
 
     Stability: one private row becomes at most ``partners`` rows (one, if it stays without),
     whatever the table holds: further rows of a key are cut off in the statement.
     """
 
-    rows: Rows
+    rows: PlanNode
     public: Scan
     on: tuple[tuple[Expression, Expression], ...]
     partners: int
@@ -44,7 +44,7 @@ class JoinedPublic(Rows):
         return self.rows.owner
 
     @property
-    def inputs(self) -> tuple[Rows, ...]:
+    def inputs(self) -> tuple[PlanNode, ...]:
         """Private rows, then public ones."""
         return (self.rows, self.public)
 

@@ -23,7 +23,7 @@ from discreet.relational.plan.nodes import (
     Filtered,
     JoinedPeople,
     Output,
-    Rows,
+    PlanNode,
     Scan,
     UnionAll,
     scans,
@@ -52,7 +52,7 @@ class Compiler:
         """That of an engine, under the salt of one query."""
         return cls(engine.dialect, engine.place, Shuffle(engine.hashing, engine.dialect, salt))
 
-    def text(self, rows: Rows, needed: frozenset[str]) -> str:
+    def text(self, rows: PlanNode, needed: frozenset[str]) -> str:
         """A SELECT that gives the ``needed`` columns of ``rows``, by their unique names."""
         return step_text(rows, self, needed)
 
@@ -93,7 +93,7 @@ class Compiler:
 
 
 @singledispatch
-def step_text(rows: Rows, compiler: Compiler, needed: frozenset[str]) -> str:
+def step_text(rows: PlanNode, compiler: Compiler, needed: frozenset[str]) -> str:
     """The text of one step with those below it; a step registers its own."""
     raise TypeError(type(rows).__name__)
 
@@ -177,7 +177,7 @@ def _distinct(rows: Distinct, compiler: Compiler, needed: frozenset[str]) -> str
     return f"SELECT DISTINCT * FROM ({computed}) AS q"
 
 
-def privacy_id(rows: Rows, text: str) -> Identifier:
+def privacy_id(rows: PlanNode, text: str) -> Identifier:
     """The person's identifier, which is stored alike in all tables; ``text`` names it."""
     return Identifier(text, next((scan.identity for scan in scans(rows) if scan.identity), ""))
 

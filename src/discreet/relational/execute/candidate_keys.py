@@ -21,7 +21,7 @@ from discreet.relational.bounding.hashing import Content
 from discreet.relational.compile.compiler import Compiler, privacy_id
 from discreet.relational.engines.engine import Engine
 from discreet.relational.plan.keys import DiscoveredKeys
-from discreet.relational.plan.nodes import Rows
+from discreet.relational.plan.nodes import PlanNode
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import columns
 
@@ -51,7 +51,7 @@ class Candidates:
 
 
 def candidates(
-    keys: DiscoveredKeys, rows: Rows, groups: int | None, engine: Engine, *, salt: int
+    keys: DiscoveredKeys, rows: PlanNode, groups: int | None, engine: Engine, *, salt: int
 ) -> Candidates:
     """Count people by key. ``groups`` bounds the keys of a person; None where rows are people."""
     compiler = Compiler.of(engine, salt=salt)
@@ -64,7 +64,7 @@ def candidates(
 
 
 def candidates_text(
-    keys: DiscoveredKeys, rows: Rows, groups: int | None, compiler: Compiler
+    keys: DiscoveredKeys, rows: PlanNode, groups: int | None, compiler: Compiler
 ) -> str:
     """A SELECT of the keys' values and the number of people who have them.
 

@@ -26,7 +26,7 @@ from discreet.relational.functions.casts import cast
 from discreet.relational.functions.comparison import GREATER, LESS
 from discreet.relational.functions.rounding import FLOOR
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
-from discreet.relational.plan.nodes import Field, Rows, Scan, field_of
+from discreet.relational.plan.nodes import Field, PlanNode, Scan, field_of
 from discreet.relational.schema.declarations import Category, Number
 from discreet.relational.types.column_domain import ColumnDomain, limits
 from discreet.relational.types.data_type import DataType
@@ -42,7 +42,7 @@ KeyTable = Callable[[Sequence[tuple[object, ...]], Sequence[DataType]], str]
 class RowContributions:
     """Rows, the keys they fall under, and measures. ``owned`` says that people are bounded."""
 
-    rows: Rows
+    rows: PlanNode
     keys: KeySet | DiscoveredKeys
     measures: tuple[Measure, ...]
     compiler: Compiler

@@ -38,7 +38,7 @@ from discreet.relational.functions.logic import AND, IS_NOT_NULL, IS_NULL, OR
 from discreet.relational.limits.resources import require_size
 from discreet.relational.plan.keyed_universe import Cells, Translate, query_of_universe
 from discreet.relational.plan.keys import Block, KeySet
-from discreet.relational.plan.nodes import Filtered, Output, Rows, Scan
+from discreet.relational.plan.nodes import Filtered, Output, PlanNode, Scan
 from discreet.relational.plan.query import Query
 from discreet.relational.types.expression import Call, Column, Expression
 
@@ -207,7 +207,7 @@ class TableCounts:
         return replace(self.query, rows=rows, keys=keys)
 
     @cached_property
-    def _records(self) -> tuple[Rows, tuple[Block, ...]]:
+    def _records(self) -> tuple[PlanNode, tuple[Block, ...]]:
         """The rows that are counted, and the keys as they are read there."""
         rows, blocks = self.query.rows, self.query.keys.blocks
         if self._person is None:
@@ -243,6 +243,6 @@ def _listed(blocks: Sequence[Block]) -> Expression:
     return conditions[0] if len(conditions) == 1 else Call(AND, tuple(conditions))
 
 
-def _exchanges(rows: Rows) -> bool:
+def _exchanges(rows: PlanNode) -> bool:
     """Whether rows may come as others go."""
     return isinstance(rows, Truncated) or any(map(_exchanges, rows.inputs))

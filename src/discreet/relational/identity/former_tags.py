@@ -77,9 +77,9 @@ FORMER: dict[type, Form] = {
     aggregates.Correlation: Form(
         "Correlation", "present first second products first_squares second_squares"
     ),
-    aggregates.Quantile: Form("Quantile", "ranks q"),
-    aggregates.Minimum: Form("Minimum", "ranks q"),
-    aggregates.Maximum: Form("Maximum", "ranks q"),
+    aggregates.QuantileAggregate: Form("Quantile", "ranks q"),
+    aggregates.MinimumAggregate: Form("Minimum", "ranks q"),
+    aggregates.MaximumAggregate: Form("Maximum", "ranks q"),
     query.KeyOutput: Form("KeyOutput", "name number"),
     query.AggregateOutput: Form("AggregateOutput", "name number"),
     query.DerivedOutput: Form("DerivedOutput", "name expression"),

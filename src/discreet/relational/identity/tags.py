@@ -103,9 +103,9 @@ FORMS: dict[type, Form] = {
     aggregates.Correlation: Form(
         "correlation/1", "present first second products first_squares second_squares"
     ),
-    aggregates.Quantile: Form("quantile/1", "ranks q"),
-    aggregates.Minimum: Form("minimum/1", "ranks q"),
-    aggregates.Maximum: Form("maximum/1", "ranks q"),
+    aggregates.QuantileAggregate: Form("quantile/1", "ranks q"),
+    aggregates.MinimumAggregate: Form("minimum/1", "ranks q"),
+    aggregates.MaximumAggregate: Form("maximum/1", "ranks q"),
     query.KeyOutput: Form("key-output/1", "name number"),
     query.AggregateOutput: Form("aggregate-output/1", "name number"),
     query.DerivedOutput: Form("derived-output/1", "name expression"),

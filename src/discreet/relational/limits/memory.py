@@ -31,7 +31,7 @@ from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.functions.text import CONCAT
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
-from discreet.relational.plan.nodes import Distinct, Filtered, Rows, Scan, UnionAll
+from discreet.relational.plan.nodes import Distinct, Filtered, PlanNode, Scan, UnionAll
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import TEXT_LIMIT, DataType
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
@@ -46,7 +46,7 @@ _JOINS = 4
 """How many joins of ``MAX_JOINED_ROWS`` rows each may meet at one step."""
 
 
-def require_rows(rows: Rows) -> None:
+def require_rows(rows: PlanNode) -> None:
     """Refuse a plan with a step at which there are too many rows of one unit."""
     if made(rows) > _JOINS * MAX_JOINED_ROWS:
         raise too_many(made(rows))
@@ -54,7 +54,7 @@ def require_rows(rows: Rows) -> None:
         require_rows(below)
 
 
-def made(rows: Rows) -> int:
+def made(rows: PlanNode) -> int:
     """Rows that steps make of one unit; those that a person has in a table are not made."""
     match rows:
         case JoinedByKey(left, right):
@@ -67,7 +67,7 @@ def made(rows: Rows) -> int:
 
 
 def require_room(
-    rows: Rows, keys: KeySet | DiscoveredKeys, aggregates: Iterable[Aggregate]
+    rows: PlanNode, keys: KeySet | DiscoveredKeys, aggregates: Iterable[Aggregate]
 ) -> None:
     """Refuse a question that would hold more text of one unit than any may."""
     counted = [
@@ -90,7 +90,7 @@ def require_room(
         )
 
 
-def _held(rows: Rows, named: frozenset[str]) -> Iterator[int]:
+def _held(rows: PlanNode, named: frozenset[str]) -> Iterator[int]:
     """What each step holds of its inputs, and of what it computes.
 
     Joins on another key are left out: how many rows they let through is the owner's declaration.
@@ -103,7 +103,7 @@ def _held(rows: Rows, named: frozenset[str]) -> Iterator[int]:
         yield from _held(below, named)
 
 
-def _lengths(rows: Rows) -> dict[str, int]:
+def _lengths(rows: PlanNode) -> dict[str, int]:
     """The letters of each column that rows have."""
     if isinstance(rows, Scan):
         return {rows.column(name): field.domain.letters for name, field in rows.fields.items()}

@@ -16,7 +16,7 @@ from dataclasses import fields
 from discreet.core.errors import InvalidParameter
 from discreet.relational.aggregates.measures import Measure, Ranks
 from discreet.relational.plan.keys import KeySet
-from discreet.relational.plan.nodes import Rows, UnionAll
+from discreet.relational.plan.nodes import PlanNode, UnionAll
 from discreet.relational.plan.query import Query
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
 
@@ -75,7 +75,7 @@ def require_statement(text: str) -> str:
     return text
 
 
-def _rows_size(rows: Rows, sizes: dict[str, int]) -> int:
+def _rows_size(rows: PlanNode, sizes: dict[str, int]) -> int:
     """The size of all expressions of a plan; ``sizes`` learns that of every computed column."""
     total = sum(_rows_size(below, sizes) for below in rows.inputs)
     for names, expressions in _columns(rows):
@@ -89,7 +89,7 @@ def _rows_size(rows: Rows, sizes: dict[str, int]) -> int:
     return total + sum(_parts_size(part, sizes) for part in others)
 
 
-def _columns(rows: Rows) -> Iterable[tuple[list[str], tuple[Expression, ...]]]:
+def _columns(rows: PlanNode) -> Iterable[tuple[list[str], tuple[Expression, ...]]]:
     """Names and expressions of the columns that a step computes."""
     names = [output.name for output in getattr(rows, "outputs", ())]
     if isinstance(rows, UnionAll):

@@ -21,7 +21,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import exact
 from discreet.relational.compile.compiler import Compiler, step_text
 from discreet.relational.compile.dialect import Dialect
-from discreet.relational.plan.nodes import Output, Rows
+from discreet.relational.plan.nodes import Output, PlanNode
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import LARGEST_WHOLE, DataType
 from discreet.relational.types.expression import Column
@@ -227,7 +227,7 @@ class Latest(Earliest):
 
 
 @dataclass(frozen=True)
-class PerPerson(Rows):
+class PerPerson(PlanNode):
     """One row for each person who has any, with features of this person's rows.
 
     ``rows`` are bounded to ``limit`` for each person. ``identifier`` is the column in which the
@@ -235,7 +235,7 @@ class PerPerson(Rows):
     """
 
     prefix: str
-    rows: Rows
+    rows: PlanNode
     limit: int
     named: Column
     features: tuple[Feature, ...]
@@ -261,7 +261,7 @@ class PerPerson(Rows):
         return (*self.outputs, Output(f"{self.prefix}.person", self.named.domain))
 
     @property
-    def inputs(self) -> tuple[Rows, ...]:
+    def inputs(self) -> tuple[PlanNode, ...]:
         return (self.rows,)
 
     def label(self) -> str:

@@ -54,7 +54,7 @@ class Route:
 
 
 @dataclass(frozen=True)
-class Rows(ABC):
+class PlanNode(ABC):
     """Rows of a table or of a step."""
 
     @property
@@ -84,7 +84,7 @@ class Rows(ABC):
 
     @property
     @abstractmethod
-    def inputs(self) -> tuple[Rows, ...]:
+    def inputs(self) -> tuple[PlanNode, ...]:
         """The steps below."""
 
     @abstractmethod
@@ -93,7 +93,7 @@ class Rows(ABC):
 
 
 @dataclass(frozen=True)
-class Scan(Rows):
+class Scan(PlanNode):
     """A private or public table, cleaned as declared.
 
     ``identifier`` is set for people's rows; ``identity`` is the type in which it is stored.
@@ -125,7 +125,7 @@ class Scan(Rows):
         return f"{self.prefix}!" if self.identifier else None
 
     @property
-    def inputs(self) -> tuple[Rows, ...]:
+    def inputs(self) -> tuple[PlanNode, ...]:
         return ()
 
     def column(self, name: str) -> str:
@@ -146,10 +146,10 @@ class Scan(Rows):
 
 
 @dataclass(frozen=True)
-class Filtered(Rows):
+class Filtered(PlanNode):
     """Rows for which a condition is true."""
 
-    rows: Rows
+    rows: PlanNode
     condition: Expression
 
     @property
@@ -162,7 +162,7 @@ class Filtered(Rows):
         return self.rows.owner
 
     @property
-    def inputs(self) -> tuple[Rows, ...]:
+    def inputs(self) -> tuple[PlanNode, ...]:
         return (self.rows,)
 
     def label(self) -> str:
@@ -170,14 +170,14 @@ class Filtered(Rows):
 
 
 @dataclass(frozen=True)
-class JoinedPeople(Rows):
+class JoinedPeople(PlanNode):
     """Rows of two private tables that belong to the same person and agree on the pairs ``on``.
 
     The person stays the unit.
     """
 
-    left: Rows
-    right: Rows
+    left: PlanNode
+    right: PlanNode
     kind: JoinKind
     on: tuple[tuple[Expression, Expression], ...] = ()
 
@@ -193,7 +193,7 @@ class JoinedPeople(Rows):
         return self.left.owner
 
     @property
-    def inputs(self) -> tuple[Rows, ...]:
+    def inputs(self) -> tuple[PlanNode, ...]:
         return (self.left, self.right)
 
     def label(self) -> str:
@@ -211,11 +211,11 @@ class Output:
 
 
 @dataclass(frozen=True)
-class UnionAll(Rows):
+class UnionAll(PlanNode):
     """All rows of several branches, each giving the expressions of the common columns."""
 
     prefix: str
-    branches: tuple[tuple[Rows, tuple[Expression, ...]], ...]
+    branches: tuple[tuple[PlanNode, tuple[Expression, ...]], ...]
     outputs: tuple[Output, ...]
 
     @property
@@ -232,7 +232,7 @@ class UnionAll(Rows):
         return f"{self.prefix}!" if owned else None
 
     @property
-    def inputs(self) -> tuple[Rows, ...]:
+    def inputs(self) -> tuple[PlanNode, ...]:
         return tuple(rows for rows, _ in self.branches)
 
     def label(self) -> str:
@@ -240,11 +240,11 @@ class UnionAll(Rows):
 
 
 @dataclass(frozen=True)
-class Distinct(Rows):
+class Distinct(PlanNode):
     """Each combination of values once. Rows no longer belong to one person."""
 
     prefix: str
-    rows: Rows
+    rows: PlanNode
     expressions: tuple[Expression, ...]
     outputs: tuple[Output, ...]
 
@@ -259,21 +259,21 @@ class Distinct(Rows):
         return None
 
     @property
-    def inputs(self) -> tuple[Rows, ...]:
+    def inputs(self) -> tuple[PlanNode, ...]:
         return (self.rows,)
 
     def label(self) -> str:
         return "distinct"
 
 
-def owned_inputs(rows: Rows) -> tuple[Rows, ...]:
+def owned_inputs(rows: PlanNode) -> tuple[PlanNode, ...]:
     """The inputs whose identifier is that of every row: not the right side of a LEFT JOIN."""
     if isinstance(rows, JoinedPeople):
         return rows.inputs if rows.kind is JoinKind.INNER else rows.inputs[:1]
     return tuple(below for below in rows.inputs if rows.owner and below.owner == rows.owner)
 
 
-def identifies(column: str, rows: Rows) -> bool:
+def identifies(column: str, rows: PlanNode) -> bool:
     """Whether a column holds, in every row, the identifier of the person whose row it is."""
     if isinstance(rows, Scan):
         direct = rows.identifier is not None and rows.route is None
@@ -283,7 +283,7 @@ def identifies(column: str, rows: Rows) -> bool:
     return any(identifies(column, below) for below in owned_inputs(rows))
 
 
-def field_of(column: str, rows: Rows) -> tuple[Scan, Field] | None:
+def field_of(column: str, rows: PlanNode) -> tuple[Scan, Field] | None:
     """The table and field that a unique name stands for; None for computed columns."""
     for scan in scans(rows):
         field = scan.field(column)
@@ -292,14 +292,14 @@ def field_of(column: str, rows: Rows) -> tuple[Scan, Field] | None:
     return None
 
 
-def scans(rows: Rows) -> list[Scan]:
+def scans(rows: PlanNode) -> list[Scan]:
     """The tables that a plan reads, from left to right."""
     if isinstance(rows, Scan):
         return [rows]
     return [scan for below in rows.inputs for scan in scans(below)]
 
 
-def columns_of(rows: Rows) -> dict[str, DataType]:
+def columns_of(rows: PlanNode) -> dict[str, DataType]:
     """The columns that rows have, owners apart: those a step computes, or all that came below."""
     if isinstance(rows, Scan):
         return {rows.column(name): field.domain.kind for name, field in rows.fields.items()}

@@ -12,7 +12,7 @@ from discreet.core.unit import PrivacyUnit
 from discreet.relational.aggregates.aggregate import Aggregate
 from discreet.relational.limits.memory import require_room, require_rows, require_short
 from discreet.relational.plan.keys import DiscoveredKeys, KeySet
-from discreet.relational.plan.nodes import Rows
+from discreet.relational.plan.nodes import PlanNode
 from discreet.relational.types.expression import Expression
 
 
@@ -55,7 +55,7 @@ class Order:
 class Query:
     """What is asked. ``key_places`` says which block and place each ``key`` column is."""
 
-    rows: Rows
+    rows: PlanNode
     unit: PrivacyUnit
     keys: KeySet | DiscoveredKeys
     key_places: tuple[tuple[int, int], ...]

@@ -18,7 +18,7 @@ from discreet.core.events.event import Event
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.bounding.partition_filter import Assignment, PartitionFilter
 from discreet.relational.database import Database
-from discreet.relational.plan.nodes import JoinedPeople, JoinKind, Rows, Scan, scans
+from discreet.relational.plan.nodes import JoinedPeople, JoinKind, PlanNode, Scan, scans
 from discreet.relational.plan.query import Query
 from discreet.relational.sql.translate import query_from
 from discreet.relational.types.expression import Column, Expression, columns, substitute
@@ -37,7 +37,7 @@ class Division:
     values: tuple[object, ...]
     keeping: Assignment
 
-    def kept(self, scan: Scan, rows: Rows, value: object) -> PartitionFilter:
+    def kept(self, scan: Scan, rows: PlanNode, value: object) -> PartitionFilter:
         """One part of what a scan reads."""
         own = {
             name: Column(scan.column(name.removeprefix(f"{self.prefix}.")), domain)
@@ -103,15 +103,15 @@ class Scope:
                 remedy="In a part of a table under Replace no sampling is priced.",
             )
 
-    def _restricted(self, scan: Scan) -> Rows:
-        rows: Rows = scan
+    def _restricted(self, scan: Scan) -> PlanNode:
+        rows: PlanNode = scan
         for division, value in self.within:
             if division.table == scan.table:
                 rows = division.kept(scan, rows, value)
         return rows
 
 
-def confined(rows: Rows) -> bool:
+def confined(rows: PlanNode) -> bool:
     """Whether nobody without rows in the part can change these rows.
 
     A join on the person has no rows of people who are missing on one side; a left join, on the
@@ -127,13 +127,13 @@ def confined(rows: Rows) -> bool:
     return all(map(confined, rows.inputs))
 
 
-def rebuilt(rows: Rows, change: Callable[[Scan], Rows]) -> Rows:
+def rebuilt(rows: PlanNode, change: Callable[[Scan], PlanNode]) -> PlanNode:
     """The same plan on other scans."""
     if isinstance(rows, Scan):
         return change(rows)
 
     def within(value: Any) -> Any:
-        if isinstance(value, Rows):
+        if isinstance(value, PlanNode):
             return rebuilt(value, change)
         return tuple(map(within, value)) if type(value) is tuple else value
 

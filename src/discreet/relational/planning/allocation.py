@@ -51,7 +51,7 @@ class WeightedMeasure:
 
 
 @dataclass(frozen=True)
-class RankChoice:
+class QuantileChoice:
     """Quantiles to be chosen by rank: how far one unit moves ranks, and how much they matter.
 
     Several levels of one column share their epsilon over ``rounds`` equal parts.
@@ -138,7 +138,7 @@ SEPARATE = SeparateSplit()
 
 def allocate(
     parts: Sequence[WeightedMeasure],
-    choices: Sequence[RankChoice],
+    choices: Sequence[QuantileChoice],
     spend: Guarantee,
     randomness: Source = SYSTEM,
     split: Split = SEPARATE,
@@ -168,7 +168,7 @@ def _positive(name: str, value: object) -> Fraction:
     return exact(positive(name, exact(value)))  # type: ignore[arg-type]
 
 
-def _weights(parts: Sequence[WeightedMeasure], choices: Sequence[RankChoice]) -> list[float]:
+def _weights(parts: Sequence[WeightedMeasure], choices: Sequence[QuantileChoice]) -> list[float]:
     return [*(part.weight for part in parts), *(choice.weight for choice in choices)]
 
 
@@ -180,7 +180,7 @@ def shares(weights: Sequence[float], power: float) -> list[Fraction]:
 
 def _pure(
     parts: Sequence[WeightedMeasure],
-    choices: Sequence[RankChoice],
+    choices: Sequence[QuantileChoice],
     epsilon: Fraction,
     randomness: Source,
     split: Split,
@@ -206,7 +206,7 @@ def _laplace(part: WeightedMeasure, epsilon: Fraction, randomness: Source) -> No
 
 def _approximate(
     parts: Sequence[WeightedMeasure],
-    choices: Sequence[RankChoice],
+    choices: Sequence[QuantileChoice],
     spend: ApproxDP,
     randomness: Source,
     split: Split,
@@ -250,7 +250,7 @@ def _joint(
 
 def _concentrated(
     parts: Sequence[WeightedMeasure],
-    choices: Sequence[RankChoice],
+    choices: Sequence[QuantileChoice],
     rho: Fraction,
     randomness: Source,
     split: Split,
@@ -274,13 +274,13 @@ def _concentrated(
     return Allocation(tuple(noised), chosen, compose(tuple(n.mechanism.event for n in noised)))
 
 
-def _pure_choice(choice: RankChoice, epsilon: Fraction) -> Fraction:
+def _pure_choice(choice: QuantileChoice, epsilon: Fraction) -> Fraction:
     """Epsilon in one group: a unit with r rows in it loses r/most of that, ``rows`` in all."""
     contributions = choice.contributions
     return epsilon * Fraction(contributions.most, contributions.rows * contributions.swaps)
 
 
-def _concentrated_choice(choice: RankChoice, rho: Fraction) -> Fraction:
+def _concentrated_choice(choice: QuantileChoice, rho: Fraction) -> Fraction:
     """Epsilon in one group, rounded down, at the cheaper of two prices that hold.
 
     Either one exponential mechanism with all of a unit's rows in one group's share, or one for

@@ -30,7 +30,7 @@ from discreet.relational.plan.query import Query
 from discreet.relational.planning.allocation import (
     SEPARATE,
     Allocation,
-    RankChoice,
+    QuantileChoice,
     WeightedMeasure,
     allocate,
     relative_variance,
@@ -158,7 +158,7 @@ class PlannedBatch:
             ]
         )
 
-    def _counted(self, power: int) -> tuple[list[float], list[tuple[RankChoice, ...]]]:
+    def _counted(self, power: int) -> tuple[list[float], list[tuple[QuantileChoice, ...]]]:
         """Parts and choices by what their error counts: cells, and shares if asked alone."""
         counted, chosen = [0.0] * len(self._first), []
         for planned, slots, factor in zip(self._alone, self.slots, self.importance, strict=True):
@@ -174,7 +174,7 @@ class PlannedBatch:
         return counted, chosen
 
     @cached_property
-    def _choices(self) -> list[tuple[RankChoice, ...]]:
+    def _choices(self) -> list[tuple[QuantileChoice, ...]]:
         """What is chosen by rank, question by question."""
         concentrated = isinstance(self.spend, ZCDP | ApproxZCDP | RenyiDP)
         return self._counted(1 if concentrated else 2)[1]

@@ -28,7 +28,7 @@ from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.identity.identity import canonical_text
 from discreet.relational.plan.keys import MAX_CELLS, Block, KeySet
-from discreet.relational.plan.nodes import Distinct, Filtered, Rows, Scan, UnionAll
+from discreet.relational.plan.nodes import Distinct, Filtered, PlanNode, Scan, UnionAll
 from discreet.relational.plan.query import Query
 from discreet.relational.planning.allocation import (
     Noised,
@@ -112,7 +112,7 @@ def families(parts: Sequence[tuple[Query, Linear, bool]]) -> tuple[RelatedMeasur
     )
 
 
-def _steady(rows: Rows) -> bool:
+def _steady(rows: PlanNode) -> bool:
     """Whether the rows are the same whatever is asked about them."""
     steps = (Scan, Filtered, JoinedPublic, UnionAll, Distinct, PartitionFilter)
     return isinstance(rows, steps) and all(map(_steady, rows.inputs))

@@ -17,7 +17,7 @@ from discreet.relational.aggregates.count import Count
 from discreet.relational.aggregates.measures import CountRows
 from discreet.relational.functions.comparison import GREATER, GREATER_EQUAL, LESS
 from discreet.relational.plan.keys import Block, KeySet
-from discreet.relational.plan.nodes import Field, Rows, Scan, scans
+from discreet.relational.plan.nodes import Field, PlanNode, Scan, scans
 from discreet.relational.plan.query import AggregateOutput, KeyOutput, Query
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
@@ -116,7 +116,7 @@ def bounds_question(table: Query, name: str) -> tuple[Query, Magnitudes]:
     )
 
 
-def _column(rows: Rows, name: str) -> tuple[Scan, Field]:
+def _column(rows: PlanNode, name: str) -> tuple[Scan, Field]:
     (scan,) = scans(rows)
     field = scan.fields.get(name)
     if field is None or not field.domain.kind.is_number:

@@ -47,7 +47,7 @@ from discreet.relational.plan.query import Query
 from discreet.relational.planning.allocation import (
     Allocation,
     Noised,
-    RankChoice,
+    QuantileChoice,
     WeightedMeasure,
     allocate,
 )
@@ -174,10 +174,10 @@ class PlannedQuery:
         return tuple(tuple(sorted(group, key=lambda a: a.q)) for group in together.values())
 
     @cached_property
-    def choices(self) -> tuple[RankChoice, ...]:
+    def choices(self) -> tuple[QuantileChoice, ...]:
         """What each of them needs to know for the split."""
         return tuple(
-            RankChoice(self.contributions(group[0].ranks), float(len(group)), rounds(group))
+            QuantileChoice(self.contributions(group[0].ranks), float(len(group)), rounds(group))
             for group in self.choosing
         )
 

@@ -20,13 +20,13 @@ from discreet.relational.aggregates.arguments import both, bounds, where
 from discreet.relational.aggregates.function import Argument
 from discreet.relational.aggregates.measures import CountPeople, CountRows, CountValues, Ranks
 from discreet.relational.functions.logic import NOT
-from discreet.relational.plan.nodes import Rows, field_of, identifies
+from discreet.relational.plan.nodes import PlanNode, field_of, identifies
 from discreet.relational.schema.declarations import Number
 from discreet.relational.sql.aggregate_calls import AggregateCall, call_of
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.parsed import number
-from discreet.relational.sql.relation import Relation, unsupported
+from discreet.relational.sql.relation import SQLRelation, unsupported
 from discreet.relational.sql.undeclared import not_a_number, require_declared
 from discreet.relational.types.column_domain import ColumnDomain, require_bounds
 from discreet.relational.types.data_type import DataType
@@ -40,7 +40,7 @@ _STEPS = 1000
 class Aggregation:
     """Collects the aggregates of a question; the same one asked twice is found once."""
 
-    below: Relation
+    below: SQLRelation
     catalog: Catalog
     found: list[Aggregate] = field(default_factory=list)
 
@@ -72,7 +72,7 @@ class Aggregation:
 class _Reading:
     """Reads the arguments of one call over the rows below it, where a condition holds."""
 
-    below: Relation
+    below: SQLRelation
     call: AggregateCall
     condition: Expression | None
 
@@ -149,7 +149,7 @@ _READERS: Mapping[Argument, Callable[[_Reading, exp.Expression], object]] = {
 }
 
 
-def _step(value: Expression, low: int | float, high: int | float, rows: Rows) -> int | float:
+def _step(value: Expression, low: int | float, high: int | float, rows: PlanNode) -> int | float:
     """The declared spacing of candidates, or a public default."""
     declared = _declaration(value, rows)
     if isinstance(declared, Number) and declared.step is not None:
@@ -160,6 +160,6 @@ def _step(value: Expression, low: int | float, high: int | float, rows: Rows) ->
     return (high - low) / _STEPS or 1.0
 
 
-def _declaration(value: Expression, rows: Rows) -> object:
+def _declaration(value: Expression, rows: PlanNode) -> object:
     found = field_of(value.name, rows) if isinstance(value, Column) else None
     return None if found is None else found[1].declaration

@@ -28,11 +28,11 @@ from discreet.relational.plan.features import (
     Least,
     PerPerson,
 )
-from discreet.relational.plan.nodes import Filtered, Output, Rows, identifies
+from discreet.relational.plan.nodes import Filtered, Output, PlanNode, identifies
 from discreet.relational.sql.aggregate_calls import title
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
-from discreet.relational.sql.relation import Relation, Visible, unsupported
+from discreet.relational.sql.relation import SQLRelation, Visible, unsupported
 from discreet.relational.types.column_domain import require_bounds
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
@@ -41,8 +41,8 @@ _FEATURES = "Use COUNT, SUM, AVG, MIN, MAX, FIRST(x ORDER BY day) or LAST(x ORDE
 
 
 def features_from(
-    select: exp.Select, below: Relation, catalog: Catalog, prefix: Callable[[str], str]
-) -> Relation:
+    select: exp.Select, below: SQLRelation, catalog: Catalog, prefix: Callable[[str], str]
+) -> SQLRelation:
     """The rows of an inner query with aggregates: one for each person."""
     person = _person(catalog)
     aliases = {
@@ -58,14 +58,14 @@ def features_from(
     having = select.args.get("having")
     condition = None if having is None else made.released(having.this)
     rows = made.rows()
-    return Relation(rows if condition is None else _having(rows, condition), columns)
+    return SQLRelation(rows if condition is None else _having(rows, condition), columns)
 
 
 @dataclass
 class _Features:
     """Collects the features of one inner query, and the columns they read."""
 
-    below: Relation
+    below: SQLRelation
     named: Column
     aliases: Mapping[str, exp.Expression]
     limit: int
@@ -216,7 +216,7 @@ def _where(value: Expression, condition: Expression | None) -> Expression:
     return value if condition is None else Case(((condition, value),), Literal(None))
 
 
-def _having(rows: Rows, condition: Expression) -> Rows:
+def _having(rows: PlanNode, condition: Expression) -> PlanNode:
     if condition.domain.kind is not DataType.BOOLEAN:
         raise InvalidParameter(
             code="type_clash",
@@ -239,7 +239,7 @@ def _person(catalog: Catalog) -> Person:
 
 
 def _identifier(
-    select: exp.Select, below: Relation, aliases: Mapping[str, exp.Expression]
+    select: exp.Select, below: SQLRelation, aliases: Mapping[str, exp.Expression]
 ) -> Column:
     """The one key of GROUP BY, which must be the person's identifier."""
     group = select.args.get("group")

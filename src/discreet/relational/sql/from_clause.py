@@ -19,11 +19,11 @@ from discreet.relational.plan.nodes import Output, Route, Scan, UnionAll
 from discreet.relational.schema.table import Table
 from discreet.relational.sql.catalog import Catalog, require_table
 from discreet.relational.sql.joins import Joins, join_kind
-from discreet.relational.sql.relation import Relation, Steps, Visible, unsupported
+from discreet.relational.sql.relation import SQLRelation, Steps, Visible, unsupported
 from discreet.relational.types.column_domain import hull
 from discreet.relational.types.expression import Call, Column
 
-Inner = Callable[[exp.Expression, Mapping[str, Any]], Relation]
+Inner = Callable[[exp.Expression, Mapping[str, Any]], SQLRelation]
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Sources:
         self.steps = Steps(self.catalog)
         self._joins = Joins(self.catalog, self.steps)
 
-    def of(self, select: exp.Select, scope: Mapping[str, Any]) -> Relation:
+    def of(self, select: exp.Select, scope: Mapping[str, Any]) -> SQLRelation:
         """The rows of FROM and its joins."""
         clause = select.args.get("from_") or select.args.get("from")
         if clause is None:
@@ -53,7 +53,7 @@ class Sources:
             made = self._joins.joined(made, self._one(join.this, scope), join, kind)
         return made
 
-    def union(self, node: exp.Union, scope: Mapping[str, Any]) -> Relation:
+    def union(self, node: exp.Union, scope: Mapping[str, Any]) -> SQLRelation:
         """UNION ALL by position; plain UNION is UNION ALL and then DISTINCT."""
         for clause in ("order", "limit", "offset"):
             if node.args.get(clause):
@@ -96,7 +96,7 @@ class Sources:
             )
             for place, side in enumerate((left, right))
         )
-        made = Relation(
+        made = SQLRelation(
             UnionAll(prefix, branches, outputs),
             tuple(
                 Visible("", column.name, Column(output.name, output.domain))
@@ -105,7 +105,7 @@ class Sources:
         )
         return self.steps.distinct(made) if node.args.get("distinct") else made
 
-    def _one(self, node: exp.Expression, scope: Mapping[str, Any]) -> Relation:
+    def _one(self, node: exp.Expression, scope: Mapping[str, Any]) -> SQLRelation:
         require_plain(node)
         if isinstance(node, exp.Subquery):
             return _renamed(self.inner(node.this, scope), node.alias)
@@ -128,7 +128,7 @@ class Sources:
             return _renamed(self.inner(query, outer), node.alias or node.name)
         return self._scan(node.name, node.alias or node.name)
 
-    def _scan(self, name: str, alias: str) -> Relation:
+    def _scan(self, name: str, alias: str) -> SQLRelation:
         entry = require_table(name, self.catalog)
         prefix = self.steps.prefix(entry.name)
         identifier, route = None, None
@@ -148,7 +148,7 @@ class Sources:
             route=route,
             identity=self.catalog.identity(entry),
         )
-        return Relation(
+        return SQLRelation(
             scan,
             tuple(
                 Visible(alias, column.name, Column(scan.column(column.name), column.domain))
@@ -173,5 +173,7 @@ def require_plain(node: exp.Expression) -> None:
                 )
 
 
-def _renamed(made: Relation, alias: str) -> Relation:
-    return Relation(made.rows, tuple(replace(column, qualifier=alias) for column in made.columns))
+def _renamed(made: SQLRelation, alias: str) -> SQLRelation:
+    return SQLRelation(
+        made.rows, tuple(replace(column, qualifier=alias) for column in made.columns)
+    )

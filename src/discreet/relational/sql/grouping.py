@@ -12,11 +12,11 @@ from sqlglot import exp
 
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.relational.plan.keys import MAX_VALUES, Block, DiscoveredKeys, KeySet, not_finite
-from discreet.relational.plan.nodes import Rows, Scan, field_of, scans
+from discreet.relational.plan.nodes import PlanNode, Scan, field_of, scans
 from discreet.relational.schema.declarations import Category, Discovered
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
-from discreet.relational.sql.relation import Relation, unsupported
+from discreet.relational.sql.relation import SQLRelation, unsupported
 from discreet.relational.sql.undeclared import undeclared
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.expression import Column, Expression, columns, possible_values
@@ -26,7 +26,7 @@ from discreet.relational.types.expression import Column, Expression, columns, po
 class Grouping:
     """The keys of a question, in the order of GROUP BY."""
 
-    below: Relation
+    below: SQLRelation
     expressions: tuple[Expression, ...]
     keys: KeySet | DiscoveredKeys
     places: tuple[tuple[int, int], ...]
@@ -35,7 +35,7 @@ class Grouping:
     def of(
         cls,
         select: exp.Select,
-        below: Relation,
+        below: SQLRelation,
         aliases: Mapping[str, exp.Expression],
         catalog: Catalog,
     ) -> Grouping:
@@ -79,7 +79,7 @@ class Grouping:
 def _meant(
     node: exp.Expression,
     select: exp.Select,
-    below: Relation,
+    below: SQLRelation,
     aliases: Mapping[str, exp.Expression],
 ) -> exp.Expression:
     """The expression behind ``GROUP BY 1`` or ``GROUP BY alias``."""
@@ -102,7 +102,7 @@ def _meant(
 
 
 def _discovered(
-    expressions: tuple[Expression, ...], names: list[str], rows: Rows
+    expressions: tuple[Expression, ...], names: list[str], rows: PlanNode
 ) -> DiscoveredKeys | None:
     """The keys to be discovered, where one of them has no list and comes from such a column.
 
@@ -131,7 +131,7 @@ def _discovered(
 
 
 def _blocks(
-    expressions: tuple[Expression, ...], names: list[str], rows: Rows, catalog: Catalog
+    expressions: tuple[Expression, ...], names: list[str], rows: PlanNode, catalog: Catalog
 ) -> tuple[KeySet, tuple[tuple[int, int], ...]]:
     """One block per key; the columns of one public table share a block."""
     publics: dict[str, list[int]] = {}
@@ -169,7 +169,7 @@ def _blocks(
     return KeySet(tuple(blocks)), tuple(places[number] for number in range(len(expressions)))
 
 
-def _values(expression: Expression, name: str, rows: Rows) -> tuple[object, ...]:
+def _values(expression: Expression, name: str, rows: PlanNode) -> tuple[object, ...]:
     """The list of values, with NULL where the owner declared it as a key."""
     found = field_of(expression.name, rows) if isinstance(expression, Column) else None
     if found is not None and isinstance(found[1].declaration, Category):
@@ -199,7 +199,7 @@ def _values(expression: Expression, name: str, rows: Rows) -> tuple[object, ...]
     return values
 
 
-def _public_scan(expression: Expression, rows: Rows) -> Scan | None:
+def _public_scan(expression: Expression, rows: PlanNode) -> Scan | None:
     found = field_of(expression.name, rows) if isinstance(expression, Column) else None
     return None if found is None or found[0].private else found[0]
 

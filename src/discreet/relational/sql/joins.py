@@ -29,7 +29,7 @@ from discreet.relational.plan.nodes import (
     Filtered,
     JoinedPeople,
     JoinKind,
-    Rows,
+    PlanNode,
     Scan,
     field_of,
     identifies,
@@ -37,7 +37,7 @@ from discreet.relational.plan.nodes import (
 from discreet.relational.schema.table import Table
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
-from discreet.relational.sql.relation import Relation, Steps, Visible, unsupported
+from discreet.relational.sql.relation import SQLRelation, Steps, Visible, unsupported
 from discreet.relational.types.expression import Call, Column, Expression, columns
 
 
@@ -48,9 +48,11 @@ class Joins:
     catalog: Catalog
     steps: Steps
 
-    def joined(self, left: Relation, right: Relation, join: exp.Join, kind: JoinKind) -> Relation:
+    def joined(
+        self, left: SQLRelation, right: SQLRelation, join: exp.Join, kind: JoinKind
+    ) -> SQLRelation:
         """Rows of both sides, with the stability of the way in which they are joined."""
-        both = Relation(left.rows, (*left.columns, *right.columns))
+        both = SQLRelation(left.rows, (*left.columns, *right.columns))
         pairs, rest, visible = self._conditions(left, right, both, join)
         left_private, right_private = left.rows.stability != 0, right.rows.stability != 0
         if left_private and right_private:
@@ -62,7 +64,7 @@ class Joins:
                     remedy="Write JOIN, or compute features of the right side per person first.",
                 )
             more = tuple(pair for pair in pairs if not owners(*pair, left.rows, right.rows))
-            rows: Rows = JoinedPeople(*before_people(left.rows, right.rows), kind, more)
+            rows: PlanNode = JoinedPeople(*before_people(left.rows, right.rows), kind, more)
         elif right_private:
             if kind is JoinKind.LEFT:
                 raise unsupported(
@@ -72,12 +74,14 @@ class Joins:
             rows = self._public(right.rows, left, [(b, a) for a, b in pairs], kind)
         else:
             rows = self._public(left.rows, right, pairs, kind)
-        return Relation(_filtered(rows, rest, kind), visible)
+        return SQLRelation(_filtered(rows, rest, kind), visible)
 
-    def _by_key(self, left: Relation, right: Relation, join: exp.Join, kind: JoinKind) -> Relation:
+    def _by_key(
+        self, left: SQLRelation, right: SQLRelation, join: exp.Join, kind: JoinKind
+    ) -> SQLRelation:
         """Private rows joined on another key: both sides bounded by person, then cut by key."""
         left, right = self.steps.disowned(left), self.steps.disowned(right)
-        both = Relation(left.rows, (*left.columns, *right.columns))
+        both = SQLRelation(left.rows, (*left.columns, *right.columns))
         pairs, _, _ = self._conditions(left, right, both, join)
         if not pairs:
             raise no_equality()
@@ -85,26 +89,28 @@ class Joins:
         right = self._truncated(right, tuple(b for _, b in pairs), JoinKind.INNER)
         assert isinstance(left.rows, Truncated)
         assert isinstance(right.rows, Truncated)
-        both = Relation(left.rows, (*left.columns, *right.columns))
+        both = SQLRelation(left.rows, (*left.columns, *right.columns))
         _, rest, visible = self._conditions(left, right, both, join)
-        rows: Rows = JoinedByKey(left.rows, right.rows, kind)
-        return Relation(_filtered(rows, rest, kind), visible)
+        rows: PlanNode = JoinedByKey(left.rows, right.rows, kind)
+        return SQLRelation(_filtered(rows, rest, kind), visible)
 
-    def _truncated(self, made: Relation, keys: tuple[Expression, ...], kind: JoinKind) -> Relation:
+    def _truncated(
+        self, made: SQLRelation, keys: tuple[Expression, ...], kind: JoinKind
+    ) -> SQLRelation:
         limit = limit_of(keys, made, self.catalog)
 
-        def truncated(prefix: str, rows: Rows, expressions: Any, outputs: Any) -> Truncated:
+        def truncated(prefix: str, rows: PlanNode, expressions: Any, outputs: Any) -> Truncated:
             return Truncated(prefix, rows, keys, limit, kind, expressions, outputs)
 
         return self.steps.computed(made, "truncated", truncated)
 
     def _public(
         self,
-        rows: Rows,
-        public: Relation,
+        rows: PlanNode,
+        public: SQLRelation,
         pairs: list[tuple[Expression, Expression]],
         kind: JoinKind,
-    ) -> Rows:
+    ) -> PlanNode:
         scan = public.rows
         if not isinstance(scan, Scan):
             raise unsupported(
@@ -116,7 +122,7 @@ class Joins:
         return JoinedPublic(rows, scan, tuple(pairs), partners, kind)
 
     def _conditions(
-        self, left: Relation, right: Relation, both: Relation, join: exp.Join
+        self, left: SQLRelation, right: SQLRelation, both: SQLRelation, join: exp.Join
     ) -> tuple[list[tuple[Expression, Expression]], list[Expression], tuple[Visible, ...]]:
         """Equalities between the sides, other conditions, and the columns seen afterwards."""
         pairs: list[tuple[Expression, Expression]] = []
@@ -137,7 +143,7 @@ class Joins:
         return pairs, rest, visible
 
     def _pair(
-        self, condition: exp.Expression, left: Relation, right: Relation, both: Relation
+        self, condition: exp.Expression, left: SQLRelation, right: SQLRelation, both: SQLRelation
     ) -> tuple[Expression, Expression] | None:
         if not isinstance(condition, exp.EQ):
             return None
@@ -150,18 +156,18 @@ class Joins:
 
 
 def _same_people(
-    left: Relation, right: Relation, pairs: list[tuple[Expression, Expression]]
+    left: SQLRelation, right: SQLRelation, pairs: list[tuple[Expression, Expression]]
 ) -> bool:
     """Whether a join compares the people of both sides, or the key that leads to them."""
     owned = bool(left.rows.owner and right.rows.owner)
     return owned and any(_people(left, right, pair) for pair in pairs)
 
 
-def _people(left: Relation, right: Relation, pair: tuple[Expression, Expression]) -> bool:
+def _people(left: SQLRelation, right: SQLRelation, pair: tuple[Expression, Expression]) -> bool:
     return owners(*pair, left.rows, right.rows) or routed(*pair, left.rows, right.rows)
 
 
-def _filtered(rows: Rows, conditions: list[Expression], kind: JoinKind) -> Rows:
+def _filtered(rows: PlanNode, conditions: list[Expression], kind: JoinKind) -> PlanNode:
     """Rows of a join that satisfy what else ON says."""
     if conditions and kind is JoinKind.LEFT:
         raise unsupported(
@@ -204,14 +210,14 @@ def conjuncts(node: exp.Expression) -> list[exp.Expression]:
     return [node]
 
 
-def within(expression: Expression, relation: Relation) -> bool:
+def within(expression: Expression, relation: SQLRelation) -> bool:
     """Whether an expression reads columns of one side, and no others."""
     used = columns(expression)
     seen = frozenset().union(*(columns(column.expression) for column in relation.columns))
     return bool(used) and used <= seen
 
 
-def owners(left: Expression, right: Expression, a: Rows, b: Rows) -> bool:
+def owners(left: Expression, right: Expression, a: PlanNode, b: PlanNode) -> bool:
     """Whether two expressions are the identifiers of the two sides."""
     return (
         isinstance(left, Column)
@@ -221,7 +227,7 @@ def owners(left: Expression, right: Expression, a: Rows, b: Rows) -> bool:
     )
 
 
-def routed(left: Expression, right: Expression, a: Rows, b: Rows) -> bool:
+def routed(left: Expression, right: Expression, a: PlanNode, b: PlanNode) -> bool:
     """Whether two columns are the key by which one side reaches the person through the other."""
     for scan, other, own, met in ((a, b, left, right), (b, a, right, left)):
         if (
@@ -236,7 +242,7 @@ def routed(left: Expression, right: Expression, a: Rows, b: Rows) -> bool:
     return False
 
 
-def limit_of(keys: Sequence[Expression], side: Relation, catalog: Catalog) -> int:
+def limit_of(keys: Sequence[Expression], side: SQLRelation, catalog: Catalog) -> int:
     """The most rows of one side that may share their values of ``keys``.
 
     A combination of columns has at most as many rows as any of them, so the least bound that
@@ -258,7 +264,7 @@ def limit_of(keys: Sequence[Expression], side: Relation, catalog: Catalog) -> in
     raise _missing({table: sorted(named) for table, named in by_table.items()})
 
 
-def origin(expression: Expression, rows: Rows) -> tuple[Scan, str] | None:
+def origin(expression: Expression, rows: PlanNode) -> tuple[Scan, str] | None:
     """The private table and column that an expression only repeats or converts."""
     if isinstance(expression, Call) and expression.function == cast(expression.domain.kind):
         return origin(expression.args[0], rows)

@@ -17,7 +17,7 @@ from sqlglot import exp
 from discreet.core.errors import InvalidParameter
 from discreet.core.unit import Person, add_remove
 from discreet.relational.bounding.person_rows import Bounded
-from discreet.relational.plan.nodes import Distinct, Output, Rows
+from discreet.relational.plan.nodes import Distinct, Output, PlanNode
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.types.expression import Column, Expression
 
@@ -34,10 +34,10 @@ class Visible:
 
 
 @dataclass(frozen=True)
-class Relation:
+class SQLRelation:
     """Rows and their visible columns."""
 
-    rows: Rows
+    rows: PlanNode
     columns: tuple[Visible, ...]
 
     def resolve(self, node: exp.Column) -> Expression:
@@ -89,7 +89,7 @@ class Steps:
             )
         return f"{self._made}#{word}"
 
-    def computed(self, made: Relation, word: str, step: Callable[..., Rows]) -> Relation:
+    def computed(self, made: SQLRelation, word: str, step: Callable[..., PlanNode]) -> SQLRelation:
         """Rows after a step that computes every visible column anew."""
         prefix = self.prefix(word)
         outputs = tuple(
@@ -97,7 +97,7 @@ class Steps:
             for place, column in enumerate(made.columns)
         )
         rows = step(prefix, made.rows, tuple(column.expression for column in made.columns), outputs)
-        return Relation(
+        return SQLRelation(
             rows,
             tuple(
                 replace(column, expression=Column(output.name, output.domain))
@@ -105,7 +105,7 @@ class Steps:
             ),
         )
 
-    def disowned(self, made: Relation) -> Relation:
+    def disowned(self, made: SQLRelation) -> SQLRelation:
         """At most R rows of each person, so that what follows need not know whose they are."""
         if not made.rows.owner:
             return made
@@ -113,12 +113,12 @@ class Steps:
         assert isinstance(person, Person)
         limit = person.rows()
 
-        def bounded(prefix: str, rows: Rows, expressions: Any, outputs: Any) -> Bounded:
+        def bounded(prefix: str, rows: PlanNode, expressions: Any, outputs: Any) -> Bounded:
             return Bounded(prefix, rows, limit, expressions, outputs)
 
         return self.computed(made, "bounded", bounded)
 
-    def distinct(self, made: Relation) -> Relation:
+    def distinct(self, made: SQLRelation) -> SQLRelation:
         """Each combination once; a person's rows are bounded first, since rows lose their owner."""
         below = self.disowned(made) if made.rows.owner else made
         return self.computed(below, "distinct", Distinct)

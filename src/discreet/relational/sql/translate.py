@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
 from discreet.relational.plan.keys import KeySet
-from discreet.relational.plan.nodes import Filtered, Rows
+from discreet.relational.plan.nodes import Filtered, PlanNode
 from discreet.relational.plan.query import (
     AggregateOutput,
     DerivedOutput,
@@ -31,7 +31,7 @@ from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.features import features_from
 from discreet.relational.sql.from_clause import Sources, require_plain
 from discreet.relational.sql.grouping import Grouping
-from discreet.relational.sql.relation import Relation, Visible, unsupported
+from discreet.relational.sql.relation import SQLRelation, Visible, unsupported
 from discreet.relational.sql.statement import flattened, parse, written_out
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
@@ -72,7 +72,7 @@ class _Translation:
     def __post_init__(self) -> None:
         self.sources = Sources(self.catalog, self.relation)
 
-    def relation(self, select: exp.Expression, scope: Mapping[str, Any]) -> Relation:
+    def relation(self, select: exp.Expression, scope: Mapping[str, Any]) -> SQLRelation:
         """A query whose rows are asked about: without aggregates, or grouped by the person."""
         if isinstance(select, exp.Subquery):
             require_plain(select)
@@ -97,13 +97,13 @@ class _Translation:
         columns: list[Visible] = []
         for item in select.expressions:
             columns.extend(self._items(item, below))
-        made = Relation(below.rows, tuple(columns))
+        made = SQLRelation(below.rows, tuple(columns))
         distinct = select.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             raise unsupported(construct="DISTINCT ON", remedy="It would choose among private rows.")
         return self.sources.steps.distinct(made) if select.args.get("distinct") else made
 
-    def _features(self, select: exp.Select, scope: Mapping[str, Any]) -> Relation:
+    def _features(self, select: exp.Select, scope: Mapping[str, Any]) -> SQLRelation:
         """An inner query grouped by the person."""
         if select.args.get("distinct"):
             raise unsupported(
@@ -182,7 +182,7 @@ class _Translation:
             inner[table.alias.lower()] = (table.this, dict(inner))
         return inner
 
-    def _from(self, select: exp.Select, scope: Mapping[str, Any]) -> Relation:
+    def _from(self, select: exp.Select, scope: Mapping[str, Any]) -> SQLRelation:
         made = self.sources.of(select, scope)
         where = select.args.get("where")
         if where is None:
@@ -197,7 +197,7 @@ class _Translation:
             )
         return replace(made, rows=_kept(made.rows, condition))
 
-    def _items(self, item: exp.Expression, below: Relation) -> list[Visible]:
+    def _items(self, item: exp.Expression, below: SQLRelation) -> list[Visible]:
         if isinstance(item, exp.Star) or (
             isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
         ):
@@ -222,7 +222,7 @@ class _Translation:
     def _released(
         self,
         node: exp.Expression,
-        below: Relation,
+        below: SQLRelation,
         grouping: Grouping,
         aggregation: Aggregation,
         aliases: Mapping[str, exp.Expression],
@@ -301,7 +301,7 @@ def _as_column(output: Output) -> Expression:
     return Column(name, ColumnDomain(DataType.DOUBLE, None, None, None, declared=True))
 
 
-def _kept(rows: Rows, condition: Expression) -> Rows:
+def _kept(rows: PlanNode, condition: Expression) -> PlanNode:
     return rows if condition == Literal(value=True) else Filtered(rows, condition)
 
 

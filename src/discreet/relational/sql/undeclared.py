@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.plan.nodes import Rows, field_of
+from discreet.relational.plan.nodes import PlanNode, field_of
 from discreet.relational.schema.declarations import Category
 from discreet.relational.types.expression import Column, Expression, columns
 
 
-def undeclared(expression: Expression, name: str, rows: Rows) -> str:
+def undeclared(expression: Expression, name: str, rows: PlanNode) -> str:
     """The undeclared columns inside, as their tables name them; ``name`` where none is known."""
     found = filter(None, (field_of(each, rows) for each in sorted(columns(expression))))
     names = dict.fromkeys(field.name for _, field in found if field.declaration is None)
     return ", ".join(names) or name
 
 
-def require_declared(value: Expression, name: str, rows: Rows) -> None:
+def require_declared(value: Expression, name: str, rows: PlanNode) -> None:
     """Refuse an aggregate of what nobody declared."""
     if value.domain.declared:
         return
@@ -28,7 +28,7 @@ def require_declared(value: Expression, name: str, rows: Rows) -> None:
     )
 
 
-def not_a_number(value: Expression, outer: str, rows: Rows) -> InvalidParameter:
+def not_a_number(value: Expression, outer: str, rows: PlanNode) -> InvalidParameter:
     """The refusal to aggregate what is no number; it says where a declaration made it so."""
     found = field_of(value.name, rows) if isinstance(value, Column) else None
     remedy = "Aggregate a numeric column, or count instead."
