@@ -84,7 +84,7 @@ def test_what_was_drawn_is_never_drawn_again(
     with private(ledger=path) as source, monkeypatch.context() as patched:
         patched.setattr(running, "run", broken)
         results = source.resume(about.id).close()
-        assert results.outcome.plain() == kept
+        assert results.outcome.to_dict() == kept
         assert source.history()[0].ended == "released"
         source.ledger.verify()
 

@@ -12,7 +12,7 @@ from discreet.errors import Exhausted, InvalidParameter
 from discreet.ledger import LedgerError
 from discreet.ledger.session_log import SessionLog
 from discreet.mechanisms import MONOTONE, AboveThreshold, NumericSparse, Sparse
-from discreet.mechanisms.sparse_vector.plain import mechanism_from_plain, plain_mechanism
+from discreet.mechanisms.sparse_vector.plain import mechanism_from_dict, mechanism_to_dict
 from discreet.noise import SYSTEM
 from tests.curator.crashes import CrashError, crashing
 from tests.curator.people import curator
@@ -132,9 +132,9 @@ def test_mechanisms_come_back_as_they_were_written() -> None:
         NUMERIC,
     )
     for mechanism in mechanisms:
-        plain = plain_mechanism(mechanism)
+        plain = mechanism_to_dict(mechanism)
         assert plain is not None
-        again = mechanism_from_plain(plain, SYSTEM)
+        again = mechanism_from_dict(plain, SYSTEM)
         assert again == mechanism
         assert again.event.epsilon(delta=0) == mechanism.event.epsilon(delta=0)
-    assert plain_mechanism(object()) is None
+    assert mechanism_to_dict(object()) is None

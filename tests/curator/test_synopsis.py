@@ -17,7 +17,7 @@ from discreet.core.events.event import Event
 from discreet.core.source import CountSource
 from discreet.core.unit import PrivacyUnit
 from discreet.curator.session import Session
-from discreet.curator.synopsis.fingerprint import described, requested
+from discreet.curator.synopsis.fingerprint import fingerprint_of, request_fingerprint
 from discreet.curator.synopsis.mechanism import GIVEN
 from discreet.errors import DiscreetError, EngineFailed, InvalidParameter
 from discreet.noise import Noiseless
@@ -154,19 +154,21 @@ def test_what_cannot_be_told_apart_for_sure_is_charged_again() -> None:
 def test_descriptions_hold_all_parameters_but_the_randomness() -> None:
     workload = Workload.marginal(dp.queries.Universe.of(a=range(3)), ["a"])
     plain = MatrixMechanism(workload, HALF)
-    assert described(plain) == described(MatrixMechanism(workload, HALF, randomness=Noiseless()))
-    assert described(plain) != described(MatrixMechanism(workload, HALF, records=2))
-    assert described(Each(3)) == "discreet.queries.workload.families.Each(3)"
-    assert described((1, 0.1, "a", None)) == "tuple(1, 0.1, 'a', None)"
-    assert described({"a": np.arange(3)}) != described({"a": np.arange(3.0)})
-    assert described(lambda: None) is None
-    assert described([Elsewhere]) is None
-    assert described(frozenset({2, 1})) == "set(1, 2)"
+    assert fingerprint_of(plain) == fingerprint_of(
+        MatrixMechanism(workload, HALF, randomness=Noiseless())
+    )
+    assert fingerprint_of(plain) != fingerprint_of(MatrixMechanism(workload, HALF, records=2))
+    assert fingerprint_of(Each(3)) == "discreet.queries.workload.families.Each(3)"
+    assert fingerprint_of((1, 0.1, "a", None)) == "tuple(1, 0.1, 'a', None)"
+    assert fingerprint_of({"a": np.arange(3)}) != fingerprint_of({"a": np.arange(3.0)})
+    assert fingerprint_of(lambda: None) is None
+    assert fingerprint_of([Elsewhere]) is None
+    assert fingerprint_of(frozenset({2, 1})) == "set(1, 2)"
 
 
 def test_a_request_is_what_was_asked_for_but_for_what_the_curator_says() -> None:
     def asked(make: Any) -> str | None:
-        return requested(make, given=GIVEN)
+        return request_fingerprint(make, given=GIVEN)
 
     assert asked(partial(partial(MWEM, rounds=2), passes=1)) == asked(
         partial(MWEM, passes=1, rounds=2)

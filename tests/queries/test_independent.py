@@ -13,7 +13,7 @@ from discreet.errors import InvalidParameter
 from discreet.mechanisms import DiscreteLaplace
 from discreet.queries.independent import IndependentNoise
 from discreet.queries.record_count import PublicCount
-from discreet.queries.synopses.synopsis import recalled
+from discreet.queries.synopses.synopsis import synopsis_from_dict
 from discreet.queries.workload.families import Each, Listed, Prefixes, QueryFamily, Ranges
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -82,10 +82,10 @@ def test_a_billion_cells_are_no_obstacle() -> None:
 def test_kept_answers_are_read_back_bit_for_bit() -> None:
     workload = Workload.of(CUBE, *ASKED[1], *ASKED[2])
     found = IndependentNoise(workload, dp.ZCDP(rho=1)).release(np.arange(24))
-    again = recalled(json.loads(json.dumps(found.plain())), CUBE, found.event)
+    again = synopsis_from_dict(json.loads(json.dumps(found.to_dict())), CUBE, found.event)
     assert (again.answers(workload) == found.answers(workload)).all()
     with pytest.raises(InvalidParameter) as refused:
-        recalled({"synopsis": "answers", "products": [{}]}, CUBE, found.event)
+        synopsis_from_dict({"synopsis": "answers", "products": [{}]}, CUBE, found.event)
     assert refused.value.code == "synopsis_not_plain"
 
 

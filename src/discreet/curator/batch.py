@@ -123,8 +123,8 @@ def answer_batch(
         Purchase(analyst=analyst, purpose=purpose, spend=plan.spend, reads=queries, offer=offer),
         Storage(
             known=lambda: known_batch(context, tuple(texts), plan),
-            to_dict=lambda made: {"batch": made[0], "drawn": made[1].plain()},
-            from_dict=lambda stored: (str(stored["batch"]), Drawn.from_plain(stored["drawn"])),
+            to_dict=lambda made: {"batch": made[0], "drawn": made[1].to_dict()},
+            from_dict=lambda stored: (str(stored["batch"]), Drawn.from_dict(stored["drawn"])),
         ),
     )
     return _made(texts, plan, drawn, context.budget, number=number, confidence=level)

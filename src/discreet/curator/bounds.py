@@ -94,8 +94,8 @@ def estimate_bounds(
         ),
         Storage(
             known=lambda: known_query(context, "bounds", query, planned),
-            to_dict=lambda found: {"measured": found.plain()},
-            from_dict=lambda stored: MeasuredValues.from_plain(stored["measured"]),
+            to_dict=lambda found: {"measured": found.to_dict()},
+            from_dict=lambda stored: MeasuredValues.from_dict(stored["measured"]),
         ),
     )
     return bounds_of(column, planned, bins, measured, planned.spend.per(context.unit))

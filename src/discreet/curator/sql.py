@@ -61,7 +61,7 @@ def answer_sql(
         """As it was made; at another confidence, from the same noisy values."""
         made, measured = Release.from_json(str(stored["release"])), stored["measured"]
         if made.confidence != level:
-            made = release(MeasuredValues.from_plain(measured), number=made.id)
+            made = release(MeasuredValues.from_dict(measured), number=made.id)
         return made, measured
 
     bought, _ = buy(
@@ -75,7 +75,7 @@ def answer_sql(
         ),
         Storage(
             known=lambda: known_query(context, "sql", query, planned),
-            to_dict=lambda made: {"release": made[0].to_json(), "measured": made[1].plain()},
+            to_dict=lambda made: {"release": made[0].to_json(), "measured": made[1].to_dict()},
             from_dict=read,
         ),
     )

@@ -56,7 +56,7 @@ def _noises(planned: PlannedQuery) -> list[dict[str, Any]]:
             "measure": part.measure.words,
             "columns": _columns(planned, part.measure),
             "mechanism": name_of(noised.mechanism),
-            "noise": noised.distribution.plain(),
+            "noise": noised.distribution.to_dict(),
             "rows_per_unit": part.contributions.rows,
             "rows_per_unit_in_a_group": part.contributions.most,
         }

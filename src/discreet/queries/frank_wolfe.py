@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.queries.workload.answers import cell_weights, column
 from discreet.queries.workload.workload import Workload
-
-Floats = NDArray[np.float64]
 
 _REFRESH = 200
 _KEPT = 1 << 24

@@ -17,8 +17,8 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
@@ -39,8 +39,6 @@ from discreet.queries.workload.stored_form import (
 )
 from discreet.queries.workload.universe import LARGEST, Universe
 from discreet.queries.workload.workload import Product, Workload, apply_each
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +62,7 @@ class ReleasedAnswers:
             )
         return np.concatenate([known[product] for product in workload.products])
 
-    def plain(self) -> Mapping[str, object]:
+    def to_dict(self) -> Mapping[str, object]:
         """The products and their answers."""
         entries = [
             {**product_to_dict(product), "values": packed(values)}
@@ -73,7 +71,7 @@ class ReleasedAnswers:
         return {"synopsis": "answers", "products": entries}
 
     @classmethod
-    def recalled(
+    def from_dict(
         cls, plain: Mapping[str, object], universe: Universe, event: Event
     ) -> ReleasedAnswers:
         """The answers that ``plain`` described."""

@@ -13,8 +13,8 @@ from functools import cached_property
 from itertools import combinations_with_replacement
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count, probability
@@ -27,8 +27,6 @@ from discreet.queries.workload.answers import shared_answers
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid, rounded
 from discreet.queries.workload.workload import Workload
-
-Floats = NDArray[np.float64]
 
 MOST_CANDIDATES = 1 << 20
 

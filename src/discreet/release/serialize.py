@@ -106,7 +106,7 @@ def _measure_to_dict(measure: NoisyMeasure, own: str) -> dict[str, Any]:
     steps = _steps(measure)
     plain: dict[str, Any] = {
         "name": measure.name,
-        "law": measure.distribution.plain(),
+        "law": measure.distribution.to_dict(),
         **({"values": measure.values} if steps is None else {"steps": steps}),
     }
     if measure.release != own:

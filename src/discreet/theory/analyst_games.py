@@ -19,13 +19,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.parameters import Number, exact, rounded_up
 from discreet.queries.analysts.accuracy import Numbers
 from discreet.queries.analysts.expected_game import expected_data_ranges
-
-Floats = NDArray[np.float64]
 
 _UP = 1 + 2.0**-40
 """More than the rounding of any sum below loses."""

@@ -30,13 +30,13 @@ from discreet.core.events.tuned import PoissonRuns, TruncatedNegativeBinomial
 from discreet.core.guarantee import ApproxZCDP, GaussianDP, RenyiDP
 from discreet.core.unit import Edge, Node
 from discreet.curator.budget import PrivacyBudget, unit_text
-from discreet.curator.rounds.analyst_spending import plain_unit
+from discreet.curator.rounds.analyst_spending import unit_to_dict
 from discreet.curator.sql import planned_sql
-from discreet.curator.synopsis.fingerprint import described, requested
+from discreet.curator.synopsis.fingerprint import fingerprint_of, request_fingerprint
 from discreet.curator.synopsis.mechanism import GIVEN
 from discreet.mechanisms import AboveThreshold, NumericSparse, Scores, Sparse
 from discreet.mechanisms.distributions.distribution import distribution_from_dict
-from discreet.mechanisms.sparse_vector.plain import plain_mechanism
+from discreet.mechanisms.sparse_vector.plain import mechanism_to_dict
 from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
 from discreet.queries.matrix import product, strategy, union
 from discreet.queries.matrix.reconstruction import LeastSquares, NonNegative
@@ -108,7 +108,7 @@ def found() -> dict[str, dict[str, Any]]:
             for text in (*cases.EXACT, *cases.NEARLY)
         },
         "spends": {
-            name: [canonical_text(spend), guarantee_to_dict(spend), described(spend)]
+            name: [canonical_text(spend), guarantee_to_dict(spend), fingerprint_of(spend)]
             for name, spend in SPENDS.items()
         },
         "units": {
@@ -129,19 +129,21 @@ def found() -> dict[str, dict[str, Any]]:
         },
         "events": {name: json.loads(each.to_json()) for name, each in EVENTS.items()},
         "event fields": dict(_events()),
-        "mechanisms": {name: requested(make, given=GIVEN) for name, make in _makes().items()},
-        "parts": {name: described(part) for name, part in _parts().items()},
+        "mechanisms": {
+            name: request_fingerprint(make, given=GIVEN) for name, make in _makes().items()
+        },
+        "parts": {name: fingerprint_of(part) for name, part in _parts().items()},
         "public": {
-            EARLIER.get(name, name): described(getattr(dp.queries, name))
+            EARLIER.get(name, name): fingerprint_of(getattr(dp.queries, name))
             for name in dp.queries.__all__
             if callable(getattr(dp.queries, name))
         },
-        "watches": {name: plain_mechanism(each) for name, each in _watches().items()},
+        "watches": {name: mechanism_to_dict(each) for name, each in _watches().items()},
         "conversations": {name: _online(each) for name, each in _updaters().items()},
         "products": {"all": product_to_dict(_product())},
-        "rounds": {"query": plain_unit(OneQuery()), "analyst": plain_unit(OneAnalyst())},
+        "rounds": {"query": unit_to_dict(OneQuery()), "analyst": unit_to_dict(OneAnalyst())},
         "laws": {
-            name: distribution_from_dict({"law": name, **given, "step": 1.0}).plain()
+            name: distribution_from_dict({"law": name, **given, "step": 1.0}).to_dict()
             for name, given in (
                 ("rounded_laplace", {"scale": 2.0}),
                 ("discrete_laplace", {"scale": 2.0}),

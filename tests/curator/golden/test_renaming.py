@@ -27,7 +27,7 @@ from discreet.core.written import Form
 from discreet.curator import tags as curator_tags
 from discreet.curator.rounds import plan as planning
 from discreet.curator.rounds.corrected_game import CorrectedGame
-from discreet.curator.synopsis.fingerprint import described
+from discreet.curator.synopsis.fingerprint import fingerprint_of
 from discreet.mechanisms import tags as mechanism_tags
 from discreet.mechanisms.distributions.symmetric import Distribution
 from discreet.mechanisms.scores import Scores
@@ -148,7 +148,7 @@ def test_every_public_mechanism_is_registered(package: str) -> None:
     made = [each for each in public if inspect.isclass(each) or inspect.isfunction(each)]
     # An error of a sum is a number that people ask for; it makes no mechanism.
     told = [each for each in made if each.__name__ != "laplace_sum_error"]
-    assert [each for each in told if described(each) is None] == []
+    assert [each for each in told if fingerprint_of(each) is None] == []
 
 
 def test_every_release_of_a_round_and_every_noise_has_a_name() -> None:
@@ -247,8 +247,8 @@ def test_a_function_or_class_of_ones_own_is_not_described() -> None:
         """Of nobody's package."""
 
     mine.__module__ = "discreet.queries.mwem.mwem"
-    assert described(mine) is None
-    assert described(dp.queries.MWEM) == "discreet.queries.mwem.MWEM"
+    assert fingerprint_of(mine) is None
+    assert fingerprint_of(dp.queries.MWEM) == "discreet.queries.mwem.MWEM"
 
 
 def test_a_ledger_is_read_as_before_when_everything_has_another_name(tmp_path: Path) -> None:

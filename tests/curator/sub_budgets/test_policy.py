@@ -290,7 +290,7 @@ class TestReading:
         path.write_text(TEXT, encoding="utf-8")
         read = dp.Policy.read(path)
         assert read == dp.Policy.of(POLICY)
-        assert read.digest == dp.Policy.of(json.loads(json.dumps(read.plain()))).digest
+        assert read.digest == dp.Policy.of(json.loads(json.dumps(read.to_dict()))).digest
 
     @pytest.mark.parametrize("content", ["most = {", "\x00", None])
     def test_a_file_that_cannot_be_read_is_refused(

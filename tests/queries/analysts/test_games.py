@@ -18,7 +18,7 @@ from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import Drawing, SampledGame
 from discreet.queries.record_count import NoisyRecordCount, PublicCount
-from discreet.queries.synopses.synopsis import recalled
+from discreet.queries.synopses.synopsis import synopsis_from_dict
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 from discreet.theory.analyst_games import expected_analyst_sum, expected_data_sum, sampled_data_sum
@@ -291,7 +291,7 @@ def test_the_expected_game_runs_and_stays_within_its_bound() -> None:
     assert out.counts.sum() == pytest.approx(4000)
     asked = Workload.marginals(queries.shape.universe, 1)
     assert out.answers(asked).sum() == pytest.approx(6 * 4000)
-    again = recalled(out.plain(), out.universe, out.event)
+    again = synopsis_from_dict(out.to_dict(), out.universe, out.event)
     assert (again.answers(asked) == out.answers(asked)).all()
 
 

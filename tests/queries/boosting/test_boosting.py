@@ -254,15 +254,15 @@ class TestSynopsis:
     def test_it_is_plain_and_comes_back(self) -> None:
         plan = BoostingForQueries(SIXTEEN, dp.ZCDP(rho=0.1), PublicCount(32), sample=3, rounds=3)
         found = plan.release(np.full(16, 2))
-        plain = json.loads(json.dumps(found.plain()))
-        again = MedianSynopsis.recalled(plain, SIXTEEN.universe, found.event)
+        plain = json.loads(json.dumps(found.to_dict()))
+        again = MedianSynopsis.from_dict(plain, SIXTEEN.universe, found.event)
         np.testing.assert_array_equal(again.answers(SIXTEEN), found.answers(SIXTEEN))
         assert found.event == plan.event
 
     def test_tables_over_other_cells_are_refused(self) -> None:
-        plain = MedianSynopsis(SIXTEEN.universe, np.zeros((2, 9)), dp.events.Gaussian(1)).plain()
+        plain = MedianSynopsis(SIXTEEN.universe, np.zeros((2, 9)), dp.events.Gaussian(1)).to_dict()
         with pytest.raises(InvalidParameter, match="synopsis_not_plain"):
-            MedianSynopsis.recalled(plain, SIXTEEN.universe, dp.events.Gaussian(1))
+            MedianSynopsis.from_dict(plain, SIXTEEN.universe, dp.events.Gaussian(1))
 
 
 class TestRefusals:

@@ -16,7 +16,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.errors import InvalidData, InvalidParameter
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
-from discreet.queries.synopses.synopsis import recalled
+from discreet.queries.synopses.synopsis import synopsis_from_dict
 from discreet.queries.workload.families import Each, Listed, Prefixes, Ranges
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -151,10 +151,10 @@ def test_records_of_a_person_multiply_the_deviations() -> None:
 
 def test_a_synopsis_is_kept_and_recalled_bit_for_bit() -> None:
     synopsis = MarginalMechanism(WORKLOAD, SPENDS[1]).release(COUNTS)
-    stored = json.loads(json.dumps(synopsis.plain()))
-    again = recalled(stored, UNIVERSE, synopsis.event)
+    stored = json.loads(json.dumps(synopsis.to_dict()))
+    again = synopsis_from_dict(stored, UNIVERSE, synopsis.event)
     assert (again.answers(WORKLOAD) == synopsis.answers(WORKLOAD)).all()
-    assert json.dumps(again.plain()) == json.dumps(synopsis.plain())
+    assert json.dumps(again.to_dict()) == json.dumps(synopsis.to_dict())
 
 
 def test_bad_input_is_refused() -> None:

@@ -19,7 +19,7 @@ from discreet.queries.matrix.mechanism import MatrixMechanism
 from discreet.queries.matrix.product import ProductStrategy, gaussian_strategy, laplace_strategy
 from discreet.queries.matrix.strategy import Strategy, hierarchical, identity, total, wavelet
 from discreet.queries.record_count import PublicCount, RecordCount
-from discreet.queries.synopses.synopsis import recalled
+from discreet.queries.synopses.synopsis import synopsis_from_dict
 from discreet.queries.workload.families import Each, Prefixes, Ranges
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -138,7 +138,7 @@ def test_a_few_attributes_of_a_billion_cells_are_released(spend: Guarantee) -> N
     errors = synopsis.answers(running) - np.arange(1, 33)
     assert (np.abs(errors) <= 20 * mechanism.deviations(running)).all()
     assert synopsis.answers(workload).shape == (workload.queries,)
-    again = recalled(json.loads(json.dumps(synopsis.plain())), huge, synopsis.event)
+    again = synopsis_from_dict(json.loads(json.dumps(synopsis.to_dict())), huge, synopsis.event)
     assert (again.answers(workload) == synopsis.answers(workload)).all()
     with pytest.raises(InvalidParameter, match="marginal_not_measured"):
         synopsis.answers(Workload.marginal(huge, ["a0"]))

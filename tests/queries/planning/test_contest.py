@@ -15,7 +15,7 @@ from discreet.queries.independent import IndependentNoise
 from discreet.queries.mwem.mwem import MWEM
 from discreet.queries.planning.contest import Contest, Won, _score
 from discreet.queries.record_count import NoisyRecordCount, PublicCount
-from discreet.queries.synopses.synopsis import HistogramSynopsis, recalled
+from discreet.queries.synopses.synopsis import HistogramSynopsis, synopsis_from_dict
 from discreet.queries.workload.families import Prefixes
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -97,7 +97,7 @@ def test_a_contest_needs_rivals_and_an_explicit_universe() -> None:
 
 def test_a_kept_winner_is_read_back_with_its_price() -> None:
     found = contest().release(COUNTS)
-    again = recalled(json.loads(json.dumps(found.plain())), SQUARE, found.event)
+    again = synopsis_from_dict(json.loads(json.dumps(found.to_dict())), SQUARE, found.event)
     assert (again.answers(BOTH) == found.answers(BOTH)).all()
     assert isinstance(again, Won)
     assert again.event == found.event

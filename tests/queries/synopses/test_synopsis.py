@@ -9,7 +9,7 @@ import discreet as dp
 from discreet.core.events.event import Nothing
 from discreet.errors import InvalidParameter
 from discreet.queries.matrix.mechanism import MatrixMechanism
-from discreet.queries.synopses.synopsis import HistogramSynopsis, Synopsis, recalled
+from discreet.queries.synopses.synopsis import HistogramSynopsis, Synopsis, synopsis_from_dict
 from discreet.queries.workload.families import Each
 from discreet.queries.workload.stored_form import packed
 from discreet.queries.workload.universe import Universe
@@ -31,15 +31,15 @@ PAIR = Workload.of(UNIVERSE, {"a": Each(3), "b": Each(4)})
     ids=["histogram", "partial"],
 )
 def test_answers_are_the_same_after_recall(synopsis: Synopsis) -> None:
-    stored = json.loads(json.dumps(synopsis.plain()))
-    again = recalled(stored, UNIVERSE, synopsis.event)
+    stored = json.loads(json.dumps(synopsis.to_dict()))
+    again = synopsis_from_dict(stored, UNIVERSE, synopsis.event)
     assert type(again) is type(synopsis)
     assert again.answers(PAIR).tobytes() == synopsis.answers(PAIR).tobytes()
 
 
 def test_what_is_no_synopsis_is_refused() -> None:
-    good = dict(HistogramSynopsis(UNIVERSE, COUNTS / 7, Nothing()).plain())
-    tables = dict(MatrixMechanism(PAIR, dp.PureDP(epsilon=1)).release(COUNTS).plain())
+    good = dict(HistogramSynopsis(UNIVERSE, COUNTS / 7, Nothing()).to_dict())
+    tables = dict(MatrixMechanism(PAIR, dp.PureDP(epsilon=1)).release(COUNTS).to_dict())
     other = Universe.of(a=range(5))
     array = packed(COUNTS)
     bad: list[tuple[dict[str, object], Universe]] = [
@@ -58,4 +58,4 @@ def test_what_is_no_synopsis_is_refused() -> None:
     ]
     for plain, universe in bad:
         with pytest.raises(InvalidParameter, match="synopsis_not_plain"):
-            recalled(plain, universe, Nothing())
+            synopsis_from_dict(plain, universe, Nothing())

@@ -210,7 +210,7 @@ def test_the_event_is_fixed_and_within_the_spend(spend: Guarantee, size: RecordC
 def test_it_survives_storing_and_refuses_what_does_not_fit() -> None:
     mechanism = DAWA(ranges(16), PureDP(epsilon=1), PublicCount(16))
     found = mechanism.release(np.ones(16, dtype=np.int64))
-    again = BoxCounts.recalled(json.loads(json.dumps(found.plain())), line(16), found.event)
+    again = BoxCounts.from_dict(json.loads(json.dumps(found.to_dict())), line(16), found.event)
     assert again.answers(ranges(16)).tolist() == found.answers(ranges(16)).tolist()
     with pytest.raises(InvalidData):
         mechanism.release(np.zeros(16, dtype=np.int64))

@@ -166,10 +166,10 @@ def test_a_universe_of_a_trillion_cells_takes_points_and_survives_storing() -> N
     crowd = found.boxes([[76_000, 76_000]], [[78_400, 78_400]])[0]
     # Some twenty leaves of spread 2.8 each, and cut leaves: 600 is far beyond both.
     assert abs(crowd - 3000) < 600
-    again = BoxCounts.recalled(json.loads(json.dumps(found.plain())), universe, found.event)
+    again = BoxCounts.from_dict(json.loads(json.dumps(found.to_dict())), universe, found.event)
     assert again.answers(tree.workload).tolist() == found.answers(tree.workload).tolist()
     with pytest.raises(InvalidParameter):
-        BoxCounts.recalled(found.plain(), Universe.of(x=range(9), y=range(9)), found.event)
+        BoxCounts.from_dict(found.to_dict(), Universe.of(x=range(9), y=range(9)), found.event)
 
 
 @pytest.mark.parametrize(

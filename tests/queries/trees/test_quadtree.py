@@ -275,10 +275,12 @@ def test_the_event_costs_what_was_spent(spend: Guarantee) -> None:
 def test_a_tree_survives_storing() -> None:
     tree = QuadTree(ranges(5, 8), PureDP(epsilon=1), NoisyRecordCount(), depth=2)
     found = tree.release(np.ones((5, 8), dtype=np.int64))
-    again = GridCounts.recalled(json.loads(json.dumps(found.plain())), found.universe, found.event)
+    again = GridCounts.from_dict(
+        json.loads(json.dumps(found.to_dict())), found.universe, found.event
+    )
     assert again.answers(ranges(5, 8)).tolist() == found.answers(ranges(5, 8)).tolist()
     with pytest.raises(InvalidParameter):
-        GridCounts.recalled(found.plain(), universe(5, 9), found.event)
+        GridCounts.from_dict(found.to_dict(), universe(5, 9), found.event)
 
 
 def test_refusals_show_no_data() -> None:

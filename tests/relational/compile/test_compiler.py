@@ -94,7 +94,7 @@ def texts(base: Database, asked: str) -> list[str]:
         measures += [measure for measure in aggregate.measures if measure not in measures]
     measures.sort(key=lambda measure: isinstance(measure, Ranks))
     unit = add_remove(query.unit)
-    person = unit if isinstance(unit, Person) and query.rows.owner is not None else None
+    person = unit if isinstance(unit, Person) and query.rows.privacy_id is not None else None
     if isinstance(query.keys, DiscoveredKeys):
         compiler = Compiler.of(base.engine, salt=0)
         return [candidates_text(query.keys, query.rows, 2 if person else None, compiler)]
@@ -151,7 +151,7 @@ def test_columns_that_nobody_asks_for_are_not_read(engine: str) -> None:
 
 def test_a_step_without_a_text_of_its_own_is_refused() -> None:
     class Unknown(PlanNode):
-        stability = owner = inputs = label = None  # type: ignore[assignment]
+        stability = privacy_id = inputs = label = None  # type: ignore[assignment]
 
     base = database("duckdb", ROW)
     with pytest.raises(TypeError):

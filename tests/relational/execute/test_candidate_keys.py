@@ -15,8 +15,8 @@ from discreet.relational.engines.duckdb.engine import DuckDB
 from discreet.relational.execute.candidate_keys import (
     candidates,
     candidates_text,
-    keys_from_plain,
-    plain_keys,
+    keys_from_dict,
+    keys_to_dict,
 )
 from discreet.relational.plan.keys import DiscoveredKeys
 from discreet.relational.sql.translate import query_from
@@ -109,4 +109,4 @@ def test_keys_of_every_kind_come_back_from_json() -> None:
     from datetime import date, datetime
 
     keys = ((1, "a", None, date(2024, 2, 29), datetime(2024, 2, 29, 1)), (2, "", True, None, None))
-    assert keys_from_plain(json.loads(json.dumps(plain_keys(keys)))) == keys
+    assert keys_from_dict(json.loads(json.dumps(keys_to_dict(keys)))) == keys

@@ -148,7 +148,7 @@ def test_no_row_beyond_the_limit_enters_a_join() -> None:
     try:
         (step,) = steps(stand.planned(QUESTIONS[2]).query.rows)
         compiler = Compiler.of(stand.engine, salt=5)
-        owner = compiler.dialect.identifier(step.owner or "")
+        owner = compiler.dialect.identifier(step.privacy_id or "")
         text = compiler.text(step, frozenset())
         found = stand.engine.rows(f"SELECT {owner}, COUNT(*) FROM ({text}) AS q GROUP BY 1")
     finally:

@@ -15,9 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from discreet.core.arrays import Ints
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count, probability
@@ -41,8 +39,6 @@ from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.identity.former import former_identity
 from discreet.relational.plan.keyed_universe import KeyedUniverse, query_of_universe, universe_from
 from discreet.release.guarantee import guarantee_from_dict, guarantee_to_dict
-
-Counts = NDArray[np.int64]
 
 
 def open_conversation(
@@ -129,7 +125,7 @@ def _continued(
     mechanism: OnlineConstruction,
     *,
     planned: Mapping[str, Any],
-    read: Callable[[Callable[[], Counts]], Counts],
+    read: Callable[[Callable[[], Ints]], Ints],
 ) -> Conversation:
     """Claim it, count its records, and be where its log ends."""
     context = reservation.context
@@ -151,7 +147,7 @@ def _continued(
     return Conversation(reservation.id, plan, live, pages, close, asked=pages.asked())
 
 
-def _counted(source: TableCounts) -> Counts:
+def _counted(source: TableCounts) -> Ints:
     """What reads data: one count for each cell."""
     with source.engine.snapshot():
         table = cell_counts(source, source.universe)

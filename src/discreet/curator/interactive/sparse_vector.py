@@ -22,7 +22,7 @@ from discreet.curator.purchase import Offer, Purchase, Reservation, reserve
 from discreet.curator.tags import name_of
 from discreet.mechanisms import GENERAL, MONOTONE
 from discreet.mechanisms.sparse_vector.hidden import BEGINNING, HiddenThreshold, Rounds
-from discreet.mechanisms.sparse_vector.plain import mechanism_from_plain, plain_mechanism
+from discreet.mechanisms.sparse_vector.plain import mechanism_from_dict, mechanism_to_dict
 from discreet.noise.randomness import SYSTEM, integer
 from discreet.relational.aggregates.measures import Total
 from discreet.relational.bounding.contributions import swaps
@@ -56,7 +56,7 @@ def open_sparse_vector(
     purpose: str | None,
 ) -> SparseVectorSession:
     """Pay for a session and start it."""
-    plain = plain_mechanism(mechanism)
+    plain = mechanism_to_dict(mechanism)
 
     def offer() -> Offer[Any]:
         live = _opened(mechanism)
@@ -74,7 +74,7 @@ def resume_sparse_vector(reservation: Reservation, paid: Mapping[str, Any]) -> S
     """Go on with one that was paid for, with the threshold that its log keeps."""
     context, detail = reservation.context, paid["detail"]
     context.policies.admit_resumed(None, analyst=paid["asker"], purpose=detail.get("purpose"))
-    mechanism = mechanism_from_plain(detail["watch"], context.randomness)
+    mechanism = mechanism_from_dict(detail["watch"], context.randomness)
     return SparseVectorSession(mechanism, None, reservation)
 
 

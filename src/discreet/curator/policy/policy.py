@@ -84,7 +84,7 @@ class Policy:
         _require(content, allowed=_FIELDS, needed=_NEEDED, where="the policy")
         return cls(**content)
 
-    def plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The same as plain JSON."""
         tables = {
             table: {use: list(listed) for use, listed in columns.items()}
@@ -102,7 +102,7 @@ class Policy:
     @property
     def digest(self) -> str:
         """A fingerprint of the whole text: it stands in the ledger beside every question."""
-        text = json.dumps(self.plain(), sort_keys=True)
+        text = json.dumps(self.to_dict(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
 

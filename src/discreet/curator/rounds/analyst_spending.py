@@ -82,7 +82,7 @@ class Told:
                 kept = entry.body.get("detail", {}).get("round")
                 if kept is not None:
                     plan = kept["plan"]
-                    unit, cost = unit_from(plan["protects"]), cost_from(plan["cost"])
+                    unit, cost = unit_from_dict(plan["protects"]), cost_from_dict(plan["cost"])
                     self._total = self._total.after(unit, cost)
         return self._total
 
@@ -103,7 +103,7 @@ def require_whole(context: Context) -> None:
         )
 
 
-def plain_unit(unit: AnalystUnit) -> str:
+def unit_to_dict(unit: AnalystUnit) -> str:
     """The unit of analysts as a word for JSON."""
     if not isinstance(unit, OneQuery | OneAnalyst):
         raise InvalidParameter(
@@ -115,17 +115,17 @@ def plain_unit(unit: AnalystUnit) -> str:
     return "OneAnalyst" if isinstance(unit, OneAnalyst) else "OneQuery"
 
 
-def unit_from(plain: str) -> AnalystUnit:
+def unit_from_dict(plain: str) -> AnalystUnit:
     """What :func:`plain_unit` wrote."""
     return OneAnalyst() if plain == "OneAnalyst" else OneQuery()
 
 
-def plain_cost(cost: ApproxDP) -> list[str]:
+def cost_to_dict(cost: ApproxDP) -> list[str]:
     """Exact numbers for JSON."""
     return [str(exact(cost.epsilon)), str(exact(cost.delta))]
 
 
-def cost_from(plain: list[str]) -> ApproxDP:
+def cost_from_dict(plain: list[str]) -> ApproxDP:
     """What :func:`plain_cost` wrote."""
     epsilon, delta = map(Fraction, plain)
     return ApproxDP(epsilon=epsilon, delta=delta)

@@ -14,7 +14,7 @@ from discreet.core.parameters import count
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
 from discreet.curator.purchase import Offer, Purchase, reserve
-from discreet.curator.rounds.analyst_spending import Told, plain_unit, require_whole
+from discreet.curator.rounds.analyst_spending import Told, require_whole, unit_to_dict
 from discreet.curator.rounds.corrected_game import CorrectedGame
 from discreet.curator.rounds.log import Pages
 from discreet.curator.rounds.plan import RoundMechanism, plan, written_kind
@@ -54,7 +54,7 @@ def open_round(
     source = counts_of(context, universe)
     assert isinstance(universe, KeyedUniverse)  # else there is nothing to count
     rule = Rule(universe, queries_each, _class(AnyQuery() if asked is None else asked))
-    plain_unit(protects)
+    unit_to_dict(protects)
     context.budget.check(spend)
     spend, closes = as_written(spend), _aware(closes)
     many = _places(names, places)
@@ -92,7 +92,7 @@ def open_round(
             "closes": None if closes is None else closes.isoformat(),
             "snapshot": context.snapshot(tables_read(source.query)),
             "question": declared_universe(context, source.query),
-            "plan": agreed.plain(),
+            "plan": agreed.to_dict(),
         }
         words = f"round about {' x '.join(universe.names)} by {agreed.name}"
         return Offer(chosen, agreed.event, {"mechanism": words, "round": kept})

@@ -21,7 +21,12 @@ from discreet.core.events.event import Event, from_json
 from discreet.core.guarantee import ApproxDP, Guarantee
 from discreet.core.parameters import exact
 from discreet.core.unit import PrivacyUnit
-from discreet.curator.rounds.analyst_spending import cost_from, plain_cost, plain_unit, unit_from
+from discreet.curator.rounds.analyst_spending import (
+    cost_from_dict,
+    cost_to_dict,
+    unit_from_dict,
+    unit_to_dict,
+)
 from discreet.curator.rounds.corrected_game import CorrectedGame, corrected_game
 from discreet.curator.tags import form_of, short
 from discreet.noise.randomness import SYSTEM, Source
@@ -93,7 +98,7 @@ class RoundPlan:
     def __str__(self) -> str:
         return self.text
 
-    def plain(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """The plan as values for JSON."""
         error = None
         if self.error is not None:
@@ -103,14 +108,14 @@ class RoundPlan:
             "error": error,
             "rmse": self.rmse,
             "event": self.event.to_json(),
-            "protects": plain_unit(self.analysts.unit),
+            "protects": unit_to_dict(self.analysts.unit),
             "analysts": self.analysts.event.to_json(),
-            "cost": plain_cost(self.cost),
+            "cost": cost_to_dict(self.cost),
             "text": self.text,
         }
 
     @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> RoundPlan:
+    def from_dict(cls, plain: Mapping[str, Any]) -> RoundPlan:
         """What :meth:`plain` wrote."""
         error = plain["error"]
         return cls(
@@ -120,8 +125,10 @@ class RoundPlan:
             else PredictedError(*(math.nan if each is None else each for each in error)),
             rmse=plain["rmse"],
             event=from_json(plain["event"]),
-            analysts=AnalystGuarantee(unit_from(plain["protects"]), from_json(plain["analysts"])),
-            cost=cost_from(plain["cost"]),
+            analysts=AnalystGuarantee(
+                unit_from_dict(plain["protects"]), from_json(plain["analysts"])
+            ),
+            cost=cost_from_dict(plain["cost"]),
             text=plain["text"],
         )
 

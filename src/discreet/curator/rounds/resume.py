@@ -17,7 +17,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ApproxDP
 from discreet.curator.context import Context, tables_read
 from discreet.curator.purchase import Reservation
-from discreet.curator.rounds.analyst_spending import unit_from
+from discreet.curator.rounds.analyst_spending import unit_from_dict
 from discreet.curator.rounds.corrected_game import CorrectedGame
 from discreet.curator.rounds.log import Pages
 from discreet.curator.rounds.plan import RoundMechanism, RoundPlan, plan, written_kind
@@ -47,7 +47,7 @@ def resume_round(reservation: Reservation, paid: Mapping[str, Any]) -> Round:
     )
     asked = AnyQuery() if kept["ways"] is None else Conjunctions(kept["ways"])
     rule = Rule(universe, kept["queries_each"], asked)
-    agreed = RoundPlan.from_plain(kept["plan"])
+    agreed = RoundPlan.from_dict(kept["plan"])
     spend = guarantee_from_dict(kept["spend"])
     closes = None if kept["closes"] is None else datetime.fromisoformat(kept["closes"])
     pages = Pages(SessionLog(context.ledger, name, 0))  # reads, and may not write
@@ -101,7 +101,7 @@ def _again(
         terms.rule,
         places=terms.places,
         spend=guarantee_from_dict(kept["spend"]),
-        protects=unit_from(kept["plan"]["protects"]),
+        protects=unit_from_dict(kept["plan"]["protects"]),
         promise=promise,
         topics=kept["topics"],
         corrections=kept["corrections"],

@@ -21,7 +21,7 @@ from discreet.curator.rounds.log import Pages
 from discreet.curator.rounds.plan import RoundPlan
 from discreet.curator.rounds.results import RoundResults
 from discreet.curator.rounds.run import Outcome, Submitted
-from discreet.curator.rounds.submission import Held, Queries, Rule, plain_queries
+from discreet.curator.rounds.submission import Held, Queries, Rule, queries_to_dict
 from discreet.curator.synopsis.release import SynopsisRelease
 from discreet.queries.workload.universe import Universe
 
@@ -100,7 +100,7 @@ class Round:
                     received=self._terms.closes,
                     remedy="Submit to the next round.",
                 )
-            self._pages.submit(analyst, plain_queries(self._terms.rule.read(queries)))
+            self._pages.submit(analyst, queries_to_dict(self._terms.rule.read(queries)))
 
     def close(self) -> RoundResults:
         """Run the round and hand out its results; afterwards, the same results at no charge.
@@ -115,7 +115,7 @@ class Round:
                 submitted = self._submitted()
                 if outcome is None:
                     outcome = self._once(submitted)
-                    self._pages.end(outcome.plain())
+                    self._pages.end(outcome.to_dict())
                 self._commit()
                 self._results = self._made(outcome, submitted)
             return self._results
@@ -135,14 +135,14 @@ class Round:
         plain = self._pages.outcome()
         if plain is None:
             return None
-        return Outcome.recalled(plain, self.universe, self._terms.plan.event)
+        return Outcome.from_dict(plain, self.universe, self._terms.plan.event)
 
     def _submitted(self) -> Submitted:
         rule = self._terms.rule
         kept = self._pages.submitted()
         # `submit` lets nobody have more than the public number of places.
         return {
-            name: rule.recalled(queries)
+            name: rule.from_dict(queries)
             for name, queries in kept.items()
             if len(queries) <= rule.most
         }

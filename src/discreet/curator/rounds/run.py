@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.events.event import Event
 from discreet.curator.rounds.corrected_game import CorrectedGame
 from discreet.curator.rounds.plan import RoundMechanism
@@ -25,13 +26,12 @@ from discreet.queries.analysts.game import GameSynopsis
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.analysts.sampled_game import SampledGame
-from discreet.queries.synopses.synopsis import HistogramSynopsis, Synopsis, recalled
+from discreet.queries.synopses.synopsis import HistogramSynopsis, Synopsis, synopsis_from_dict
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.linear_query import Region, Weights
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 
-Floats = NDArray[np.float64]
 Submitted = Mapping[str, Sequence[Held]]
 
 
@@ -51,7 +51,7 @@ class Own:
         """Answers without corrections."""
         return cls(answers, np.zeros(len(answers), dtype=np.bool_))
 
-    def plain(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """The values to store as JSON."""
         return {
             "answers": self.answers.tolist(),
@@ -60,7 +60,7 @@ class Own:
         }
 
     @classmethod
-    def recalled(cls, plain: Mapping[str, Any]) -> Own:
+    def from_dict(cls, plain: Mapping[str, Any]) -> Own:
         """What :meth:`plain` described."""
         own = cls.unchecked(np.array(plain["answers"], dtype=np.float64))
         own.corrected[plain["corrected"]] = True
@@ -82,18 +82,18 @@ class Outcome:
             return Own.unchecked(np.zeros(0))
         return Own.unchecked(answers_from(self.shared, queries))
 
-    def plain(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """The values to store as JSON."""
-        shared = None if self.shared is None else dict(self.shared.plain())
-        return {"shared": shared, "own": {name: own.plain() for name, own in self.own.items()}}
+        shared = None if self.shared is None else dict(self.shared.to_dict())
+        return {"shared": shared, "own": {name: own.to_dict() for name, own in self.own.items()}}
 
     @classmethod
-    def recalled(cls, plain: Mapping[str, Any], universe: Universe, event: Event) -> Outcome:
+    def from_dict(cls, plain: Mapping[str, Any], universe: Universe, event: Event) -> Outcome:
         """What :meth:`plain` described."""
         shared = plain["shared"]
         return cls(
-            None if shared is None else recalled(shared, universe, event),
-            {name: Own.recalled(own) for name, own in plain["own"].items()},
+            None if shared is None else synopsis_from_dict(shared, universe, event),
+            {name: Own.from_dict(own) for name, own in plain["own"].items()},
         )
 
 

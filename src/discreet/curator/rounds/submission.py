@@ -17,8 +17,9 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.parameters import count
 from discreet.queries.analysts.query_class import Conjunctions, QueryClass, outside_class
@@ -29,7 +30,6 @@ from discreet.queries.workload.stored_form import packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Places, Product, Workload
 
-Floats = NDArray[np.float64]
 Query = LinearQuery | Mapping[str, object] | ArrayLike
 """A linear query, conditions that records must meet, or one weight for each cell."""
 Queries = Workload | Sequence[Query]
@@ -173,7 +173,7 @@ class Rule:
             raise ValueError
         return Conjunction(held)
 
-    def recalled(self, plain: Sequence[Mapping[str, Any]]) -> tuple[Held, ...]:
+    def from_dict(self, plain: Sequence[Mapping[str, Any]]) -> tuple[Held, ...]:
         """What :func:`plain_queries` described."""
         return tuple(self._recalled(each) for each in plain)
 
@@ -189,7 +189,7 @@ class Rule:
         return Conjunction(tuple(masks))
 
 
-def plain_queries(queries: Sequence[Held]) -> list[dict[str, object]]:
+def queries_to_dict(queries: Sequence[Held]) -> list[dict[str, object]]:
     """Queries for JSON."""
     return [_plain(query) for query in queries]
 

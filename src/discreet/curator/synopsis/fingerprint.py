@@ -25,7 +25,7 @@ from discreet.noise.randomness import Source
 _PLAIN = (str, bytes, bool, int, float, Fraction, date, type(None))
 
 
-def described(value: object) -> str | None:  # noqa: PLR0911 -- one line for each kind of part
+def fingerprint_of(value: object) -> str | None:  # noqa: PLR0911 -- one line for each kind of part
     """Text for a value with all its parts but sources of randomness; None where unsure.
 
     >>> from discreet.queries.record_count import BoughtCount
@@ -45,21 +45,21 @@ def described(value: object) -> str | None:  # noqa: PLR0911 -- one line for eac
     form = form_of(type(value))
     if form is not None:
         parts = [part for _, part in form.parts(value)]
-        told = [described(part) for part in parts if not isinstance(part, Source)]
+        told = [fingerprint_of(part) for part in parts if not isinstance(part, Source)]
         return _joined(_kind(type(value)), told)
     if type(value) in (tuple, list):
         assert isinstance(value, tuple | list)
-        return _joined("tuple" if type(value) is tuple else "list", map(described, value))
+        return _joined("tuple" if type(value) is tuple else "list", map(fingerprint_of, value))
     if type(value) in (set, frozenset):
         assert isinstance(value, set | frozenset)
-        texts = [described(part) for part in value]
+        texts = [fingerprint_of(part) for part in value]
         return None if None in texts else _joined("set", sorted(map(str, texts)))
     if type(value) is dict:
-        return _joined("dict", map(described, _pairs(value)))
+        return _joined("dict", map(fingerprint_of, _pairs(value)))
     return None
 
 
-def requested(make: Callable[..., Any], *, given: Collection[str]) -> str | None:
+def request_fingerprint(make: Callable[..., Any], *, given: Collection[str]) -> str | None:
     """Text for what makes a mechanism and the arguments bound to it, but those ``given`` later.
 
     >>> from discreet.queries.mwem.mwem import MWEM
@@ -75,7 +75,7 @@ def requested(make: Callable[..., Any], *, given: Collection[str]) -> str | None
     written = {} if form is None else {now: name for name, now in form.names}
     told = {written.get(name, name): part for name, part in keywords.items() if name not in given}
     bound = {name: told[name] for name in sorted(told)}
-    return _joined("partial", map(described, (make, args, bound)))
+    return _joined("partial", map(fingerprint_of, (make, args, bound)))
 
 
 def _kind(kind: type | FunctionType) -> str | None:

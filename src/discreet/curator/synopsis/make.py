@@ -17,7 +17,7 @@ from discreet.curator.context import Context, tables_read
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.statement import VERSION, software
 from discreet.curator.stored_answer import Known
-from discreet.curator.synopsis.fingerprint import described, requested
+from discreet.curator.synopsis.fingerprint import fingerprint_of, request_fingerprint
 from discreet.curator.synopsis.mechanism import (
     GIVEN,
     SynopsisMaker,
@@ -28,7 +28,7 @@ from discreet.curator.synopsis.release import SynopsisRelease
 from discreet.curator.synopsis.universe import counts_of
 from discreet.curator.tags import name_of
 from discreet.noise.randomness import random_id
-from discreet.queries.synopses.synopsis import Synopsis, recalled
+from discreet.queries.synopses.synopsis import Synopsis, synopsis_from_dict
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 from discreet.relational.execute.table_counts import TableCounts
@@ -65,8 +65,8 @@ def make_synopsis(
         ),
         Storage(
             known=lambda: _known(context, make, workload, source, spend),
-            to_dict=_Kept.plain,
-            from_dict=lambda stored: _Kept.from_plain(stored, source.universe),
+            to_dict=_Kept.to_dict,
+            from_dict=lambda stored: _Kept.from_dict(stored, source.universe),
         ),
     )
     return _made(context, source, spend, kept)
@@ -74,7 +74,7 @@ def make_synopsis(
 
 def is_own(make: Callable[..., Any] | None) -> bool:
     """Whether a mechanism is of somebody's own making, so that nobody can say what it reads."""
-    return make is not None and requested(make, given=GIVEN) is None
+    return make is not None and request_fingerprint(make, given=GIVEN) is None
 
 
 def mechanism_for(
@@ -113,19 +113,19 @@ class _Kept:
     event: Event
     rmse: float | None
 
-    def plain(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         return {
             "synopsis": self.number,
             "mechanism": self.mechanism,
-            "plain": dict(self.synopsis.plain()),
+            "plain": dict(self.synopsis.to_dict()),
             "event": self.event.to_json(),
             "rmse": self.rmse,
         }
 
     @classmethod
-    def from_plain(cls, plain: Mapping[str, Any], universe: Universe) -> _Kept:
+    def from_dict(cls, plain: Mapping[str, Any], universe: Universe) -> _Kept:
         event = from_json(plain["event"])
-        synopsis = recalled(plain["plain"], universe, event)
+        synopsis = synopsis_from_dict(plain["plain"], universe, event)
         return cls(plain["synopsis"], plain["mechanism"], synopsis, event, plain["rmse"])
 
 
@@ -173,8 +173,8 @@ def _known(
     differ in its last digits between machines. What is kept needs no split to be read: estimates
     stand in it as numbers, beside their event.
     """
-    asked = requested(make, given=GIVEN)
-    about = described((type(workload), workload.universe.attributes, workload.products))
+    asked = request_fingerprint(make, given=GIVEN)
+    about = fingerprint_of((type(workload), workload.universe.attributes, workload.products))
     if asked is None or about is None:
         return Known(f"synopsis {random_id(96)}", anew=True)
     query, unit = source.query, context.unit

@@ -104,7 +104,7 @@ class Distribution(ABC):
         """E exp(i t Z), real since the law is symmetric."""
         return self._transform(np.asarray(t, dtype=np.float64) * self.step)
 
-    def plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The law as a JSON object; ``law_from_plain`` reads it back."""
         return {"law": self.kind, **dict(Form(self.kind, self.written).parts(self))}
 

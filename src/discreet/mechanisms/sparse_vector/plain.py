@@ -30,7 +30,7 @@ for _kind, _form in _FORMS.items():
 _SCORES = {scores.written: scores for scores in Scores}
 
 
-def plain_mechanism(mechanism: object) -> dict[str, Any] | None:
+def mechanism_to_dict(mechanism: object) -> dict[str, Any] | None:
     """The mechanism without its randomness, for JSON; None for one of another family.
 
     >>> plain_mechanism(AboveThreshold(epsilon=0.5, threshold=10, sensitivity=1))["epsilon"]
@@ -42,7 +42,7 @@ def plain_mechanism(mechanism: object) -> dict[str, Any] | None:
     return {"kind": form.tag, **{name: _plain(part) for name, part in form.parts(mechanism)}}
 
 
-def mechanism_from_plain(plain: Mapping[str, Any], randomness: Source) -> SparseVector:
+def mechanism_from_dict(plain: Mapping[str, Any], randomness: Source) -> SparseVector:
     """The mechanism that :func:`plain_mechanism` described."""
     read = {name: _read(name, value) for name, value in plain.items() if name != "kind"}
     kind = _KINDS[plain["kind"]]

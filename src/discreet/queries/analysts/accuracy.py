@@ -16,9 +16,9 @@ Source: analysts-verified:H4, H5. Proof: ``proofs/analysts-sampled-game.md``,
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from discreet.core.arrays import Floats
+
 Numbers = float | Floats
 """A number, or an array of them; they broadcast."""
 

@@ -14,8 +14,8 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
@@ -33,8 +33,6 @@ from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import PLACES, LinearQuery, Region, Weights
 from discreet.queries.workload.universe import Universe
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

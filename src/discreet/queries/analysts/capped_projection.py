@@ -19,10 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
-
-Floats = NDArray[np.float64]
 
 _DOUBT = 2.0**-46
 _LEAST = -700.0

@@ -20,6 +20,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats, Ints
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count, exact, positive
@@ -32,9 +33,6 @@ from discreet.queries.analysts.query_set import QuerySet, RoundShape
 from discreet.queries.record_count import RecordCount, counted
 from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted, cell_counts
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _COMPARING = Fraction(8, 9)
 """What comparisons take of a stream's epsilon, as in NumericSparse."""

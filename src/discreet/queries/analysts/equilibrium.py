@@ -20,11 +20,9 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats, Ints
 from discreet.noise import Source, bernoulli, bernoulli_exp, uniform_integers, winner
 from discreet.queries.analysts.capped_projection import Capped, capped, group_logs, pair_logs
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Mine = TypeVar("Mine")
 Theirs = TypeVar("Theirs")

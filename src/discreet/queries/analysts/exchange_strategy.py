@@ -14,15 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from discreet.core.arrays import Floats
 from discreet.queries.analysts.precisions import best_precisions
 from discreet.queries.matrix.marginal_strategy import AxisContrast, MarginalStrategy, MeasuredTable
 from discreet.queries.record_count import PublicCount, RecordCount
 from discreet.queries.workload.workload import Places
-
-Floats = NDArray[np.float64]
 
 MOST_PATTERNS = 12
 """Up to this many attributes, all patterns of agreement are gone through."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats, Ints
 from discreet.core.events.event import Composed, Event, Nothing
 from discreet.core.events.mechanisms import Exponential
 from discreet.core.parameters import exact
@@ -23,9 +23,6 @@ from discreet.mechanisms.additive import marked
 from discreet.queries.analysts.accuracy import expected_alpha
 from discreet.queries.analysts.game import Game, Tilts
 from discreet.queries.analysts.guarantee import AnalystGuarantee
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 PLACES = 36
 """Binary places of an expected loss."""

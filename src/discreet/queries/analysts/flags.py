@@ -26,13 +26,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number, count, nonnegative, positive, probability
 from discreet.core.search import greatest_above_zero
-
-Floats = NDArray[np.float64]
 
 BLOCKS = 40
 MOST_FLAGS = 64.0

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats, Ints
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count, exact, positive
@@ -37,9 +37,6 @@ from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _MOST_LEVELS = 1 << 34
 _MOST_STATE = 1 << 62
@@ -71,9 +68,9 @@ class GameSynopsis:
     def answers(self, workload: Workload) -> Floats:
         return self.histogram.answers(workload)
 
-    def plain(self) -> Mapping[str, object]:
+    def to_dict(self) -> Mapping[str, object]:
         """The counts, for JSON; read back as a histogram."""
-        return self.histogram.plain()
+        return self.histogram.to_dict()
 
 
 @dataclass

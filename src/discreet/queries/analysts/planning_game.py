@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.queries.analysts.accuracy import (
     analyst_entropy,
     expected_alpha,
@@ -32,8 +32,6 @@ from discreet.queries.analysts.accuracy import (
     sampled_alpha,
 )
 from discreet.queries.analysts.flags import most_pull
-
-Floats = NDArray[np.float64]
 
 BETA = 0.01
 GAME_PART = 0.7

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-Floats = NDArray[np.float64]
+from discreet.core.arrays import Floats
 
 _ROUNDS = 300
 _PASSES = 8

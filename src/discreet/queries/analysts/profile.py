@@ -25,8 +25,8 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Ints
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.mechanisms import DiscreteGaussian, Gaussian
@@ -38,7 +38,6 @@ from discreet.queries.analysts.query_class import Conjunctions, attribute_sets, 
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Places
 
-Wholes = NDArray[np.int64]
 Topics = Sequence[Places]
 """The attributes of each query of one analyst."""
 
@@ -166,7 +165,7 @@ class ProfileRelease:
     def release(self, submitted: Sequence[Topics]) -> TopicProfile:
         """The profile of all analysts' queries; every topic has an entry, asked or not."""
         rows = {places: row for row, places in enumerate(self.topics)}
-        total: Wholes = np.zeros(len(rows), dtype=np.int64)
+        total: Ints = np.zeros(len(rows), dtype=np.int64)
         for analyst in submitted:
             counts = [0] * len(rows)
             for places in analyst:

@@ -19,13 +19,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
 from discreet.queries.workload.linear_query import LinearQuery, query_of
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 
-Floats = NDArray[np.float64]
 Levels = NDArray[np.unsignedinteger]
 
 FINEST = 65535

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Ints
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Composed, Event, Nothing
 from discreet.core.events.mechanisms import Approximate, Exponential, Unprotected
@@ -32,8 +32,6 @@ from discreet.queries.analysts.accuracy import sampled_alpha
 from discreet.queries.analysts.flags import expected_flags, hidden_delta
 from discreet.queries.analysts.game import Game, Tilts
 from discreet.queries.analysts.guarantee import AnalystGuarantee
-
-Ints = NDArray[np.int64]
 
 _SINGLE = 1 << 24
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, PureDP
 from discreet.core.parameters import Number
@@ -31,8 +31,6 @@ from discreet.queries.record_count import MOST, RecordCount
 from discreet.queries.workload.families import QueryFamily
 from discreet.queries.workload.linear_query import rounded
 from discreet.queries.workload.workload import Workload
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
@@ -43,8 +43,6 @@ from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 
-Floats = NDArray[np.float64]
-
 MOST_ROUNDS = 1024
 """Sums of so many excesses stay below 2**62 steps."""
 MOST_NUMBERS = 1 << 27
@@ -62,12 +60,12 @@ class MedianSynopsis:
         """The median over rounds, of each query by itself."""
         return np.median([shared_answers(workload, table) for table in self.tables], axis=0)
 
-    def plain(self) -> Mapping[str, object]:
+    def to_dict(self) -> Mapping[str, object]:
         """All tables."""
         return {"synopsis": "medians", "tables": packed(self.tables)}
 
     @classmethod
-    def recalled(
+    def from_dict(
         cls, plain: Mapping[str, object], universe: Universe, event: Event
     ) -> MedianSynopsis:
         """The synopsis that ``plain`` described."""

@@ -11,8 +11,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
 from discreet.queries.mwem.fitting import MeasuredQuery, Scaling, replay
@@ -23,8 +23,6 @@ from discreet.queries.workload.families import Listed
 from discreet.queries.workload.linear_query import LinearQuery
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
-
-Floats = NDArray[np.float64]
 
 MOST_ENTRIES = 1 << 24
 FINEST = 2.0**-20

@@ -17,6 +17,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.parameters import Number, exact, nonnegative, positive
 from discreet.mechanisms import Exponential
 from discreet.noise import uniform_integers, winner
@@ -26,7 +27,6 @@ from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
 from discreet.queries.record_count import MOST
 from discreet.queries.workload.linear_query import PLACES
 
-Floats = NDArray[np.float64]
 Steps = NDArray[np.int64]
 
 STEPS = 1 << PLACES

@@ -13,12 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.parameters import positive
 from discreet.queries.matrix.strategy import Strategy
-
-Floats = NDArray[np.float64]
 
 _ROUNDS = 200
 _FLOOR = 1e-12

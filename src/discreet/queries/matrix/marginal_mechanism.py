@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee, PureDP
@@ -32,8 +32,6 @@ from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.universe import LARGEST
 from discreet.queries.workload.workload import Places, Workload
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -24,14 +24,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats, Ints
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
 from discreet.queries.matrix.measuring import exact_integers
 from discreet.queries.record_count import PublicCount, RecordCount
 from discreet.queries.workload.workload import Places, subsets
-
-Floats = NDArray[np.float64]
-Wholes = NDArray[np.int64]
 
 _MOST_PATTERNS = 1 << 10
 """Ways in which two records can agree, up to which the worst of them is looked for."""
@@ -44,7 +42,7 @@ class AxisContrast:
     size: int
 
     @cached_property
-    def matrix(self) -> Wholes:
+    def matrix(self) -> Ints:
         """One row for two values, else one for each value."""
         if self.size == 2:
             return np.array([[1, -1]], dtype=np.int64)
@@ -154,7 +152,7 @@ class MeasuredTable:
                 found[residual] = self.weight**2 * kappa / spread
         return found
 
-    def measure(self, counts: Wholes) -> Wholes:
+    def measure(self, counts: Ints) -> Ints:
         """The exact numbers, from counts by these axes."""
         table = self.weight * exact_integers(counts, moved=self.l1)
         for axis, part in self._contrasts():
@@ -228,7 +226,7 @@ class MarginalStrategy:
                 largest.append(places)
         return tuple(largest)
 
-    def measure(self, counts: Mapping[Places, Wholes]) -> Wholes:
+    def measure(self, counts: Mapping[Places, Ints]) -> Ints:
         """The exact numbers of all tables, flat, from counts by the largest sets."""
         parts = []
         for table in self.tables:

@@ -15,13 +15,11 @@ Source: 004b:A7; modern-data:M1.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from discreet.core.arrays import Floats
 from discreet.core.parameters import count
 from discreet.queries.matrix.strategy import Strategy
-
-Floats = NDArray[np.float64]
 
 _ITERATIONS = 250
 _RESTARTS = 2

@@ -19,6 +19,7 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.queries.matrix.gaussian_optimum import gaussian_optimum
 from discreet.queries.matrix.measuring import exact_integers
 from discreet.queries.matrix.p_identity import p_identity
@@ -27,7 +28,6 @@ from discreet.queries.record_count import PublicCount, RecordCount
 from discreet.queries.workload.families import All
 from discreet.queries.workload.workload import Product, Workload, apply_each
 
-Floats = NDArray[np.float64]
 Search = Callable[[Floats], Strategy]
 
 BITS = 32

@@ -11,15 +11,13 @@ from functools import partial
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count, positive
 from discreet.queries.matrix.product import ProductStrategy
 from discreet.queries.record_count import PublicCount, RecordCount
 from discreet.queries.workload.workload import apply_each
-
-Floats = NDArray[np.float64]
 
 MOST_CELLS = 1 << 20
 """Cells up to which counts are fitted iteratively."""

@@ -24,16 +24,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.queries.matrix.marginal_strategy import MarginalStrategy, MeasuredTable
 from discreet.queries.record_count import PublicCount, RecordCount
 from discreet.queries.workload.families import Each, QueryFamily
 from discreet.queries.workload.workload import Places, Workload, subsets
-
-Floats = NDArray[np.float64]
 
 MOST_AXES = 12
 """A marginal over d axes has 2**d residuals."""

@@ -17,11 +17,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.core.arrays import Floats, Ints
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
-
-Floats = NDArray[np.float64]
-Wholes = NDArray[np.int64]
 
 BITS = 20
 """Strategies are rounded to this many binary places."""
@@ -34,7 +32,7 @@ class Strategy:
     """Measured queries, a row each: ``steps`` in units of 2**-places."""
 
     name: str
-    steps: Wholes
+    steps: Ints
     places: int
 
     def __post_init__(self) -> None:

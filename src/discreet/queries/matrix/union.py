@@ -19,7 +19,6 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
@@ -30,8 +29,6 @@ from discreet.queries.matrix.product import (
 )
 from discreet.queries.record_count import RecordCount
 from discreet.queries.workload.workload import Product, Workload
-
-Floats = NDArray[np.float64]
 
 _PART_BITS = 24
 _BITS = 32

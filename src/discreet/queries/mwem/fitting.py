@@ -17,13 +17,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
 from discreet.queries.workload.answers import marginal
 from discreet.queries.workload.linear_query import LinearQuery
-
-Floats = NDArray[np.float64]
 
 
 class Stepping(ABC):

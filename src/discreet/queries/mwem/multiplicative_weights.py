@@ -16,13 +16,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
 from discreet.queries.workload.linear_query import LinearQuery, Region
-
-Floats = NDArray[np.float64]
 
 _MOST_DRIFT = 8.0
 _MOST_UPDATES = 256

@@ -17,8 +17,9 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.core.arrays import Floats
 from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, positive
@@ -42,8 +43,6 @@ from discreet.queries.workload.answers import product_answers
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid
 from discreet.queries.workload.workload import Workload
-
-Floats = NDArray[np.float64]
 
 _TYPICAL_CELLS = 64.0
 _FEW = 8

@@ -17,6 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.mechanisms.grid import sqrt_above
 from discreet.queries.mwem.fitting import (
@@ -31,8 +32,6 @@ from discreet.queries.workload.answers import product_answers
 from discreet.queries.workload.families import All, Each
 from discreet.queries.workload.linear_query import PLACES, query_of, rounded
 from discreet.queries.workload.workload import Workload
-
-Floats = NDArray[np.float64]
 
 
 class Noise(Protocol):

@@ -12,9 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
@@ -31,8 +29,6 @@ from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,16 +21,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.core.arrays import Floats
 from discreet.core.parameters import count, probability
 from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
 from discreet.queries.online.updaters import Hypothesis, Updater
 from discreet.queries.workload.answers import shared_answers
 from discreet.queries.workload.linear_query import LinearQuery
 from discreet.queries.workload.workload import Workload
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

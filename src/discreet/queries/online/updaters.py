@@ -17,15 +17,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.parameters import count, positive, probability
 from discreet.queries.workload.answers import shared_answers
 from discreet.queries.workload.linear_query import LinearQuery, Region
 from discreet.queries.workload.workload import Workload
-
-Floats = NDArray[np.float64]
 
 
 class Hypothesis(ABC):

@@ -33,7 +33,7 @@ from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.mwem.rounds import exact_answers
 from discreet.queries.planning.request import MechanismBuilder, ReleaseRequest, SynopsisMechanism
 from discreet.queries.record_count import MOST, RecordCount
-from discreet.queries.synopses.synopsis import Synopsis, recalled
+from discreet.queries.synopses.synopsis import Synopsis, synopsis_from_dict
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid, rounded
 from discreet.queries.workload.stored_form import not_plain
@@ -58,17 +58,17 @@ class Won:
     def answers(self, workload: Workload) -> NDArray[np.float64]:
         return self.winner.answers(workload)
 
-    def plain(self) -> Mapping[str, object]:
+    def to_dict(self) -> Mapping[str, object]:
         """The winner, with its own event."""
         event = self.winner.event.to_json()
-        return {"synopsis": "won", "winner": self.winner.plain(), "event": event}
+        return {"synopsis": "won", "winner": self.winner.to_dict(), "event": event}
 
     @classmethod
-    def recalled(cls, plain: Mapping[str, object], universe: Universe, event: Event) -> Won:
+    def from_dict(cls, plain: Mapping[str, object], universe: Universe, event: Event) -> Won:
         """The winner that ``plain`` described."""
         match plain:
             case {"winner": Mapping() as winner, "event": str() as own}:
-                return cls(recalled(winner, universe, from_json(own)), event)
+                return cls(synopsis_from_dict(winner, universe, from_json(own)), event)
         raise not_plain()
 
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import probability
 from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
@@ -28,8 +29,6 @@ from discreet.queries.workload.answers import shared_answers
 from discreet.queries.workload.linear_query import query_of
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
-
-Floats = NDArray[np.float64]
 
 _SLACK = 1e-9
 _FALLBACK = 0.01

@@ -15,16 +15,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.events.event import Event
 from discreet.queries.synopses.partial_tables import answered, not_measured, placed, require_same
 from discreet.queries.workload.families import QueryFamily
 from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Places, Product, Workload, subsets
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +64,7 @@ class MarginalSynopsis:
             found += np.asarray(self.residuals[part]).reshape(sides) / others
         return found
 
-    def plain(self) -> Mapping[str, object]:
+    def to_dict(self) -> Mapping[str, object]:
         """The residuals, with the places of their attributes and their variances."""
         entries = [
             {"places": list(places), "variance": self.variances[places], "values": packed(values)}
@@ -75,7 +73,7 @@ class MarginalSynopsis:
         return {"synopsis": "marginals", "residuals": entries}
 
     @classmethod
-    def recalled(
+    def from_dict(
         cls, plain: Mapping[str, object], universe: Universe, event: Event
     ) -> MarginalSynopsis:
         """The synopsis that ``plain`` described."""

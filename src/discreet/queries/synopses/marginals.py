@@ -23,9 +23,9 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from discreet.core.arrays import Floats
+
 Axes = frozenset[str]
 
 MOST_AXES = 12

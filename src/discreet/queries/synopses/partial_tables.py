@@ -10,15 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Product, Workload, apply_each
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +51,13 @@ class PartialTables:
             raise not_measured(self.universe, product)
         return min(fit, key=lambda table: table.counts.size)
 
-    def plain(self) -> Mapping[str, object]:
+    def to_dict(self) -> Mapping[str, object]:
         """The tables, with the places of their attributes."""
         tables = [{"places": list(t.places), "counts": packed(t.counts)} for t in self.tables]
         return {"synopsis": "partial tables", "tables": tables}
 
     @classmethod
-    def recalled(
+    def from_dict(
         cls, plain: Mapping[str, object], universe: Universe, event: Event
     ) -> PartialTables:
         """The tables that ``plain`` described."""

@@ -11,14 +11,12 @@ from pkgutil import resolve_name
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.events.event import Event
 from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
-
-Floats = NDArray[np.float64]
 
 
 class Synopsis(Protocol):
@@ -35,7 +33,7 @@ class Synopsis(Protocol):
     def answers(self, workload: Workload) -> Floats:
         """All answers of a workload, in its order."""
 
-    def plain(self) -> Mapping[str, object]:
+    def to_dict(self) -> Mapping[str, object]:
         """Everything but universe and event, for JSON; :func:`recalled` reads it."""
 
 
@@ -51,11 +49,11 @@ class HistogramSynopsis:
         """Sums of estimated counts."""
         return workload.answers(self.counts)
 
-    def plain(self) -> Mapping[str, object]:
+    def to_dict(self) -> Mapping[str, object]:
         return {"synopsis": "histogram", "counts": packed(np.ravel(self.counts))}
 
 
-def recalled(plain: Mapping[str, object], universe: Universe, event: Event) -> Synopsis:
+def synopsis_from_dict(plain: Mapping[str, object], universe: Universe, event: Event) -> Synopsis:
     """The synopsis that ``plain`` described: the same answers, bit for bit.
 
     Contract: ``universe`` is the one it was made for, and ``event`` what making it cost; both are
@@ -69,7 +67,7 @@ def recalled(plain: Mapping[str, object], universe: Universe, event: Event) -> S
         return HistogramSynopsis(universe, counts, event)
     if kind not in _KINDS:
         raise not_plain()
-    found: Synopsis = resolve_name(f"discreet.queries.{_KINDS[kind]}").recalled(
+    found: Synopsis = resolve_name(f"discreet.queries.{_KINDS[kind]}").from_dict(
         plain, universe, event
     )
     return found

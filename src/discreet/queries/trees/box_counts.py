@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.core.arrays import Floats, Ints
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.queries.synopses.partial_tables import require_same
@@ -19,9 +20,6 @@ from discreet.queries.trees.overlap import shares
 from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import LARGEST, Universe
 from discreet.queries.workload.workload import Product, Workload
-
-Floats = NDArray[np.float64]
-Wholes = NDArray[np.int64]
 
 _AT_ONCE = 1 << 24
 _PAINTED = 1 << 20
@@ -33,8 +31,8 @@ class BoxCounts:
     """Half-open boxes of positions, disjoint and together the whole universe, and their counts."""
 
     universe: Universe
-    lows: Wholes
-    highs: Wholes
+    lows: Ints
+    highs: Ints
     counts: Floats
     event: Event
 
@@ -97,7 +95,7 @@ class BoxCounts:
             found.append(np.asarray(tables @ parts[-1].T).ravel())
         return np.concatenate(found)
 
-    def plain(self) -> Mapping[str, object]:
+    def to_dict(self) -> Mapping[str, object]:
         """The boxes and their counts."""
         return {
             "synopsis": "boxes",
@@ -107,7 +105,7 @@ class BoxCounts:
         }
 
     @classmethod
-    def recalled(cls, plain: Mapping[str, object], universe: Universe, event: Event) -> BoxCounts:
+    def from_dict(cls, plain: Mapping[str, object], universe: Universe, event: Event) -> BoxCounts:
         """The synopsis that ``plain`` described."""
         lows, highs = unpacked(plain.get("lows")), unpacked(plain.get("highs"))
         counts = unpacked(plain.get("counts"))
@@ -119,7 +117,7 @@ class BoxCounts:
         return cls(universe, lows.astype(np.int64), highs.astype(np.int64), counts, event)
 
 
-def whole_boxes(lows: ArrayLike, highs: ArrayLike, universe: Universe) -> tuple[Wholes, Wholes]:
+def whole_boxes(lows: ArrayLike, highs: ArrayLike, universe: Universe) -> tuple[Ints, Ints]:
     """A row of first and of last ends for each box; refused unless they lie in the universe."""
     first, last = np.atleast_2d(np.asarray(lows)), np.atleast_2d(np.asarray(highs))
     shape = (len(first), len(universe.shape))

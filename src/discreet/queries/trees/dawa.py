@@ -16,8 +16,8 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats, Ints
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event, compose
 from discreet.core.events.mechanisms import Pure
@@ -42,9 +42,6 @@ from discreet.queries.trees.space_filling import Interleaving
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.families import Ranges
 from discreet.queries.workload.workload import Workload
-
-Floats = NDArray[np.float64]
-Wholes = NDArray[np.int64]
 
 _MOST_GRAM = 1 << 12
 
@@ -142,7 +139,7 @@ class DAWA:
             universe, lows, highs, self._measured(sums, lows, highs, total), self.event
         )
 
-    def _measured(self, sums: Wholes, lows: Wholes, highs: Wholes, total: float | None) -> Floats:
+    def _measured(self, sums: Ints, lows: Ints, highs: Ints, total: float | None) -> Floats:
         """Noisy counts of the buckets, by a tree over them whose weights fit the workload."""
         width = (len(sums) - 1).bit_length()
         levels = Levels((width,), width)
@@ -158,7 +155,7 @@ class DAWA:
         leaves = np.pad(sums, (0, (1 << width) - len(sums)))
         return measured_levels(levels, leaves, weights, self.noise, total)[: len(sums)]
 
-    def _gram(self, lows: Wholes, highs: Wholes) -> Floats | None:
+    def _gram(self, lows: Ints, highs: Ints) -> Floats | None:
         """The Gram matrix of the workload over the buckets, from public things only."""
         products = self.workload.products
         if len(lows) > _MOST_GRAM:
@@ -178,7 +175,7 @@ class DAWA:
         return found
 
 
-def _boxes(order: Interleaving, ends: Wholes) -> tuple[Wholes, Wholes]:
+def _boxes(order: Interleaving, ends: Ints) -> tuple[Ints, Ints]:
     """The boxes of intervals of codes that halving made."""
     sizes = np.diff(ends)
     lows = np.zeros((len(sizes), len(order.shape)), dtype=np.int64)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.core.arrays import Floats, Ints
 from discreet.core.events.event import Event
 from discreet.queries.synopses.partial_tables import require_same
 from discreet.queries.trees.box_counts import whole_boxes
@@ -21,11 +22,8 @@ from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Product, Workload, apply_each
 
-Floats = NDArray[np.float64]
-Wholes = NDArray[np.int64]
 
-
-def leaf_sides(universe: Universe, levels: Levels) -> list[tuple[Wholes, Wholes]]:
+def leaf_sides(universe: Universe, levels: Levels) -> list[tuple[Ints, Ints]]:
     """Where the leaves begin and end along each attribute, inside the universe."""
     found = []
     for size, width in zip(universe.shape, levels.widths, strict=True):
@@ -45,7 +43,7 @@ class GridCounts:
     event: Event
 
     @property
-    def _sides(self) -> list[tuple[Wholes, Wholes]]:
+    def _sides(self) -> list[tuple[Ints, Ints]]:
         widths = tuple((side - 1).bit_length() for side in self.universe.shape)
         return leaf_sides(self.universe, Levels(widths, self.depth))
 
@@ -80,12 +78,12 @@ class GridCounts:
             found[turn] = part
         return found
 
-    def plain(self) -> Mapping[str, object]:
+    def to_dict(self) -> Mapping[str, object]:
         """The depth and the counts."""
         return {"synopsis": "grid", "depth": self.depth, "counts": packed(self.counts)}
 
     @classmethod
-    def recalled(cls, plain: Mapping[str, object], universe: Universe, event: Event) -> GridCounts:
+    def from_dict(cls, plain: Mapping[str, object], universe: Universe, event: Event) -> GridCounts:
         """The synopsis that ``plain`` described."""
         depth, counts = plain.get("depth"), unpacked(plain.get("counts"))
         if not isinstance(depth, int) or depth < 0:

@@ -21,12 +21,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats, Ints
 from discreet.queries.trees.levels import total_error
-
-Floats = NDArray[np.float64]
-Wholes = NDArray[np.int64]
 
 STEPS = 1 << 16
 """The norm of the weights of all levels."""
@@ -108,7 +105,7 @@ def _descended(
     return shares / shares.sum(), before
 
 
-def whole_weights(shares: Floats, norm: Norm) -> Wholes:
+def whole_weights(shares: Floats, norm: Norm) -> Ints:
     """Whole weights in these shares whose norm is at most ``STEPS``; the last is at least one.
 
     Contract: the norm is checked in whole numbers, whatever the shares are.
@@ -123,12 +120,12 @@ def whole_weights(shares: Floats, norm: Norm) -> Wholes:
     return weights
 
 
-def _too_long(weights: Wholes, norm: Norm) -> bool:
+def _too_long(weights: Ints, norm: Norm) -> bool:
     if norm is L1:
         return int(weights.sum()) >= STEPS
     return int((weights**2).sum()) >= STEPS**2
 
 
-def planned_error(new: Floats, leaves_under: Floats, weights: Wholes, variance: float) -> float:
+def planned_error(new: Floats, leaves_under: Floats, weights: Ints, variance: float) -> float:
     """The expected total squared error at these weights, for noise of this variance."""
     return total_error(new, weights.astype(np.float64) ** 2 / variance, leaves_under)

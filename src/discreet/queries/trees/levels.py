@@ -22,10 +22,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Wholes = NDArray[np.int64]
+from discreet.core.arrays import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class Levels:
         whole = self.nodes(self.depth)
         return np.array([float(whole // self.nodes(level)) for level in range(self.depth + 1)])
 
-    def sums(self, leaves: Wholes) -> list[Wholes]:
+    def sums(self, leaves: Ints) -> list[Ints]:
         """The counts of all nodes, level by level from the root, given those of the leaves."""
         found = [leaves]
         for level in reversed(range(self.depth)):

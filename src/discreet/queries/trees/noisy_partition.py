@@ -23,14 +23,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.arrays import Ints
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Pure
 from discreet.mechanisms import DiscreteLaplace
 from discreet.mechanisms.additive import marked
 from discreet.noise.randomness import Source
 from discreet.queries.record_count import MOST
-
-Wholes = NDArray[np.int64]
 
 STEPS = 16
 """Steps of a record: the grid of costs."""
@@ -56,14 +55,14 @@ class NoisyPartition:
             epsilon=self.epsilon, sensitivity=STEPS * most, randomness=self.randomness
         )
 
-    def release(self, counts: Wholes, present: NDArray[np.bool_], price: Fraction) -> Wholes:
+    def release(self, counts: Ints, present: NDArray[np.bool_], price: Fraction) -> Ints:
         """The first cells of the buckets, in order, and the end.
 
         ``counts`` has a power of two of places; those not ``present`` are no cells of the universe.
         """
         charge = round(price * STEPS)
         merged: list[NDArray[np.bool_]] = []
-        best: Wholes | None = None
+        best: Ints | None = None
         table = np.clip(counts, -MOST, MOST)
         cells = 1
         while cells <= len(counts):
@@ -83,7 +82,7 @@ class NoisyPartition:
         return _starts(merged)
 
 
-def deviations(rows: Wholes, present: NDArray[np.bool_]) -> Wholes:
+def deviations(rows: Ints, present: NDArray[np.bool_]) -> Ints:
     """The sum of absolute deviations of each row's present entries from their median: whole.
 
     >>> deviations(np.array([[0, 0, 5, 1]]), np.ones((1, 4), dtype=bool)).tolist()
@@ -101,7 +100,7 @@ def deviations(rows: Wholes, present: NDArray[np.bool_]) -> Wholes:
     return np.asarray((values * upper).sum(axis=1) - (values * lower).sum(axis=1))
 
 
-def _starts(merged: list[NDArray[np.bool_]]) -> Wholes:
+def _starts(merged: list[NDArray[np.bool_]]) -> Ints:
     """Where the chosen buckets begin, from the whole downwards, and where the last one ends."""
     active = np.zeros(1, dtype=np.int64)
     found = []

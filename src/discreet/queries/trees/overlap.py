@@ -9,19 +9,16 @@ Source: 004b:A8, A9 (spread uniformly; area fraction of partial leaves).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats, Ints
 from discreet.core.errors import InvalidParameter
 from discreet.queries.workload.families import All, Each, Prefixes, QueryFamily, Ranges
-
-Floats = NDArray[np.float64]
-Wholes = NDArray[np.int64]
 
 _MOST_ENTRIES = 1 << 27
 MOST_GRAM = 1 << 13
 
 
-def shares(family: QueryFamily, lows: Wholes, highs: Wholes) -> Floats:
+def shares(family: QueryFamily, lows: Ints, highs: Ints) -> Floats:
     """A row for each query, with the mean of its weights over each interval; empty ones give 0."""
     if family.queries * len(lows) > _MOST_ENTRIES:
         raise InvalidParameter(
@@ -43,7 +40,7 @@ def shares(family: QueryFamily, lows: Wholes, highs: Wholes) -> Floats:
     return np.asarray((running[:, highs] - running[:, lows]) / lengths)
 
 
-def _bounds(family: QueryFamily) -> tuple[Wholes, Wholes] | None:
+def _bounds(family: QueryFamily) -> tuple[Ints, Ints] | None:
     """The half-open intervals that a family's queries ask for, if they are intervals."""
     place = np.arange(family.size, dtype=np.int64)
     if isinstance(family, Each):
@@ -56,13 +53,13 @@ def _bounds(family: QueryFamily) -> tuple[Wholes, Wholes] | None:
     return None
 
 
-def can_gram(family: QueryFamily, lows: Wholes, highs: Wholes) -> bool:
+def can_gram(family: QueryFamily, lows: Ints, highs: Ints) -> bool:
     """Whether :func:`spread_gram` is within reach."""
     known = isinstance(family, Each | Prefixes | Ranges) and _in_order(lows, highs)
     return known or isinstance(family, All) or family.size <= MOST_GRAM
 
 
-def spread_gram(family: QueryFamily, lows: Wholes, highs: Wholes) -> Floats:
+def spread_gram(family: QueryFamily, lows: Ints, highs: Ints) -> Floats:
     """The Gram matrix of the family's :func:`shares`, without writing the queries down.
 
     For intervals in order, ranges ask for a pair of values i <= j (i + 1)(n - j) times and prefixes
@@ -93,12 +90,12 @@ def spread_gram(family: QueryFamily, lows: Wholes, highs: Wholes) -> Floats:
     return np.asarray(found)
 
 
-def _in_order(lows: Wholes, highs: Wholes) -> bool:
+def _in_order(lows: Ints, highs: Ints) -> bool:
     """Whether intervals follow each other, none of them empty."""
     return bool((highs > lows).all() and (highs[:-1] <= lows[1:]).all())
 
 
-def _pooled_gram(family: QueryFamily, lows: Wholes, highs: Wholes) -> Floats:
+def _pooled_gram(family: QueryFamily, lows: Ints, highs: Ints) -> Floats:
     """The same from the Gram matrix of all values."""
     lengths = np.maximum(highs - lows, 1)
     found = family.gram()

@@ -10,15 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.core.arrays import Ints
 from discreet.core.errors import InvalidParameter
 from discreet.queries.record_count import PublicCount, RecordCount, counted
 from discreet.queries.trees.space_filling import Interleaving
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.universe import Universe
-
-Wholes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +27,7 @@ class Points:
     Positions outside a universe count as its nearest value.
     """
 
-    positions: Wholes
+    positions: Ints
 
     def __init__(self, positions: ArrayLike) -> None:
         """Refuse what is no table of whole numbers."""
@@ -51,10 +50,10 @@ Located = Counted | Points
 class Along:
     """How many records lie before each code."""
 
-    codes: Wholes
-    before: Wholes
+    codes: Ints
+    before: Ints
 
-    def between(self, first: Wholes, last: Wholes) -> Wholes:
+    def between(self, first: Ints, last: Ints) -> Ints:
         """How many records have codes in the half-open intervals."""
         low, high = np.searchsorted(self.codes, first), np.searchsorted(self.codes, last)
         return np.asarray(self.before[high] - self.before[low])
@@ -78,7 +77,7 @@ def along(data: Located, universe: Universe, order: Interleaving, size: RecordCo
     return Along(codes[ranks], before)
 
 
-def inside(positions: Wholes, universe: Universe) -> Wholes:
+def inside(positions: Ints, universe: Universe) -> Ints:
     """Positions of the universe: those outside are moved to the nearest value, record by record.
 
     A refusal would tell whether anybody lies outside.

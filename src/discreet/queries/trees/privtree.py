@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.arrays import Ints
 from discreet.core.events.event import Event, compose
 from discreet.core.events.mechanisms import Pure
 from discreet.core.guarantee import Guarantee
@@ -44,8 +45,6 @@ from discreet.queries.trees.points import Along, Located, along
 from discreet.queries.trees.space_filling import Interleaving
 from discreet.queries.workload.workload import Workload
 
-Wholes = NDArray[np.int64]
-
 _LN2_ABOVE = Fraction(6931471805599454, 10**16)
 _FINE, _FINEST = 12, 20
 _TERMS, _COST_BITS = 40, 30
@@ -67,12 +66,12 @@ class Splitting:
         step = Fraction(1, 1 << self.places)
         return Laplace(epsilon=step / self.scale, sensitivity=1, randomness=self.randomness)
 
-    def scores(self, counts: Wholes, depth: int) -> Wholes:
+    def scores(self, counts: Ints, depth: int) -> Ints:
         """Counts less their fall, clamped, in steps."""
         raw = (np.minimum(counts, MOST) << self.places) - depth * self.fall
         return np.asarray(np.maximum(raw, self.threshold - self.fall))
 
-    def chosen(self, counts: Wholes, depth: int) -> NDArray[np.bool_]:
+    def chosen(self, counts: Ints, depth: int) -> NDArray[np.bool_]:
         """Which of the nodes of a depth are split."""
         return np.asarray(self.noise.release(self.scores(counts, depth)) >= self.threshold)
 
@@ -204,7 +203,7 @@ class PrivTree:
         noisy = np.asarray(self.noise.release(exact_counts), dtype=np.float64)
         return BoxCounts(universe, lows, highs, noisy, self.event)
 
-    def _grown(self, data: Along) -> tuple[Wholes, Wholes, Wholes]:
+    def _grown(self, data: Along) -> tuple[Ints, Ints, Ints]:
         """The leaves' boxes and their exact counts."""
         order, most = self.order, self.depth
         assert most is not None

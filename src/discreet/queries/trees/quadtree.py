@@ -14,8 +14,8 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats, Ints
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee, PureDP
@@ -42,9 +42,6 @@ from discreet.queries.trees.points import Located, Points, inside
 from discreet.queries.workload.cell_counts import cell_counts
 from discreet.queries.workload.universe import LARGEST
 from discreet.queries.workload.workload import Workload
-
-Floats = NDArray[np.float64]
-Wholes = NDArray[np.int64]
 
 _USUAL = 1 << 22
 
@@ -107,7 +104,7 @@ class QuadTree:
         return self.noise.event
 
     @cached_property
-    def weights(self) -> Wholes:
+    def weights(self) -> Ints:
         """The whole weight of each level, from the root."""
         norm, new, under = norm_of(self.spend), self._new, self.levels.leaves_under
         first = self._first
@@ -176,7 +173,7 @@ class QuadTree:
         inner = tuple(slice(0, len(lows)) for lows, _ in leaf_sides(self.workload.universe, levels))
         return GridCounts(self.workload.universe, levels.depth, estimate[inner], self.event)
 
-    def _leaves(self, data: Located) -> Wholes:
+    def _leaves(self, data: Located) -> Ints:
         """The exact counts of the leaves."""
         universe, levels = self.workload.universe, self.levels
         shape = levels.shape(levels.depth)
@@ -214,7 +211,7 @@ def level_noise(
 
 
 def measured_levels(
-    levels: Levels, leaves: Wholes, weights: Wholes, noise: WholeNoise, total: float | None
+    levels: Levels, leaves: Ints, weights: Ints, noise: WholeNoise, total: float | None
 ) -> Floats:
     """Noisy counts of the weighted levels in one release, and the leaves by least squares."""
     chosen = [level for level in range(levels.depth + 1) if weights[level]]

@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Ints
 from discreet.core.errors import InvalidParameter
-
-Wholes = NDArray[np.int64]
 
 MOST_BITS = 62
 """Codes are 64-bit integers."""
@@ -69,14 +67,14 @@ class Interleaving:
             if level < width
         )
 
-    def codes(self, positions: Wholes) -> Wholes:
+    def codes(self, positions: Ints) -> Ints:
         """The codes of cells, given a row of positions for each."""
         found = np.zeros(len(positions), dtype=np.int64)
         for axis, bit in self._turns:
             found = (found << 1) | ((positions[:, axis] >> bit) & 1)
         return found
 
-    def boxes(self, prefixes: Wholes, length: int) -> tuple[Wholes, Wholes]:
+    def boxes(self, prefixes: Ints, length: int) -> tuple[Ints, Ints]:
         """First and last-but-one positions of the boxes that share the first ``length`` bits."""
         lows = np.zeros((len(prefixes), len(self.shape)), dtype=np.int64)
         spans = np.array([1 << width for width in self.widths], dtype=np.int64)

@@ -11,12 +11,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.queries.workload.families import All, Each, QueryFamily
 from discreet.queries.workload.workload import Workload, apply_each
-
-Floats = NDArray[np.float64]
 
 _NARROW = 16
 

@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.queries.workload.families import All, Each, Listed, Prefixes, QueryFamily, Ranges
 from discreet.queries.workload.workload import Product, Workload
-
-Floats = NDArray[np.float64]
 
 PLACES = 20
 """Binary places of weights that are not whole numbers."""

@@ -18,12 +18,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count, positive
 from discreet.queries.workload.families import All, Each, QueryFamily
 from discreet.queries.workload.universe import Universe
 
-Floats = NDArray[np.float64]
 Places = tuple[int, ...]
 """Positions of some attributes of a universe, in order."""
 

@@ -15,16 +15,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from discreet.core.arrays import Floats
 from discreet.mechanisms import quantiles
 from discreet.mechanisms.distributions.distribution import Distribution
 from discreet.relational.aggregates.measures import Linear, Measure
 from discreet.release import ReleasedColumn
 from discreet.release.formula import NoisyMeasure
-
-Floats: TypeAlias = NDArray[np.float64]
 
 RankSelection: TypeAlias = (
     quantiles.Quantile | quantiles.Minimum | quantiles.Maximum | quantiles.Several

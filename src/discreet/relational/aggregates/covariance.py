@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.relational.aggregates.aggregate import PRESENCE, Aggregate, Floats, NoisyValues
+from discreet.core.arrays import Floats
+from discreet.relational.aggregates.aggregate import PRESENCE, Aggregate, NoisyValues
 from discreet.relational.aggregates.arguments import centred, pair, product
 from discreet.relational.aggregates.dispersion import from_totals, noisy_totals
 from discreet.relational.aggregates.function import AggregateFunction, Argument

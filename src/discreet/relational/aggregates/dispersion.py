@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.relational.aggregates.aggregate import Floats, NoisyValues
+from discreet.core.arrays import Floats
+from discreet.relational.aggregates.aggregate import NoisyValues
 from discreet.relational.aggregates.measures import Linear
 from discreet.release import ReleasedColumn
 from discreet.release.column import Ends

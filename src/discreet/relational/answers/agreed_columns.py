@@ -15,15 +15,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.relational.aggregates.measures import Linear
 from discreet.relational.answers.columns import Columns, NoisyCells
 from discreet.release import ReleasedColumn
 from discreet.release.formula import NoisyMeasure
 from discreet.release.intervals import Distribution, half_width
-
-Floats = NDArray[np.float64]
 
 _MOST_TERMS = 64
 _MERGED = 16

@@ -45,8 +45,8 @@ class Limited(PlanNode):
         return self.limit
 
     @property
-    def owner(self) -> str | None:
-        return self.rows.owner
+    def privacy_id(self) -> str | None:
+        return self.rows.privacy_id
 
     @property
     def as_stored(self) -> bool:
@@ -66,15 +66,15 @@ class Limited(PlanNode):
 def limited(rows: Limited, compiler: Compiler, needed: frozenset[str]) -> str:
     """The first rows of each person by salted content: of the needed columns."""
     name, below = compiler.dialect.identifier, rows.rows
-    assert below.owner is not None
+    assert below.privacy_id is not None
     listed = {column: kind for column, kind in columns_of(below).items() if column in needed}
     zeroed = [
         f"{compiler.one_zero(Column(column, ColumnDomain(kind)))} AS {name(column)}"
         for column, kind in listed.items()
     ]
-    source = compiler.text(below, frozenset(listed) | {below.owner})
-    inside = f"SELECT {', '.join([name(below.owner), *zeroed])} FROM ({source}) AS q"
-    owner = privacy_id(below, name(below.owner))
+    source = compiler.text(below, frozenset(listed) | {below.privacy_id})
+    inside = f"SELECT {', '.join([name(below.privacy_id), *zeroed])} FROM ({source}) AS q"
+    owner = privacy_id(below, name(below.privacy_id))
     content = [Content(name(column), kind) for column, kind in listed.items()]
     every = ", ".join([owner.text, *(part.text for part in content)])
     order = compiler.shuffle.order(content, owner)
@@ -86,7 +86,7 @@ def before_public(rows: PlanNode, partners: int, unit: PrivacyUnit) -> PlanNode:
     if partners <= 1 or _fits(rows.stability, partners):
         return rows
     person, most = add_remove(unit), MAX_JOINED_ROWS // partners
-    if rows.owner is None or not isinstance(person, Person):
+    if rows.privacy_id is None or not isinstance(person, Person):
         raise too_many((rows.stability or 1) * partners)
     least = person.max_rows or 1  # where only people are counted, no number of rows is declared
     if most < least:

@@ -43,7 +43,7 @@ class Truncated(PlanNode):
         return None if below is None else 2 * below
 
     @property
-    def owner(self) -> str | None:
+    def privacy_id(self) -> str | None:
         """None: which rows stay depends on other people's rows."""
         return None
 
@@ -77,7 +77,7 @@ class JoinedByKey(PlanNode):
         return left * self.right.limit + right * self.left.limit
 
     @property
-    def owner(self) -> str | None:
+    def privacy_id(self) -> str | None:
         """None: a row belongs to two people."""
         return None
 

@@ -97,8 +97,8 @@ class PartitionFilter(PlanNode):
         return self.rows.stability
 
     @property
-    def owner(self) -> str | None:
-        return self.rows.owner
+    def privacy_id(self) -> str | None:
+        return self.rows.privacy_id
 
     @property
     def inputs(self) -> tuple[PlanNode, ...]:
@@ -115,22 +115,22 @@ def filtered(rows: PartitionFilter, compiler: Compiler, needed: frozenset[str]) 
     part, value = dialect.render(rows.part), dialect.literal(rows.value)
     used, who = needed | columns(rows.part), ""
     if rows.keeping.at_most is not None:
-        assert rows.owner is not None
-        used |= {rows.owner}
-        who = f" AND {dialect.identifier(rows.owner)} IN ({_people(compiler, rows, value)})"
+        assert rows.privacy_id is not None
+        used |= {rows.privacy_id}
+        who = f" AND {dialect.identifier(rows.privacy_id)} IN ({_people(compiler, rows, value)})"
     return f"SELECT * FROM ({compiler.text(rows.rows, used)}) AS q WHERE {part} = {value}{who}"
 
 
 def _people(compiler: Compiler, rows: PartitionFilter, value: str) -> str:
     """Who is kept in the part: people and their parts, each pair once, ranked for each person."""
     dialect, keeping = compiler.dialect, rows.keeping
-    assert rows.owner is not None
-    owner, part = dialect.identifier(rows.owner), dialect.render(rows.part)
+    assert rows.privacy_id is not None
+    owner, part = dialect.identifier(rows.privacy_id), dialect.render(rows.part)
     order = ["p"]
     if isinstance(keeping, SomeParts):
         contents = (privacy_id(rows, owner), Content("p", rows.part.domain.kind))
         order = [PORTABLE.write(dialect, contents, keeping.salt), "p"]
-    inside = compiler.text(rows.rows, columns(rows.part) | {rows.owner})
+    inside = compiler.text(rows.rows, columns(rows.part) | {rows.privacy_id})
     pairs = f"SELECT DISTINCT {owner}, {part} AS p FROM ({inside}) AS q WHERE {part} IS NOT NULL"
     return (
         f"SELECT {owner} FROM (SELECT {owner}, p, row_number() OVER (PARTITION BY {owner} "

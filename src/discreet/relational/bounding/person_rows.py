@@ -32,7 +32,7 @@ class Bounded(PlanNode):
         return self.limit
 
     @property
-    def owner(self) -> str | None:
+    def privacy_id(self) -> str | None:
         """The person still owns what is left."""
         return f"{self.prefix}!"
 
@@ -51,10 +51,10 @@ def bounded(rows: Bounded, compiler: Compiler, needed: frozenset[str]) -> str:
     """The first rows of each person by salted content: of the needed columns."""
     pairs = zip(rows.outputs, rows.expressions, strict=True)
     read = [expression for output, expression in pairs if output.name in needed]
-    used = used_by(read, rows.rows.owner)
+    used = used_by(read, rows.rows.privacy_id)
     inside = compiler.computed(
         compiler.text(rows.rows, used),
-        (rows.rows.owner, rows.owner),
+        (rows.rows.privacy_id, rows.privacy_id),
         rows.outputs,
         rows.expressions,
         needed,
@@ -65,6 +65,6 @@ def bounded(rows: Bounded, compiler: Compiler, needed: frozenset[str]) -> str:
         for output in rows.outputs
         if output.name in needed
     ]
-    owner = privacy_id(rows, name(rows.owner or ""))
+    owner = privacy_id(rows, name(rows.privacy_id or ""))
     order = compiler.shuffle.order(contents, owner)
     return first_rows(inside, "*", owner.text, order, f"k <= {rows.limit}")

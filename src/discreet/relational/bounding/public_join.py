@@ -39,9 +39,9 @@ class JoinedPublic(PlanNode):
         return None if below is None else below * max(self.partners, 1)
 
     @property
-    def owner(self) -> str | None:
+    def privacy_id(self) -> str | None:
         """That of the private row."""
-        return self.rows.owner
+        return self.rows.privacy_id
 
     @property
     def inputs(self) -> tuple[PlanNode, ...]:

@@ -125,9 +125,10 @@ def _scan(rows: Scan, compiler: Compiler, needed: frozenset[str]) -> str:
                 f"{name(rows.route.person)} FROM {compiler.place(rows.route.table)} AS u)"
             )
             source += f" JOIN {once} AS o ON {here} = {there}"
-        if rows.owner in needed:
+        if rows.privacy_id in needed:
             items.append(
-                f"{compiler.dialect.identity(owner, rows.identity)} AS {name(rows.owner or '')}"
+                f"{compiler.dialect.identity(owner, rows.identity)} AS "
+                f"{name(rows.privacy_id or '')}"
             )
         conditions.append(compiler.dialect.identified(owner, rows.identity))
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
@@ -142,7 +143,7 @@ def _filtered(rows: Filtered, compiler: Compiler, needed: frozenset[str]) -> str
 
 @step_text.register
 def _joined_people(rows: JoinedPeople, compiler: Compiler, needed: frozenset[str]) -> str:
-    left, right = rows.left.owner or "", rows.right.owner or ""
+    left, right = rows.left.privacy_id or "", rows.right.privacy_id or ""
     name, render = compiler.dialect.identifier, compiler.dialect.render
     on = f"{name(left)} = {name(right)}"
     for a, b in rows.on:
@@ -158,8 +159,8 @@ def _joined_people(rows: JoinedPeople, compiler: Compiler, needed: frozenset[str
 def _union(rows: UnionAll, compiler: Compiler, needed: frozenset[str]) -> str:
     parts = [
         compiler.computed(
-            compiler.text(branch, used_by(expressions, branch.owner)),
-            (branch.owner, rows.owner),
+            compiler.text(branch, used_by(expressions, branch.privacy_id)),
+            (branch.privacy_id, rows.privacy_id),
             rows.outputs,
             expressions,
             needed,

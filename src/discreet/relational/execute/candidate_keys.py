@@ -87,10 +87,10 @@ def candidates_text(
         return (
             f"SELECT {listed}, COUNT(*) AS n FROM ({inside}) AS q WHERE {where} GROUP BY {listed}"
         )
-    assert rows.owner is not None
-    owner = dialect.identifier(rows.owner)
+    assert rows.privacy_id is not None
+    owner = dialect.identifier(rows.privacy_id)
     inside = f"SELECT {', '.join([f'{owner} AS o', *items])} FROM "
-    inside += f"({compiler.text(rows, used | {rows.owner})}) AS q"
+    inside += f"({compiler.text(rows, used | {rows.privacy_id})}) AS q"
     once = f"SELECT DISTINCT o, {listed} FROM ({inside}) AS q WHERE {where}"
     contents = [
         Content(name, expression.domain.kind)
@@ -124,12 +124,12 @@ def _sortable(row: Sequence[object]) -> tuple[tuple[bool, Any], ...]:
     return tuple((value is None, 0 if value is None else value) for value in row)
 
 
-def plain_keys(keys: tuple[tuple[object, ...], ...]) -> list[list[object]]:
+def keys_to_dict(keys: tuple[tuple[object, ...], ...]) -> list[list[object]]:
     """Discovered keys as plain JSON: days and moments say which they are."""
     return [[_written(value) for value in key] for key in keys]
 
 
-def keys_from_plain(plain: Sequence[Sequence[Any]]) -> tuple[tuple[object, ...], ...]:
+def keys_from_dict(plain: Sequence[Sequence[Any]]) -> tuple[tuple[object, ...], ...]:
     """What :func:`plain_keys` wrote."""
     return tuple(tuple(map(_read, key)) for key in plain)
 

@@ -69,9 +69,9 @@ class RowContributions:
                 text, needed = content
                 items.append(f"{text} AS c{place}")
                 used |= needed
-        if self.owned and rows.owner is not None:
-            items.append(f"{dialect.identifier(rows.owner)} AS o")
-            used |= {rows.owner}
+        if self.owned and rows.privacy_id is not None:
+            items.append(f"{dialect.identifier(rows.privacy_id)} AS o")
+            used |= {rows.privacy_id}
         inside = self.compiler.text(rows, used)
         return f"SELECT {', '.join(items) or '1 AS one'} FROM ({inside}) AS q"
 

@@ -87,7 +87,7 @@ class TableCounts:
     def records(self) -> int:
         """The most records of one unit: rows of a person after bounding, or changed rows."""
         unit, changed = add_remove(self.unit), self.query.rows.stability
-        if isinstance(unit, Person) and self.query.rows.owner is not None:
+        if isinstance(unit, Person) and self.query.rows.privacy_id is not None:
             if changed is None:
                 return unit.rows()
             return min(changed, unit.max_rows or changed)
@@ -149,7 +149,7 @@ class TableCounts:
     def _person(self) -> Person | None:
         """People whose rows are bounded in number alone, where rows have owners."""
         unit = add_remove(self.unit)
-        if not isinstance(unit, Person) or self.query.rows.owner is None:
+        if not isinstance(unit, Person) or self.query.rows.privacy_id is None:
             return None
         return Person(unit.id, max_rows=self.records)
 

@@ -247,7 +247,7 @@ class PerPerson(PlanNode):
         return 1
 
     @property
-    def owner(self) -> str | None:
+    def privacy_id(self) -> str | None:
         return f"{self.prefix}!"
 
     @property
@@ -272,9 +272,9 @@ class PerPerson(PlanNode):
 def per_person(rows: PerPerson, compiler: Compiler, needed: frozenset[str]) -> str:
     """The needed features, grouped by the owner."""
     dialect, name = compiler.dialect, compiler.dialect.identifier
-    owner = name(rows.rows.owner or "")
-    used = {rows.rows.owner or ""}
-    listed, ranks = [f"{owner} AS {name(rows.owner or '')}"], list[str]()
+    owner = name(rows.rows.privacy_id or "")
+    used = {rows.rows.privacy_id or ""}
+    listed, ranks = [f"{owner} AS {name(rows.privacy_id or '')}"], list[str]()
     if rows.person in needed:
         used.add(rows.named.name)
         listed.append(f"{_single(dialect, rows.named)} AS {name(rows.person or '')}")

@@ -64,7 +64,7 @@ class PlanNode(ABC):
 
     @property
     @abstractmethod
-    def owner(self) -> str | None:
+    def privacy_id(self) -> str | None:
         """Column that identifies the person, where each row has one."""
 
     @property
@@ -121,7 +121,7 @@ class Scan(PlanNode):
         return "" if field is None else field.stored
 
     @property
-    def owner(self) -> str | None:
+    def privacy_id(self) -> str | None:
         return f"{self.prefix}!" if self.identifier else None
 
     @property
@@ -158,8 +158,8 @@ class Filtered(PlanNode):
         return self.rows.stability
 
     @property
-    def owner(self) -> str | None:
-        return self.rows.owner
+    def privacy_id(self) -> str | None:
+        return self.rows.privacy_id
 
     @property
     def inputs(self) -> tuple[PlanNode, ...]:
@@ -188,9 +188,9 @@ class JoinedPeople(PlanNode):
         return None if left is None or right is None else left * max(right, 1)
 
     @property
-    def owner(self) -> str | None:
+    def privacy_id(self) -> str | None:
         """The person of both."""
-        return self.left.owner
+        return self.left.privacy_id
 
     @property
     def inputs(self) -> tuple[PlanNode, ...]:
@@ -226,9 +226,9 @@ class UnionAll(PlanNode):
         return sum(bounded) if len(bounded) == len(parts) else None
 
     @property
-    def owner(self) -> str | None:
+    def privacy_id(self) -> str | None:
         """Present where every branch has one."""
-        owned = all(rows.owner for rows, _ in self.branches)
+        owned = all(rows.privacy_id for rows, _ in self.branches)
         return f"{self.prefix}!" if owned else None
 
     @property
@@ -254,7 +254,7 @@ class Distinct(PlanNode):
         return self.rows.stability
 
     @property
-    def owner(self) -> str | None:
+    def privacy_id(self) -> str | None:
         """None: several people may share a combination."""
         return None
 
@@ -270,7 +270,9 @@ def owned_inputs(rows: PlanNode) -> tuple[PlanNode, ...]:
     """The inputs whose identifier is that of every row: not the right side of a LEFT JOIN."""
     if isinstance(rows, JoinedPeople):
         return rows.inputs if rows.kind is JoinKind.INNER else rows.inputs[:1]
-    return tuple(below for below in rows.inputs if rows.owner and below.owner == rows.owner)
+    return tuple(
+        below for below in rows.inputs if rows.privacy_id and below.privacy_id == rows.privacy_id
+    )
 
 
 def identifies(column: str, rows: PlanNode) -> bool:

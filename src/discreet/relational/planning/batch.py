@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ZCDP, ApproxZCDP, Guarantee, RenyiDP
 from discreet.core.measurement import Measurement
@@ -53,8 +54,6 @@ from discreet.relational.planning.planned_query import (
 )
 from discreet.release.intervals import Distribution
 
-Floats = NDArray[np.float64]
-
 _NOISELESS = 1e-12
 """A variance for noise that a very large spend makes zero."""
 
@@ -66,7 +65,7 @@ class Drawn:
     linear: tuple[NDArray[Any], ...]
     chosen: tuple[tuple[NDArray[Any], ...], ...]
 
-    def plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """As plain JSON, to be kept."""
         return {
             "linear": [values.tolist() for values in self.linear],
@@ -74,7 +73,7 @@ class Drawn:
         }
 
     @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Drawn:
+    def from_dict(cls, plain: Mapping[str, Any]) -> Drawn:
         """What :meth:`plain` wrote."""
         return cls(
             tuple(whole_array(values) for values in plain["linear"]),

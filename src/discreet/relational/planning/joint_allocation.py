@@ -21,6 +21,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.queries.synopses.marginals import MOST_AXES, Axes, Marginals
 from discreet.relational.aggregates.measures import CountRows, Linear, Total
@@ -36,8 +37,6 @@ from discreet.relational.planning.allocation import (
     relative_variance,
     shares,
 )
-
-Floats = NDArray[np.float64]
 
 _ROUNDS = 400
 _UNPROCESSED = 0.05

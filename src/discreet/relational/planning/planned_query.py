@@ -35,7 +35,7 @@ from discreet.relational.bounding.contributions import (
     bounds_of_values,
 )
 from discreet.relational.database import Database, Databases, Units
-from discreet.relational.execute.candidate_keys import keys_from_plain, plain_keys
+from discreet.relational.execute.candidate_keys import keys_from_dict, keys_to_dict
 from discreet.relational.execute.exact_aggregation import (
     ExactAggregates,
     aggregate_exactly,
@@ -69,21 +69,21 @@ class MeasuredValues:
     chosen: tuple[NDArray[Any], ...]
     keys: tuple[tuple[object, ...], ...] | None = None
 
-    def plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """As plain JSON, to be kept."""
         return {
             "linear": [values.tolist() for values in self.linear],
             "chosen": [values.tolist() for values in self.chosen],
-            **({} if self.keys is None else {"keys": plain_keys(self.keys)}),
+            **({} if self.keys is None else {"keys": keys_to_dict(self.keys)}),
         }
 
     @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> MeasuredValues:
+    def from_dict(cls, plain: Mapping[str, Any]) -> MeasuredValues:
         """What :meth:`plain` wrote."""
         return cls(
             tuple(whole_array(values) for values in plain["linear"]),
             tuple(_chosen_array(values) for values in plain["chosen"]),
-            keys_from_plain(plain["keys"]) if "keys" in plain else None,
+            keys_from_dict(plain["keys"]) if "keys" in plain else None,
         )
 
 
@@ -139,7 +139,7 @@ class PlannedQuery:
         Where steps below leave a person fewer rows than the unit allows, these are the bound.
         """
         unit, changed = add_remove(self.query.unit), self.query.rows.stability
-        if not isinstance(unit, Person) or not self.query.rows.owner:
+        if not isinstance(unit, Person) or not self.query.rows.privacy_id:
             return None
         if changed is None:
             return unit

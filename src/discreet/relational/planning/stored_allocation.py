@@ -27,7 +27,7 @@ def allocated(planned: PlannedQuery) -> dict[str, Any]:
     """The grid and noise of each measure, the epsilon of each choice, and the whole event."""
     counted = None
     if isinstance(planned, Discovering) and planned.counted is not None:
-        counted = planned.noised(planned.counted)[1].distribution.plain()
+        counted = planned.noised(planned.counted)[1].distribution.to_dict()
     return _plain(
         form=FORM,
         linear=_linear(planned.allocation.noised),
@@ -53,7 +53,7 @@ def _linear(noised: Iterable[Noised]) -> list[dict[str, Any]]:
         {
             "exponent": item.measure.exponent,
             "whole": item.measure.whole,
-            "noise": item.distribution.plain(),
+            "noise": item.distribution.to_dict(),
         }
         for item in noised
     ]

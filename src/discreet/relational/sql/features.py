@@ -245,7 +245,7 @@ def _identifier(
     group = select.args.get("group")
     keys = [] if group is None else list(group.expressions)
     more = group is not None and any(v for k, v in group.args.items() if k != "expressions" and v)
-    if len(keys) == 1 and not more and below.rows.owner is not None:
+    if len(keys) == 1 and not more and below.rows.privacy_id is not None:
         node = keys[0]
         if isinstance(node, exp.Literal) and node.is_int:
             listed = select.expressions[int(node.name) - 1 : int(node.name)]

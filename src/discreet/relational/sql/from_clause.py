@@ -73,7 +73,7 @@ class Sources:
                 received=len(right.columns),
                 remedy="Select the same columns in the same order.",
             )
-        if bool(left.rows.owner) != bool(right.rows.owner):
+        if bool(left.rows.privacy_id) != bool(right.rows.privacy_id):
             left, right = self.steps.disowned(left), self.steps.disowned(right)
         prefix = self.steps.prefix("union")
         pairs = [

@@ -159,7 +159,7 @@ def _same_people(
     left: SQLRelation, right: SQLRelation, pairs: list[tuple[Expression, Expression]]
 ) -> bool:
     """Whether a join compares the people of both sides, or the key that leads to them."""
-    owned = bool(left.rows.owner and right.rows.owner)
+    owned = bool(left.rows.privacy_id and right.rows.privacy_id)
     return owned and any(_people(left, right, pair) for pair in pairs)
 
 

@@ -107,7 +107,7 @@ class Steps:
 
     def disowned(self, made: SQLRelation) -> SQLRelation:
         """At most R rows of each person, so that what follows need not know whose they are."""
-        if not made.rows.owner:
+        if not made.rows.privacy_id:
             return made
         person = add_remove(self.catalog.unit)
         assert isinstance(person, Person)
@@ -120,7 +120,7 @@ class Steps:
 
     def distinct(self, made: SQLRelation) -> SQLRelation:
         """Each combination once; a person's rows are bounded first, since rows lose their owner."""
-        below = self.disowned(made) if made.rows.owner else made
+        below = self.disowned(made) if made.rows.privacy_id else made
         return self.computed(below, "distinct", Distinct)
 
 

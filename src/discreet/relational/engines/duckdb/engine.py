@@ -142,8 +142,8 @@ class DuckDB:
     def columns(self, name: str) -> dict[str, str]:
         """Names and types, as DuckDB describes them."""
         with self._alone:
-            described = self._run(f"DESCRIBE SELECT * FROM {self._places[name]}").fetchall()
-        return {str(row[0]): _ENUM.sub("ENUM", str(row[1])) for row in described}
+            fingerprint_of = self._run(f"DESCRIBE SELECT * FROM {self._places[name]}").fetchall()
+        return {str(row[0]): _ENUM.sub("ENUM", str(row[1])) for row in fingerprint_of}
 
     def contents(self, name: str) -> object:
         """Nothing: files are told apart by their directory entry."""
@@ -208,8 +208,8 @@ class DuckDB:
             case ParquetFile(path):
                 self._paths.append(str(path))
                 place = parquet(path, self._dialect)
-                described = self._run(f"DESCRIBE SELECT * FROM {place}").fetchall()
-                types = {str(row[0]): str(row[1]) for row in described}
+                fingerprint_of = self._run(f"DESCRIBE SELECT * FROM {place}").fetchall()
+                types = {str(row[0]): str(row[1]) for row in fingerprint_of}
                 items = parquet_columns(types, source.identifiers, self._dialect)
                 self._run(f"CREATE VIEW {view} AS SELECT {items} FROM {place}")
                 return view
