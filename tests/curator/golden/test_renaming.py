@@ -170,7 +170,7 @@ def test_events_name_themselves() -> None:
 def test_every_kind_of_synopsis_can_be_read_back() -> None:
     for tag, place in synopsis._KINDS.items():
         found = resolve_name(f"discreet.queries.{place}")
-        assert callable(found.recalled)
+        assert callable(found.from_dict)
         assert f'"synopsis": "{tag}"' in inspect.getsource(found.plain)
 
 

@@ -34,7 +34,7 @@ class Synopsis(Protocol):
         """All answers of a workload, in its order."""
 
     def to_dict(self) -> Mapping[str, object]:
-        """Everything but universe and event, for JSON; :func:`recalled` reads it."""
+        """Everything but universe and event, for JSON; :func:`synopsis_from_dict` reads it."""
 
 
 @dataclass(frozen=True, eq=False)
