@@ -86,7 +86,7 @@ def counted(size: RecordCount, table: NDArray[np.int64], noise: WholeNoise | Non
             raise InvalidData(
                 code="records_differ",
                 expectation=f"the public number of records, {size.records}",
-                remedy="Count all records, or buy their number with size=BoughtCount().",
+                remedy="Count all records, or buy their number with size=NoisyRecordCount().",
             )
         return float(size.records)
     assert noise is not None
@@ -99,10 +99,10 @@ def require_size(size: object) -> None:
     if not isinstance(size, PublicCount | NoisyRecordCount):
         raise InvalidParameter(
             code="size_not_a_count",
-            expectation="size=PublicCount(n) or size=BoughtCount()",
+            expectation="size=PublicCount(n) or size=NoisyRecordCount()",
             received=type(size).__name__,  # the number itself may be private
             remedy="Write PublicCount(n) where neighbours exchange records, so that n is public; "
-            "where records are added or removed, BoughtCount().",
+            "where records are added or removed, NoisyRecordCount().",
         )
 
 

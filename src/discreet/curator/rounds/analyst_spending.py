@@ -116,7 +116,7 @@ def unit_to_dict(unit: AnalystUnit) -> str:
 
 
 def unit_from_dict(plain: str) -> AnalystUnit:
-    """What :func:`plain_unit` wrote."""
+    """What :func:`unit_to_dict` wrote."""
     return OneAnalyst() if plain == "OneAnalyst" else OneQuery()
 
 
@@ -126,7 +126,7 @@ def cost_to_dict(cost: ApproxDP) -> list[str]:
 
 
 def cost_from_dict(plain: list[str]) -> ApproxDP:
-    """What :func:`plain_cost` wrote."""
+    """What :func:`cost_to_dict` wrote."""
     epsilon, delta = map(Fraction, plain)
     return ApproxDP(epsilon=epsilon, delta=delta)
 

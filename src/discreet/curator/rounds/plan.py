@@ -116,7 +116,7 @@ class RoundPlan:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> RoundPlan:
-        """What :meth:`plain` wrote."""
+        """What :meth:`to_dict` wrote."""
         error = plain["error"]
         return cls(
             name=plain["name"],

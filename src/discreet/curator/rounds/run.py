@@ -61,7 +61,7 @@ class Own:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Own:
-        """What :meth:`plain` described."""
+        """What :meth:`to_dict` described."""
         own = cls.unchecked(np.array(plain["answers"], dtype=np.float64))
         own.corrected[plain["corrected"]] = True
         return cls(own.answers, own.corrected, plain["exhausted"])
@@ -89,7 +89,7 @@ class Outcome:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any], universe: Universe, event: Event) -> Outcome:
-        """What :meth:`plain` described."""
+        """What :meth:`to_dict` described."""
         shared = plain["shared"]
         return cls(
             None if shared is None else synopsis_from_dict(shared, universe, event),

@@ -174,7 +174,7 @@ class Rule:
         return Conjunction(held)
 
     def from_dict(self, plain: Sequence[Mapping[str, Any]]) -> tuple[Held, ...]:
-        """What :func:`plain_queries` described."""
+        """What :func:`queries_to_dict` described."""
         return tuple(self._recalled(each) for each in plain)
 
     def _recalled(self, plain: Mapping[str, Any]) -> Held:

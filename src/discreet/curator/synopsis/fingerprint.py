@@ -28,10 +28,10 @@ _PLAIN = (str, bytes, bool, int, float, Fraction, date, type(None))
 def fingerprint_of(value: object) -> str | None:  # noqa: PLR0911 -- one line for each kind of part
     """Text for a value with all its parts but sources of randomness; None where unsure.
 
-    >>> from discreet.queries.record_count import BoughtCount
-    >>> described(BoughtCount())
+    >>> from discreet.queries.record_count import NoisyRecordCount
+    >>> fingerprint_of(NoisyRecordCount())
     'discreet.queries.record_count.BoughtCount(Fraction(1, 20))'
-    >>> described(lambda: None) is None
+    >>> fingerprint_of(lambda: None) is None
     True
     """
     if type(value) in _PLAIN or isinstance(value, date):
@@ -63,7 +63,7 @@ def request_fingerprint(make: Callable[..., Any], *, given: Collection[str]) -> 
     """Text for what makes a mechanism and the arguments bound to it, but those ``given`` later.
 
     >>> from discreet.queries.mwem.mwem import MWEM
-    >>> requested(partial(MWEM, rounds=8, records=1), given=["records"])
+    >>> request_fingerprint(partial(MWEM, rounds=8, records=1), given=["records"])
     "partial(discreet.queries.mwem.MWEM, tuple(), dict(tuple('rounds', 8)))"
     """
     args: tuple[object, ...] = ()

@@ -43,7 +43,7 @@ def mechanism_to_dict(mechanism: object) -> dict[str, Any] | None:
 
 
 def mechanism_from_dict(plain: Mapping[str, Any], randomness: Source) -> SparseVector:
-    """The mechanism that :func:`plain_mechanism` described."""
+    """The mechanism that :func:`mechanism_to_dict` described."""
     read = {name: _read(name, value) for name, value in plain.items() if name != "kind"}
     kind = _KINDS[plain["kind"]]
     names = dict(_FORMS[kind].names)

@@ -38,7 +38,7 @@ from discreet.queries.workload.workload import Places, Workload
 class MarginalMechanism:
     """A workload of marginals, or of queries on few attributes each, and a spend.
 
-    With ``BoughtCount`` nothing is bought apart: the total is one of the measured numbers, as
+    With ``NoisyRecordCount`` nothing is bought apart: the total is one of the measured numbers, as
     precise as the workload needs it. Attributes are treated as unordered: for ranges of many values
     :class:`MatrixMechanism` is better. Beyond 2**31 records measurements may saturate: private
     still, and too small.

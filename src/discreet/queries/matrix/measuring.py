@@ -56,7 +56,7 @@ def counts_by(
         raise InvalidData(
             code="records_differ",
             expectation=f"the public number of records, {size.records}",
-            remedy="Count all records, or leave their number out with size=BoughtCount().",
+            remedy="Count all records, or leave their number out with size=NoisyRecordCount().",
         )
     return table if places else np.asarray(table.sum())
 

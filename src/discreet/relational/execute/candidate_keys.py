@@ -130,7 +130,7 @@ def keys_to_dict(keys: tuple[tuple[object, ...], ...]) -> list[list[object]]:
 
 
 def keys_from_dict(plain: Sequence[Sequence[Any]]) -> tuple[tuple[object, ...], ...]:
-    """What :func:`plain_keys` wrote."""
+    """What :func:`keys_to_dict` wrote."""
     return tuple(tuple(map(_read, key)) for key in plain)
 
 

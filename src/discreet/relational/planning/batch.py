@@ -74,7 +74,7 @@ class Drawn:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Drawn:
-        """What :meth:`plain` wrote."""
+        """What :meth:`to_dict` wrote."""
         return cls(
             tuple(whole_array(values) for values in plain["linear"]),
             tuple(tuple(np.asarray(values) for values in each) for each in plain["chosen"]),

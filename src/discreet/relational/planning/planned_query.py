@@ -1,6 +1,6 @@
 """A question made ready to be paid for: measures, sensitivities, noise, and the event of it all.
 
-Everything but :meth:`Inquiry.release` follows from public quantities.
+Everything but :meth:`PlannedQuery.release` follows from public quantities.
 
 Source: contract, "Spending", "Numbers"; 004d:F22. Proof: ``proofs/relational.md``.
 """
@@ -79,7 +79,7 @@ class MeasuredValues:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> MeasuredValues:
-        """What :meth:`plain` wrote."""
+        """What :meth:`to_dict` wrote."""
         return cls(
             tuple(whole_array(values) for values in plain["linear"]),
             tuple(_chosen_array(values) for values in plain["chosen"]),
