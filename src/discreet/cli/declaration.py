@@ -21,11 +21,11 @@ _EXAMPLE = "For instance age=number:0:120, ward=category:A,B,C, day=dates:2024-0
 def declaration(column: str, text: str, kind: DataType | None) -> Declaration | None:
     """What ``text`` declares about a column stored as ``kind``; None where it is skipped.
 
-    >>> declaration("age", "number:0:120", Kind.TEXT)
+    >>> declaration("age", "number:0:120", DataType.TEXT)
     Number(low=0, high=120, step=None)
-    >>> declaration("ward", 'category:A,"B, C"', Kind.TEXT)
+    >>> declaration("ward", 'category:A,"B, C"', DataType.TEXT)
     Category(values=('A', 'B, C'))
-    >>> declaration("ward", "category+null:A,B", Kind.TEXT)
+    >>> declaration("ward", "category+null:A,B", DataType.TEXT)
     Category(values=('A', 'B', None))
     """
     word, _, rest = text.strip().partition(":")

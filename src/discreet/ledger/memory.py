@@ -24,9 +24,9 @@ class Memory(Ledger):
     >>> terms = LedgerTerms(unit="Row()", budget={"epsilon": 1}, filter="epsilon", limit=(10,))
     >>> ledger.open(terms) == terms
     True
-    >>> name = ledger.reserve(analyst="ann", question="count", charge=(4,), event="{}", detail={})
+    >>> name = ledger.reserve(analyst="ann", query="count", charge=(4,), event="{}", detail={})
     >>> ledger.commit(name, {"n": 17})
-    >>> ledger.find(analyst="ann", question="count"), ledger.remaining()
+    >>> ledger.find(analyst="ann", query="count"), ledger.remaining()
     ({'n': 17}, (6,))
     """
 

@@ -52,7 +52,7 @@ _FAR = 6.0
 class ProjectionMechanism:
     """A workload over an explicit universe, a spend, and how near the projection must come.
 
-    With ``PublicCount`` the total is kept. With ``NoisyRecordCount`` the total is measured as one more
+    With ``PublicCount`` the total is kept. With ``NoisyRecordCount`` it is measured as one more
     query, and estimates may have any total up to six standard deviations above it.
 
     Guarantee: the event of independent noise on the answers; the projection is post-processing.

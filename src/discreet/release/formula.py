@@ -29,7 +29,7 @@ Shown: TypeAlias = tuple[Released | None, ...]
 
 @dataclass(frozen=True)
 class NoisyMeasure:
-    """A noisy column: for each row one number, with one draw of noise from ``law``.
+    """A noisy column: for each row one number, with one draw of noise from ``distribution``.
 
     Contract: draws are independent of each other. ``release`` is the id of the release that drew
     them and ``name`` is the measure's own there; together with a cell they name a draw for ever.

@@ -171,7 +171,7 @@ def test_a_reach_that_forgets_rows_or_groups_is_caught(
 
 
 def test_a_reach_that_forgets_partners_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(JoinedPublic, "changed", property(lambda self: self.rows.stability))
+    monkeypatch.setattr(JoinedPublic, "stability", property(lambda self: self.rows.stability))
     assert found(crowd(dp.Row(), people=2), JOINED) != []
 
 

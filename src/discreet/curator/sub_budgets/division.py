@@ -28,7 +28,7 @@ from discreet.relational.types.expression import Expression
 class Line:
     """Where a table is divided: an expression over one of its scans, with its public values.
 
-    ``question`` groups by it; ``text`` says the same for the ledger, with what is declared about
+    ``query`` groups by it; ``text`` says the same for the ledger, with what is declared about
     the columns it reads.
     """
 

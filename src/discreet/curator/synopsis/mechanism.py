@@ -99,7 +99,7 @@ def _leaves(made: Any) -> bool:
     except (NameError, TypeError):
         return True
     kinds = get_args(left) or (left,)
-    return all(hasattr(kind, "plain") for kind in kinds if isinstance(kind, type))
+    return all(hasattr(kind, "to_dict") for kind in kinds if isinstance(kind, type))
 
 
 def _unfit(make: object) -> InvalidParameter:

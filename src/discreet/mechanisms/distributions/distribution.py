@@ -63,7 +63,7 @@ def distribution_of(mechanism: Additive, *, step: float, size: int = 1) -> Distr
     """The law of each coordinate of a release of ``size`` integers that count ``step``s.
 
     >>> from discreet.mechanisms import Laplace
-    >>> law_of(Laplace(epsilon=0.5, sensitivity=3), step=0.25)
+    >>> distribution_of(Laplace(epsilon=0.5, sensitivity=3), step=0.25)
     RoundedLaplace(scale=1.5, step=0.25)
     """
     width = float(positive("step", step))

@@ -59,8 +59,8 @@ class RoundedLaplace(Distribution):
 class DiscreteLaplaceDistribution(Distribution):
     """P(z) proportional to exp(-|z| / ``scale``) on the multiples z of ``step``.
 
-    >>> law = DiscreteLaplaceDistribution(scale=1, step=1)
-    >>> law.half_width(0.95), round(law.tail(3), 5)
+    >>> distribution = DiscreteLaplaceDistribution(scale=1, step=1)
+    >>> distribution.half_width(0.95), round(distribution.tail(3), 5)
     (3.0, 0.02678)
     """
 

@@ -33,7 +33,7 @@ _SCORES = {scores.written: scores for scores in Scores}
 def mechanism_to_dict(mechanism: object) -> dict[str, Any] | None:
     """The mechanism without its randomness, for JSON; None for one of another family.
 
-    >>> plain_mechanism(AboveThreshold(epsilon=0.5, threshold=10, sensitivity=1))["epsilon"]
+    >>> mechanism_to_dict(AboveThreshold(epsilon=0.5, threshold=10, sensitivity=1))["epsilon"]
     '1/2'
     """
     form = _FORMS.get(type(mechanism))

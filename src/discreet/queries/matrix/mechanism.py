@@ -43,8 +43,8 @@ class MatrixMechanism:
     ``strategy`` is searched for if it is not given: p-Identity products under ``PureDP``, the
     Gaussian optimum on each attribute otherwise. The universe may have any size as long as the
     attributes that the strategy touches together have at most 2**24 cells: only those are counted.
-    With ``NoisyRecordCount`` nothing is bought apart, since no number of records is needed. Beyond 2**29
-    records in one measurement it may saturate: private still, and too small.
+    With ``NoisyRecordCount`` nothing is bought apart: no number of records is needed. Beyond
+    2**29 records in one measurement it may saturate: private still, and too small.
     """
 
     workload: Workload

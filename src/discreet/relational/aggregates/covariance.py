@@ -24,7 +24,7 @@ from discreet.release.intervals.covariance import covariance_intervals
 
 @dataclass(frozen=True)
 class Covariance(Aggregate):
-    """COVAR_SAMP and COVAR_POP: ``freedom`` is 1 for the sample version."""
+    """COVAR_SAMP and COVAR_POP: ``ddof`` is 1 for the sample version."""
 
     present: CountRows
     first: Total

@@ -24,7 +24,7 @@ from discreet.release.intervals.dispersion import stddev_intervals, variance_int
 
 @dataclass(frozen=True)
 class Variance(Aggregate):
-    """VARIANCE: ``freedom`` is 1 for the sample version and 0 for that of the population."""
+    """VARIANCE: ``ddof`` is 1 for the sample version and 0 for that of the population."""
 
     present: CountRows
     total: Total

@@ -2,7 +2,7 @@
 
 Contract: which rows of a key stay is a function of the rows with that key and of the salt: the
 first ``limit`` by a salted hash of their content, ties broken by content. One row more below puts
-at most one row in and at most one out, so the cut doubles ``changed``; and a row meets at most
+at most one row in and at most one out, so the cut doubles ``stability``; and a row meets at most
 ``limit`` rows of the other side. With r rows on the left and s on the right, one unit changes at
 most 2 (r * limit_right + s * limit_left) rows of the join, also where both sides are one table.
 

@@ -86,7 +86,7 @@ def _invented(
 
 
 def _value(domain: ColumnDomain, draw: str) -> str:
-    """An expression for one value within ``facts``, from a large whole number."""
+    """An expression for one value within ``domain``, from a large whole number."""
     if domain.values:
         step = max(1, len(domain.values) // _MAX_VALUES)
         values = domain.values[::step]

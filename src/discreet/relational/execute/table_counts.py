@@ -49,9 +49,9 @@ _PREFIX = "universe"
 class TableCounts:
     """Counts rows of a plan by the attributes of a universe; a ``CountSource``.
 
-    Contract: one object serves one release, or one conversation. ``question`` says what the
-    universe's attributes are, as :func:`query_of_universe` gives it. ``salt`` decides which rows of a
-    person are kept; whoever counts again for the same release passes the same one. ``private``
+    Contract: one object serves one release, or one conversation. ``query`` says what the
+    universe's attributes are, as :func:`query_of_universe` gives it. ``salt`` decides which rows of
+    a person are kept; whoever counts again for the same release passes the same one. ``private``
     names the private tables there are.
     """
 

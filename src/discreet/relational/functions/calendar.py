@@ -37,7 +37,7 @@ _CLOCK = {"hour": 3600, "minute": 60, "second": 1}
 def part(name: str) -> Function:
     """One part of a date or moment; parts of the clock take moments.
 
-    >>> part("isodow").apply([date(2024, 1, 7)], Kind.WHOLE)
+    >>> part("isodow").apply([date(2024, 1, 7)], DataType.INTEGER)
     7
     """
     least, most, compute = _PARTS[_known("part", name, PARTS)]
@@ -60,7 +60,7 @@ def part(name: str) -> Function:
 def truncated(unit: str) -> Function:
     """The first day or moment of the unit; days stay days.
 
-    >>> truncated("week").apply([date(2024, 1, 7)], Kind.DATE)
+    >>> truncated("week").apply([date(2024, 1, 7)], DataType.DATE)
     datetime.date(2024, 1, 1)
     """
     _known("unit", unit, UNITS)
@@ -86,7 +86,7 @@ def truncated(unit: str) -> Function:
 def difference(unit: str) -> Function:
     """How many boundaries of the unit lie between the first and the second argument.
 
-    >>> difference("month").apply([date(2024, 1, 31), date(2024, 2, 1)], Kind.WHOLE)
+    >>> difference("month").apply([date(2024, 1, 31), date(2024, 2, 1)], DataType.INTEGER)
     1
     """
     _known("unit", unit, UNITS)

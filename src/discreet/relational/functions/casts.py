@@ -40,7 +40,7 @@ LONGEST: dict[DataType, int] = {
 def cast(kind: DataType) -> Function:
     """The conversion to ``kind``.
 
-    >>> cast(Kind.WHOLE).apply(["12x"], Kind.WHOLE) is None
+    >>> cast(DataType.INTEGER).apply(["12x"], DataType.INTEGER) is None
     True
     """
     return _CASTS[kind]

@@ -81,7 +81,7 @@ class LikePattern:
 def like(pattern: str, escape: str = "") -> Function:
     """The test whether a whole text fits the pattern.
 
-    >>> like("a%").apply(["abc"], Kind.TRUTH), like("a!%", "!").apply(["abc"], Kind.TRUTH)
+    >>> like("a%").apply(["abc"], DataType.BOOLEAN), like("a!%", "!").apply(["abc"], DataType.BOOLEAN)
     (True, False)
     """
     spelled = LikePattern(_respelled(pattern, escape))

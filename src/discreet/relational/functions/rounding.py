@@ -64,7 +64,7 @@ def half_away(value: float) -> float:
 def rounded_to(digits: int) -> Function:
     """``round(x, digits)`` for a public number of digits; negative ones are tens, hundreds, ...
 
-    >>> rounded_to(-3).apply([1500], Kind.WHOLE)
+    >>> rounded_to(-3).apply([1500], DataType.INTEGER)
     2000
     """
     if not isinstance(digits, int) or abs(digits) > MAX_DIGITS:

@@ -33,7 +33,7 @@ MULTIPLES = {
 def shifted(amount: int, unit: str) -> Function:
     """A date or moment moved by so many months, days or seconds; seconds move moments.
 
-    >>> shifted(1, "month").apply([date(2024, 1, 31)], Kind.DATE)
+    >>> shifted(1, "month").apply([date(2024, 1, 31)], DataType.DATE)
     datetime.date(2024, 2, 29)
     """
     if unit not in _MOST or abs(amount) > _MOST[unit]:

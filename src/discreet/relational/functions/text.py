@@ -65,7 +65,7 @@ def _length(domain: ColumnDomain) -> ColumnDomain:
 def substring(start: int, length: int | None = None) -> Function:
     """``length`` letters from position ``start``, or all the rest.
 
-    >>> substring(2, 3).apply(["héllo"], Kind.TEXT)
+    >>> substring(2, 3).apply(["héllo"], DataType.TEXT)
     'éll'
     """
     _check_position("start", start, least=1)

@@ -1,8 +1,8 @@
 """The relational plan: rows built from scans by a few steps, each with a known stability.
 
-``changed`` is the number of rows of a step's output that one unit can add or remove; where rows
+``stability`` is the number of rows of a step's output that one unit can add or remove; where rows
 have owners, it is how many each person owns. None means that a person may own any number until
-bounding cuts them down. ``owner`` is the column that says
+bounding cuts them down. ``privacy_id`` is the column that says
 whose row it is, where rows still have one owner each. Column names are unique in a plan.
 
 Source: 004d:F5, F9, F22; 004b:A21; contract, "Units and neighbours". Proof:

@@ -36,7 +36,7 @@ _KINDS: dict[type, DataType] = {
 class Category:
     """A public list of values; any other value counts as NULL. None in the list makes NULL a key.
 
-    >>> Category(["A", "B"]).facts().values
+    >>> Category(["A", "B"]).domain().values
     ('A', 'B')
     """
 
@@ -174,7 +174,7 @@ class Discovered:
     A key is found privately, by how many people have it, which needs delta > 0. ``least`` is a
     public minimum of people below which no key is ever named; it costs nothing. NULL is no key.
 
-    >>> Discovered(least=20).facts(Kind.TEXT).declared
+    >>> Discovered(least=20).domain(DataType.TEXT).declared
     True
     """
 

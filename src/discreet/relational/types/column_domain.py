@@ -46,9 +46,9 @@ class ColumnDomain:
     are filled in. Every text has a finite ``length``, ``TEXT_LIMIT`` at most, and nothing else has
     one.
 
-    >>> Facts(Kind.WHOLE, values=(3, 1), declared=True).high
+    >>> ColumnDomain(DataType.INTEGER, values=(3, 1), declared=True).high
     3
-    >>> Facts(Kind.TEXT, values=("A", "it")).length, Facts(Kind.TEXT).length
+    >>> ColumnDomain(DataType.TEXT, values=("A", "it")).length, ColumnDomain(DataType.TEXT).length
     (2, 4096)
     """
 
@@ -118,7 +118,7 @@ class ColumnDomain:
     def listable(self) -> int | None:
         """How many values are possible; None where they have no finite list.
 
-        >>> Facts(Kind.WHOLE, 0, 200_000).listable
+        >>> ColumnDomain(DataType.INTEGER, 0, 200_000).listable
         200001
         """
         if self.values is not None:
@@ -132,7 +132,7 @@ class ColumnDomain:
     def enumerated(self, limit: int = MAX_VALUES) -> tuple[object, ...] | None:
         """Every possible value in a fixed order, or None if there are more than ``limit``.
 
-        >>> Facts(Kind.WHOLE, 0, 3).enumerated()
+        >>> ColumnDomain(DataType.INTEGER, 0, 3).enumerated()
         (0, 1, 2, 3)
         """
         if self.values is not None:

@@ -88,8 +88,8 @@ FIRST_MOMENT, LAST_MOMENT = datetime.min, datetime.max
 def type_of_value(value: object) -> DataType | None:
     """The kind of a Python value, or None if it belongs to no universe.
 
-    >>> kind_of_value(True), kind_of_value(3), kind_of_value(b"x")
-    (<Kind.TRUTH: 'truth value'>, <Kind.WHOLE: 'whole number'>, None)
+    >>> type_of_value(True), type_of_value(3), type_of_value(b"x")
+    (<DataType.BOOLEAN: 'truth value'>, <DataType.INTEGER: 'whole number'>, None)
     """
     # A bool is an int and a datetime is a date, so the narrower class is asked for first.
     match value:

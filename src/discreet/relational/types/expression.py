@@ -75,7 +75,7 @@ class Call:
     """A function applied to arguments, which are converted to the kinds it takes.
 
     >>> from discreet.relational.functions.arithmetic import ADD
-    >>> Call(ADD, (Column("age", Facts(Kind.WHOLE, 0, 120)), Literal(1))).facts.high
+    >>> Call(ADD, (Column("age", ColumnDomain(DataType.INTEGER, 0, 120)), Literal(1))).domain.high
     121
     """
 
@@ -212,7 +212,7 @@ def possible_values(expression: Expression, limit: int = MAX_VALUES) -> tuple[ob
     has none. Sorted, except that a column keeps the order in which it was declared.
 
     >>> from discreet.relational.functions.rounding import FLOOR
-    >>> possible_values(Call(FLOOR, (Column("x", Facts(Kind.REAL, 0, 2.5)),)))
+    >>> possible_values(Call(FLOOR, (Column("x", ColumnDomain(DataType.DOUBLE, 0, 2.5)),)))
     (0, 1, 2)
     """
     if isinstance(expression, Column | Literal) or expression.domain.kind is DataType.BOOLEAN:

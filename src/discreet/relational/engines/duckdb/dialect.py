@@ -136,7 +136,7 @@ class DuckDBDialect(Dialect):
         """The kind of a stored type; nested types, TIME, INTERVAL, BLOB and JSON have none.
 
         >>> DuckDBDialect().kind_of("DECIMAL(18,3)")
-        <Kind.REAL: 'real number'>
+        <DataType.DOUBLE: 'real number'>
         """
         name = stored.upper()
         if name.endswith("]"):

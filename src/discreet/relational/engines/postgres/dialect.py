@@ -179,7 +179,7 @@ class PostgresDialect(Dialect):
         """The kind of a stored type; arrays, JSON, citext and all others have none.
 
         >>> PostgresDialect().kind_of("numeric(10, 2)")
-        <Kind.REAL: 'real number'>
+        <DataType.DOUBLE: 'real number'>
         """
         return _KINDS.get(stored.partition("(")[0])
 

@@ -59,7 +59,7 @@ class SparkDialect(Dialect):
         """The kind of a stored type; nested types, BINARY, VARIANT, TIME and void have none.
 
         >>> SparkDialect().kind_of("decimal(18,3)")
-        <Kind.REAL: 'real number'>
+        <DataType.DOUBLE: 'real number'>
         """
         return _KINDS.get(stored.lower().partition("(")[0].partition(" collate ")[0].strip())
 
