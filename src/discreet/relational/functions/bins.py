@@ -28,7 +28,8 @@ _LARGEST_END = 1e300
 def binned(low: End, high: End, count: int) -> Function:
     """The lower edge of the bin.
 
-    >>> binned(0, 120, 12).apply([37.5], DataType.INTEGER), binned(0, 120, 12).apply([120.0], DataType.INTEGER)
+    >>> bin_of = binned(0, 120, 12)
+    >>> bin_of.apply([37.5], DataType.INTEGER), bin_of.apply([120.0], DataType.INTEGER)
     (30, 110)
     """
     _check(low, high, count)

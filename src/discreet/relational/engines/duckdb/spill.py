@@ -35,9 +35,9 @@ def private_folder(inside: str | Path | None) -> Path:
 
 
 def removed_with(owner: object, folder: Path, let_go: Callable[[], object]) -> Callable[[], object]:
-    """Remove the folder once: when called, when ``privacy_id`` is gone, or when the interpreter ends.
+    """Remove the folder once: when called, when ``owner`` is gone, or when the interpreter ends.
 
-    ``let_go`` runs before; it must not refer to ``privacy_id``. A forked child does neither: folder
+    ``let_go`` runs before; it must not refer to ``owner``. A forked child does neither: folder
     and engine are its parent's.
     """
     return weakref.finalize(owner, _remove, folder, let_go, os.getpid())
