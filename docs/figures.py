@@ -29,7 +29,7 @@ from discreet.mechanisms.distributions import distribution as noise_laws
 from discreet.mechanisms.key_selection import GaussianThreshold, OptimalSelection
 from discreet.noise import Noiseless, Seeded, gaussian, laplace
 from discreet.noise.randomness import Source
-from discreet.noise.table import Law
+from discreet.noise.table import OutcomeDistribution
 from discreet.release import LinearFormula, NoisyMeasure, ReleasedColumn
 
 Chart: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart
@@ -175,7 +175,7 @@ def noisy_max_wrong(lead: float) -> float:
 def discrete_and_rounded() -> Chart:
     """Probabilities of whole-number noise: the discrete law beside the rounded one."""
     scale, sigma = Fraction(1), Fraction(1, 2)
-    laws: dict[str, dict[str, Law]] = {
+    laws: dict[str, dict[str, OutcomeDistribution]] = {
         "Laplace, scale 1": {
             "rounded": laplace.RoundedLaplace(scale, 0),
             "discrete": laplace.DiscreteLaplace(scale, 0),
@@ -206,7 +206,7 @@ def discrete_and_rounded() -> Chart:
     )
 
 
-def probabilities(law: Law) -> dict[int, float]:
+def probabilities(law: OutcomeDistribution) -> dict[int, float]:
     """The outcomes of a law with the probabilities its sampler is built on."""
     weights = law.weights(64)
     values = law.values(len(weights.low)).tolist()
@@ -294,7 +294,9 @@ def accountants() -> Chart:
 
 def release() -> Chart:
     """The mean ages of the release that the page about releases makes by hand."""
-    n = NoisyMeasure("r1", "n", noise_laws.DiscreteLaplace(scale=2, step=1), (623, 1077, 114))
+    n = NoisyMeasure(
+        "r1", "n", noise_laws.DiscreteLaplaceDistribution(scale=2, step=1), (623, 1077, 114)
+    )
     total = noise_laws.RoundedLaplace(scale=300, step=2**-20)
     s = NoisyMeasure("r1", "s", total, (-2250.5, 3310.25, -480.125))
     age = ReleasedColumn.quotient(
@@ -307,7 +309,7 @@ def release() -> Chart:
     )
     return dp.Release(
         id="r1",
-        question="",
+        query="",
         keys={"ward": ("A", "B", "C")},
         answers=(age,),
         confidence=CONFIDENCE,

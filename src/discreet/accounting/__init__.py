@@ -1,4 +1,8 @@
-"""Prices of events. Importing this package registers every price with ``core.pricing``."""
+"""Prices of events: accountants, composition, calibration, and budgets that are spent adaptively.
+
+Importing this package registers every price with ``core.pricing``. Nothing here draws noise or
+reads data; a price knows an event and no mechanism.
+"""
 
 from discreet.accounting import divergences, key_selection, reports, tradeoff
 from discreet.accounting.adaptive import (

@@ -1,4 +1,7 @@
-"""The command ``discreet``. Needs the extra ``cli``; nothing else in the library imports it."""
+"""The command ``discreet``. Needs the extra ``cli``; nothing else in the library imports it.
+
+One file for each command. What a command does is done by the curator and the project file.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,5 @@
-"""The privacy calculus: units, domains, metrics, events, guarantees and how they chain."""
+"""What everything else is written in: units, domains, metrics, events, guarantees, errors.
+
+Protocols and registries stand here, and what implements them elsewhere: no price, no noise, no
+data. Transformations of data are in :mod:`discreet.calculus`.
+"""

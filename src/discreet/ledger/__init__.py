@@ -1,4 +1,9 @@
-"""The durable record of spending: append-only, sealed under the owner's key."""
+"""The durable record of spending: append-only, sealed under the owner's key.
+
+Entries, their chain and its verification, sub-accounts, session logs, keys, back-ups, and one
+folder for each kind of store. Amounts are taken as they come: what an event costs is decided by
+the curator's budget. No data is here but what was released.
+"""
 
 from discreet.core.errors import LedgerError
 from discreet.ledger.account import LedgerAccount

@@ -1,4 +1,8 @@
-"""Mechanisms are values: build one, read its event and its error, release a number or an array."""
+"""Mechanisms are values: build one, read its event and its error, release a number or an array.
+
+None of them debits a budget. Samplers are in :mod:`discreet.noise`, prices in
+:mod:`discreet.accounting`, mechanisms for many queries at once in :mod:`discreet.queries`.
+"""
 
 from discreet.mechanisms.accuracy import laplace_sum_error
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian

@@ -1,8 +1,8 @@
-"""What a question got: numbers, how wrong they may be, and what they cost.
+"""What a query got: numbers, how wrong they may be, and what they cost.
 
 :class:`Release` is the table that comes back; its columns are
 :class:`ReleasedColumn`; a cell of it is an :class:`Estimate` or a :class:`Ratio`, with which one
-can calculate.
+can calculate. All of it is post-processing: nothing here sees data or spends.
 """
 
 from discreet.release.column import Ends, HalfWidth, ReleasedColumn

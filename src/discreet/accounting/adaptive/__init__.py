@@ -1,4 +1,8 @@
-"""Adaptive budgets: filters, odometers, hierarchies and allocations."""
+"""Adaptive budgets: filters, odometers, hierarchies and allocations, in exact amounts.
+
+For events that are chosen in view of earlier answers. They live in memory; what is durable is
+:mod:`discreet.ledger`.
+"""
 
 from discreet.accounting.adaptive.account import Budget, PrivacyAccount
 from discreet.accounting.adaptive.allocation import allocate

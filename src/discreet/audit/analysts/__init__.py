@@ -1,4 +1,7 @@
-"""Audits of what analysts learn about each other: neighbouring query sets, joint views, bounds."""
+"""Audits of what analysts learn about each other: neighbouring query sets, joint views, bounds.
+
+The mechanisms under audit are in :mod:`discreet.queries.analysts`.
+"""
 
 from discreet.audit.analysts.claim import AnalystFinding, audit_analysts
 from discreet.audit.analysts.neighbours import (

@@ -1,1 +1,4 @@
-"""Ledgers on a PostgreSQL server."""
+"""Ledgers on a PostgreSQL server: their tables, transactions and errors.
+
+Addresses and connections are in :mod:`discreet.postgres`.
+"""

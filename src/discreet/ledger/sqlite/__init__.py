@@ -1,1 +1,4 @@
-"""Ledgers in one SQLite file."""
+"""Ledgers in one SQLite file: its form, its transactions and its errors.
+
+Also :func:`ledger_at`, which takes a path for such a ledger.
+"""

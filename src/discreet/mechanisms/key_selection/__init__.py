@@ -1,4 +1,8 @@
-"""Naming keys that nobody listed: rules that read how many people have each, and nothing else."""
+"""Naming keys that nobody listed: rules that read how many people have each, and nothing else.
+
+Their prices are in :mod:`discreet.accounting.key_selection`; how SQL uses them, in
+``relational/planning/discovered_keys``.
+"""
 
 from discreet.mechanisms.key_selection.gaussian import ConcentratedThreshold, GaussianThreshold
 from discreet.mechanisms.key_selection.geometric import GeometricThreshold

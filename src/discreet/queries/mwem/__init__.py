@@ -1,1 +1,4 @@
-"""MWEM and the multiplicative weights underneath it."""
+"""MWEM and the multiplicative weights underneath it.
+
+The same weights for queries that come one by one are in :mod:`discreet.queries.online`.
+"""

@@ -1,1 +1,4 @@
-"""Trees of boxes over ordered attributes: complete ones, grown ones, and partitions."""
+"""Trees of boxes over ordered attributes: complete ones, grown ones, and partitions.
+
+The mechanisms, and the counts of boxes that they leave behind.
+"""

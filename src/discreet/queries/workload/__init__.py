@@ -1,1 +1,4 @@
-"""Universes and workloads: which linear queries are asked of which records."""
+"""Universes and workloads: which linear queries are asked of which records.
+
+Also their exact answers, and their stored form. No noise.
+"""

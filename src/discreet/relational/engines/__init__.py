@@ -1,1 +1,5 @@
-"""What differs between engines; everything else is said once, in ``discreet.relational``."""
+"""What differs between engines, one folder for each; the protocol is in ``engine``.
+
+Everything else is said once, in the other folders of ``relational``. To add an engine, read
+:mod:`discreet.relational.engines.engine`.
+"""

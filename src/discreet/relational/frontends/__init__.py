@@ -1,1 +1,1 @@
-"""Other ways to write a query: a dataframe builder and Ibis expressions."""
+"""Other ways to write a query: a dataframe builder and Ibis expressions. All become SQL text."""

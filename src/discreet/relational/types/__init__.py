@@ -1,1 +1,4 @@
-"""Values: their data types, what is publicly known of a column, and typed expressions."""
+"""Values: their data types, what is publicly known of a column, and typed expressions.
+
+What owners write to declare a column is in :mod:`discreet.relational.schema`.
+"""

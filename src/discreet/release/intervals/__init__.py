@@ -1,4 +1,7 @@
-"""Confidence intervals for noisy answers: exact laws of the noise, combined exactly."""
+"""Confidence intervals for noisy answers: exact distributions of the noise, combined exactly.
+
+The distributions are those of :mod:`discreet.mechanisms.distributions`, named here again.
+"""
 
 from discreet.mechanisms.distributions.distribution import (
     DiscreteGaussianDistribution,

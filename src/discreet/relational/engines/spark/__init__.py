@@ -1,1 +1,1 @@
-"""Apache Spark as an engine."""
+"""Apache Spark as an engine: its SQL, and a session of our own with pinned settings."""
