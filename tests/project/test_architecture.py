@@ -40,7 +40,8 @@ def missing(page: str) -> list[str]:
 
 def classes(path: Path) -> set[str]:
     """List the classes of a file, and the names that stand for several of them."""
-    return set(re.findall(r"^(?:class )?([A-Z]\w+)(?=[:(]| =)", path.read_text("utf-8"), re.MULTILINE))
+    text = path.read_text("utf-8")
+    return set(re.findall(r"^(?:class )?([A-Z]\w+)(?=[:(]| =)", text, re.MULTILINE))
 
 
 def test_every_file_and_folder_exists() -> None:

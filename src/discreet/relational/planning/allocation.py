@@ -64,7 +64,7 @@ class QuantileChoice:
 
 @dataclass(frozen=True)
 class Noised:
-    """A measure on its grid with the mechanism it gets; ``distribution`` is in the caller's units."""
+    """A measure on its grid with its mechanism; ``distribution`` is in the caller's units."""
 
     measure: Linear
     mechanism: Additive
