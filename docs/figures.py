@@ -51,7 +51,7 @@ def two_worlds() -> Chart:
         {"released": value + truth, "probability": mass, "world": world, "panel": f"epsilon = {e}"}
         for e in (0.5, 2)
         for world, truth in ((present, 42), (absent, 41))
-        for value, mass in probabilities(laplace.RoundedLaplace(1 / Fraction(e), 0)).items()
+        for value, mass in probabilities(laplace.BinnedRoundedLaplace(1 / Fraction(e), 0)).items()
         if 34 <= value + truth <= 49
     ]
     return panels(
@@ -177,12 +177,12 @@ def discrete_and_rounded() -> Chart:
     scale, sigma = Fraction(1), Fraction(1, 2)
     laws: dict[str, dict[str, OutcomeDistribution]] = {
         "Laplace, scale 1": {
-            "rounded": laplace.RoundedLaplace(scale, 0),
-            "discrete": laplace.DiscreteLaplace(scale, 0),
+            "rounded": laplace.BinnedRoundedLaplace(scale, 0),
+            "discrete": laplace.BinnedDiscreteLaplace(scale, 0),
         },
         "Gaussian, sigma 1/2": {
             "rounded": gaussian.RoundedCells(sigma),
-            "discrete": gaussian.DiscreteGaussian(sigma, 0),
+            "discrete": gaussian.BinnedDiscreteGaussian(sigma, 0),
         },
     }
     points = [

@@ -28,7 +28,7 @@ def test_what_was_asked_spent_and_remains_is_shown(asked: Path) -> None:
     for part in ("SELECT COUNT(*)", "ann", "epsilon 0.5", "released", "remaining: epsilon 2.5"):
         assert part in shown.output
     told = run("ledger show --json").json
-    assert told["asked"][0]["asker"] == "ann"
+    assert told["asked"][0]["analyst"] == "ann"
     assert told["spent"] == {"notion": "ApproxDP", "epsilon": 0.5, "delta": 0}
     assert told["remaining"] == {"notion": "ApproxDP", "epsilon": 2.5, "delta": 1e-6}
 

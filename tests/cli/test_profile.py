@@ -132,7 +132,7 @@ def test_odd_lines_are_told_by_their_places(folder: Path) -> None:
     assert run("init mixed.csv --unit row --epsilon 1 --delta 0").code == 0
     (table,) = json.loads(run("profile --not-private --json").output)["tables"]
     assert (table["rows"], table["unread_lines"]) == (398, 1)
-    told = {each["number"]: each["reason"] for each in table["mended_lines"]}
+    told = {each["number"]: each["reason"] for each in table["fixed_lines"]}
     assert list(told) == [place + 2 for place, (line, _) in odd.items() if line]
     assert all(reason in told[place + 2] for place, (line, reason) in odd.items() if line)
     assert "line 11: a quote" in run("profile --not-private").output

@@ -33,7 +33,7 @@ OPEN: dict[str, Any] = {
     "analysts": ["ann"],
 }
 NO_AGE = {"visits": {"filter": [], "group": ["ward"], "aggregate": []}}
-ALLOWED: dict[str, Any] = {"spend": FIFTY, "asker": "ann", "purpose": "planning"}
+ALLOWED: dict[str, Any] = {"spend": FIFTY, "analyst": "ann", "purpose": "planning"}
 
 Door = Callable[..., object]
 
@@ -152,7 +152,7 @@ def test_a_policy_holds_at_every_door_that_is_paid(door: str, inside: str) -> No
     refused: list[tuple[str, dict[str, Any], str]] = [
         ("age", {"purpose": None}, "policy_purpose"),
         ("age", {"purpose": "fun"}, "policy_purpose"),
-        ("age", {"asker": "eve"}, "policy_asker"),
+        ("age", {"analyst": "eve"}, "policy_asker"),
         ("age", {"spend": dp.PureDP(epsilon=61)}, "policy_spend"),
         ("age", {"spend": dp.PureDP(epsilon=0.5)}, "policy_spend"),
         ("cost", {}, "policy_column"),
@@ -262,7 +262,7 @@ def test_one_rule_for_what_is_of_ones_own_making(door: str) -> None:
     part = free.partition("visits", by="ward", budget=budget)["A"]
     whole = free.child("team", budget=budget)
     spent = free.spent
-    named = {"asker": "ann", "purpose": "planning"}
+    named = {"analyst": "ann", "purpose": "planning"}
     assert code_of(lambda: MADE[door](held, **named)) == "policy_measurement"
     assert code_of(lambda: MADE[door](part, **named)) == "part_not_whole"
     assert (held.spent.epsilon, part.spent.epsilon, free.spent) == (0, 0, spent)  # type: ignore[attr-defined]

@@ -33,7 +33,7 @@ EVERYBODY = "SELECT COUNT(*) AS n FROM visits"
 ABOVE = AboveThreshold(epsilon=50, threshold=300, sensitivity=1)
 TALKING = partial(dp.queries.private_gap_weights, about=600, updates=3)
 MATRIX = dp.queries.MatrixMechanism
-NAMED: dict[str, Any] = {"spend": SPEND, "asker": "ann", "purpose": "planning"}
+NAMED: dict[str, Any] = {"spend": SPEND, "analyst": "ann", "purpose": "planning"}
 POLICY: dict[str, Any] = {
     "most": {"epsilon": 60},
     "least": {"epsilon": 1},
@@ -126,7 +126,7 @@ def test_what_is_well_asked_is_paid_for_once() -> None:
         verb(source, **NAMED)
         assert reservations(source) == 1
         assert source.remaining == dp.PureDP(epsilon=450, unit=dp.Row())
-    paying = re.findall(r"def (\w+)\([^)]*\bspend: Guarantee[^)]*\basker: str", session_text())
+    paying = re.findall(r"def (\w+)\([^)]*\bspend: Guarantee[^)]*\banalyst: str", session_text())
     assert set(paying) == set(VERBS)
 
 
@@ -190,7 +190,13 @@ def test_what_a_child_has_left_is_what_counts(verb: str) -> None:
 @pytest.mark.parametrize("policy", [None, POLICY], ids=["free", "policy"])
 @pytest.mark.parametrize(
     "given",
-    [{"asker": 7}, {"asker": None}, {"asker": ["ann"]}, {"purpose": 7}, {"purpose": ["planning"]}],
+    [
+        {"analyst": 7},
+        {"analyst": None},
+        {"analyst": ["ann"]},
+        {"purpose": 7},
+        {"purpose": ["planning"]},
+    ],
     ids=str,
 )
 def test_who_and_why_are_text(verb: str, policy: Any, given: dict[str, Any]) -> None:

@@ -516,13 +516,13 @@ def test_the_price_is_paid_when_a_round_opens_whatever_is_submitted() -> None:
 
 
 def test_many_pure_steps_are_charged_together_where_their_sum_is_above_the_spend() -> None:
-    purse = PrivacyBudget(dp.ApproxDP(epsilon=10, delta=1e-4), EXCHANGED)
+    budget = PrivacyBudget(dp.ApproxDP(epsilon=10, delta=1e-4), EXCHANGED)
     steps = events.Exponential(epsilon=0.1) * 100  # 10 if added up
-    epsilon, delta = purse.charge(dp.ApproxDP(epsilon=5, delta=1e-6), (steps,))
-    together: Any = purse.spent((epsilon, delta))
+    epsilon, delta = budget.charge(dp.ApproxDP(epsilon=5, delta=1e-6), (steps,))
+    together: Any = budget.spent((epsilon, delta))
     assert 2 < float(together.epsilon) < 5
     assert float(together.delta) == pytest.approx(1e-6)
-    pure: Any = purse.spent(purse.charge(dp.ApproxDP(epsilon=11, delta=1e-6), (steps,)))
+    pure: Any = budget.spent(budget.charge(dp.ApproxDP(epsilon=11, delta=1e-6), (steps,)))
     assert float(pure.epsilon) == pytest.approx(10)
     assert pure.delta == 0
 

@@ -79,7 +79,7 @@ def test_what_was_drawn_is_never_drawn_again(
         patched.setattr(about, "_commit", broken)
         with pytest.raises(OSError):  # noqa: PT011 -- a power cut: nobody saw the outcome
             about.close()
-    kept = Pages(about._pages.notebook).outcome()
+    kept = Pages(about._pages.session_log).outcome()
     source.close()
     with private(ledger=path) as source, monkeypatch.context() as patched:
         patched.setattr(running, "run", broken)

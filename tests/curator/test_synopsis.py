@@ -73,7 +73,7 @@ def test_it_is_paid_for_once_and_then_free() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "spend", "asker"),
+    ("mechanism", "spend", "analyst"),
     [
         (partial(MWEM, rounds=3), HALF, "analyst"),
         (FEW, dp.PureDP(epsilon=0.4), "analyst"),
@@ -158,7 +158,7 @@ def test_descriptions_hold_all_parameters_but_the_randomness() -> None:
         MatrixMechanism(workload, HALF, randomness=Noiseless())
     )
     assert fingerprint_of(plain) != fingerprint_of(MatrixMechanism(workload, HALF, records=2))
-    assert fingerprint_of(Each(3)) == "discreet.queries.workload.families.Each(3)"
+    assert fingerprint_of(Each(3)) == "discreet.queries.families.Each(3)"
     assert fingerprint_of((1, 0.1, "a", None)) == "tuple(1, 0.1, 'a', None)"
     assert fingerprint_of({"a": np.arange(3)}) != fingerprint_of({"a": np.arange(3.0)})
     assert fingerprint_of(lambda: None) is None

@@ -374,7 +374,7 @@ SPENDER = """
 print("open", flush=True)
 try:
     while True:
-        name = child.reserve(analyst=sys.argv[2], question="q", charge=(1,), event="{}", detail={})
+        name = child.reserve(analyst=sys.argv[2], query="q", charge=(1,), event="{}", detail={})
         child.commit(name, {"worker": sys.argv[2]})
 except Exhausted:
     pass

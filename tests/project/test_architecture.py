@@ -17,6 +17,7 @@ _BESIDE = re.compile(r"(?<![\w./])(?:rdp|pld)/\w+(?!\.py|[\w/])")
 _TYPE = re.compile(r"^\| `(\w+)` \| `([\w/]+\.py)` \|", re.MULTILINE)
 _PACKAGE = re.compile(r"^\| `(\w+)/` \| (\S.*\S) \| \S.* \|$", re.MULTILINE)
 _LAYER = re.compile(r"`(\w+)`")
+_NAMED = re.compile(r"^(?:class )?([A-Z]\w+)(?=[:(]| =)", re.MULTILINE)
 BARE = {"dialect.py", "plan.py", "errors.py", "tags.py", "ledger.py"}  # of any folder
 
 
@@ -40,8 +41,7 @@ def missing(page: str) -> list[str]:
 
 def classes(path: Path) -> set[str]:
     """List the classes of a file, and the names that stand for several of them."""
-    text = path.read_text("utf-8")
-    return set(re.findall(r"^(?:class )?([A-Z]\w+)(?=[:(]| =)", text, re.MULTILINE))
+    return set(_NAMED.findall(path.read_text(encoding="utf-8")))
 
 
 def test_every_file_and_folder_exists() -> None:

@@ -68,7 +68,7 @@ def made(
 ) -> Release:
     parts: dict[str, Any] = {
         "id": "r1",
-        "question": QUESTION,
+        "query": QUESTION,
         "keys": keys or {},
         "answers": tuple(answers),
         "confidence": 0.95,

@@ -94,7 +94,9 @@ def test_a_public_range_cuts_the_interval_and_follows_the_arithmetic() -> None:
     assert Estimate(-50, estimate(3).terms, (0, math.inf)).interval() == (0, 0)
 
 
-@pytest.mark.parametrize("law", [COUNTS, SUMS, NORMAL, DiscreteLaplaceDistribution(0.4, 1)])
+@pytest.mark.parametrize(
+    "distribution", [COUNTS, SUMS, NORMAL, DiscreteLaplaceDistribution(0.4, 1)]
+)
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.99])
 def test_intervals_hold_as_often_as_they_say(distribution: Distribution, confidence: float) -> None:
     rng = np.random.default_rng(11)

@@ -76,7 +76,7 @@ def test_means_are_covered(
 
 
 @pytest.mark.parametrize(
-    "law", [RoundedLaplace(4, FINE), COUNTS, DiscreteLaplaceDistribution(0.6, 1)]
+    "distribution", [RoundedLaplace(4, FINE), COUNTS, DiscreteLaplaceDistribution(0.6, 1)]
 )
 @pytest.mark.parametrize("truths", [(6, 10), (30, 70), (400, 100)])
 def test_shares_of_a_total_are_covered(distribution: Distribution, truths: tuple[int, int]) -> None:

@@ -189,7 +189,7 @@ def show_history(opened: ProjectLedger) -> None:
     table.add_column("question", ratio=1, min_width=8, overflow="fold")
     table.add_column("price", no_wrap=True)
     table.add_column("end", no_wrap=True)
-    table.add_column("asker", max_width=12, overflow="fold")
+    table.add_column("analyst", max_width=12, overflow="fold")
     table.add_column("time (UTC)", no_wrap=True, min_width=16)
     for asked in opened.history():
         query = " ".join(asked.query.split())

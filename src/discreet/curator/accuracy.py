@@ -42,7 +42,7 @@ class Within:
 def cheapest(
     query: Query,
     accuracy: Mapping[str, Within] | Within,
-    purse: PrivacyBudget,
+    budget: PrivacyBudget,
     asked: Callable[[Query, Guarantee], PlannedQuery],
     *,
     rows_at_least: int | None,
@@ -59,10 +59,10 @@ def cheapest(
         _require_foreseeable(name, aggregate, rows_at_least)
 
     def spend(amount: float) -> Guarantee:
-        if isinstance(purse.currency, Rhos | RhosAndDeltas):
+        if isinstance(budget.currency, Rhos | RhosAndDeltas):
             return ZCDP(rho=amount)
-        if isinstance(purse.currency, RenyiAt):
-            alpha = purse.currency.alpha
+        if isinstance(budget.currency, RenyiAt):
+            alpha = budget.currency.alpha
             return RenyiDP(alpha=alpha, epsilon=amount * float(alpha))
         return PureDP(epsilon=amount)
 
@@ -73,7 +73,7 @@ def cheapest(
             if only is None or name == only
         )
 
-    concentrated = isinstance(purse.currency, Rhos | RhosAndDeltas | RenyiAt)
+    concentrated = isinstance(budget.currency, Rhos | RhosAndDeltas | RenyiAt)
     base = asked(query, spend(1.0))
     if all(aggregate.additive is not None for aggregate, _ in wanted.values()):
         needs: dict[object, float] = {}

@@ -55,7 +55,7 @@ class History:
 
     def __str__(self) -> str:
         rows: list[tuple[str, ...]] = [
-            ("#", "time", "asker", "price", "end", "purpose", "id", "question")
+            ("#", "time", "analyst", "price", "end", "purpose", "id", "question")
         ]
         rows += [
             (str(a.number), a.time, a.analyst, a.price, a.ended, a.purpose, a.id, _short(a.query))

@@ -64,7 +64,7 @@ class Preview:
 
 def preview(
     planned: PlannedQuery,
-    purse: PrivacyBudget,
+    budget: PrivacyBudget,
     charge: Amounts,
     left: Amounts,
     *,
@@ -84,21 +84,21 @@ def preview(
         confidence=level,
         cells=None if isinstance(planned, Discovering) else planned.cells,
         keys=keys_forecast(planned, level),
-        price=purse.spent(charge),
+        price=budget.spent(charge),
         affordable=min(
             (have // price for have, price in zip(left, charge, strict=True) if price), default=0
         ),
-        affordable_by_zcdp=_by_zcdp(planned, purse),
+        affordable_by_zcdp=_by_zcdp(planned, budget),
     )
 
 
-def _by_zcdp(planned: PlannedQuery, purse: PrivacyBudget) -> int | None:
+def _by_zcdp(planned: PlannedQuery, budget: PrivacyBudget) -> int | None:
     """Questions of this kind that the same (epsilon, delta) would pay for in rho."""
-    budget = purse.total
-    if not isinstance(budget, ApproxDP) or budget.by is not None or budget.delta == 0:
+    total = budget.total
+    if not isinstance(total, ApproxDP) or total.by is not None or total.delta == 0:
         return None
     try:
         rho = ZERO_CONCENTRATED.price(planned.event)
     except DiscreetError:
         return None
-    return int(exact(zcdp_rho(budget.epsilon, budget.delta)) // rho) if rho else None
+    return int(exact(zcdp_rho(total.epsilon, total.delta)) // rho) if rho else None

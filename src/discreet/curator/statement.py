@@ -23,7 +23,7 @@ VERSION = 2
 """Of the form of the facts; part of them. Releases stored before there was one have none."""
 
 
-def statement(planned: PlannedQuery, purse: PrivacyBudget) -> dict[str, Any]:
+def statement(planned: PlannedQuery, budget: PrivacyBudget) -> dict[str, Any]:
     """Plain JSON for whoever wants to check the claim."""
     return {
         "version": VERSION,
@@ -31,8 +31,8 @@ def statement(planned: PlannedQuery, purse: PrivacyBudget) -> dict[str, Any]:
         "private": planned.randomness.private,
         "in_a_batch": planned.settled is not None,
         "protects": protection_text(planned.query.unit),
-        "budget": guarantee_text(purse.total),
-        "budget_adds_up": purse.name,
+        "budget": guarantee_text(budget.total),
+        "budget_adds_up": budget.name,
         "cells": planned.query.keys.cells,
         "measures": [*_noises(planned), *_choices(planned)],
         **_tables(planned),

@@ -131,7 +131,7 @@ MECHANISMS: list[tuple[Additive, Distribution]] = [
 
 
 class TestMechanisms:
-    @pytest.mark.parametrize(("mechanism", "law"), MECHANISMS)
+    @pytest.mark.parametrize(("mechanism", "distribution"), MECHANISMS)
     def test_their_laws(self, mechanism: Additive, distribution: Distribution) -> None:
         assert distribution_of(mechanism, step=0.25) == distribution
 

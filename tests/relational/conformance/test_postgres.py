@@ -413,7 +413,9 @@ STORED: list[tuple[str, str, ColumnDomain, list[object]]] = [
 ]
 
 
-@pytest.mark.parametrize(("stored", "values", "facts", "wanted"), STORED, ids=lambda v: str(v)[:30])
+@pytest.mark.parametrize(
+    ("stored", "values", "domain", "wanted"), STORED, ids=lambda v: str(v)[:30]
+)
 def test_every_stored_type_is_cleaned(
     stored: str, values: str, domain: ColumnDomain, wanted: list[object]
 ) -> None:

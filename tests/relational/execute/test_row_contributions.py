@@ -156,7 +156,7 @@ def test_every_release_draws_a_salt_of_its_own(
         salts.append(salt)
         raise Seen
 
-    monkeypatch.setattr(module, "tally" if module is planned else "candidates", see)
+    monkeypatch.setattr(module, "aggregate_exactly" if module is planned else "candidates", see)
     rows = pl.DataFrame({"pid": [1], "w": ["A"]})
     kind = dp.Category(["A"]) if module is planned else dp.Discovered()
     stand = Stand(one(rows, dp.Person("pid", max_rows=1, max_groups=1), {"w": kind}))

@@ -382,7 +382,7 @@ def test_an_engine_that_cannot_count_says_nothing(monkeypatch: pytest.MonkeyPatc
         raise ValueError(message)
 
     source = exchanging(Stand(one(PEOPLE, Replace(dp.Row()), DECLARED)))
-    monkeypatch.setattr(counting, "tally", broken)
+    monkeypatch.setattr(counting, "aggregate_exactly", broken)
     with pytest.raises(DiscreetError, match="engine_failed") as failed:
         _ = source.size
     assert failed.value.__context__ is None

@@ -89,7 +89,7 @@ def test_whole_numbers_are_their_own_steps() -> None:
 
 
 @pytest.mark.parametrize(
-    ("facts", "exponent"),
+    ("domain", "exponent"),
     [
         (ColumnDomain(DataType.DOUBLE, 0, 1e6), -50),
         (ColumnDomain(DataType.DOUBLE, 0, 1), -1001),

@@ -201,7 +201,7 @@ TWINS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     ),
     "keys are not cut": _retold(lambda text: re.sub(r"k <= \d+", "TRUE", text)),
     "the cut forgets that a row pushes another out": lambda monkeypatch: monkeypatch.setattr(
-        Truncated, "changed", property(lambda self: self.rows.stability)
+        Truncated, "stability", property(lambda self: self.rows.stability)
     ),
 }
 
@@ -234,7 +234,7 @@ def test_people_bounded_after_the_cut_instead_of_before_are_caught(
 
 
 @pytest.mark.parametrize(
-    ("question", "named"),
+    ("query", "named"),
     [
         ("t JOIN u ON t.d = u.v", "t"),
         ("t JOIN u ON t.x = u.v", "u"),

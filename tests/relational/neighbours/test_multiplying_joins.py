@@ -156,7 +156,7 @@ def test_no_row_beyond_the_limit_enters_a_join() -> None:
     assert dict(found) == {1: 3, 2: 2, 3: 1}  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("question", [CHAIN, ITSELF], ids=["public", "itself"])
+@pytest.mark.parametrize("query", [CHAIN, ITSELF], ids=["public", "itself"])
 def test_ten_thousand_rows_of_one_person_multiply_to_nothing_large(query: str) -> None:
     many = 10_000
     rows = pl.DataFrame({"pid": [1] * many, "w": ["B"] * many, "x": [0] * many, "y": [0.0] * many})
@@ -197,7 +197,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("unit", [dp.Row(), PERSON], ids=["row", "person"])
-@pytest.mark.parametrize("question", TEXTS)
+@pytest.mark.parametrize("query", TEXTS)
 def test_long_texts_in_all_rows_that_joins_make_of_one_unit_are_refused(
     unit: PrivacyUnit, query: str
 ) -> None:

@@ -80,9 +80,9 @@ def test_the_certified_price_is_within_the_spend(
         case dp.RenyiDP():
             (loss,) = event.rdp(orders=[float(spend.alpha)])
             assert loss <= float(spend.epsilon) * (1 + 1e-9)
-    purse = PrivacyBudget(spend, unit)
-    charge = purse.charge(spend, (planned.allocation.linear_event, *planned.choice_events))
-    limit = purse.currency.read(spend.per(unit), steps_up)
+    budget = PrivacyBudget(spend, unit)
+    charge = budget.charge(spend, (planned.allocation.linear_event, *planned.choice_events))
+    limit = budget.currency.read(spend.per(unit), steps_up)
     assert all(part >= -_ROUNDING for part in minus(limit, charge))
 
 

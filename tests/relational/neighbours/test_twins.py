@@ -157,7 +157,7 @@ def test_sums_of_doubles_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     assert breaches(setting, query, spend=spend) != []
 
 
-@pytest.mark.parametrize("name", ["reach_of_person", "reach_of_presence"])
+@pytest.mark.parametrize("name", ["bounds_of_person", "bounds_of_presence"])
 def test_a_reach_that_forgets_rows_or_groups_is_caught(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

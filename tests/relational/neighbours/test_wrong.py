@@ -27,7 +27,7 @@ def _two_tables() -> Setting:
 
 
 @pytest.mark.parametrize(
-    "question",
+    "query",
     [
         "SELECT COUNT(DISTINCT b.pid) AS n FROM a LEFT JOIN b ON a.pid = b.pid",
         "SELECT COUNT(*) AS n FROM a LEFT JOIN b ON a.pid = b.pid JOIN a AS c ON b.pid = c.pid",

@@ -164,23 +164,23 @@ def _counted(source: TableCounts) -> Ints:
 class _Pages:
     """A session log as the journal of the mechanism, with a page of the curator's own."""
 
-    notebook: SessionLog
+    session_log: SessionLog
 
     def entries(self) -> Sequence[Entry]:
-        return [entry for entry in self.notebook.entries() if entry.get("did") != "salt"]
+        return [entry for entry in self.session_log.entries() if entry.get("did") != "salt"]
 
     def write(self, entry: Entry) -> None:
-        self.notebook.write(entry)
+        self.session_log.write(entry)
 
     def keep(self, entry: Entry) -> None:
-        self.notebook.keep(entry)
+        self.session_log.keep(entry)
 
     def salt(self, fresh: int) -> int:
         """The salt that chose the records, kept before the first count; a fresh one if none is."""
-        for entry in self.notebook.entries():
+        for entry in self.session_log.entries():
             if entry.get("did") == "salt":
                 return int(entry["salt"])
-        self.notebook.keep({"did": "salt", "salt": fresh})
+        self.session_log.keep({"did": "salt", "salt": fresh})
         return fresh
 
     def asked(self) -> int:

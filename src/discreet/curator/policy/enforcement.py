@@ -91,7 +91,7 @@ class Policies:
 
     def _require_who(self, analyst: str, purpose: object) -> None:
         for policy in self.policies:
-            _require_listed("asker", analyst, policy.analysts, code="policy_asker")
+            _require_listed("analyst", analyst, policy.analysts, code="policy_asker")
             _require_listed("purpose", purpose, policy.purposes, code="policy_purpose")
 
     def require_columns(self, query: Query) -> None:

@@ -23,6 +23,8 @@ from discreet.curator.policy.column_lineage import Use
 NUMBERS = ("epsilon", "delta", "rho")
 _FIELDS = ("least", "most", "tables", "joins", "purposes", "analysts")
 _NEEDED = ("most", "tables")
+_WRITTEN = {"analysts": "askers"}
+"""Fields under another name in the text of which ledgers keep the digest, for ever."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,13 +98,14 @@ class Policy:
             "tables": tables,
             "joins": [sorted(pair) for pair in self.joins],
             "purposes": None if self.purposes is None else list(self.purposes),
-            "askers": None if self.analysts is None else list(self.analysts),
+            "analysts": None if self.analysts is None else list(self.analysts),
         }
 
     @property
     def digest(self) -> str:
         """A fingerprint of the whole text: it stands in the ledger beside every question."""
-        text = json.dumps(self.to_dict(), sort_keys=True)
+        written = {_WRITTEN.get(name, name): value for name, value in self.to_dict().items()}
+        text = json.dumps(written, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
 

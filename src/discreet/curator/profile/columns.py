@@ -22,21 +22,21 @@ def column(table: Reading, field: Field) -> ColumnProfile:
     total, filled, distinct = table.row(
         f"SELECT COUNT(*), COUNT({raw}), COUNT(DISTINCT {raw}) FROM {table.place}"
     )
-    domain: dict[str, object] = {"missing": total - filled, "different_values": distinct}
+    facts: dict[str, object] = {"missing": total - filled, "different_values": distinct}
     said = None if field.declaration is None else "discovered"
     match field.declaration:
         case Number(low=low, high=high):
             said = f"number from {low} to {high}"
-            domain |= _bounded(table, field, DataType.DOUBLE, low, high)
+            facts |= _bounded(table, field, DataType.DOUBLE, low, high)
         case Dates(first=first, last=last):
             said = f"dates from {first} to {last}"
-            domain |= _bounded(table, field, field.domain.kind, first, last)
+            facts |= _bounded(table, field, field.domain.kind, first, last)
         case Category(values=values):
             said = f"category of {len(values)}"
-            domain |= _listed(table, field)
+            facts |= _listed(table, field)
         case None:
-            domain |= _readable(table, field)
-    return ColumnProfile(field.name, field.stored, said, total, domain)
+            facts |= _readable(table, field)
+    return ColumnProfile(field.name, field.stored, said, total, facts)
 
 
 def _bounded(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from discreet.curator.profile.report import MendedLine
+from discreet.curator.profile.report import FixedLine
 from discreet.relational.engines.duckdb.csv_file import header_of, readable
 from discreet.relational.engines.duckdb.csv_lines import LONGEST_LINE, Lines, blocks
 
 
-def odd_lines(path: Path, most: int) -> tuple[int, tuple[MendedLine, ...]]:
+def odd_lines(path: Path, most: int) -> tuple[int, tuple[FixedLine, ...]]:
     """How many lines are no rows, blank ones left aside; and the first ``most`` odd ones."""
-    unread, found, before = 0, list[MendedLine](), 1
+    unread, found, before = 0, list[FixedLine](), 1
     with readable(path) as file:
         lines = header_of(path, file).lines
         for block in blocks(file):
@@ -22,7 +22,7 @@ def odd_lines(path: Path, most: int) -> tuple[int, tuple[MendedLine, ...]]:
                     if line.strip() and lines.fixed(line) is None:
                         unread += 1
                     if line.strip() and len(found) < most:
-                        found.append(MendedLine(before + place + 1, _reason(lines, line)))
+                        found.append(FixedLine(before + place + 1, _reason(lines, line)))
             before += block.count(b"\n")
     return unread, tuple(found)
 

@@ -14,7 +14,7 @@ from discreet.curator.profile.report import (
     FEW_PEOPLE,
     ColumnProfile,
     Contributions,
-    MendedLine,
+    FixedLine,
     Profile,
     TableProfile,
 )
@@ -40,13 +40,13 @@ def _table(table: Reading) -> TableProfile:
     (rows,) = table.row(f"SELECT COUNT(*) FROM {table.place}")
     people = contributions(table, rows)
     columns = tuple(column(table, field) for field in table.fields.values())
-    unread, mended = _lines(table)
+    unread, fixed = _lines(table)
     cells, empty, small = _cells(table)
     return TableProfile(
         name=table.name,
         rows=rows,
         unread_lines=unread,
-        mended_lines=mended,
+        fixed_lines=fixed,
         contributions=people,
         columns=columns,
         cells=cells,
@@ -57,7 +57,7 @@ def _table(table: Reading) -> TableProfile:
     )
 
 
-def _lines(table: Reading) -> tuple[int | None, tuple[MendedLine, ...]]:
+def _lines(table: Reading) -> tuple[int | None, tuple[FixedLine, ...]]:
     """Lines of a text file that are no rows, and the first that are not read as they stand."""
     source = table.declared.source
     if not isinstance(source, CSVFile):
@@ -88,7 +88,7 @@ def _determines(table: Reading, columns: tuple[ColumnProfile, ...]) -> Iterator[
     few = [
         each.name
         for each in columns
-        if 1 < int(str(each.domain["different_values"])) <= _MOST_VALUES
+        if 1 < int(str(each.facts["different_values"])) <= _MOST_VALUES
     ][:_MOST_COMPARED]
     table.step(f"{table.name}: dependencies")
     alone = {name: table.different(name) for name in few}
@@ -110,12 +110,12 @@ def _notes(
             f"a few hundred is the least that makes sense"
         )
     for each in columns:
-        unreadable = int(str(each.domain.get("unreadable", 0)))
+        unreadable = int(str(each.facts.get("unreadable", 0)))
         if rows and unreadable > rows / 100:
             yield (
                 f"{each.name}: {unreadable / rows:.0%} of the rows are not read as declared and "
                 "count as missing; numbers are written 1234.5 and days 2024-01-31, without spaces"
             )
-        beyond = int(str(each.domain.get("outside_the_list", 0)))
+        beyond = int(str(each.facts.get("outside_the_list", 0)))
         if rows and beyond > rows / 100:
             yield f"{each.name}: {beyond / rows:.0%} of the rows are outside the list"

@@ -54,17 +54,17 @@ class ColumnProfile:
     stored: str
     declared: str | None
     rows: int
-    domain: Mapping[str, object]
+    facts: Mapping[str, object]
 
     def __str__(self) -> str:
         """One line, and one for each example."""
         told = ", ".join(
             f"{name.replace('_', ' ')} {_said(value)}"
-            for name, value in self.domain.items()
+            for name, value in self.facts.items()
             if not isinstance(value, tuple) and value is not None and (value or name in _ALWAYS)
         )
         lines = [f"  {self.name} ({self.declared or 'not declared'}): {told or 'nothing unusual'}"]
-        for name, value in self.domain.items():
+        for name, value in self.facts.items():
             if isinstance(value, tuple) and value:
                 listed = ", ".join(f"{each!r} ({times:,})" for each, times in value)
                 lines.append(f"      {name.replace('_', ' ')}: {listed}")
@@ -72,7 +72,7 @@ class ColumnProfile:
 
 
 @dataclass(frozen=True)
-class MendedLine:
+class FixedLine:
     """A line of a text file that is not read as it stands: its place, the header being line 1."""
 
     number: int
@@ -90,7 +90,7 @@ class TableProfile:
     name: str
     rows: int
     unread_lines: int | None
-    mended_lines: tuple[MendedLine, ...]
+    fixed_lines: tuple[FixedLine, ...]
     contributions: Contributions | None
     columns: tuple[ColumnProfile, ...]
     cells: int
@@ -104,7 +104,7 @@ class TableProfile:
         lines = [f"{self.name}: {self.rows:,} rows"]
         if self.unread_lines:
             lines.append(f"  {self.unread_lines:,} lines of the file are no rows")
-        lines += [f"  {each}" for each in self.mended_lines]
+        lines += [f"  {each}" for each in self.fixed_lines]
         if self.contributions is not None:
             lines += _people(self.contributions)
         lines += [str(column) for column in self.columns]

@@ -19,23 +19,23 @@ from discreet.ledger.session_log import SessionLog
 class Pages:
     """Reads and writes the session log of one round."""
 
-    notebook: SessionLog
+    session_log: SessionLog
 
     def begin(self, names: Sequence[str]) -> None:
         """Keep who may submit, once."""
-        self.notebook.keep({"did": "begin", "names": list(names)})
+        self.session_log.keep({"did": "begin", "names": list(names)})
 
     def submit(self, name: str, queries: Sequence[Mapping[str, object]]) -> None:
         """Keep one analyst's queries; they take the place of earlier ones."""
-        self.notebook.keep({"did": "submit", "analyst": name, "queries": list(queries)})
+        self.session_log.keep({"did": "submit", "analyst": name, "queries": list(queries)})
 
     def run(self) -> None:
         """Keep that the round is run now; refused to a process that no longer speaks for it."""
-        self.notebook.keep({"did": "run"})
+        self.session_log.keep({"did": "run"})
 
     def end(self, outcome: Mapping[str, object]) -> None:
         """Keep what came out, before anybody sees it."""
-        self.notebook.keep({"did": "end", "outcome": dict(outcome)})
+        self.session_log.keep({"did": "end", "outcome": dict(outcome)})
 
     def names(self) -> tuple[str, ...]:
         """Who may submit, in the order of the round."""
@@ -69,4 +69,4 @@ class Pages:
             )
 
     def _did(self, what: str) -> list[Mapping[str, Any]]:
-        return [page for page in self.notebook.entries() if page.get("did") == what]
+        return [page for page in self.session_log.entries() if page.get("did") == what]
