@@ -302,3 +302,16 @@ def test_a_question_that_could_not_be_asked_before_has_no_former_identity(
 def test_a_constant_is_told_with_its_kind() -> None:
     assert canonical(Literal(1)) != canonical(Literal(1.0))
     assert canonical_text((1,)) != canonical_text((True,))
+
+
+def test_every_aggregate_that_can_be_asked_for_has_a_tag_and_was_tried(
+    questions: list[Query],
+) -> None:
+    """Aggregates live in modules of their own; the registry names them all."""
+    listed = {
+        each for name in aggregates.__all__ if isinstance(each := getattr(aggregates, name), type)
+    }
+    parts = {each for each in listed if is_dataclass(each)}
+    assert len(parts) > 10
+    assert parts <= set(FORMS)
+    assert parts <= {kind for query in questions for kind in kinds(query)}
