@@ -150,7 +150,7 @@ def backup(
 
         with opening.read_ledger(project) as opened:
             checkpoint = opened.backup(path)
-        display.lines(f"written: {path}\nhead: {checkpoint}")
+        display.lines(f"written: {path}\ncheckpoint: {checkpoint}")
         display.note("Keep the checkpoint: restoring needs the last one you kept.")
 
 
@@ -177,7 +177,7 @@ def restore(
 
         kept = None if checkpoint is None else Checkpoint.parse(spending.sql_of(checkpoint))
         found = Project.read(project).ledger.restored(path, kept)
-        display.lines(f"restored: {found.number} entries\nhead: {found}")
+        display.lines(f"restored: {found.number} entries\ncheckpoint: {found}")
 
 
 def show_history(opened: ProjectLedger) -> None:

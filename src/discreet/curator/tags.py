@@ -9,6 +9,7 @@ Source: contract, "Spending" (explicit, versioned tags).
 from __future__ import annotations
 
 from functools import cache
+from types import FunctionType
 
 from discreet.core import guarantee, unit
 from discreet.core.written import Form
@@ -30,7 +31,9 @@ FORMS: dict[object, Form] = {
 
 
 def form_of(kind: object) -> Form | None:
-    """How a class or a function is written; None for what is not of this package."""
+    """How a class or a function is written; None for what is neither, or not of this package."""
+    if not isinstance(kind, type | FunctionType):  # objects need not be hashable
+        return None
     known = mechanisms.FORMS.get(kind) or FORMS.get(kind)
     return known or _queries().get(kind)
 
