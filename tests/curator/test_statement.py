@@ -92,8 +92,8 @@ class TestTheText:
             event=statement.event,
             confidence=0.95,
         )
-        assert "REHEARSED" in str(again)
-        assert "REHEARSED" not in str(statement)
+        assert "SIMULATED" in str(again)
+        assert "SIMULATED" not in str(statement)
 
     def test_of_a_batch_names_the_price_of_the_whole(self) -> None:
         answers = private().batch(

@@ -170,6 +170,11 @@ def _numpy(table: Any, _: Path) -> object:
             texts = values.view(binary).to_pylist()
             plain = [(text or b"").decode("utf-8", "surrogateescape") for text in texts]
             arrays[name] = np.ma.array(np.array(plain), mask=[text is None for text in texts])
+        elif pa.types.is_boolean(values.type):
+            # An array of objects with a NULL in it, and of booleans without: the type would differ.
+            truths = values.to_pylist()
+            known = np.array([bool(truth) for truth in truths], dtype=np.bool_)
+            arrays[name] = np.ma.array(known, mask=[truth is None for truth in truths])
         else:
             arrays[name] = values.to_numpy(zero_copy_only=False)
     return arrays

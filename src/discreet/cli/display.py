@@ -251,8 +251,14 @@ _HINTS = {  # how a shell says what a remedy says in Python
     "accuracy_depends_on_data": "Here: --rows-at-least 100, or --epsilon.",
     "spend_notion": 'The part [budget] of the project file says which; with kind = "pure" '
     "leave --delta and --rho out.",
-    "ledger_terms": "The project file was changed after the first question. For other terms, set "
-    "`ledger =` in it to a new name, which begins another ledger; both then count in full.",
+    "ledger_terms": "The project file says other terms than its ledger. Write those of the ledger "
+    "into it, then use `discreet ledger amend`; or set `ledger =` in it to a new name, which "
+    "starts another ledger, and both count in full.",
+    "policy_asker": "Here: --as NAME.",
+    "policy_purpose": "Here: --purpose TEXT.",
+    "bound_not_positive": "In the project file: number:1:120.",
+    "ledger_superseded": "Here: --checkpoint.",
+    "not_a_head": "Here: what `discreet ledger verify` prints after `checkpoint:`.",
     "type_clash": "Columns of a CSV file are text until the project file declares them.",
 }
 

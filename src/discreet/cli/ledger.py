@@ -71,7 +71,7 @@ def verify(
         from discreet.cli import opening, spending
         from discreet.ledger import Checkpoint
 
-        kept = None if checkpoint is None else Checkpoint.parse(spending.sql_of(checkpoint))
+        kept = None if checkpoint is None else Checkpoint.parse(spending.checkpoint_of(checkpoint))
         with opening.read_ledger(project) as opened, opening.busy("verifying"):
             found = opened.verify(kept)
         if machine:
@@ -175,7 +175,7 @@ def restore(
         from discreet.curator.project import Project
         from discreet.ledger import Checkpoint
 
-        kept = None if checkpoint is None else Checkpoint.parse(spending.sql_of(checkpoint))
+        kept = None if checkpoint is None else Checkpoint.parse(spending.checkpoint_of(checkpoint))
         found = Project.read(project).ledger.restored(path, kept)
         display.lines(f"restored: {found.number} entries\ncheckpoint: {found}")
 

@@ -76,8 +76,17 @@ def require_price(sql: str, spend: Guarantee | None, accuracy: object) -> None:
         )
 
 
+def checkpoint_of(argument: str) -> str:
+    """A checkpoint as it stands, from a file after ``@``, or as a line that a command printed."""
+    return _text_of(argument, "a file with a checkpoint").strip().removeprefix("checkpoint:")
+
+
 def sql_of(argument: str) -> str:
     """The question: as it stands, from a file after ``@``, or from standard input for ``-``."""
+    return _text_of(argument, "a file with one question in SQL")
+
+
+def _text_of(argument: str, expectation: str) -> str:
     if argument == "-":
         return sys.stdin.read()
     if not argument.startswith("@"):
@@ -87,7 +96,7 @@ def sql_of(argument: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidParameter(
             code="question_unreadable",
-            expectation="a file with one question in SQL",
+            expectation=expectation,
             received=argument[1:],
             remedy=f"Check the path: {getattr(error, 'strerror', None) or 'it is not UTF-8'}.",
         ) from None

@@ -17,6 +17,7 @@ from discreet.curator.policy.policy import Policy
 from discreet.relational.database import Database
 from discreet.relational.plan.nodes import scans
 from discreet.relational.plan.query import Query
+from discreet.release.guarantee import guarantee_text
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def _require_spend(policy: Policy, spend: Guarantee) -> None:
             raise _refused(
                 code="policy_spend",
                 rule=f"a spend in {sorted(policy.most)} only",
-                received=spend,
+                received=guarantee_text(spend),
                 remedy="Spend in another notion.",
             )
         if _written(value) > _written(most) or (
@@ -151,7 +152,7 @@ def _require_spend(policy: Policy, spend: Guarantee) -> None:
             raise _refused(
                 code="policy_spend",
                 rule=f"a question to spend {name}{from_least} up to {most:g}",
-                received=spend,
+                received=guarantee_text(spend),
                 remedy="Choose a spend within the policy.",
             )
 

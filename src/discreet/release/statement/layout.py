@@ -81,7 +81,7 @@ def _opening(statement: StatementFacts) -> tuple[str, ...]:
     if statement.get("private", True) is not True:
         lines.append("NOT PRIVATE: made in test mode, nothing below holds.")
     if statement.get("invented"):
-        lines.append("REHEARSED: from invented rows; it says nothing about the data.")
+        lines.append("SIMULATED: from invented rows; it says nothing about the data.")
     return tuple(lines)
 
 
