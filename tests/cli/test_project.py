@@ -165,6 +165,9 @@ def test_no_password_has_a_place_in_the_file(monkeypatch: pytest.MonkeyPatch) ->
     address = refused(text.replace("LEDGER_ADDRESS", "postgresql://owner:secret@db/ledgers"))
     assert address.code == "project_field_kind"
     assert "secret" not in str(address)
+    as_file = refused(WHOLE.replace('"visits.ledger"', '"postgresql://owner:secret@db/ledgers"'))
+    assert as_file.code == "ledger_key_needed"
+    assert "secret" not in str(as_file)
 
 
 def test_tables_on_a_server_are_named_and_not_found_by_path(

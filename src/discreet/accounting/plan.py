@@ -1,6 +1,6 @@
 """Plans: a total split over named parts, by weights or by wanted errors, before data is read.
 
-Source: issue 3, point 5; 004d:F24.
+Source: 004d:F24.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _LARGEST = 2.0**40
 def plan(total: Notion, parts: Mapping[str, Number]) -> dict[str, Notion]:
     """Split ``total`` in proportion to the weights of ``parts``.
 
-    Guarantee: the parts, in the same notion, add up to ``total`` at most, exactly; each is
-    rounded down. For :class:`GaussianDP` it is the squares of mu that add up.
+    Guarantee: the parts, in the same privacy definition, add up to ``total`` at most, exactly;
+    each is rounded down. For :class:`GaussianDP` it is the squares of mu that add up.
 
     >>> plan(PureDP(epsilon=2), {"ages": 1, "wards": 3})["wards"].epsilon
     1.5
@@ -64,7 +64,7 @@ class ErrorPlan:
 
 
 def plan_errors(total: Guarantee, parts: Mapping[str, WantedError | HasEvent]) -> ErrorPlan:
-    """What wanted errors cost, in the notion of ``total``.
+    """What wanted errors cost, in the privacy definition of ``total``.
 
     A part is a mechanism built for its error (``Laplace.for_error(...)``), or a ``WantedError``
     whose ``error`` is searched for the least share of ``total``, more than all of it if need be.
@@ -132,7 +132,7 @@ def _share(total: Notion, share: Fraction, rounded: Callable[[Fraction], float])
         code="no_shares",
         expectation="PureDP, ApproxDP, ZCDP, RenyiDP or GaussianDP",
         received=type(total).__name__,
-        remedy="Split the total in one of these notions.",
+        remedy="Split the total in one of these privacy definitions.",
     )
 
 

@@ -4,6 +4,9 @@ The first price of the discrete Gaussian: its Rényi divergence on integer vecto
 of the continuous law, sensitivity**2 / 2 sigma**2 per order (modern-data:N1), while its delta can
 exceed the continuous one's threefold, so it is never priced by the continuous curve.
 
+An event without a price of its own here, the Laplace mechanism among them, costs its pure price
+squared over two; to change one, register a function for it.
+
 Conversion (004a:E3(8), 004a:D7): for every order alpha > 1, rho-zCDP is (epsilon, delta) with
 
     epsilon = alpha rho + ln((alpha-1)/alpha) - (ln delta + ln alpha)/(alpha-1).

@@ -30,7 +30,7 @@ from discreet.core.unit import PrivacyUnit, Replace
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee(ABC):
-    """Base of the notions. ``unit`` is None only for limits not yet attached to data."""
+    """Base of the privacy definitions. ``unit`` is None only for limits not attached to data."""
 
     unit: PrivacyUnit | None = None
 
@@ -205,7 +205,7 @@ class ApproxZCDP(Guarantee):
             return self
         raise InvalidParameter(
             code="no_group_privacy",
-            expectation="a notion whose group privacy follows from its numbers",
+            expectation="a privacy definition whose group privacy follows from its numbers",
             received=f"ApproxZCDP, group of {size}",
             remedy="Convert to ApproxDP first, or price the event for the group directly.",
         )
@@ -243,7 +243,7 @@ class RenyiDP(Guarantee):
             return self
         raise InvalidParameter(
             code="no_group_privacy",
-            expectation="a notion whose group privacy follows from one number",
+            expectation="a privacy definition whose group privacy follows from one number",
             received=f"RenyiDP at one order, group of {size}",
             remedy="Use ZCDP, or price the event for the group directly.",
         )

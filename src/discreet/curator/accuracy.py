@@ -47,7 +47,7 @@ def cheapest(
     *,
     rows_at_least: int | None,
 ) -> PlannedQuery:
-    """The question with the least spend, in the budget's notion, that keeps every wanted error."""
+    """The query at the least spend, in the budget's definition, that keeps every wanted error."""
     if not isinstance(query.keys, KeySet):
         raise InvalidParameter(
             code="accuracy_depends_on_data",

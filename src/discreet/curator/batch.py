@@ -177,7 +177,7 @@ def _made(
     best: dict[str, Release] = {}
     unprocessed = questions.unprocessed(drawn)
     for place, (name, text) in enumerate(texts.items()):
-        planned, measured = questions.inquiries[place], unprocessed[place]
+        planned, measured = questions.planned[place], unprocessed[place]
         views = [(plain, Columns(planned, measured, number, confidence))]
         if agreed[place]:
             views.append(

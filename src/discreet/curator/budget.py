@@ -1,8 +1,8 @@
 """The budget of a curator: its currency, and what a question costs in it.
 
-The notion of the budget is the filter: pure and (epsilon, delta) budgets add up pairs, zCDP adds
-rho, ``ApproxZCDP`` adds rho and a delta set apart for keys, Rényi adds at its one order, and
-``ApproxDP(..., by=ZCDP)`` (or ``by=ApproxZCDP``) converts once and adds rho (and delta).
+The privacy definition of the budget is the filter: pure and (epsilon, delta) budgets add up pairs,
+zCDP adds rho, ``ApproxZCDP`` adds rho and a delta set apart for keys, Rényi adds at its one order,
+and ``ApproxDP(..., by=ZCDP)`` (or ``by=ApproxZCDP``) converts once and adds rho (and delta).
 
 Source: contract, "Spending"; 004d:F12, F15.
 """
@@ -126,13 +126,14 @@ class PrivacyBudget:
             return self.currency.price(event, spend.delta)
 
     def check(self, spend: Guarantee) -> None:
-        """Refuse what is no spend, and a spend whose notion has no price in this budget."""
+        """Refuse what is no spend, and a spend whose definition has no price in this budget."""
         if not isinstance(spend, Guarantee):
             raise _not_a_spend(spend)
         if isinstance(spend, ApproxDP) and 0 < exact(spend.epsilon) < _LEAST_EPSILON:
             raise InvalidParameter(
                 code="parameter_out_of_range",
-                expectation="a spend with an epsilon of zero, or of at least 2**-33",
+                expectation="a spend with an epsilon of zero, or of at least "
+                f"2**-{_LEAST_EPSILON.denominator.bit_length() - 1}",
                 received=spend,
                 remedy="Choose a usual privacy parameter.",
             )
@@ -170,7 +171,7 @@ class PrivacyBudget:
         )
 
     def covers(self, spend: Guarantee, event: Event) -> bool:
-        """Whether ``event`` costs no more than ``spend`` in the spend's own notion."""
+        """Whether ``event`` costs no more than ``spend`` in the spend's own privacy definition."""
         delta = spend.delta if isinstance(spend, ApproxDP) and spend.delta else None
         return filter_for(spend.per(self.unit)).admits(event, delta=delta)
 
@@ -192,7 +193,7 @@ class PrivacyBudget:
                 code="notion_mismatch",
                 expectation=f"a budget that adds up in {self.name}",
                 received=type(budget).__name__,
-                remedy="A ledger's notion is fixed for ever; amend within it.",
+                remedy="A ledger's privacy definition is fixed for ever; amend within it.",
             )
         return other
 
@@ -200,10 +201,10 @@ class PrivacyBudget:
         """The charge here for everything that may ever be released from a budget below.
 
         A session that keeps its budget against every questioner is one interactive mechanism. So
-        it enters the sum at a price for the whole of it: in its own currency, or where its notion
-        converts. An (epsilon, delta) budget that adds up pairs has no price in rho, and is
-        refused there. Proof: ``proofs/sharing.md`` and ``proofs/filters.md``. Source: 004d:F16,
-        F17.
+        it enters the sum at a price for the whole of it: in its own currency, or where its
+        definition converts. An (epsilon, delta) budget that adds up pairs has no price in rho, and
+        is refused there. Proof: ``proofs/sharing.md`` and ``proofs/filters.md``. Source:
+        004d:F16, F17.
         """
         if self.currency == below.currency:
             return below.limit
@@ -225,8 +226,8 @@ class PrivacyBudget:
             code="budget_notion",
             expectation=f"a budget whose whole has a price in {self.name}",
             received=below.total,
-            remedy="Set aside a budget in the notion of the one above, or PureDP, which converts "
-            "to all of them.",
+            remedy="Set aside a budget in the privacy definition of the one above, or PureDP, "
+            "which converts to all of them.",
         )
 
     def remaining(self, left: Amounts) -> Guarantee:

@@ -97,7 +97,7 @@ def _priced(
 
 
 def _amounts(guarantee: Guarantee, budget: PrivacyBudget) -> Amounts:
-    """The price of a guarantee, where its notion implies one in the budget's currency."""
+    """The price of a guarantee, where its definition implies one in the budget's currency."""
     match guarantee:
         case PureDP(epsilon=epsilon):
             return budget.currency.price(Pure(epsilon=epsilon), None)

@@ -1,4 +1,7 @@
-"""The one way in which anything is paid for: the same steps, in the same order, for every verb.
+"""The one way to buy an answer: the same steps, in the same order, for every verb.
+
+Two more charges release nothing, and stand elsewhere: what was spent with other tools
+(``curator/external_spend.py``) and budgets that are set aside (``curator/sub_budgets/``).
 
 1. *Check*: the process, who asks, and that the budget can pay in the spend's definition.
 2. *Admit*: the policy, and the rule about what is of somebody's own making.

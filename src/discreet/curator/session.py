@@ -1,6 +1,6 @@
 """A session: everything that can be asked about the tables, paid from one account.
 
-Each verb is a short call into the module of its name, with the session's
+Each verb is a short call into the module that it imports, with the session's
 :class:`~discreet.curator.context.Context`. A curator is the session of the whole budget; children
 and parts are sessions below it. What a verb alone needs is imported when it is first called.
 

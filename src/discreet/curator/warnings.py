@@ -47,7 +47,7 @@ def _about_spend(spend: Guarantee) -> list[str]:
 
 
 def _about_counts(planned: PlannedQuery, answers: Sequence[ReleasedColumn]) -> list[str]:
-    """Few rows, cells drowned in noise, noise below sampling error: from noisy counts."""
+    """Few rows, cells drowned in noise: from noisy counts."""
     found: list[str] = []
     cells = planned.query.keys.cells
     named = {answer.name: answer for answer in answers}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,24 @@ from discreet.core.errors import InvalidParameter, LedgerError
 from discreet.ledger.errors import unwritable
 
 OWNER_ONLY = 0o600
+_ADDRESS = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]+://|postgres(ql)?:)")
+
+
+def file_name(text: str) -> str:
+    """The text, refused if it is the address of a server: no password becomes a file's name."""
+    if _ADDRESS.match(text):
+        raise InvalidParameter(
+            code="ledger_key_needed",
+            expectation="a ledger on a server together with the place of its key",
+            received="the address of a server",
+            remedy='Write ledger=dp.ledger.PostgreSQL(url, name="visits", key="vault/visits.key").',
+        )
+    return text
+
+
+def file_path(path: str | os.PathLike[str]) -> Path:
+    """The whole path of a file, refused like :func:`file_name`."""
+    return Path(file_name(path) if isinstance(path, str) else path).resolve()
 
 
 def write_new(path: Path, content: bytes) -> None:

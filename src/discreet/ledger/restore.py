@@ -19,7 +19,7 @@ from typing import Protocol, runtime_checkable
 from discreet.core.errors import InvalidParameter, LedgerError
 from discreet.ledger.chain import Chain
 from discreet.ledger.checkpoint import Checkpoint
-from discreet.ledger.durable_files import exists, give_name
+from discreet.ledger.durable_files import exists, file_path, give_name
 from discreet.ledger.entry import Entry, EntryKind, following
 from discreet.ledger.errors import missing, restore_refused
 from discreet.ledger.fence import Fence, Place, fence_of
@@ -99,7 +99,7 @@ def restore(
             received=type(ledger).__name__,
             remedy="Pass the path; a ledger in a file is closed while it is restored.",
         )
-    place = Path(ledger).resolve()
+    place = file_path(ledger)
     with _Move.started(keyring(key, place), source, Place(str(place)), checkpoint) as move:
         return _into_file(move, place)
 

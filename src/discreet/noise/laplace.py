@@ -76,7 +76,7 @@ def checked_scale(scale: Number) -> Fraction:
     if checked > LARGEST_SCALE:
         raise InvalidParameter(
             code="scale_out_of_range",
-            expectation="a noise scale of at most 2**55 grid steps",
+            expectation=f"a noise scale of at most 2**{LARGEST_SCALE.bit_length() - 1} grid steps",
             received=f"about 2**{int(checked).bit_length() - 1}",
             remedy="Use a coarser grid, a smaller sensitivity or a larger epsilon.",
         )

@@ -108,7 +108,7 @@ class IndependentNoise:
                     received=max(cells, product.queries),
                     remedy="Ask for marginals of fewer attributes, or use coarser bins.",
                 )
-        self.noise  # noqa: B018 - refuses weights beyond [0, 1] and spends of another notion
+        self.noise  # noqa: B018 - refuses weights beyond [0, 1] and spends of another definition
 
     @cached_property
     def _products(self) -> tuple[Product, ...]:

@@ -75,7 +75,7 @@ class ProjectionMechanism:
         object.__setattr__(self, "records", count("records", self.records))
         object.__setattr__(self, "iterations", count("iterations", self.iterations))
         positive("gap", self.gap)
-        self.noisy  # noqa: B018 - refuses weights beyond [0, 1] and spends of another notion
+        self.noisy  # noqa: B018 - refuses weights beyond [0, 1] and spends of another definition
 
     @cached_property
     def noisy(self) -> IndependentNoise:

@@ -9,11 +9,13 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from discreet.ledger import LedgerError, Memory, SQLite, waiting
+from discreet.core.errors import InvalidParameter
+from discreet.ledger import LedgerError, Memory, SQLite, ledger_at, restore, waiting
 from tests.ledger.examples import released, reserve, terms
 
 
@@ -21,6 +23,22 @@ def code_of(attempt: Callable[[], object]) -> str:
     with pytest.raises(LedgerError) as refusal:
         attempt()
     return refusal.value.code
+
+
+@pytest.mark.parametrize(
+    "address", ["mysql://ann:swordfish@db/x", "postgres://ann:swordfish@db", " S3://swordfish/x"]
+)
+def test_no_address_of_a_server_becomes_the_name_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "backup").touch()
+    for attempt in (SQLite, ledger_at, partial(restore, "backup")):
+        with pytest.raises(InvalidParameter) as refusal:
+            attempt(address)
+        assert refusal.value.code == "ledger_key_needed"
+        assert "swordfish" not in str(refusal.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["backup"]
 
 
 class TestAFullDisk:

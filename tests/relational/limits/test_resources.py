@@ -32,6 +32,24 @@ def refused(sql: str, code: str) -> None:
         assert asked.spent.epsilon == 0  # type: ignore[attr-defined]
 
 
+def test_the_refusal_of_too_many_rows_states_the_limit_that_was_broken() -> None:
+    unit = dp.Person("a", max_rows=1)
+    rows = {"a": np.array([1, 2]), "n": np.array([1, 2])}
+    public = dp.public({"n": np.repeat([1, 2], 500_000)})
+    branch = "SELECT t.n FROM t JOIN p ON t.n = p.n"
+    many = " UNION ALL ".join([branch] * 9)
+    with (
+        dp.Curator(
+            t=dp.table(rows, unit=unit, columns={"n": dp.Number(0, 5)}),
+            p=public,
+            budget=dp.PureDP(epsilon=10),
+            ledger=dp.ledger.Memory(),
+        ) as asked,
+        pytest.raises(DiscreetError, match="at most 4000000 at one step"),
+    ):
+        asked.preview(f"SELECT COUNT(*) AS n FROM ({many}) AS q", spend=dp.PureDP(epsilon=1))
+
+
 BY_BINS = "FROM t GROUP BY bin(a, 0, 1, 1000), bin(b, 0, 1, 1000)"
 
 

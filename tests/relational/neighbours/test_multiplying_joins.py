@@ -125,8 +125,9 @@ def test_a_union_of_joins_that_multiply_adds_up(unit: PrivacyUnit) -> None:
     try:
         stand.planned(f"SELECT COUNT(*) AS n FROM ({branch}) AS q")
         many = " UNION ALL ".join([*[branch] * 30, "SELECT x FROM t"])
-        with pytest.raises(DiscreetError, match="join_multiplies"):
+        with pytest.raises(DiscreetError, match="join_multiplies") as refusal:
             stand.planned(f"SELECT COUNT(*) AS n FROM ({many}) AS q")
+        assert "at most 64 at one step" in str(refusal.value)
     finally:
         stand.close()
 

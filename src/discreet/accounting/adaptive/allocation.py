@@ -16,7 +16,8 @@ from discreet.core.guarantee import Guarantee
 def allocate(total: Budget, shares: Mapping[str, Guarantee]) -> dict[str, PrivacyFilter]:
     """A filter of its own for each analyst, reserved on ``total`` in full when granted.
 
-    Contract: shares are in the notion of ``total`` and for its unit; all are granted or none.
+    Contract: shares are in the privacy definition of ``total`` and for its unit; all are granted
+    or none.
     Guarantee: the shares granted, ever, add up to what ``total`` allows, so together the analysts
     keep its promise; and an analyst is refused because of their own spending alone.
 

@@ -194,7 +194,7 @@ class RenyiAtEach(Currency):
         """Refused: the promise of several orders is not a sum of shares."""
         raise Mismatch(
             code="no_shares",
-            expectation="a budget whose notion adds up",
+            expectation="a budget whose privacy definition adds up",
             received=type(guarantee).__name__,
             remedy="Use ZCDPFilter.converted, or RenyiFilter at one order, to hand out shares.",
         )
@@ -248,7 +248,7 @@ def _finite(price: Number) -> Number:
     if isinstance(price, float) and not math.isfinite(price):
         raise Unpriced(
             code="price_infinite",
-            expectation="an event with a finite price in this budget's notion",
+            expectation="an event with a finite price in this budget's privacy definition",
             received=price,
             remedy="Choose a larger delta, a lower order, or more noise.",
         )
@@ -260,5 +260,5 @@ def _foreign(guarantee: Guarantee, wanted: str, unit: PrivacyUnit | None) -> Mis
         code="notion_mismatch",
         expectation=f"{wanted} for the unit {unit!r}",
         received=guarantee,
-        remedy="A budget is spent in the notion and for the unit it was opened with.",
+        remedy="A budget is spent in the privacy definition and for the unit it was opened with.",
     )

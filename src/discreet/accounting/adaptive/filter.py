@@ -231,8 +231,8 @@ class SplitRenyiFilter(PrivacyFilter):
         return any(spent <= most for spent, most in zip(total, self._amounts, strict=True))
 
 
-def filter_for(limit: Guarantee) -> PrivacyFilter:  # noqa: PLR0911 -- one line for each notion
-    """The filter in the limit's own notion; ``ApproxDP(..., by=ZCDP)`` converts once, now.
+def filter_for(limit: Guarantee) -> PrivacyFilter:  # noqa: PLR0911 -- one line for each definition
+    """The filter in the limit's own definition; ``ApproxDP(..., by=ZCDP)`` converts once, now.
 
     >>> filter_for(ZCDP(rho=0.5)).remaining()
     ZCDP(unit=None, rho=0.5)

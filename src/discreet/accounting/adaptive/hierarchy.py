@@ -209,7 +209,7 @@ def open_child(parent: Budget, *others: Budget, limit: Guarantee | None = None) 
             code="notion_mismatch",
             expectation=f"parents that all spend like {parent.limit}",
             received=[other.limit for other in others],
-            remedy="Open the budgets that are to be joined in one notion and for one unit.",
+            remedy="Open the budgets to be joined in one privacy definition and for one unit.",
         )
     return ChildBudget(parents, limit)
 

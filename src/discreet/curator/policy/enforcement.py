@@ -143,7 +143,7 @@ def _require_spend(policy: Policy, spend: Guarantee) -> None:
                 code="policy_spend",
                 rule=f"a spend in {sorted(policy.most)} only",
                 received=guarantee_text(spend),
-                remedy="Spend in another notion.",
+                remedy="Spend in another privacy definition.",
             )
         if _written(value) > _written(most) or (
             least is not None and _written(value) < _written(least)

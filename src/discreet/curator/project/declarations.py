@@ -45,7 +45,7 @@ def columns(table: Fields) -> dict[str, Declaration]:
 
 
 def budget(project: Fields) -> Guarantee:
-    """What may be spent in all, in its own notion."""
+    """What may be spent in all, in its own privacy definition."""
     fields = project.part("budget")
     kind = fields.choice("kind", ("approx", "pure", "zcdp", "approx_zcdp", "renyi"))
     made: Guarantee

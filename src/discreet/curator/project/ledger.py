@@ -63,7 +63,7 @@ class ProjectLedger:
         return self.ledger.checkpoint()
 
     def amend(self, numbers: Mapping[str, float], *, reason: str) -> Guarantee:
-        """Change the budget's numbers, every one of them named; its notion cannot change."""
+        """Change the budget's numbers, every one of them named; its definition cannot change."""
         wanted = _numbers(self.budget.total)
         if set(numbers) != set(wanted):
             raise InvalidParameter(

@@ -12,6 +12,7 @@ from pathlib import Path
 from discreet.core.errors import InvalidParameter
 from discreet.curator.project.fields import TABLE, TEXT, VARIABLE, WHOLE, Fields
 from discreet.ledger import Checkpoint, Ledger, PostgreSQL, SQLite, restore
+from discreet.ledger.durable_files import file_name
 from discreet.relational.engines.duckdb.engine import DuckDB
 from discreet.relational.engines.postgres.engine import Postgres
 
@@ -94,7 +95,7 @@ def ledger(project: Fields, folder: Path) -> FileLedger | ServerLedger:
     """``ledger = "visits.ledger"``, or a part that names a server."""
     key = path(project, "key", folder)
     if not isinstance(project.values.get("ledger"), dict):
-        return FileLedger(folder / project.take("ledger", TEXT), key)
+        return FileLedger(folder / file_name(project.take("ledger", TEXT)), key)
     fields = project.part("ledger")
     fields.choice("kind", ("postgres",))
     made = ServerLedger(

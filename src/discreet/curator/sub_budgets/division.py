@@ -19,6 +19,7 @@ from discreet.relational.identity.former import described
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import Scan
 from discreet.relational.plan.query import Query
+from discreet.relational.sql.catalog import require_table
 from discreet.relational.sql.translate import query_from
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Expression
@@ -62,14 +63,7 @@ class Line:
 def line_of(table: str, by: str, database: Database) -> Line:
     """Read ``by`` as GROUP BY would."""
     database.require_process()
-    entry = database.find(table) if isinstance(table, str) else None
-    if entry is None:
-        raise InvalidParameter(
-            code="unknown_table",
-            expectation=f"one of the tables {database.names()}",
-            received=table,
-            remedy="Check the spelling.",
-        )
+    entry = require_table(table, database)
     quoted = '"' + entry.name.replace('"', '""') + '"'
     query = query_from(f"SELECT COUNT(*) AS n FROM {quoted} GROUP BY {by}", database)
     rows = query.rows

@@ -9,7 +9,7 @@ from pathlib import Path
 from discreet.core.errors import InvalidParameter
 from discreet.ledger.chain import Chain
 from discreet.ledger.checkpoint import Checkpoint
-from discreet.ledger.durable_files import backup_file, exists, write_new
+from discreet.ledger.durable_files import backup_file, exists, file_path, write_new
 from discreet.ledger.entry import first
 from discreet.ledger.errors import damaged, missing
 from discreet.ledger.fence import LiveCopy, Place
@@ -17,8 +17,6 @@ from discreet.ledger.keyring import Keyring, keyring
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.sqlite.store import SQLiteStore
 from discreet.ledger.terms import LedgerTerms
-
-_SERVERS = ("postgresql:", "postgres:")  # as a path it would be a file named after a password
 
 
 class SQLite(Ledger):
@@ -43,7 +41,7 @@ class SQLite(Ledger):
         key: bytes | str | os.PathLike[str] | Keyring | None = None,
     ) -> None:
         """Touch nothing yet."""
-        self._path = Path(path).resolve()
+        self._path = file_path(path)
         self._keys = keyring(key, self._path)
         self._store = SQLiteStore(self._path)
         live_copy = LiveCopy(self._keys.fence, self._here)
@@ -104,13 +102,6 @@ def ledger_at(value: Ledger | str | os.PathLike[str]) -> Ledger:
     """
     if isinstance(value, Ledger):
         return value
-    if isinstance(value, str) and value.startswith(_SERVERS):
-        raise InvalidParameter(
-            code="ledger_key_needed",
-            expectation="a ledger on a server together with the place of its key",
-            received="postgresql://...",
-            remedy='Write ledger=dp.ledger.PostgreSQL(url, name="visits", key="vault/visits.key").',
-        )
     if isinstance(value, (str, os.PathLike)) and str(value):
         return SQLite(value)
     raise InvalidParameter(

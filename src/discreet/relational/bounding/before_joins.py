@@ -115,11 +115,11 @@ def _fits(rows: int | None, partners: int | None) -> bool:
     return rows is not None and partners is not None and rows * partners <= MAX_JOINED_ROWS
 
 
-def too_many(product: int) -> InvalidParameter:
-    """The refusal of joins that multiply."""
+def too_many(product: int, limit: int = MAX_JOINED_ROWS) -> InvalidParameter:
+    """The refusal of joins that make more than ``limit`` rows of one unit's."""
     return InvalidParameter(
         code="join_multiplies",
-        expectation=f"joins that make few rows of one unit's: {MAX_JOINED_ROWS} each",
+        expectation=f"joins that make few rows of one unit's: at most {limit} at one step",
         received=product,
         remedy="Join on a key that is unique in the other table, or ask about fewer tables.",
     )

@@ -249,7 +249,7 @@ class Dialect(ABC):
         if not domain.bounded or abs(exponent) > _MAX_GRID or most >= SAFE_WHOLE:
             raise InvalidParameter(
                 code="grid_out_of_range",
-                expectation="bounds of fewer than 2**62 steps of the grid",
+                expectation=f"bounds of fewer than 2**{SAFE_WHOLE.bit_length() - 1} grid steps",
                 received=(domain.low, domain.high, exponent),
                 remedy="Choose a coarser grid or narrower bounds.",
             )
@@ -299,7 +299,7 @@ class Dialect(ABC):
         return "'" + value.replace("'", "''") + "'"
 
     def whole_if(self, kind: DataType, text: str) -> str:
-        """A whole double, as a WHOLE if it was proved to fit; NULL where the proof was wrong."""
+        """A whole double, as an INTEGER if it was proved to fit; NULL where the proof was wrong."""
         return self.cast(text, DataType.DOUBLE, kind) if kind is DataType.INTEGER else text
 
     def whole_quotient(self, first: str, second: str) -> str:

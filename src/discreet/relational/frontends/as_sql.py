@@ -1,6 +1,6 @@
 """In what a question may be put: SQL text, a frame, an Ibis expression. All become SQL text.
 
-So there is one door, one plan and one notion of identical questions.
+So there is one door, one plan and one rule for which queries are identical.
 """
 
 from __future__ import annotations

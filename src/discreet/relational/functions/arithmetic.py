@@ -1,7 +1,7 @@
 """Sums, products, quotients and remainders, never overflowing.
 
 Whole numbers stay whole only where their intervals prove that the result is below 2**62;
-otherwise both arguments become REAL. A real result that is not finite is NULL, and so are
+otherwise both arguments become DOUBLE. A real result that is not finite is NULL, and so are
 quotients and remainders by zero. ``//`` cuts towards zero; ``%`` has the sign of the dividend.
 """
 

@@ -1,4 +1,4 @@
-"""Roots, logarithms, exponentials and powers: REAL in, REAL out, NULL outside their domain.
+"""Roots, logarithms, exponentials and powers: DOUBLE in, DOUBLE out, NULL outside their domain.
 
 Numerics: the square root is correctly rounded everywhere. The others come from the engine's
 mathematical library, whose last place may differ from ours; their bounds are widened by four

@@ -1,7 +1,7 @@
 """Rounding to whole numbers or to decimal digits.
 
-``floor``, ``ceil``, ``trunc`` and ``round`` give a WHOLE where the bounds prove that it fits and
-a REAL otherwise. ``round`` takes halves away from zero, like SQL; with digits it multiplies,
+``floor``, ``ceil``, ``trunc`` and ``round`` give an INTEGER where the bounds prove that it fits and
+a DOUBLE otherwise. ``round`` takes halves away from zero, like SQL; with digits it multiplies,
 rounds and divides in doubles.
 """
 

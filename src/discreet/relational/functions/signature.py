@@ -50,7 +50,7 @@ def takes_numbers(name: str, count: int) -> Accept:
 
 
 def takes_reals(name: str, count: int) -> Accept:
-    """As many numbers as said, all as REAL."""
+    """As many numbers as said, all as DOUBLE."""
     numbers = takes_numbers(name, count)
     return lambda domain: (DataType.DOUBLE,) * len(numbers(domain))
 
@@ -67,7 +67,7 @@ def takes_calendar(name: str) -> Accept:
 
 
 def takes_alike(name: str, *, least: int, most: int) -> Accept:
-    """Several values of one kind, after promotion; WHOLE becomes REAL and DATE becomes MOMENT."""
+    """Several values of one kind, after promotion: INTEGER to DOUBLE, DATE to TIMESTAMP."""
 
     def accept(domain: tuple[ColumnDomain, ...]) -> tuple[DataType, ...]:
         if not least <= len(domain) <= most:

@@ -1,4 +1,7 @@
-"""When two questions are the same: equal plan, bounds, keys, price, split and names of columns.
+"""When two queries are the same: equal query and unit, spend, split, snapshot and declared rows.
+
+A query is its plan, bounds, keys, aggregates and names of columns; ``known_query`` of
+``curator/sql.py`` lists what enters beside it.
 
 Every kind of part is written under a tag of its own and with the names of its fields, so that no
 two questions have one text and no renaming in the program changes a text. A part without a tag is
@@ -40,7 +43,7 @@ def identity(verb: str, parts: Mapping[str, object]) -> str:
     """A digest that is equal for identical queries by one verb, and for no others.
 
     ``parts`` are all that must be equal, under names that are fixed for ever: the query, which
-    names its unit, spend, allocation, snapshot.
+    names its unit, spend, allocation, snapshot, declared rows.
     """
     text = "\n".join([FORM, verb, *(f"{name}={canonical_text(parts[name])}" for name in parts)])
     return hashlib.sha256(text.encode()).hexdigest()

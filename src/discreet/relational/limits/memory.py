@@ -48,8 +48,9 @@ _JOINS = 4
 
 def require_rows(rows: PlanNode) -> None:
     """Refuse a plan with a step at which there are too many rows of one unit."""
-    if made(rows) > _JOINS * MAX_JOINED_ROWS:
-        raise too_many(made(rows))
+    limit = _JOINS * MAX_JOINED_ROWS
+    if made(rows) > limit:
+        raise too_many(made(rows), limit)
     for below in rows.inputs:
         require_rows(below)
 

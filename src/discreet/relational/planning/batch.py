@@ -187,7 +187,7 @@ class PlannedBatch:
         return allocate(self.parts, choices, self.spend, self.randomness, split)
 
     @cached_property
-    def inquiries(self) -> tuple[PlannedQuery, ...]:
+    def planned(self) -> tuple[PlannedQuery, ...]:
         """Each question as it was asked, with its part of the noise."""
         made, start = [], 0
         for planned, slots, choices in zip(self._alone, self.slots, self._choices, strict=True):
@@ -213,13 +213,13 @@ class PlannedBatch:
         """Each question as it is measured."""
         return tuple(
             replace(planned, query=_widened(planned.query)) if whole else planned
-            for planned, whole in zip(self.inquiries, self._whole, strict=True)
+            for planned, whole in zip(self.planned, self._whole, strict=True)
         )
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
         """The parts of the event: all linear measures together, then each quantile."""
-        chosen = (event for planned in self.inquiries for event in planned.choice_events)
+        chosen = (event for planned in self.planned for event in planned.choice_events)
         return (self.allocation.linear_event, *chosen)
 
     @cached_property

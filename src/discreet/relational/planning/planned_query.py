@@ -128,7 +128,8 @@ class PlannedQuery:
             if self._most(noised.measure) >= _LARGEST_TOTAL:
                 raise InvalidParameter(
                     code="total_overflows",
-                    expectation=f"sums below 2**124 steps for {self.rows_at_most} rows",
+                    expectation=f"sums below 2**{_LARGEST_TOTAL.bit_length() - 1} steps for "
+                    f"{self.rows_at_most} rows",
                     remedy="Declare narrower bounds, or rows_at_most= on the table.",
                 )
 

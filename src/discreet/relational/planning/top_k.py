@@ -165,7 +165,7 @@ class Ranking(PlannedQuery):
 
 
 def ranking(planned: PlannedQuery) -> PlannedQuery:
-    """The inquiry as a ranking, where it asks for one and choices beat noise on every count.
+    """The query as a ranking, where it asks for one and choices beat noise on every count.
 
     Only public quantities decide: the spread of what a choice adds to a count against that of
     the noise.

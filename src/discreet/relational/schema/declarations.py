@@ -20,7 +20,8 @@ from discreet.core.parameters import count, finite, positive
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import TEXT_LIMIT, DataType
 
-_MAX_BOUND = 1 << 400
+_BITS = 400
+_MAX_BOUND = 1 << _BITS
 
 _KINDS: dict[type, DataType] = {
     bool: DataType.BOOLEAN,
@@ -102,7 +103,7 @@ class Number:
         if not near or not 1 / _MAX_BOUND <= (step or 1) <= _MAX_BOUND:
             raise InvalidParameter(
                 code="parameter_out_of_range",
-                expectation="bounds within 2**400 of zero, and a step of at least 2**-400",
+                expectation=f"bounds within 2**{_BITS} of zero, and a step of at least 2**-{_BITS}",
                 remedy="Rescale the column to usual units.",
             )
         for name, number in (("low", low), ("high", high), ("step", step)):

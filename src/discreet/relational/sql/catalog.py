@@ -48,11 +48,11 @@ class Catalog(Protocol):
 
 def require_table(name: str, catalog: Catalog) -> CatalogTable:
     """A table by its name, or a refusal that lists those there are."""
-    entry = catalog.find(name)
+    entry = catalog.find(name) if isinstance(name, str) else None
     if entry is not None:
         return entry
     known = catalog.names()
-    close = get_close_matches(name, known, n=1)
+    close = get_close_matches(str(name), known, n=1)
     raise InvalidParameter(
         code="unknown_table",
         expectation=f"one of the tables {known}",

@@ -3,7 +3,7 @@
 Facts of a column are declared by the owner; facts of an expression follow from those of its
 arguments. They hold for every row, so sensitivities may be computed from them.
 
-Numerics: bounds of WHOLE are exact integers. Bounds of REAL hold for the *rounded* result: the
+Numerics: bounds of INTEGER are exact integers. Bounds of DOUBLE hold for the *rounded* result: the
 four operations and the square root round monotonically, so they are computed at the ends of the
 arguments' intervals with the same rounding; functions of a mathematical library are widened.
 """
@@ -98,7 +98,7 @@ class ColumnDomain:
         return self.values == ()
 
     def as_kind(self, kind: DataType) -> ColumnDomain:
-        """Facts after a lossless or rounding promotion: WHOLE to REAL, DATE to MOMENT.
+        """Facts after a lossless or rounding promotion: INTEGER to DOUBLE, DATE to TIMESTAMP.
 
         An always-null value has any kind.
         """

@@ -7,16 +7,19 @@ it. So no row can make an engine fail, whatever it holds.
 =========  ==================================  ========================================
 Kind       Universe                            What a scan does with the rest
 =========  ==================================  ========================================
-WHOLE      integers of at most 2**63 - 1 in    clamped (-2**63 has no opposite, and
+INTEGER    integers of at most 2**63 - 1 in    clamped (-2**63 has no opposite, and
            magnitude                           larger integers do not fit)
-REAL       finite doubles                      NaN becomes NULL, infinities are clamped
+DOUBLE     finite doubles                      NaN becomes NULL, infinities are clamped
 TEXT       Unicode text of at most 4 096       cut after that many letters
            letters
-TRUTH      false, true                         nothing else occurs
+BOOLEAN    false, true                         nothing else occurs
 DATE       days of the years 1 to 9999         NULL, infinities included
-MOMENT     microseconds of the same years, no  NULL; zoned moments are taken in UTC
+TIMESTAMP  microseconds of the same years, no  NULL; zoned moments are taken in UTC
            zone
 =========  ==================================  ========================================
+
+Identities of queries keep the names that four of them had before: WHOLE, REAL, TRUTH and MOMENT
+(``_WRITTEN``).
 """
 
 from __future__ import annotations
@@ -67,10 +70,10 @@ _WRITTEN = {
 }
 
 LARGEST_WHOLE = 2**63 - 1
-"""The universe of WHOLE is symmetric, so negation and absolute values cannot overflow."""
+"""The universe of INTEGER is symmetric, so negation and absolute values cannot overflow."""
 
 SAFE_WHOLE = 2**62
-"""Results proved to be smaller in magnitude stay WHOLE; all others are computed as REAL."""
+"""Results proved to be smaller in magnitude stay INTEGER; all others are computed as DOUBLE."""
 
 TEXT_LIMIT = 4096
 """The most letters (code points) of any text, stored or computed.
