@@ -332,7 +332,11 @@ def test_a_thousand_audits_of_exact_laws_never_contradict_the_promise(kind: str)
 
 @pytest.mark.audit
 def test_the_reversed_sign_fails_the_accuracy_figures() -> None:
-    """n = 1.6e4, s = 20, all 1760 three-way queries: the catalogue's .047/.0086 and .77/.16."""
+    """n = 1.6e4, s = 20, all 1760 three-way queries: the catalogue's .047/.0086 and .77/.16.
+
+    Limits lie five standard deviations off the game's figures (.035 ± .005, .0079 ± .0008) and nine
+    off the twin's (.80 ± .03, .158 ± .007): less than one false alarm in a million runs.
+    """
     records, s = 16_000, 20
     counts = correlated(records, 12, np.random.default_rng(1))
     queries = conjunctions(12)
@@ -355,5 +359,5 @@ def test_the_reversed_sign_fails_the_accuracy_figures() -> None:
         np.abs(queries.means(game.release(counts, queries).counts) - truth)
         for game in (right, twin_of(ReversedGame, right))
     )
-    assert (first.max() < 0.06, first.mean() < 0.011) == (True, True)
-    assert (second.max() > 0.7, second.mean() > 0.13) == (True, True)
+    assert (first.max() < 0.065, first.mean() < 0.012) == (True, True)
+    assert (second.max() > 0.5, second.mean() > 0.09) == (True, True)
