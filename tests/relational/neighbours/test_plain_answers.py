@@ -74,7 +74,7 @@ def curator() -> Iterator[dp.Curator]:
 
 
 @pytest.fixture(scope="module")
-def to_dict() -> Iterator[duckdb.DuckDBPyConnection]:
+def plain() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as connection:
         for name, frame in FRAMES.items():
             connection.register(name, frame)
