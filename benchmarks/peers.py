@@ -13,13 +13,14 @@ import select
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
 HERE = Path(__file__).resolve().parent
@@ -65,26 +66,27 @@ def environment(peer: str) -> Path:
     return python
 
 
-class Peer:
-    """A running peer; use it in a ``with`` block, which ends its process."""
+class Worker:
+    """A process that works on request and says how long it took; it ends with :meth:`close`."""
 
-    def __init__(self, peer: str, script: str) -> None:
-        """Start ``script`` in the peer's environment; raise :class:`Missing` if that fails."""
-        self.name = peer
-        python = environment(peer)
-        self._log = ENVIRONMENTS / f"{peer}.log"
-        with self._log.open("wb") as errors:
-            self._process = subprocess.Popen(
-                [python, HERE / script],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-            )
+    def __init__(
+        self, name: str, command: Sequence[str | Path], environment: Mapping[str, str] | None = None
+    ) -> None:
+        """Start the command; raise :class:`Missing` if it does not announce its versions."""
+        self.name = name
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  # it lives as long as the process
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            env=environment,
+        )
         try:
             self.versions: dict[str, str] = self._answer()["versions"]
         except BaseException:
-            self.__exit__()
+            self.close()
             raise
 
     def seconds(self, **parameters: Any) -> float:
@@ -113,17 +115,30 @@ class Peer:
         return answer
 
     def _complaint(self) -> str:
-        return _last_line(self._log.read_bytes())
+        self._log.seek(0)
+        return _last_line(self._log.read())
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End the process, kindly at first."""
         try:
             self._process.communicate(timeout=10)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.communicate()
+
+
+class Peer(Worker):
+    """A running peer; use it in a ``with`` block, which ends its process."""
+
+    def __init__(self, peer: str, script: str) -> None:
+        """Start ``script`` in the peer's environment; raise :class:`Missing` if that fails."""
+        super().__init__(peer, [environment(peer), HERE / script])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def serve(work: Callable[[dict[str, Any]], float], *packages: str) -> None:

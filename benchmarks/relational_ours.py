@@ -64,7 +64,7 @@ def private(source: Any, unit: Any, kind: str = "ints", **options: Any) -> Timer
     return clock(analyst(curator(source, unit, **options), PRIVATE[kind]))
 
 
-def to_dict(source: Any, kind: str = "ints") -> Timer:
+def plain(source: Any, kind: str = "ints") -> Timer:
     """Time the plain query over a source."""
     engine = over(source)
     return clock(lambda: engine.execute(PRIVATE[kind]).fetchall())
