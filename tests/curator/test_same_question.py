@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -16,7 +17,7 @@ from discreet.curator.stored_answer import Known
 from discreet.errors import InvalidParameter
 from discreet.queries import Workload
 from discreet.queries.analysts.guarantee import OneQuery
-from discreet.relational.identity.identity import identity
+from discreet.relational.identity.identity import FORM, identity
 from discreet.relational.planning.magnitudes import bounds_question
 from tests.curator import people
 
@@ -332,6 +333,7 @@ NORMAL = {"exponent": 0, "whole": True, "noise": {"law": "rounded_gaussian", "si
 def kept_before(release: dict[str, Any], event: Any) -> Any:
     """A ledger with one answer under a former identity, after one that failed."""
     ledger = curator(dp.ledger.Memory()).ledger
+    ledger.identities = None  # as its first entry says where it was started in those days
     for paid in ("another", event):
         reservation = ledger.reserve(
             analyst="ann",
@@ -375,7 +377,26 @@ def test_an_earlier_answer_is_reused_where_its_record_tells_the_split(
     release: dict[str, Any], event: Any, linear: Any, *, reused: bool
 ) -> None:
     ledger = kept_before(release, event)
-    known = Known("now", "former", {"linear": linear, "event": EVENT})
+    known = Known("now", lambda: "former", {"linear": linear, "event": EVENT})
     assert (known.stored(ledger, ledger, analyst="ann") is not None) == reused
     assert known.stored(ledger, ledger, analyst="bob") is None
     assert Known("now", None, known.allocation).stored(ledger, ledger, analyst="ann") is None
+
+
+def test_a_ledger_started_in_the_present_form_is_not_asked_for_earlier_identities() -> None:
+    def former() -> str:
+        raise AssertionError
+
+    ledger = curator(dp.ledger.Memory()).ledger
+    assert ledger.identities == FORM
+    assert Known("now", former).stored(ledger, ledger, analyst="ann") is None
+    ledger.identities = None
+    with pytest.raises(AssertionError):
+        Known("now", former).stored(ledger, ledger, analyst="ann")
+
+
+def test_the_form_of_identities_outlives_the_program(tmp_path: Path) -> None:
+    with curator(tmp_path / "one.ledger") as first:
+        assert first.ledger.identities == FORM
+    with curator(tmp_path / "one.ledger") as again:
+        assert again.ledger.identities == FORM

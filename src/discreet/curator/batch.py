@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
@@ -155,8 +156,8 @@ def known_batch(context: Context, names: tuple[str, ...], plan: Questions) -> Kn
             "rows": tuple(map(context.declared_rows, tables)),
         },
     )
-    former = former_identity(
-        plan.questions, names, plan.importance, plan.spend, snapshots, context.unit
+    former = partial(
+        former_identity, plan.questions, names, plan.importance, plan.spend, snapshots, context.unit
     )
     return Known(same, former, allocation)
 

@@ -32,6 +32,7 @@ from discreet.core.parameters import exact
 from discreet.core.unit import Person, PrivacyUnit, Replace
 from discreet.core.written import FORMS, written
 from discreet.ledger import LedgerTerms
+from discreet.relational.identity.identity import FORM as IDENTITIES
 from discreet.release.guarantee import guarantee_to_dict
 
 _LEAST_EPSILON = Fraction(1, 1 << 33)
@@ -67,7 +68,11 @@ class PrivacyBudget:
         if isinstance(self.total, ApproxDP) and self.total.by is not None:
             budget["by"] = FORMS[self.total.by].tag
         return LedgerTerms(
-            unit=unit_text(self.unit), budget=budget, filter=self.name, limit=self.limit
+            unit=unit_text(self.unit),
+            budget=budget,
+            filter=self.name,
+            limit=self.limit,
+            identities=IDENTITIES,
         )
 
     @property

@@ -139,7 +139,7 @@ def known_query(context: Context, verb: str, query: Query, planned: PlannedQuery
             "rows": context.declared_rows(tables),
         },
     )
-    former = former_identity(query, planned.spend, snapshot, context.unit)
+    former = partial(former_identity, query, planned.spend, snapshot, context.unit)
     return Known(same, former, allocation)
 
 

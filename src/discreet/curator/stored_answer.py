@@ -14,7 +14,7 @@ Source: contract, "Spending" (identical questions).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,12 +31,13 @@ SPLIT = "allocation"
 class Known:
     """A question as a ledger knows it: its identity, the former one, and the split of its spend.
 
-    ``former`` is None for what could not be asked then; ``allocation`` for what needs no split to
-    be read. What is bought ``anew`` each time is never found.
+    ``former`` gives None for what could not be asked then, and is asked for only where the ledger
+    may hold an answer of that time; ``allocation`` is None for what needs no split to be read. What
+    is bought ``anew`` each time is never found.
     """
 
     identity: str
-    former: str | None = None
+    former: Callable[[], str | None] | None = None
     allocation: Mapping[str, Any] | None = None
     anew: bool = False
 
@@ -50,18 +51,20 @@ class Known:
             return None
         found = account.find(analyst=analyst, query=self.identity)
         if found is None:
-            return None if self.former is None else self._former(account, ledger, analyst)
+            former = None if self.former is None or ledger.identities else self.former()
+            return None if former is None else self._former(former, account, ledger, analyst)
         return found if self.allocation in (None, found.get(SPLIT)) else None
 
-    def _former(self, account: LedgerAccount, ledger: Ledger, analyst: str) -> Stored | None:
+    def _former(
+        self, former: str, account: LedgerAccount, ledger: Ledger, analyst: str
+    ) -> Stored | None:
         """The release under the former identity, if its record shows this very split."""
-        assert self.former is not None
-        found = account.find(analyst=analyst, query=self.former)
+        found = account.find(analyst=analyst, query=former)
         if found is None or self.allocation is None:
             return found
         if SPLIT in found:
             return None
-        event = _paid_event(ledger, account.account, analyst, self.former)
+        event = _paid_event(ledger, account.account, analyst, former)
         return found if _told(self.allocation, found, event) else None
 
 

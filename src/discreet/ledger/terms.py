@@ -22,18 +22,23 @@ class LedgerTerms:
         budget: The guarantee that bounds everything, as plain JSON for people to read.
         filter: The currency that adds up: ``epsilon``, ``epsilon+delta``, ``rho``, ``renyi(8)``.
         limit: What may be spent in that currency, in exact steps.
+        identities: The form in which queries are identified since the first entry; None for
+            ledgers from before it was written down. Nothing here is kept under an earlier form.
     """
 
     unit: str
     budget: Mapping[str, object]
     filter: str
     limit: Amounts
+    identities: str | None = None
 
     def __post_init__(self) -> None:
         """Check that all of it can be written down, and keep a copy nobody else holds."""
         require_text("unit", self.unit)
         require_text("filter", self.filter)
         require_amounts("limit", self.limit)
+        if self.identities is not None:
+            require_text("identities", self.identities)
         object.__setattr__(self, "budget", json.loads(object_text("budget", self.budget)))
 
     @classmethod
@@ -41,14 +46,19 @@ class LedgerTerms:
         """Read the first entry of a ledger."""
         body = first.body
         return cls(
-            unit=body["unit"], budget=body["budget"], filter=body["filter"], limit=first.limit
+            unit=body["unit"],
+            budget=body["budget"],
+            filter=body["filter"],
+            limit=first.limit,
+            identities=body.get("identities"),
         )
 
     def text(self, key: str) -> str:
         """The body of the first entry, under the key with this identity; its limit stands apart."""
-        return compact(
-            {"unit": self.unit, "budget": self.budget, "filter": self.filter, "key": key}
-        )
+        written = {"unit": self.unit, "budget": self.budget, "filter": self.filter, "key": key}
+        if self.identities is not None:
+            written["identities"] = self.identities
+        return compact(written)
 
     def amended(self, limit: Amounts, amendment: Entry | None) -> LedgerTerms:
         """The same with the limit in force and the budget of the last amendment."""
@@ -60,7 +70,8 @@ class LedgerTerms:
         """Refuse other terms than the written ones.
 
         The budget may be that of the first entry or the one in force. The limit is not compared:
-        it follows from the budget, and the written one holds.
+        it follows from the budget, and the written one holds; nor is the form of identities,
+        which only says what a ledger may hold.
         """
         if self.unit != first.unit:
             raise _differs(part="unit", was=first.unit, now=self.unit)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
@@ -191,7 +192,8 @@ def _known(
             "rows": context.declared_rows(tables),
         },
     )
-    return Known(same, former_identity(query, "synopsis", asked, about, spend, snapshot, unit))
+    former = partial(former_identity, query, "synopsis", asked, about, spend, snapshot, unit)
+    return Known(same, former)
 
 
 def words(mechanism: str, source: TableCounts) -> str:
