@@ -23,6 +23,7 @@ from discreet.mechanisms import AboveThreshold
 from discreet.queries import Workload
 from discreet.queries.analysts.guarantee import OneQuery
 from discreet.queries.online.pmw import private_gap_weights
+from discreet.relational.database import Database
 
 FIFTY = dp.PureDP(epsilon=50)
 OPEN: dict[str, Any] = {
@@ -320,6 +321,22 @@ def test_a_copied_process_has_no_door(door: str, tmp_path: Path) -> None:
         assert in_a_child(lambda s=session: FORKED[door](s)) == "curator_forked"  # type: ignore[misc]
     assert source.spent == spent
     assert len(list(source.ledger.entries())) == entries
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_tables_are_not_looked_at_in_a_copied_process() -> None:
+    """The second line: whoever reserves looks first whether the tables are unchanged."""
+    assert in_a_child(curator().context.database.unchanged) == "curator_forked"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_purchase_is_refused_in_a_copied_process_before_it_looks_at_tables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first line, with the second one taken away."""
+    source = curator()
+    monkeypatch.setattr(Database, "unchanged", lambda _: True)
+    assert in_a_child(lambda: source.open(WATCHING, spend=FIFTY)) == "curator_forked"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
