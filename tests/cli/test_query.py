@@ -69,6 +69,13 @@ def test_accuracy_is_bought_at_its_price(project: Path) -> None:
     assert alone.json["rows"] == [row]
 
 
+def test_an_error_may_be_a_share_of_a_public_size(project: Path) -> None:
+    share = run(f'preview "{COUNT}" --within n=5% --rows-at-least 400 --json').json["price"]
+    assert share == run(f'preview "{COUNT}" --within n=20 --json').json["price"]
+    paid = run(f'query "{COUNT}" --within n=5% --rows-at-least 400 --at-most 1 --json')
+    assert paid.code == 0
+
+
 def test_prices_in_other_notions(project: Path) -> None:
     assert run(f'query "{COUNT}" --epsilon 0.5 --delta 1e-7').code == 0
     refused = run(f'query "{COUNT}" --rho 0.1')
@@ -105,6 +112,13 @@ def test_a_picture_is_drawn_and_named_on_standard_error(project: Path) -> None:
         (f'"{COUNT}" --epsilon 1 --rho 1', "spend_unclear"),
         (f'"{COUNT}" --within n=five', "accuracy_misread"),
         (f'"{COUNT}" --within m=5', "accuracy_columns"),
+        (f'"{COUNT}" --within n=0.01', "accuracy_too_expensive"),
+        (f'"{COUNT}" --within n=20 --at-most 0.01', "accuracy_too_expensive"),
+        (f'"{COUNT}" --within n=20 --at-most much', "at_most_misread"),
+        (f'"{COUNT}" --within n=20 --at-most delta=1', "at_most_misread"),
+        (f'"{COUNT}" --epsilon 1 --at-most 2', "at_most_without_accuracy"),
+        (f'"{COUNT}" --within n=5%', "relative_to_unknown"),
+        (f'"{COUNT}" --within n=500% --rows-at-least 9', "error_misread"),
         (f'"{COUNT}" --epsilon 1 --json --csv', "two_forms"),
         (f'"{COUNT}" --epsilon 1 --plot n.pdf', "plot_format"),
         (f'"{COUNT}" --epsilon 5', "budget_exhausted"),

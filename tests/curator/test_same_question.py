@@ -261,7 +261,7 @@ def test_another_version_of_the_data_or_its_columns_makes_another_question(
 
 def test_a_question_through_one_door_is_no_question_through_another(source: dp.Curator) -> None:
     context = source.context
-    query, planned = queries.planned_sql(context, WARDS, SPEND, None, None)
+    query, planned = queries.planned_sql(context, WARDS, SPEND)
     doors = [
         queries.known_query(context, door, query, planned).identity for door in ("sql", "bounds")
     ]

@@ -26,7 +26,7 @@ def source() -> dp.Curator:
 
 
 def made(source: dp.Curator, spend: Any = PURE, text: str = ASKED) -> Any:
-    return planned_sql(source.context, text, spend, None, None)[1]
+    return planned_sql(source.context, text, spend)[1]
 
 
 def test_equal_questions_have_equal_splits(source: dp.Curator) -> None:

@@ -32,12 +32,24 @@ Within = Annotated[
     typer.Option(
         "--within",
         metavar="COLUMN=ERROR",
-        help="Instead of a price: pay what this accuracy costs, such as n=5; repeat for more.",
+        help="Instead of a price: pay what this accuracy costs, such as n=5, or n=5% with "
+        "--rows-at-least; repeat for more.",
+    ),
+]
+AtMost = Annotated[
+    str | None,
+    typer.Option(
+        "--at-most",
+        metavar="PRICE",
+        help="With --within: the most it may cost, an epsilon such as 2, or rho=0.1. "
+        "Without it, epsilon 10.",
     ),
 ]
 RowsAtLeast = Annotated[
     int | None,
-    typer.Option("--rows-at-least", help="With --within for means: a public size of groups."),
+    typer.Option(
+        "--rows-at-least", help="With --within, for means and n=5%: a public size of groups."
+    ),
 ]
 Confidence = Annotated[float, typer.Option("--confidence", help="Of the intervals.")]
 Machine = Annotated[bool, typer.Option("--json", help="One line of JSON, numbers in full.")]

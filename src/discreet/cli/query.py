@@ -13,6 +13,7 @@ import typer
 
 from discreet.cli import display
 from discreet.cli.options import (
+    AtMost,
     Confidence,
     Delta,
     Epsilon,
@@ -41,6 +42,7 @@ def query(
     rho: Rho = None,
     within: Within = None,
     rows_at_least: RowsAtLeast = None,
+    at_most: AtMost = None,
     confidence: Confidence = 0.95,
     analyst: Annotated[
         str, typer.Option("--as", metavar="NAME", help="Who asks; stands in the ledger.")
@@ -76,6 +78,7 @@ def query(
         require_picture(plot)
         spend = spending.spend_of(epsilon, delta, rho)
         accuracy = spending.accuracy_of(within or [], confidence)
+        limit = spending.limit_of(at_most)
         text = spending.sql_of(sql)
         spending.require_price(text, spend, accuracy)
         with opening.first_look(project) as look:
@@ -87,6 +90,7 @@ def query(
                     analyst=analyst,
                     purpose=purpose,
                     rows_at_least=rows_at_least,
+                    at_most=limit,
                 )
                 expected = look.preview(
                     text,
@@ -94,6 +98,7 @@ def query(
                     accuracy=accuracy,
                     confidence=confidence,
                     rows_at_least=rows_at_least,
+                    at_most=limit,
                 )
                 require_affordable(expected, look.remaining)
         with opening.curator(project) as curator:
@@ -107,6 +112,7 @@ def query(
                     analyst=analyst,
                     purpose=purpose,
                     rows_at_least=rows_at_least,
+                    at_most=limit,
                 )
             left, free = curator.remaining, curator.spent == before
         if machine:
@@ -132,6 +138,7 @@ def preview(
     rho: Rho = None,
     within: Within = None,
     rows_at_least: RowsAtLeast = None,
+    at_most: AtMost = None,
     confidence: Confidence = 0.95,
     machine: Machine = False,
     project: ProjectFile = Path("discreet.toml"),
@@ -147,6 +154,7 @@ def preview(
 
         spend = spending.spend_of(epsilon, delta, rho)
         accuracy = spending.accuracy_of(within or [], confidence)
+        limit = spending.limit_of(at_most)
         text = spending.sql_of(sql)
         spending.require_price(text, spend, accuracy)
         with opening.look(project) as look:
@@ -156,6 +164,7 @@ def preview(
                 accuracy=accuracy,
                 confidence=confidence,
                 rows_at_least=rows_at_least,
+                at_most=limit,
             )
         if machine:
             display.as_json(display.members(expected))

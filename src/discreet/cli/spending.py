@@ -42,7 +42,7 @@ def accuracy_of(within: list[str], confidence: float) -> dict[str, Within] | Wit
     for text in within:
         name, _, error = text.rpartition("=")
         try:
-            wanted = Within(float(error), confidence=confidence)
+            wanted = Within(error if error.endswith("%") else float(error), confidence)
         except ValueError as error:
             if isinstance(error, InvalidParameter):
                 raise
@@ -50,12 +50,37 @@ def accuracy_of(within: list[str], confidence: float) -> dict[str, Within] | Wit
                 code="accuracy_misread",
                 expectation="--within COLUMN=ERROR",
                 received=text,
-                remedy="Write for instance --within n=5.",
+                remedy="Write for instance --within n=5, or --within n=5% --rows-at-least 1000.",
             ) from None
         if not name and len(within) == 1:
             return wanted
         found[name] = wanted
     return found
+
+
+def limit_of(at_most: str | None) -> Guarantee | None:
+    """The most that an accuracy may cost: an epsilon, or ``rho=`` with a number.
+
+    >>> limit_of("rho=0.1")
+    ZCDP(unit=None, rho=0.1)
+    """
+    if at_most is None:
+        return None
+    name, _, number = at_most.rpartition("=")
+    try:
+        amount = float(number)
+    except ValueError:
+        name, amount = "?", 0.0
+    if name == "rho":
+        return ZCDP(rho=amount)
+    if name in ("", "epsilon"):
+        return PureDP(epsilon=amount)
+    raise InvalidParameter(
+        code="at_most_misread",
+        expectation="--at-most EPSILON, or --at-most rho=RHO",
+        received=at_most,
+        remedy="Write for instance --at-most 2.",
+    )
 
 
 def require_price(sql: str, spend: Guarantee | None, accuracy: object) -> None:

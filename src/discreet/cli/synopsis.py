@@ -187,9 +187,7 @@ def require_allowed(
 ) -> None:
     """Refuse, before a ledger is started, what policies or the budget would refuse later."""
     for text in universe.questions:
-        look.require(
-            text, spend=spend, accuracy=None, analyst=analyst, purpose=purpose, rows_at_least=None
-        )
+        look.require(text, spend=spend, analyst=analyst, purpose=purpose)
         require_affordable(look.preview(text, spend=spend), look.remaining)
 
 

@@ -14,9 +14,10 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from discreet.core.guarantee import ApproxDP, Guarantee
+from discreet.curator.accuracy import AccuracyGoal, Wanted
 from discreet.curator.context import ANALYST, Context
 from discreet.curator.history import History, history, interactive_sessions
-from discreet.curator.sql import Wanted, answer_sql, planned_sql
+from discreet.curator.sql import answer_sql, planned_sql
 from discreet.relational.frontends.as_sql import Asked
 
 if TYPE_CHECKING:
@@ -110,24 +111,25 @@ class Session:
         analyst: str = ANALYST,
         purpose: str | None = None,
         rows_at_least: int | None = None,
+        at_most: Guarantee | None = None,
     ) -> Release:
         """Answer a query.
 
         ``spend`` is the most it may cost, in its own definition of privacy. ``accuracy`` instead
         buys the wanted error as cheaply as the budget's definition allows:
-        ``{"n": dp.Within(5)}``. The same query by the same analyst at the same spend is answered
-        from the ledger at no charge. ``purpose`` is recorded; a policy may ask for one. Instead of
-        SQL text the query may be a frame or an Ibis expression.
+        ``{"n": dp.Within(5)}``, for no more than ``at_most``; without that, epsilon 10. The same
+        query by the same analyst at the same spend is answered from the ledger at no charge.
+        ``purpose`` is recorded; a policy may ask for one. Instead of SQL text the query may be a
+        frame or an Ibis expression.
         """
         return answer_sql(
             self.context,
             text,
             spend=spend,
-            accuracy=accuracy,
+            goal=AccuracyGoal(accuracy, rows_at_least, at_most),
             confidence=confidence,
             analyst=analyst,
             purpose=purpose,
-            rows_at_least=rows_at_least,
         )
 
     def frame(self, table: str) -> Frame:
@@ -390,6 +392,7 @@ class Session:
         accuracy: Wanted = None,
         confidence: float = 0.95,
         rows_at_least: int | None = None,
+        at_most: Guarantee | None = None,
     ) -> Preview: ...
 
     @overload
@@ -406,6 +409,7 @@ class Session:
         accuracy: Wanted = None,
         confidence: float = 0.95,
         rows_at_least: int | None = None,
+        at_most: Guarantee | None = None,
     ) -> Preview | SynopsisPreview:
         """Expected error of each column; touches no data and costs nothing.
 
@@ -420,7 +424,10 @@ class Session:
             from discreet.curator.synopsis.preview import preview_synopsis
 
             return preview_synopsis(context, text, mechanism, spend, accuracy=accuracy)
-        query, planned = planned_sql(context, text, spend, accuracy, rows_at_least)
+        goal = AccuracyGoal(accuracy, rows_at_least, at_most)
+        query, planned = planned_sql(context, text, spend, goal)
+        if at_most is not None:
+            goal.require_affordable(planned.spend)
         context.policies.require_askable(query, planned.spend)
         left, charge = context.account.remaining(), context.price(planned.charges)
         return preview(planned, context.budget, charge, left, confidence=confidence)

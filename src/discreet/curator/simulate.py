@@ -36,11 +36,9 @@ def simulate(
                 stage,
                 text,
                 spend=spend,
-                accuracy=None,
                 confidence=confidence,
                 analyst="simulation",
                 purpose=None,
-                rows_at_least=None,
             )
         finally:
             stage.database.close()

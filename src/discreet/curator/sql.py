@@ -5,14 +5,14 @@ Source: contract, "Spending"; 000a:C12, 004d:F15, D2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import probability
-from discreet.curator.accuracy import Within, cheapest
+from discreet.curator.accuracy import NO_GOAL, AccuracyGoal, cheapest
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
@@ -33,7 +33,6 @@ from discreet.relational.sql.privacy_clause import agreed, opened
 from discreet.release import Release
 
 Result = TypeVar("Result")
-Wanted = Mapping[str, Within] | Within | None
 
 
 def answer_sql(
@@ -41,15 +40,15 @@ def answer_sql(
     text: Asked,
     *,
     spend: Guarantee | None,
-    accuracy: Wanted,
+    goal: AccuracyGoal = NO_GOAL,
     confidence: float,
     analyst: str,
     purpose: str | None,
-    rows_at_least: int | None,
 ) -> Release:
     """The release of a query; the stored one, byte for byte, if this analyst has it."""
     text = text_of(text)
-    query, planned = planned_sql(context, text, spend, accuracy, rows_at_least)
+    query, planned = planned_sql(context, text, spend, goal)
+    goal.require_affordable(planned.spend)
     level = float(probability("confidence", confidence))
     release = partial(_release, context, planned, text=text, confidence=level)
 
@@ -83,17 +82,13 @@ def answer_sql(
 
 
 def planned_sql(
-    context: Context,
-    text: Asked,
-    spend: Guarantee | None,
-    accuracy: Wanted,
-    rows_at_least: int | None,
+    context: Context, text: Asked, spend: Guarantee | None, goal: AccuracyGoal = NO_GOAL
 ) -> tuple[Query, PlannedQuery]:
     """What a text asks for, and how it would be answered at a spend, or within an accuracy."""
     context.require_open()
     text, clause = opened(text_of(text))
-    spend = agreed(clause, spend, accuracy)
-    if (spend is None) == (accuracy is None):
+    spend = agreed(clause, spend, goal.accuracy)
+    if (spend is None) == (goal.accuracy is None):
         raise InvalidParameter(
             code="spend_or_accuracy",
             expectation="either spend= or accuracy=; there is no default price",
@@ -104,9 +99,7 @@ def planned_sql(
         query = clause.narrowed(query)
     if spend is not None:
         return query, planned_at(context, query, spend)
-    assert accuracy is not None
-    at = partial(planned_at, context)
-    return query, cheapest(query, accuracy, context.budget, at, rows_at_least=rows_at_least)
+    return query, cheapest(query, goal, context.budget, partial(planned_at, context))
 
 
 def planned_at(context: Context, query: Query, spend: Guarantee) -> PlannedQuery:

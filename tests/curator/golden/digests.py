@@ -162,7 +162,7 @@ def _questions() -> Iterator[tuple[str, list[str | None]]]:
     made = frontends.curator()
     for number, text in enumerate(test_identity.ASKED):
         spend = dp.ApproxDP(epsilon=2, delta=1e-6)
-        split = allocated(planned_sql(made.context, text, spend, None, None)[1])
+        split = allocated(planned_sql(made.context, text, spend)[1])
         yield f"split {number}", [_digest(json.dumps(split))]
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.guarantee import Guarantee
-from discreet.curator.accuracy import Within
+from discreet.curator.accuracy import AccuracyGoal, Wanted
 from discreet.curator.curator import Curator
 from discreet.curator.explain import Explanation
 from discreet.curator.preview import Preview
@@ -39,9 +39,10 @@ class Look:
         text: str,
         *,
         spend: Guarantee | None = None,
-        accuracy: Mapping[str, Within] | Within | None = None,
+        accuracy: Wanted = None,
         confidence: float = 0.95,
         rows_at_least: int | None = None,
+        at_most: Guarantee | None = None,
     ) -> Preview:
         """Expected error of each column, and the price."""
         return self._curator.preview(
@@ -50,6 +51,7 @@ class Look:
             accuracy=accuracy,
             confidence=confidence,
             rows_at_least=rows_at_least,
+            at_most=at_most,
         )
 
     def preview_synopsis(
@@ -63,14 +65,17 @@ class Look:
         text: str,
         *,
         spend: Guarantee | None,
-        accuracy: Mapping[str, Within] | Within | None,
+        accuracy: Wanted = None,
         analyst: str,
         purpose: str | None,
-        rows_at_least: int | None,
+        rows_at_least: int | None = None,
+        at_most: Guarantee | None = None,
     ) -> None:
         """Refuse what the curator would refuse before it asks its ledger, policies included."""
         context = self._curator.context
-        query, planned = planned_sql(context, text, spend, accuracy, rows_at_least)
+        goal = AccuracyGoal(accuracy, rows_at_least, at_most)
+        query, planned = planned_sql(context, text, spend, goal)
+        goal.require_affordable(planned.spend)
         context.policies.require_columns(query)
         context.policies.admit(planned.spend, analyst=analyst, purpose=purpose)
 

@@ -152,6 +152,13 @@ class Aggregate(ABC):
         """The half-width of every cell, or of groups with at least so many values."""
         raise LookupError(type(self).__name__)
 
+    def least_size(self, rows_at_least: int) -> float:
+        """How far from zero the true value is in every group with at least so many values.
+
+        From public bounds alone; zero where they do not keep it away from zero.
+        """
+        return 0.0
+
 
 def estimate_note(confidence: float) -> str:
     """What is said of columns that agree with related ones of a batch."""

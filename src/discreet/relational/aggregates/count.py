@@ -39,6 +39,10 @@ class Count(SingleMeasure):
         """No count is below zero."""
         return 0, math.inf
 
+    def least_size(self, rows_at_least: int) -> float:
+        """What is counted itself, be it rows, values or people."""
+        return float(rows_at_least)
+
 
 def _count_if(chosen: Expression) -> Count:
     return Count(CountRows(where(Literal(1), chosen)))

@@ -23,7 +23,7 @@ from discreet.relational.aggregates.aggregate import (
 )
 from discreet.relational.aggregates.arguments import centred
 from discreet.relational.aggregates.function import AggregateFunction, Argument
-from discreet.relational.aggregates.measures import CountRows, Measure, Total
+from discreet.relational.aggregates.measures import CountRows, Measure, Total, least_size
 from discreet.release import ReleasedColumn
 from discreet.release.column import Ends
 from discreet.release.formula import LinearFormula
@@ -106,6 +106,10 @@ class Average(Aggregate):
         noises = [(1.0, total.distribution), (farthest, present.distribution)]
         width = half_width(noises, confidence=confidence) / rows
         return min(width, float(self.total.high - self.total.low))
+
+    def least_size(self, rows_at_least: int) -> float:
+        """A mean lies between the bounds of its values."""
+        return least_size(self.total)
 
 
 FUNCTIONS = (

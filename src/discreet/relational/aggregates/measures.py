@@ -178,3 +178,8 @@ Measure: TypeAlias = Linear | Ranks
 def _floor_log2(value: Fraction) -> int:
     exponent = value.numerator.bit_length() - value.denominator.bit_length()
     return exponent if value >= Fraction(2) ** exponent else exponent - 1
+
+
+def least_size(total: Total) -> float:
+    """How far from zero every value that is added up lies, by its bounds."""
+    return float(max(total.low, -total.high, 0))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from discreet.relational.aggregates.additive import SingleMeasure
 from discreet.relational.aggregates.arguments import total
 from discreet.relational.aggregates.function import AggregateFunction, Argument
-from discreet.relational.aggregates.measures import Total
+from discreet.relational.aggregates.measures import Total, least_size
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,10 @@ class Sum(SingleMeasure):
     def whole(self) -> bool:
         """Where the values are."""
         return self.total.whole
+
+    def least_size(self, rows_at_least: int) -> float:
+        """So many values, each as near to zero as its bounds allow."""
+        return rows_at_least * least_size(self.total)
 
 
 FUNCTIONS = (AggregateFunction(("SUM",), (Argument.NUMBER,), lambda value: Sum(total(value))),)
