@@ -16,6 +16,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import positive, probability
 from discreet.curator.budget import PrivacyBudget, as_written
 from discreet.curator.context import Context, tables_read
+from discreet.curator.earlier_keys import as_bought
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.sql import planned_at
 from discreet.curator.statement import statement
@@ -103,8 +104,14 @@ def answer_batch(
     """The releases of several queries; the stored ones if this analyst has them."""
     texts = {name: text_of(text) for name, text in _named(questions).items()}
     weights = _weights(texts, importance)
-    queries = tuple(context.query(text) for text in texts.values())
-    plan = planned_batch(context, queries, weights, spend)
+    plan = as_bought(
+        context,
+        tuple(context.query(text) for text in texts.values()),
+        lambda queries: planned_batch(context, queries, weights, spend),
+        lambda made: known_batch(context, tuple(texts), made),
+        analyst=analyst,
+    )
+    queries = plan.questions
     level = float(probability("confidence", confidence))
 
     def offer() -> Offer[Callable[[], tuple[str, Drawn]]]:

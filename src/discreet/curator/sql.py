@@ -15,6 +15,7 @@ from discreet.core.parameters import probability
 from discreet.curator.accuracy import NO_GOAL, AccuracyGoal, cheapest
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
+from discreet.curator.earlier_keys import as_bought
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.statement import statement
 from discreet.curator.stored_answer import Known, Stored
@@ -47,7 +48,14 @@ def answer_sql(
 ) -> Release:
     """The release of a query; the stored one, byte for byte, if this analyst has it."""
     text = text_of(text)
-    query, planned = planned_sql(context, text, spend, goal)
+    asked, plan = asked_sql(context, text, spend, goal)
+    query, planned = as_bought(
+        context,
+        (asked,),
+        lambda queries: (queries[0], plan(queries[0])),
+        lambda made: known_query(context, "sql", *made),
+        analyst=analyst,
+    )
     goal.require_affordable(planned.spend)
     level = float(probability("confidence", confidence))
     release = partial(_release, context, planned, text=text, confidence=level)
@@ -85,6 +93,14 @@ def planned_sql(
     context: Context, text: Asked, spend: Guarantee | None, goal: AccuracyGoal = NO_GOAL
 ) -> tuple[Query, PlannedQuery]:
     """What a text asks for, and how it would be answered at a spend, or within an accuracy."""
+    query, plan = asked_sql(context, text, spend, goal)
+    return query, plan(query)
+
+
+def asked_sql(
+    context: Context, text: Asked, spend: Guarantee | None, goal: AccuracyGoal = NO_GOAL
+) -> tuple[Query, Callable[[Query], PlannedQuery]]:
+    """What a text asks for, and what plans it at that spend, or within that accuracy."""
     context.require_open()
     text, clause = opened(text_of(text))
     spend = agreed(clause, spend, goal.accuracy)
@@ -98,8 +114,9 @@ def planned_sql(
     if clause is not None:
         query = clause.narrowed(query)
     if spend is not None:
-        return query, planned_at(context, query, spend)
-    return query, cheapest(query, goal, context.budget, partial(planned_at, context))
+        return query, partial(planned_at, context, spend=spend)
+    at = partial(planned_at, context)
+    return query, lambda query: cheapest(query, goal, context.budget, at)
 
 
 def planned_at(context: Context, query: Query, spend: Guarantee) -> PlannedQuery:

@@ -17,7 +17,7 @@ from discreet.core.unit import Person, PrivacyUnit, add_remove
 from discreet.relational.compile.compiler import Compiler
 from discreet.relational.compile.dialect import ordered
 from discreet.relational.engines.engine import Engine
-from discreet.relational.plan.nodes import Field, Scan
+from discreet.relational.plan.nodes import Field, PlanNode, Scan, columns_of, scans
 from discreet.relational.schema.agreement import (
     common_unit,
     declared_domain,
@@ -32,6 +32,8 @@ from discreet.relational.types.expression import Expression, columns
 
 _LISTED = 100_000
 _REMEMBERED = 1000
+_SHORT = 1000
+"""Lists that are kept for the next question have at most so many rows."""
 
 
 @dataclass
@@ -44,6 +46,7 @@ class Database:
     _versions: dict[str, object] = field(init=False, default_factory=dict)
     _stored: dict[str, dict[str, str]] = field(init=False, default_factory=dict)
     _partners: dict[tuple[str, str], int] = field(init=False, default_factory=dict)
+    _lists: dict[str, list[tuple[object, ...]]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         """Attach every table, look at public ones, then lock the engine."""
@@ -126,6 +129,43 @@ class Database:
         with self.engine.snapshot():
             found = self.engine.rows(text)
             self._require_version(entry.name)
+        return found
+
+    def listed(self, rows: PlanNode) -> list[tuple[object, ...]]:
+        """The rows of a plan over public tables and constants, in the order of their values.
+
+        They are computed in the engine, so that every function means here what it means beside
+        private rows; of the tables as they were attached, or not at all.
+        """
+        if rows.stability != 0 or any(scan.private for scan in scans(rows)):
+            raise Mismatch(
+                code="rows_not_public",
+                expectation="rows of public tables and constants",
+                received=rows.label(),
+                remedy="Private rows are counted and added up, never listed.",
+            )
+        names = list(columns_of(rows))
+        every = ", ".join(map(self.engine.dialect.identifier, names))
+        places = ordered([str(place + 1) for place in range(len(names))])
+        with self.engine.snapshot():
+            text = Compiler.of(self.engine, salt=0).text(rows, frozenset(names))
+            text = f"SELECT {every} FROM ({text}) AS q ORDER BY {places} LIMIT {_LISTED + 1}"
+            if text in self._lists:
+                return self._lists[text]
+            found = self.engine.rows(text)
+            for scan in scans(rows):
+                self._require_version(scan.table)
+        if len(found) > _LISTED:
+            raise InvalidParameter(
+                code="too_many_keys",
+                expectation=f"at most {_LISTED} public rows in an inner query or a list",
+                received=f"more than {_LISTED}",
+                remedy="Join the public table itself, or ask for fewer of its rows.",
+            )
+        if len(self._lists) >= _REMEMBERED:
+            self._lists.clear()
+        if len(found) <= _SHORT:
+            self._lists[text] = found
         return found
 
     def require_process(self) -> None:

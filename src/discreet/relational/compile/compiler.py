@@ -40,17 +40,19 @@ _LISTED = 1_024
 class Compiler:
     """Writes SELECT statements for one engine. ``place`` names a table's rows there.
 
-    ``shuffle`` is the order in which bounding keeps rows.
+    ``shuffle`` is the order in which bounding keeps rows; ``listed`` makes a table of public rows.
     """
 
     dialect: Dialect
     place: Callable[[str], str]
     shuffle: Shuffle
+    listed: Callable[[Sequence[tuple[object, ...]], Sequence[DataType]], str]
 
     @classmethod
     def of(cls, engine: Engine, *, salt: int) -> Compiler:
         """That of an engine, under the salt of one query."""
-        return cls(engine.dialect, engine.place, Shuffle(engine.hashing, engine.dialect, salt))
+        shuffle = Shuffle(engine.hashing, engine.dialect, salt)
+        return cls(engine.dialect, engine.place, shuffle, engine.keys)
 
     def text(self, rows: PlanNode, needed: frozenset[str]) -> str:
         """A SELECT that gives the ``needed`` columns of ``rows``, by their unique names."""

@@ -27,7 +27,7 @@ from discreet.relational.bounding import before_joins as limited
 from discreet.relational.bounding import key_truncation as truncation
 from discreet.relational.bounding import partition_filter as kept
 from discreet.relational.bounding import person_rows, public_join
-from discreet.relational.plan import features, query
+from discreet.relational.plan import features, public_rows, query
 from discreet.relational.plan import nodes as plan
 from discreet.relational.plan.keyed_universe import Cells
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
@@ -67,6 +67,7 @@ FORMS: dict[type, Form] = {
     plan.UnionAll: Form("union/1", "prefix branches outputs"),
     person_rows.Bounded: Form("bounded/1", "prefix rows limit expressions outputs"),
     plan.Distinct: Form("distinct/1", "prefix rows expressions outputs"),
+    public_rows.PublicRows: Form("public-rows/1", "prefix outputs listed"),
     limited.Limited: Form("limited/1", "rows limit"),
     features.PerPerson: Form("per-person/1", "prefix rows limit named features outputs"),
     features.CountedRows: Form("feature-count/1", "argument"),

@@ -5,13 +5,13 @@ Source: 004d:F22; contract, "Columns", "Spending" (identical questions).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from discreet.core.unit import PrivacyUnit
 from discreet.relational.aggregates.aggregate import Aggregate
 from discreet.relational.limits.memory import require_room, require_rows, require_short
-from discreet.relational.plan.keys import DiscoveredKeys, KeySet
+from discreet.relational.plan.keys import DiscoveredKeys, KeySet, Listed
 from discreet.relational.plan.nodes import PlanNode
 from discreet.relational.types.expression import Expression
 
@@ -53,7 +53,11 @@ class Order:
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked. ``key_places`` says which block and place each ``key`` column is."""
+    """What is asked. ``key_places`` says which block and place each ``key`` column is.
+
+    ``listed`` are the keys as they were listed before conditions narrowed them, if they did: under
+    these the same question was kept by earlier versions.
+    """
 
     rows: PlanNode
     unit: PrivacyUnit
@@ -65,9 +69,16 @@ class Query:
     order: tuple[Order, ...] = ()
     limit: int | None = None
     offset: int = 0
+    listed: Listed | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what writes too much text for one row, or holds too much of one unit."""
         require_rows(self.rows)
         require_short(self)
         require_room(self.rows, self.keys, self.aggregates)
+
+    def with_all_keys(self) -> Query | None:
+        """The question over every listed key; None where conditions narrowed nothing."""
+        if self.listed is None:
+            return None
+        return replace(self, keys=self.listed.keys, key_places=self.listed.places, listed=None)

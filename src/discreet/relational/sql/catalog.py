@@ -9,7 +9,7 @@ from typing import Protocol
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.unit import PrivacyUnit
-from discreet.relational.plan.nodes import Field, Scan
+from discreet.relational.plan.nodes import Field, PlanNode, Scan
 from discreet.relational.schema.table import PublicTable, Table
 from discreet.relational.types.expression import Expression
 
@@ -44,6 +44,9 @@ class Catalog(Protocol):
 
     def combinations(self, table: str, columns: Sequence[str]) -> list[tuple[object, ...]]:
         """The combinations of values of ``columns`` in a public table, sorted."""
+
+    def listed(self, rows: PlanNode) -> list[tuple[object, ...]]:
+        """The rows of a plan over public tables and constants alone, sorted."""
 
 
 def require_table(name: str, catalog: Catalog) -> CatalogTable:

@@ -11,11 +11,19 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from discreet.core.errors import DiscreetError, InvalidParameter
-from discreet.relational.plan.keys import MAX_VALUES, Block, DiscoveredKeys, KeySet, not_finite
+from discreet.relational.plan.keys import (
+    MAX_VALUES,
+    Block,
+    DiscoveredKeys,
+    KeySet,
+    Listed,
+    not_finite,
+)
 from discreet.relational.plan.nodes import PlanNode, Scan, field_of, scans
 from discreet.relational.schema.declarations import Category, Discovered
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
+from discreet.relational.sql.permitted_keys import permitted
 from discreet.relational.sql.relation import SQLRelation, unsupported
 from discreet.relational.sql.undeclared import undeclared
 from discreet.relational.types.column_domain import ColumnDomain
@@ -24,12 +32,16 @@ from discreet.relational.types.expression import Column, Expression, columns, po
 
 @dataclass(frozen=True)
 class Grouping:
-    """The keys of a question, in the order of GROUP BY."""
+    """The keys of a question, in the order of GROUP BY.
+
+    ``listed`` are all keys with their places, where conditions permit only some of them.
+    """
 
     below: SQLRelation
     expressions: tuple[Expression, ...]
     keys: KeySet | DiscoveredKeys
     places: tuple[tuple[int, int], ...]
+    listed: Listed | None = None
 
     @classmethod
     def of(
@@ -56,8 +68,10 @@ class Grouping:
         sought = _discovered(expressions, names, below.rows)
         if sought is not None:
             return cls(below, expressions, sought, tuple((0, n) for n in range(len(expressions))))
-        keys, places = _blocks(expressions, names, below.rows, catalog)
-        return cls(below, expressions, keys, places)
+        listed, all_places = _blocks(expressions, names, below.rows, catalog)
+        keys, places = permitted(listed, all_places, below.rows, catalog)
+        former = None if keys is listed else Listed(listed, all_places)
+        return cls(below, expressions, keys, places, former)
 
     def match(self, node: exp.Expression) -> Expression | None:
         """The released key column that ``node`` means, if it is one of the keys."""

@@ -161,6 +161,7 @@ class _Translation:
             order=order,
             limit=_whole(select.args.get("limit"), "LIMIT"),
             offset=_whole(select.args.get("offset"), "OFFSET") or 0,
+            listed=grouping.listed,
         )
 
     def _with(self, select: exp.Expression, scope: Mapping[str, Any]) -> dict[str, Any]:

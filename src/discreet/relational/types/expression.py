@@ -143,6 +143,17 @@ def columns(expression: Expression) -> frozenset[str]:
     return frozenset(node.name for node in _walk(expression) if isinstance(node, Column))
 
 
+def leaves(expression: Expression) -> list[Column]:
+    """The columns an expression reads, each once."""
+    found = {node.name: node for node in _walk(expression) if isinstance(node, Column)}
+    return list(found.values())
+
+
+def same_everywhere(expression: Expression) -> bool:
+    """Whether every engine gives the very value that ``evaluate`` gives."""
+    return all(_exact(node) for node in _walk(expression) if isinstance(node, Call))
+
+
 def substitute(expression: Expression, mapping: Mapping[str, Expression]) -> Expression:
     """The expression with columns replaced; facts follow anew from what replaces them."""
     match expression:
