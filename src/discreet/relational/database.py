@@ -153,8 +153,8 @@ class Database:
             if text in self._lists:
                 return self._lists[text]
             found = self.engine.rows(text)
-            for scan in scans(rows):
-                self._require_version(scan.table)
+            for name in {scan.table for scan in scans(rows)}:
+                self._require_version(name)
         if len(found) > _LISTED:
             raise InvalidParameter(
                 code="too_many_keys",
