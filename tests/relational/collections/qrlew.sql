@@ -33,11 +33,9 @@ SELECT CEIL(warmth) AS w, COUNT(minutes) AS n FROM visits GROUP BY w
 SELECT COUNT(cost) AS a, COUNT(visits.kind) AS b FROM visits
 
 -- filter on the key
--- wrong: rows
 SELECT 1 + SUM(income) AS s, COUNT(score) AS n, schooling FROM people WHERE schooling > 4 GROUP BY schooling
 
 -- filter on the key, key not shown
--- wrong: rows
 SELECT 1 + SUM(income) AS s, COUNT(score) AS n FROM people WHERE schooling > 4 GROUP BY schooling
 
 -- sum over a join on the person
@@ -173,7 +171,6 @@ SELECT CONCAT(region, '-', sex) AS m, COUNT(*) AS n FROM people GROUP BY m
 SELECT COALESCE(score, 1) AS m, COUNT(*) AS n FROM people GROUP BY COALESCE(score, 1) ORDER BY m
 
 -- a key where it is not null
--- wrong: rows
 SELECT kind AS k, SUM(minutes) AS s FROM visits WHERE kind IS NOT NULL GROUP BY kind
 
 -- a label that says whether the key is null
@@ -272,19 +269,15 @@ SELECT schooling, COUNT(age) AS n FROM people GROUP BY schooling
 SELECT age AS "my age", 3 * COS(COUNT(*)) AS c, AVG(schooling) AS "my mean" FROM people GROUP BY "my age" ORDER BY "my age", "my mean"
 
 -- key between two numbers
--- wrong: rows
 SELECT age, COUNT(*) AS n FROM people WHERE age BETWEEN 20 AND 30 GROUP BY age
 
 -- key not between two numbers
--- wrong: rows
 SELECT age, COUNT(*) AS n FROM people WHERE age NOT BETWEEN 20 AND 30 GROUP BY age
 
 -- key in a list
--- wrong: rows
 SELECT age, COUNT(*) AS n FROM people WHERE age IN (20, 30, 40, 50) GROUP BY age
 
 -- key not in a list
--- wrong: rows
 SELECT region, COUNT(*) AS n FROM people WHERE region NOT IN ('north', 'west') GROUP BY region
 
 -- column in a list of texts
@@ -391,7 +384,6 @@ SELECT SUM(CAST(income AS FLOAT) / 100000.0) AS s FROM people WHERE income > 223
 SELECT SUM(CASE WHEN age > 50 THEN 1 ELSE 0 END) AS s FROM people WHERE age > 20 AND age < 55
 
 -- values of an expression, by a key in a list
--- wrong: rows
 SELECT schooling, COUNT(ABS(10 * schooling + age)) AS n FROM people WHERE age > -0.1 AND schooling IN (1, 2, 3) GROUP BY schooling
 
 -- a join of orders with their lines

@@ -271,11 +271,9 @@ SELECT schooling, COUNT(DISTINCT age) AS n FROM people GROUP BY schooling
 SELECT schooling, SUM(income) AS s, AVG(income) AS m, AVG(age) FROM people WHERE married = TRUE GROUP BY schooling
 
 -- keys named in the filter
--- wrong: rows
 SELECT ward, SUM(minutes) AS m FROM visits WHERE ward IN ('A', 'C') GROUP BY ward ORDER BY ward DESC
 
 -- numbers named in the filter
--- wrong: rows
 SELECT schooling, SUM(income) AS s FROM people WHERE schooling IN (2, 3) GROUP BY schooling ORDER BY schooling DESC
 
 -- a constant column

@@ -75,14 +75,12 @@ SELECT region, COUNT(*) AS n FROM people WHERE schooling > 2 GROUP BY region
 SELECT region, sex, COUNT(*) AS n FROM people GROUP BY region, sex
 
 -- groups of young ages only
--- wrong: rows
 SELECT age, COUNT(*) AS n FROM people WHERE age BETWEEN 18 AND 21 GROUP BY age
 
 -- groups of young ages only, with a condition afterwards
 SELECT age, COUNT(*) AS n FROM people GROUP BY age HAVING age <= 21
 
 -- groups of two columns, some of each
--- wrong: rows
 SELECT age, region, COUNT(*) AS n FROM people WHERE age IN (18, 19) AND region IN ('north', 'east') GROUP BY age, region
 
 -- groups of pairs that were listed

@@ -827,7 +827,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(score) AS n, region, age FROM people GROUP BY region
 
 -- SELECT AS STRUCT
--- wrong: numbers
+-- wrong: a clause that is dropped silently
 -- plain: SELECT 'a struct' AS n
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) AS STRUCT COUNT(score) AS n FROM people
 
