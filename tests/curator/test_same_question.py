@@ -180,7 +180,7 @@ SAME: dict[str, Callable[[dp.Curator], object]] = {
 OTHERS: dict[str, dict[str, Callable[[dp.Curator], object]]] = {
     "sql": {
         "text": lambda c: c.sql(WARDS.replace("60", "61"), spend=SPEND),
-        "name": lambda c: c.sql(WARDS.replace("AS n", "AS m"), spend=SPEND),
+        "aggregate": lambda c: c.sql(WARDS.replace("*", "age"), spend=SPEND),
         "spend": lambda c: c.sql(WARDS, spend=dp.PureDP(epsilon=2)),
         "notion": lambda c: c.sql(WARDS, spend=dp.ApproxDP(epsilon=1, delta=0)),
         "asker": lambda c: c.sql(WARDS, spend=SPEND, analyst="bob"),

@@ -24,7 +24,7 @@ from discreet.relational.bounding import person_rows, public_join
 from discreet.relational.bounding.partition_filter import EveryPart, FirstParts, SomeParts
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.former_tags import FORMER
-from discreet.relational.identity.identity import canonical_text, identity
+from discreet.relational.identity.identity import canonical_text, identity, private_part
 from discreet.relational.identity.tags import FORMS
 from discreet.relational.plan import features
 from discreet.relational.plan import nodes as plan
@@ -174,6 +174,27 @@ def test_any_one_field_of_a_question_changes_its_identity(
     others = [canonical_text(other) for other in changes(query)]
     assert same not in others
     assert len(others) > 40
+
+
+@pytest.mark.parametrize("number", range(len(ASKED) + 4 + len(SINCE)))
+def test_any_one_field_of_what_is_measured_changes_the_private_part(
+    questions: list[Query], number: int
+) -> None:
+    """No question is answered from the noisy values of one that measured something else."""
+    part = private_part(questions[number])
+    same = canonical_text(part)
+    others = [canonical_text(other) for other in changes(part)]
+    assert same not in others
+    assert len(others) > 30
+
+
+def test_what_is_computed_from_released_values_is_no_private_part(questions: list[Query]) -> None:
+    query = questions[0]
+    free = {"outputs": (), "having": Literal(1), "order": (), "limit": 1, "offset": 3}
+    for name, other in free.items():
+        assert private_part(with_field(query, name, other)) == private_part(query)
+    told = {item.name for item in fields(private_part(query))} - {"measured"} | {"aggregates"}
+    assert set(free) | told == {item.name for item in fields(query)}
 
 
 def test_equal_questions_have_one_identity(questions: list[Query]) -> None:

@@ -6,7 +6,7 @@ Source: contract, "Spending"; 000a:C12, 004d:F15, D2.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from discreet.core.errors import InvalidParameter
@@ -24,16 +24,26 @@ from discreet.noise.randomness import random_id
 from discreet.relational.answers.columns import Columns
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.identity.former import former_identity
-from discreet.relational.identity.identity import identity
+from discreet.relational.identity.identity import identity, private_part
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import Query
 from discreet.relational.planning.discovered_keys import planned_query_for
 from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery
-from discreet.relational.planning.stored_allocation import allocated
+from discreet.relational.planning.stored_allocation import (
+    allocated,
+    allocated_by_measure,
+    in_order,
+    measure_order,
+)
+from discreet.relational.planning.top_k import Ranking
 from discreet.relational.sql.privacy_clause import agreed, opened
 from discreet.release import Release
 
 Result = TypeVar("Result")
+_ASKED = "asked"
+"""Where a release in the ledger keeps the identity of the whole question it was made for."""
+_ORDER = "measures"
+"""Where it keeps which measure each of its noisy values belongs to."""
 
 
 def answer_sql(
@@ -53,22 +63,26 @@ def answer_sql(
         context,
         (asked,),
         lambda queries: (queries[0], plan(queries[0])),
-        lambda made: known_query(context, "sql", *made),
+        lambda made: known_private(context, *made),
         analyst=analyst,
     )
     goal.require_affordable(planned.spend)
     level = float(probability("confidence", confidence))
-    release = partial(_release, context, planned, text=text, confidence=level)
+    release = partial(_release, context, text=text, confidence=level)
+    known = cache(lambda: known_private(context, query, planned))
 
     def answered() -> tuple[Release, Any]:
         measured = planned.measurement(context.database).release(context.database)
-        return release(measured, number=random_id(96)), measured
+        return release(planned, measured, number=random_id(96)), measured
 
     def read(stored: Stored) -> tuple[Release, Any]:
-        """As it was made; at another confidence, from the same noisy values."""
+        """As it was made; at another confidence or asked differently, from the same values."""
         made, measured = Release.from_json(str(stored["release"])), stored["measured"]
-        if made.confidence != level:
-            made = release(MeasuredValues.from_dict(measured), number=made.id)
+        if made.confidence != level or stored.get(_ASKED) not in (None, known().asked):
+            values = MeasuredValues.from_dict(measured)
+            order = stored.get(_ORDER)
+            about = (planned, values) if order is None else in_order(planned, values, order)
+            made = release(*about, number=made.id)
         return made, measured
 
     bought, _ = buy(
@@ -81,8 +95,13 @@ def answer_sql(
             offer=lambda: offer_of(context, planned, answered, text),
         ),
         Storage(
-            known=lambda: known_query(context, "sql", query, planned),
-            to_dict=lambda made: {"release": made[0].to_json(), "measured": made[1].to_dict()},
+            known=known,
+            to_dict=lambda made: {
+                "release": made[0].to_json(),
+                "measured": made[1].to_dict(),
+                _ASKED: known().asked,
+                _ORDER: measure_order(planned),
+            },
             from_dict=read,
         ),
     )
@@ -151,6 +170,28 @@ def known_query(context: Context, verb: str, query: Query, planned: PlannedQuery
     )
     former = partial(former_identity, query, planned.spend, snapshot, context.unit)
     return Known(same, former, allocation)
+
+
+def known_private(context: Context, query: Query, planned: PlannedQuery) -> Known:
+    """The identity of what a query measures; of all of it where keys are ranked.
+
+    A ranking chooses as many keys as LIMIT says, so its columns, order and limit are private.
+    """
+    whole = known_query(context, "sql", query, planned)
+    if isinstance(planned, Ranking):
+        return whole
+    tables, allocation = tables_read(query), allocated_by_measure(planned)
+    same = identity(
+        "sql",
+        {
+            "private": private_part(query),
+            "spend": planned.spend,
+            "split": allocation,
+            "snapshot": context.snapshot(tables),
+            "rows": context.declared_rows(tables),
+        },
+    )
+    return Known(same, allocation=allocation, earlier=whole)
 
 
 def _release(

@@ -4,6 +4,9 @@ An answer is found by the identity of its question, the split of the spend inclu
 only if the split kept beside its values is the one with which they are about to be read. Where it
 differs the answer counts as not found: the question is answered, and charged, afresh.
 
+A question in SQL is found by its private part, so that what is computed from its noisy values may
+differ. Answers from before that are found by the whole of the question, the ``earlier`` identity.
+
 Answers from before splits were kept are found by their former identity. The split is then told by
 the event that was paid for, and by the noise that the release states; where it cannot be told, the
 answer is not reused.
@@ -33,13 +36,20 @@ class Known:
 
     ``former`` gives None for what could not be asked then, and is asked for only where the ledger
     may hold an answer of that time; ``allocation`` is None for what needs no split to be read. What
-    is bought ``anew`` each time is never found.
+    is bought ``anew`` each time is never found. ``earlier`` is the same question as ledgers knew it
+    before its private part was told apart.
     """
 
     identity: str
     former: Callable[[], str | None] | None = None
     allocation: Mapping[str, Any] | None = None
     anew: bool = False
+    earlier: Known | None = None
+
+    @property
+    def asked(self) -> str:
+        """The identity of the whole question, with all that is computed from what it measures."""
+        return self.identity if self.earlier is None else self.earlier.identity
 
     def kept(self, release: Mapping[str, object]) -> Mapping[str, object]:
         """What the ledger is to keep: a release with the split it was made with."""
@@ -50,6 +60,8 @@ class Known:
         if self.anew:
             return None
         found = account.find(analyst=analyst, query=self.identity)
+        if found is None and self.earlier is not None:
+            return self.earlier.stored(account, ledger, analyst=analyst)
         if found is None:
             former = None if self.former is None or ledger.identities else self.former()
             return None if former is None else self._former(former, account, ledger, analyst)

@@ -322,12 +322,19 @@ class Contrast:
     def interval(self, *, confidence: float = CONFIDENCE) -> Range:
         """Lower and upper end: by the delta method where it is close, else by a box."""
         level = float(probability("confidence", confidence))
-        if all(_is_far(part.denominator, level) for part in self.ratios):
-            width = _width(self._linearised(), level)
-            ends = (self.value - width, self.value + width)
-        else:
+        noise = self.first_order(level)
+        if noise is None:
             ends = self._box(level)
+        else:
+            width = width_of(noise, level)
+            ends = (self.value - width, self.value + width)
         return cut(ends, self.within)
+
+    def first_order(self, confidence: float) -> Estimate | None:
+        """An estimate with the noise of the sum to first order; None where that is not close."""
+        if all(is_far(part.denominator, confidence) for part in self.ratios):
+            return self._linearised()
+        return None
 
     def _linearised(self) -> Estimate:
         """An estimate with the noise that the sum has, to first order."""
@@ -402,7 +409,7 @@ class Contrast:
         return f"{shown(self.value, places)}, {ends} ({percent(CONFIDENCE)})"
 
 
-def _width(noise: Estimate, confidence: float) -> float:
+def width_of(noise: Estimate, confidence: float) -> float:
     """The half-width in the form for many rows, which is quick where grids are coarse."""
     if not noise.terms:
         return 0.0
@@ -411,6 +418,7 @@ def _width(noise: Estimate, confidence: float) -> float:
     return float(half_widths(np.vstack((factors, 2 * factors)), laws, confidence)[0])
 
 
-def _is_far(denominator: Estimate, confidence: float) -> bool:
+def is_far(denominator: Estimate, confidence: float) -> bool:
+    """Whether an estimate is far from zero, compared with its noise."""
     size = abs(denominator.value)
     return size > 0 and size >= FAR * denominator.half_width(confidence=confidence)

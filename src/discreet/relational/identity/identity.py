@@ -1,7 +1,8 @@
 """When two queries are the same: equal query and unit, spend, split, snapshot and declared rows.
 
 A query is its plan, bounds, keys, aggregates and names of columns; ``known_query`` of
-``curator/sql.py`` lists what enters beside it.
+``curator/sql.py`` lists what enters beside it. Its *private part* is what it measures: queries
+that differ elsewhere are answered from the same noisy values.
 
 Every kind of part is written under a tag of its own and with the names of its fields, so that no
 two questions have one text and no renaming in the program changes a text. A part without a tag is
@@ -23,9 +24,11 @@ from numbers import Integral
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import exact
 from discreet.core.written import Form
+from discreet.relational.aggregates.ranked import ChosenByRank
 from discreet.relational.identity.tags import FORMS
 from discreet.relational.plan.keys import Block
 from discreet.relational.plan.nodes import JoinKind
+from discreet.relational.plan.query import PrivatePart, Query
 from discreet.relational.schema.declarations import Category
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
@@ -47,6 +50,22 @@ def identity(verb: str, parts: Mapping[str, object]) -> str:
     """
     text = "\n".join([FORM, verb, *(f"{name}={canonical_text(parts[name])}" for name in parts)])
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def private_part(query: Query) -> PrivatePart:
+    """What a query measures, whatever is computed from it and in whatever order."""
+    measured = dict.fromkeys(
+        part
+        for aggregate in query.aggregates
+        for part in ((aggregate,) if isinstance(aggregate, ChosenByRank) else aggregate.measures)
+    )
+    return PrivatePart(
+        rows=query.rows,
+        unit=query.unit,
+        keys=query.keys,
+        key_places=query.key_places,
+        measured=tuple(sorted(measured, key=canonical_text)),
+    )
 
 
 def canonical_text(value: object) -> str:  # noqa: PLR0911 -- one line for each kind of part

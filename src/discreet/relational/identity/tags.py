@@ -111,6 +111,7 @@ FORMS: dict[type, Form] = {
     query.AggregateOutput: Form("aggregate-output/1", "name number"),
     query.DerivedOutput: Form("derived-output/1", "name expression"),
     query.Order: Form("order/1", "expression sign"),
+    query.PrivatePart: Form("private-part/1", "rows unit keys key_places measured"),
     query.Query: Form(
         "question/1", "rows unit keys key_places aggregates outputs having order limit offset"
     ),

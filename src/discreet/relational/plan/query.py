@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from discreet.core.unit import PrivacyUnit
 from discreet.relational.aggregates.aggregate import Aggregate
+from discreet.relational.aggregates.measures import Measure
 from discreet.relational.limits.memory import require_room, require_rows, require_short
 from discreet.relational.plan.keys import DiscoveredKeys, KeySet, Listed
 from discreet.relational.plan.nodes import PlanNode
@@ -82,3 +83,19 @@ class Query:
         if self.listed is None:
             return None
         return replace(self, keys=self.listed.keys, key_places=self.listed.places, listed=None)
+
+
+@dataclass(frozen=True)
+class PrivatePart:
+    """What a query measures. Everything else of it is done with released values, and is free.
+
+    Queries with the same private part, spend, split and snapshot are answered from the same noisy
+    values. ``measured`` are the different measures, and what is chosen by rank, in an order of
+    their own: which columns are computed from them, and in which order, is no part.
+    """
+
+    rows: PlanNode
+    unit: PrivacyUnit
+    keys: KeySet | DiscoveredKeys
+    key_places: tuple[tuple[int, int], ...]
+    measured: tuple[Measure | Aggregate, ...]

@@ -101,7 +101,8 @@ class PlannedQuery:
 
     ``rows_at_most`` bounds the private rows, for overflow. ``emphasis`` replaces the weights of
     the linear measures, where a wanted accuracy decides the split. ``settled`` is the part of an
-    allocation that several questions share, where this is one of them.
+    allocation that several questions share, where this is one of them. ``names`` are those under
+    which the draws of each measure were released, where they were kept in another order.
     """
 
     query: Query
@@ -110,6 +111,7 @@ class PlannedQuery:
     randomness: Source = SYSTEM
     emphasis: tuple[float, ...] | None = None
     settled: Settled | None = None
+    names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         """Refuse questions about public tables alone, too large ones, and sums that overflow."""
@@ -290,6 +292,8 @@ class PlannedQuery:
 
     def name(self, place: int) -> str:
         """The name of a measure's noise within its release."""
+        if self.names is not None:
+            return self.names[place]
         return f"m{place}" if self.settled is None else self.settled.names[place]
 
     def release(self, database: Database) -> MeasuredValues:

@@ -4,23 +4,33 @@ Noisy values are kept as whole numbers of steps, and a step follows from the spl
 part of what makes two questions the same, is kept beside the values, and is compared before they
 are read: values are never read on another grid than the one they were drawn on.
 
+A question may be asked again with its aggregates in another order. So the split is also written
+*by measure*, in an order of its own, and beside the values stands which measure each of them
+belongs to.
+
 Source: contract, "Spending" (identical questions), "Numbers".
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from discreet.relational.identity.identity import canonical_text
 from discreet.relational.planning.allocation import Noised
 from discreet.relational.planning.batch import PlannedBatch
 from discreet.relational.planning.discovered_keys import Discovering
-from discreet.relational.planning.planned_query import PlannedQuery
+from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery
 
 FORM = 1
 """Of the form of the text; part of it."""
+
+BY_MEASURE = 2
+"""Of the form of a split whose parts stand in an order of their own."""
 
 
 def allocated(planned: PlannedQuery) -> dict[str, Any]:
@@ -46,6 +56,69 @@ def allocated_together(batch: PlannedBatch) -> dict[str, Any]:
         slots=batch.slots,
         event=json.loads(batch.event.to_json()),
     )
+
+
+def allocated_by_measure(planned: PlannedQuery) -> dict[str, Any]:
+    """The same as :func:`allocated`, whatever order the aggregates were asked in."""
+    told, order = allocated(planned), measure_order(planned)
+    parts = zip(order["linear"], told["linear"], strict=False)
+    chosen = zip(order["chosen"], told["chosen"], strict=True)
+    return _plain(
+        form=BY_MEASURE,
+        linear=_sorted({"measure": name, **part} for name, part in parts),
+        chosen=_sorted({"measures": names, "epsilon": part} for names, part in chosen),
+        counted=told["counted"],
+        event=_unordered(told["event"]),
+    )
+
+
+def measure_order(planned: PlannedQuery) -> dict[str, Any]:
+    """Which measure each of the noisy values belongs to, as they are kept."""
+    measures = [part.measure for part in planned.parts]
+    if isinstance(planned, Discovering) and planned.counted is not None:
+        measures.append(planned.counted)
+    return {
+        "linear": [_digest(measure) for measure in measures],
+        "chosen": [[_digest(aggregate) for aggregate in group] for group in planned.choosing],
+    }
+
+
+def in_order(
+    planned: PlannedQuery, measured: MeasuredValues, order: Mapping[str, Any]
+) -> tuple[PlannedQuery, MeasuredValues]:
+    """Values kept in the ``order`` of another question, as this one reads them.
+
+    Each draw keeps the name that it was released under, so that it is known as the same draw.
+    """
+    own = measure_order(planned)
+    if own == order:
+        return planned, measured
+    places = [order["linear"].index(name) for name in own["linear"]]
+    groups = [order["chosen"].index(names) for names in own["chosen"]]
+    names = tuple(f"m{place}" for place in places)
+    return replace(planned, names=names), replace(
+        measured,
+        linear=tuple(measured.linear[place] for place in places),
+        chosen=tuple(measured.chosen[group] for group in groups),
+    )
+
+
+def _digest(part: object) -> str:
+    return hashlib.sha256(canonical_text(part).encode()).hexdigest()[:24]
+
+
+def _sorted(parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(parts, key=lambda part: json.dumps(part, sort_keys=True))
+
+
+def _unordered(event: Any) -> Any:
+    """An event as JSON, the parts of every composition in one order."""
+    if isinstance(event, dict):
+        return {name: _unordered(part) for name, part in event.items()}
+    if not isinstance(event, list):
+        return event
+    parts = [_unordered(part) for part in event]
+    return _sorted(parts) if all(isinstance(part, dict) for part in parts) else parts
 
 
 def _linear(noised: Iterable[Noised]) -> list[dict[str, Any]]:
