@@ -95,14 +95,15 @@ class Estimate:
         width = half_width(
             [(factor, distribution) for _, factor, distribution in self.terms], confidence=level
         )
-        return whole_part(width) if self._is_whole() else width
+        return whole_part(width) if self.is_whole() else width
 
     def interval(self, *, confidence: float = CONFIDENCE) -> Range:
         """Lower and upper end, cut to where the truth can lie."""
         width = self.half_width(confidence=confidence)
         return cut((self.value - width, self.value + width), self.within)
 
-    def _is_whole(self) -> bool:
+    def is_whole(self) -> bool:
+        """Whether it is a whole number with whole noise."""
         return isinstance(self.value, int) and all(
             isinstance(factor, int) and float(distribution.step).is_integer()
             for _, factor, distribution in self.terms

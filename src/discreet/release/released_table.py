@@ -147,22 +147,32 @@ class ReleasedTable:
         return formula.estimate(self._row(keys))
 
     def _row(self, keys: Mapping[str, Key]) -> int:
-        if set(keys) != set(self.keys):
+        """The one row with these keys; those that tell rows apart are enough."""
+        columns = [self.keys[name] for name in keys if name in self.keys]
+        found = self._rows.get(tuple(keys.values())) if tuple(keys) == tuple(self.keys) else None
+        if found is not None:
+            return found
+        wanted = tuple(keys.values())
+        rows = [
+            row
+            for row, each in enumerate(zip(*columns, strict=True) if columns else [()] * len(self))
+            if each == wanted
+        ]
+        if len(columns) < len(keys) or len(rows) > 1:
             raise InvalidParameter(
                 code="keys_unclear",
                 expectation=f"a value for each of the keys {list(self.keys)}",
                 received=sorted(keys),
                 remedy='Name the cell by all of its keys: `cell("n", ward="A")`.',
             )
-        row = self._rows.get(tuple(keys[name] for name in self.keys))
-        if row is None:
+        if not rows:
             raise InvalidParameter(
                 code="cell_unknown",
                 expectation="keys that a row of the release has",
                 received=dict(keys),
                 remedy="The columns in `keys` list those of every row.",
             )
-        return row
+        return rows[0]
 
     @cached_property
     def _rows(self) -> dict[tuple[Key, ...], int]:

@@ -43,4 +43,4 @@ def test_what_is_not_linear_is_not_taken_for_it() -> None:
     assert linear_form(column("agg9"), KNOWN) is None
     ratio = Call(DIVIDE, (column("agg0"), column("agg1")))
     assert linear_form(ratio, KNOWN) is None
-    assert quotient_form(ratio, KNOWN) is not None
+    assert quotient_form(ratio, KNOWN, {}) is not None

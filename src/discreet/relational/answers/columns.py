@@ -8,13 +8,11 @@ Source: modern-data:C1, C2; contract, "What may be seen".
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from discreet.relational.aggregates.aggregate import Aggregate, RankSelection
@@ -22,21 +20,20 @@ from discreet.relational.aggregates.measures import Linear
 from discreet.relational.answers.linear_forms import linear_form, quotient_form
 from discreet.relational.bounding.key_truncation import cut_by
 from discreet.relational.plan.keys import KeySet
-from discreet.relational.plan.query import AggregateOutput, DerivedOutput, KeyOutput
+from discreet.relational.plan.query import AggregateOutput, DerivedOutput, KeyOutput, is_label
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery, in_units
-from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.post_processing.column import numbers_column, places_column
+from discreet.relational.post_processing.compute import compute
+from discreet.relational.post_processing.uncertain import Stated, Value, point
 from discreet.relational.types.data_type import DataType
-from discreet.relational.types.expression import (
-    Column,
-    Expression,
-    columns,
-    evaluate,
-    substitute,
-)
+from discreet.relational.types.expression import Expression, evaluate
 from discreet.release import ReleasedColumn
-from discreet.release.column import Ends
-from discreet.release.formula import NoisyMeasure
+from discreet.release.draws import ANYWHERE, Range
+from discreet.release.formula import GivenValues, LinearFormula, NoisyMeasure
+
+_ROW = "row"
+"""The key of an answer without keys that shows no row."""
 
 _LEANING = "; keys were found by these very counts, so those of keys near the threshold lean upward"
 """What is noted beside counts that decided which keys are named."""
@@ -95,10 +92,18 @@ class Columns:
             number: asked.get(number, f"key_{number + 1}")
             for number in range(len(query.key_places))
         }
-        return {
+        found = {
             name: tuple(self._key(number)[cell] for cell in self.cells)
             for number, name in names.items()
         }
+        for output in query.outputs:
+            if isinstance(output, DerivedOutput) and is_label(output.expression):
+                found[output.name] = tuple(
+                    point(compute(output.expression, self._released(cell))) for cell in self.cells
+                )
+        if not found and len(self.cells) != 1:
+            return {_ROW: tuple(range(1, len(self.cells) + 1))}  # the only row was left out
+        return found
 
     def answers(self) -> tuple[ReleasedColumn, ...]:
         """The released columns, in the order of the SELECT, with what bounding may have cut."""
@@ -116,7 +121,7 @@ class Columns:
             if isinstance(output, AggregateOutput):
                 answer = self._aggregate(output.name, output.number, self.cells)
                 found.append(replace(answer, note=answer.note + self._leaning(output.number)))
-            elif isinstance(output, DerivedOutput):
+            elif isinstance(output, DerivedOutput) and not is_label(output.expression):
                 found.append(self._derived(output.name, output.expression))
         return tuple(found)
 
@@ -182,18 +187,60 @@ class Columns:
         linear = linear_form(expression, self._linear_measures())
         if linear is not None and linear.terms:
             return ReleasedColumn.linear(
-                name, linear.terms, constant=linear.constant, confidence=self.confidence
+                name,
+                linear.terms,
+                constant=linear.constant,
+                within=linear.within(self._ranges()),
+                confidence=self.confidence,
             )
-        quotient = quotient_form(expression, self._linear_measures())
+        quotient = quotient_form(expression, self._linear_measures(), self._ranges())
         if quotient is not None:
             return ReleasedColumn.quotient(name, *quotient, confidence=self.confidence)
-        values = [_number(evaluate(expression, self._row(cell))) for cell in self.cells]
-        return ReleasedColumn.given(
-            name,
-            values,
-            interval=self._box(expression, values),
-            note="computed from released values; each held to its own interval at once",
-        )
+        values = [compute(expression, self._released(cell)) for cell in self.cells]
+        if expression.domain.kind is DataType.BOOLEAN and not expression.domain.empty:
+            return places_column(name, values)
+        return numbers_column(name, values, self.confidence)
+
+    def _released(self, cell: int) -> dict[str, Value]:
+        """The values of one cell, with the noise that they have."""
+        keys: dict[str, Any] = {
+            f"key{n}": self._key(n)[cell] for n in range(len(self.planned.query.key_places))
+        }
+        every = range(len(self.planned.query.aggregates))
+        return keys | {f"agg{n}": self.number(n, cell) for n in every}
+
+    def number(self, number: int, cell: int) -> Value:
+        """What was released of an aggregate in a cell, with its noise."""
+        column = self._everywhere[number]
+        value = column.values[cell]
+        if value is None:
+            return None
+        if not isinstance(column.formula, GivenValues):
+            return column.formula.estimate(cell)
+        if column.lower is None:
+            return Stated(value, lambda _: ANYWHERE)
+        return Stated(value, partial(self._ends, number, cell))
+
+    def _ends(self, number: int, cell: int, confidence: float) -> Range:
+        if confidence not in self._wide:
+            self._wide[confidence] = replace(self, confidence=confidence)
+        column = self._wide[confidence]._everywhere[number]
+        assert column.lower is not None
+        assert column.upper is not None
+        return column.lower[cell], column.upper[cell]
+
+    @cached_property
+    def _wide(self) -> dict[float, Columns]:
+        """The same columns at other levels of confidence."""
+        return {}
+
+    def _ranges(self) -> dict[str, Range]:
+        """Where the columns that are one measure lie for public reasons."""
+        return {
+            f"agg{n}": column.formula.within
+            for n, column in enumerate(self._everywhere)
+            if isinstance(column.formula, LinearFormula)
+        }
 
     def _linear_measures(self) -> dict[str, NoisyMeasure]:
         """The columns that are one measure."""
@@ -203,38 +250,3 @@ class Columns:
             for n, aggregate in enumerate(self.planned.query.aggregates)
             if aggregate.additive is not None
         }
-
-    def _box(self, expression: Expression, values: Sequence[float | None]) -> Ends | None:
-        """Interval arithmetic on intervals that all hold at once."""
-        used = sorted(n for n in range(len(self._everywhere)) if f"agg{n}" in columns(expression))
-        joint = 1 - (1 - self.confidence) / max(len(used), 1)
-        wide = replace(self, confidence=joint)
-        parts = {n: wide._aggregate(f"agg{n}", n, self.cells) for n in used}
-        if any(column.lower is None for column in parts.values()):
-            return None
-        lower, upper = [], []
-        for row in range(len(values)):
-            known: dict[str, Expression] = {}
-            for n, column in parts.items():
-                assert column.lower is not None
-                assert column.upper is not None
-                low, high = column.lower[row], column.upper[row]
-                if not (math.isfinite(low) and math.isfinite(high)):
-                    return None
-                known[f"agg{n}"] = Column(
-                    f"agg{n}", ColumnDomain(DataType.DOUBLE, low, high, declared=True)
-                )
-            domain = substitute(expression, known).domain
-            lower.append(-math.inf if domain.low is None else float(domain.low))
-            upper.append(math.inf if domain.high is None else float(domain.high))
-        return Ends(tuple(lower), tuple(upper))
-
-
-def _number(value: object) -> float | int | None:
-    if value is None:
-        return None
-    if isinstance(value, bool):
-        return int(value)
-    if isinstance(value, int | float | np.integer | np.floating):
-        return value  # type: ignore[return-value]
-    return None

@@ -1,6 +1,7 @@
 """Recognising columns that are linear in released measures, or a ratio of two such.
 
-Such columns have exact intervals; all others get interval arithmetic.
+Such columns have exact intervals, computed for all rows at once, and keep their formula. Others are
+computed row by row, in :mod:`discreet.relational.post_processing`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Column, Expression, Literal
+from discreet.release.draws import ANYWHERE, Range
+from discreet.release.estimate import Estimate
 from discreet.release.formula import LinearFormula, NoisyMeasure
 
 
@@ -19,6 +22,14 @@ class LinearForm:
 
     terms: tuple[tuple[int | float, NoisyMeasure], ...]
     constant: int | float
+    factors: Mapping[str, int | float]
+
+    def within(self, ranges: Mapping[str, Range]) -> Range:
+        """Where the truth lies for public reasons, as those of the columns do."""
+        total = Estimate(self.constant, (), (self.constant, self.constant))
+        for name, factor in self.factors.items():
+            total = total + Estimate(0, (), ranges.get(name, ANYWHERE)) * factor
+        return total.within
 
 
 def linear_form(expression: Expression, known: Mapping[str, NoisyMeasure]) -> LinearForm | None:
@@ -26,12 +37,13 @@ def linear_form(expression: Expression, known: Mapping[str, NoisyMeasure]) -> Li
     form = _form(expression)
     if form is None or not set(form) - {""} <= set(known):
         return None
-    terms = tuple((factor, known[name]) for name, factor in form.items() if name and factor)
-    return LinearForm(terms, form.get("", 0))
+    factors = {name: factor for name, factor in form.items() if name and factor}
+    terms = tuple((factor, known[name]) for name, factor in factors.items())
+    return LinearForm(terms, form.get("", 0), factors)
 
 
 def quotient_form(
-    expression: Expression, known: Mapping[str, NoisyMeasure]
+    expression: Expression, known: Mapping[str, NoisyMeasure], ranges: Mapping[str, Range]
 ) -> tuple[LinearFormula, LinearFormula] | None:
     """Numerator and denominator where the expression is one linear form over another."""
     if not isinstance(expression, Call) or expression.function.name != "divide":
@@ -39,7 +51,10 @@ def quotient_form(
     above, below = (linear_form(arg, known) for arg in expression.args)
     if above is None or below is None or not above.terms or not below.terms:
         return None
-    return LinearFormula(above.terms, above.constant), LinearFormula(below.terms, below.constant)
+    return (
+        LinearFormula(above.terms, above.constant, above.within(ranges)),
+        LinearFormula(below.terms, below.constant, below.within(ranges)),
+    )
 
 
 def _form(expression: Expression) -> dict[str, int | float] | None:

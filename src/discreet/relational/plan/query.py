@@ -14,6 +14,7 @@ from discreet.relational.aggregates.measures import Measure
 from discreet.relational.limits.memory import require_room, require_rows, require_short
 from discreet.relational.plan.keys import DiscoveredKeys, KeySet, Listed
 from discreet.relational.plan.nodes import PlanNode
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Expression
 
 
@@ -39,6 +40,12 @@ class DerivedOutput:
 
     name: str
     expression: Expression
+
+
+def is_label(expression: Expression) -> bool:
+    """Whether a column is text or calendar: shown beside the keys, without an interval."""
+    kind = expression.domain.kind
+    return not (kind.is_number or kind is DataType.BOOLEAN)
 
 
 Output: TypeAlias = KeyOutput | AggregateOutput | DerivedOutput

@@ -138,7 +138,7 @@ class _Translation:
             for place, item in enumerate(select.expressions)
         )
         having = select.args.get("having")
-        condition = None if having is None else released(having.this)
+        condition = None if having is None else _condition(released(having.this), "HAVING")
         order = tuple(
             Order(self._ordered(term, outputs, released), -1 if term.args.get("desc") else 1)
             for term in (select.args["order"].expressions if select.args.get("order") else ())
@@ -188,14 +188,7 @@ class _Translation:
         where = select.args.get("where")
         if where is None:
             return made
-        condition = expression_from(where.this, made.resolve)
-        if condition.domain.kind is not DataType.BOOLEAN:
-            raise InvalidParameter(
-                code="type_clash",
-                expectation="a condition in WHERE",
-                received=condition.domain.kind.name,
-                remedy="Compare something: WHERE cost > 100.",
-            )
+        condition = _condition(expression_from(where.this, made.resolve), "WHERE")
         return replace(made, rows=_kept(made.rows, condition))
 
     def _items(self, item: exp.Expression, below: SQLRelation) -> list[Visible]:
@@ -233,8 +226,10 @@ class _Translation:
         if key is not None:
             return key
 
+        named: dict[int, Expression] = {}
+
         def resolve(column: exp.Column) -> Expression:
-            matched = grouping.match(column)
+            matched = named.get(id(column)) or grouping.match(column)
             if matched is not None:
                 return matched
             if not column.table and column.name.lower() in aliases:
@@ -249,7 +244,9 @@ class _Translation:
                 remedy="Add the column to GROUP BY, or aggregate it.",
             )
 
-        return expression_from(node, resolve, aggregation.column)
+        return expression_from(
+            _with_keys(node.copy(), grouping, named), resolve, aggregation.column
+        )
 
     def _output(
         self, item: exp.Expression, place: int, grouping: Grouping, released: Any
@@ -269,12 +266,6 @@ class _Translation:
                 return KeyOutput(name, int(column[3:]))
             case Column(column):
                 return AggregateOutput(name, int(column[3:]))
-        domain = expression.domain
-        if not (domain.kind.is_number or domain.kind is DataType.BOOLEAN or domain.empty):
-            raise unsupported(
-                construct=f"a {domain.kind.value} computed from the answer",
-                remedy="Group by it where it follows from keys; or compute it from the answer.",
-            )
         return DerivedOutput(name, expression)
 
     def _ordered(
@@ -294,12 +285,42 @@ class _Translation:
         return released(node)  # type: ignore[no-any-return]
 
 
+def _with_keys(
+    node: exp.Expression, grouping: Grouping, named: dict[int, Expression]
+) -> exp.Expression:
+    """The node with whole key expressions in it as columns of their own, noted in ``named``."""
+    for part in list(node.iter_expressions()):
+        if isinstance(part, exp.AggFunc | exp.Filter | exp.WithinGroup | exp.Column | exp.Literal):
+            continue
+        key = grouping.match(part)
+        if key is None:
+            _with_keys(part, grouping, named)
+        else:
+            column = exp.column("key")
+            part.replace(column)
+            named[id(column)] = key
+    return node
+
+
 def _as_column(output: Output) -> Expression:
     """A released column by the name of the output itself."""
     if isinstance(output, DerivedOutput):
         return output.expression
     name = f"{'key' if isinstance(output, KeyOutput) else 'agg'}{output.number}"
     return Column(name, ColumnDomain(DataType.DOUBLE, None, None, None, declared=True))
+
+
+def _condition(expression: Expression, clause: str) -> Expression:
+    """The condition of a clause; refused if it is none."""
+    if expression.domain.kind is DataType.BOOLEAN:
+        return expression
+    compared = {"WHERE": "cost > 100", "HAVING": "COUNT(*) > 100"}[clause]
+    raise InvalidParameter(
+        code="type_clash",
+        expectation=f"a condition in {clause}",
+        received=expression.domain.kind.name,
+        remedy=f"Compare something: {clause} {compared}.",
+    )
 
 
 def _kept(rows: PlanNode, condition: Expression) -> PlanNode:
