@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from discreet.release import Release
 
 SPEND = dp.PureDP(epsilon=1)
 ROWS = 3000
-COLUMNS = {
+COLUMNS: dict[str, Any] = {
     "ward": dp.Category(["a", "b", "c"]),
     "month": dp.Number(1, 12),
     "age": dp.Number(0, 110),

@@ -120,10 +120,10 @@ def _linear(  # noqa: PLR0911 -- one line for each function
 
 def _quotient(above: Any, below: Any) -> Value:
     if not isinstance(below, _LINEAR):
-        return above / below if below else None  # type: ignore[no-any-return]
+        return above / below if below else None
     if not isinstance(below, Estimate) or not isinstance(above, Estimate | int | float):
         return None
-    return above / below  # type: ignore[no-any-return]
+    return above / below
 
 
 def _slopes(function: Function, args: tuple[Value, ...]) -> tuple[Slope, ...] | None:
