@@ -34,7 +34,7 @@ def difference(
     """What is wrong with a release made without noise, or None."""
     result = plain.execute(question.plain)
     names = [column[0].lower() for column in result.description]
-    wanted = [tuple(_plain(cell) for cell in row) for row in result.fetchall()]
+    wanted = [_cells(row) for row in result.fetchall()]
     found = _rows(release, names, leave_out_empty=question.empty_groups)
     if not question.ordered:
         wanted, found = sorted(wanted, key=_place), sorted(found, key=_place)
@@ -59,7 +59,15 @@ def _rows(release: dp.Release, names: Sequence[str], *, leave_out_empty: bool) -
         values = list(zip(*numbers.values(), strict=True))
         kept = (any(cell not in (None, 0) for cell in row) for row in values)
         rows = [row for row, keep in zip(rows, kept, strict=True) if keep]
-    return [tuple(_plain(cell) for cell in row) for row in rows]
+    return [_cells(row) for row in rows]
+
+
+def _cells(row: Sequence[Any]) -> Row:
+    """Plain values; those of a list one after the other."""
+    cells: list[Any] = []
+    for cell in map(_plain, row):
+        cells.extend(cell) if isinstance(cell, tuple) else cells.append(cell)
+    return tuple(cells)
 
 
 def _plain(cell: Any) -> Any:
@@ -95,8 +103,6 @@ def _alike(mine: Row, theirs: Row, within: float) -> bool:
 
 
 def _same(mine: Any, theirs: Any, within: float) -> bool:
-    if isinstance(mine, tuple) and isinstance(theirs, tuple):
-        return _alike(mine, theirs, within)
     numbers = isinstance(mine, bool | int | float) and isinstance(theirs, bool | int | float)
     if numbers:
         return math.isclose(mine, theirs, rel_tol=1e-6, abs_tol=max(within, 1e-6))

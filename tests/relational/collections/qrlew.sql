@@ -45,6 +45,7 @@ SELECT SUM(minutes) AS s FROM people JOIN visits ON people.pid = visits.pid
 WITH a AS (SELECT pid, minutes FROM visits), b AS (SELECT * FROM people) SELECT SUM(minutes) AS s FROM a JOIN b ON a.pid = b.pid
 
 -- sum over a join of two CTEs, filtered inside
+-- within: 4
 WITH a AS (SELECT pid, minutes FROM visits WHERE minutes > 40), b AS (SELECT * FROM people) SELECT MAX(minutes) AS m, SUM(age) AS s FROM a INNER JOIN b ON a.pid = b.pid
 
 -- a CTE and a public cross join

@@ -30,7 +30,7 @@ def people() -> pl.DataFrame:
             "name": [f"p{i}" for i in each],
             "age": [18 + i % 40 for i in each],
             "sex": [SEXES[(i // 40) % 3] for i in each],
-            "region": [REGIONS[(i // 3) % 4] for i in each],
+            "region": [REGIONS[(i // 12) % 4] for i in each],
             "married": [(i // 120) % 2 == 0 for i in each],
             "schooling": [1 + (i * 5 + i // 12) % 12 for i in each],
             "income": [None if i % 16 == 3 else (i * 613 % 8000) / 1.0 for i in each],
@@ -72,7 +72,7 @@ def orders() -> pl.DataFrame:
         {
             "order_id": list(range(1000, 1000 + len(rows))),
             "pid": [i for i, _ in rows],
-            "item": [ITEMS[(i // 4 + k) % 6] for i, k in rows],
+            "item": [ITEMS[(i // 4 + i // 48 + k) % 6] for i, k in rows],
             "quantity": [1 + (i // 24 + k) % 12 for i, k in rows],
             "price": [((i * 7 + k * 13) % 240) / 4 for i, k in rows],
             "day": [_NEW_YEAR + timedelta(days=(i * 29 + k * 5) % 366) for i, k in rows],

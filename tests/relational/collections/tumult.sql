@@ -53,8 +53,8 @@ SELECT region, QUANTILE_CONT(age, 0.25) AS q FROM people GROUP BY region
 
 -- a list of quantiles
 -- gap: quantile_level | Lists of quantiles
--- plain: SELECT [26, 35, 43] AS q
--- within: 4
+-- plain: SELECT [27.5, 37.5, 47.5] AS q
+-- within: 1
 SELECT QUANTILE_CONT(age, [0.25, 0.5, 0.75]) AS q FROM people
 
 -- least and largest by group
