@@ -122,18 +122,15 @@ SELECT SUM(a) AS x, SUM(b) AS y FROM (SELECT SUM(DISTINCT schooling) AS a, SUM(D
 SELECT schooling, SUM(schooling) AS s FROM people GROUP BY schooling
 
 -- part of a text as a label of a key
--- gap: unsupported_sql | Text and dates computed from an answer
 SELECT SUBSTRING(region FROM 1 FOR 2) AS m, COUNT(*) AS n FROM people GROUP BY region
 
 -- part of a text as a key
 SELECT SUBSTRING(region FROM 1 FOR 2) AS m, COUNT(*) AS n FROM people GROUP BY m
 
 -- capitals of a key
--- gap: unsupported_sql | Text and dates computed from an answer
 SELECT UPPER(region) AS m, COUNT(*) AS n FROM people GROUP BY region
 
 -- small letters of a key
--- gap: unsupported_sql | Text and dates computed from an answer
 SELECT LOWER(region) AS m, COUNT(*) AS n FROM people GROUP BY region
 
 -- capitals as a key
@@ -151,7 +148,6 @@ SELECT POSITION('t' IN region) AS m, COUNT(*) AS n FROM people GROUP BY region
 SELECT POSITION('t' IN region) AS m, COUNT(*) AS n FROM people GROUP BY m
 
 -- a number as text of a label
--- gap: unsupported_sql | Text and dates computed from an answer
 SELECT CAST(schooling AS VARCHAR) AS m, COUNT(*) AS n FROM people GROUP BY schooling
 
 -- trimmed text as a key
@@ -175,14 +171,12 @@ SELECT COALESCE(score, 1) AS m, COUNT(*) AS n FROM people GROUP BY COALESCE(scor
 SELECT kind AS k, SUM(minutes) AS s FROM visits WHERE kind IS NOT NULL GROUP BY kind
 
 -- a label that says whether the key is null
--- gap: unsupported_sql | Text and dates computed from an answer
 SELECT kind, CASE WHEN kind IS NULL THEN 'Null' ELSE 'NotNull' END AS label, COUNT(*) AS n FROM visits GROUP BY kind
 
 -- a number that says whether the key is null
 SELECT kind, CASE WHEN kind IS NULL THEN 0 ELSE 1 END AS label, COUNT(*) AS n FROM visits GROUP BY kind
 
 -- a label with converted constants
--- gap: unsupported_sql | Text and dates computed from an answer
 SELECT kind, CASE WHEN kind IS NULL THEN CAST('A' AS VARCHAR(10)) ELSE CAST('B' AS VARCHAR(10)) END AS label, COUNT(*) AS n FROM visits GROUP BY kind
 
 -- text like a pattern without regard to case
@@ -297,11 +291,9 @@ SELECT t.sex AS a, SUM(t.age) AS b, SUM(age) AS c FROM people AS t GROUP BY t.se
 SELECT COUNT("t"."age") AS "n" FROM people AS "t"
 
 -- a text label by the number
--- gap: unsupported_sql | Text and dates computed from an answer
 SELECT age, 3 * COUNT(*) AS a, CASE WHEN COUNT(*) > 10 THEN 'large' ELSE 'small' END AS b, COUNT(*) AS c FROM people GROUP BY age
 
 -- a text label by the key
--- gap: unsupported_sql | Text and dates computed from an answer
 SELECT age, CASE WHEN age IN (20, 30, 40, 50) THEN 'decade' ELSE '-' END AS k, COUNT(*) AS n FROM people GROUP BY age
 
 -- a number label by a range of the key

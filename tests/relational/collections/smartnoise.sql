@@ -693,7 +693,7 @@ SELECT married FROM people
 SELECT CASE WHEN age > 40 THEN 1 ELSE 0 END AS a FROM people
 
 -- a constant for every row
--- refused: unsupported_sql | it has as many rows as the table
+-- refused: no_aggregate | it has as many rows as the table
 SELECT 'here' FROM people
 
 -- a number for every row

@@ -75,8 +75,8 @@ class Derived:
 
     def interval(self, *, confidence: float = CONFIDENCE) -> Range:
         """The interval, in the first way that holds."""
-        if len(self.sources) == 1:
-            return self.image((self.sources[0].interval(confidence=confidence),))
+        if len(self.sources) < 2:  # none where a choice among constants depends on noise
+            return self.image(tuple(each.interval(confidence=confidence) for each in self.sources))
         noise = self._first_order(confidence)
         if noise is not None:
             width = width_of(noise, confidence)
