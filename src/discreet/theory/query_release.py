@@ -64,8 +64,10 @@ def mwem_bound(*, cells: int, queries: int, records: int, rounds: int, epsilon: 
     2 n sqrt(ln|X| / T) + 10 T ln|Q| / epsilon, for single queries, small steps, the exponential
     mechanism, one pass and the average iterate under a pure spend.
     """
-    learning = 2 * records * math.sqrt(math.log(cells) / rounds)
-    return learning + 10 * rounds * math.log(queries) / epsilon
+    size, many, steps = count("cells", cells), count("queries", queries), count("rounds", rounds)
+    loss = float(positive("epsilon", epsilon))
+    learning = 2 * count("records", records) * math.sqrt(math.log(size) / steps)
+    return learning + 10 * steps * math.log(many) / loss
 
 
 def pmw_error(

@@ -232,5 +232,5 @@ def test_a_missing_bound_names_the_column_and_the_fix() -> None:
 
 
 def test_a_syntax_error_says_where() -> None:
-    with pytest.raises(InvalidParameter, match="line 2, column 5: near WHERE"):
+    with pytest.raises(InvalidParameter, match="line 2, column 1: something is missing near WHERE"):
         by_row().sql("SELECT COUNT(*) AS n FROM visits\nWHERE", spend=HALF)

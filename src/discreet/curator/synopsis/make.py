@@ -6,7 +6,7 @@ Source: contract, "Spending", "What may be seen". Proof: ``proofs/counting.md``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -28,7 +28,8 @@ from discreet.curator.synopsis.mechanism import (
 from discreet.curator.synopsis.release import SynopsisRelease
 from discreet.curator.synopsis.universe import counts_of
 from discreet.curator.tags import name_of
-from discreet.noise.randomness import random_id
+from discreet.mechanisms.additive import Additive
+from discreet.noise.randomness import SYSTEM, random_id
 from discreet.queries.synopses.synopsis import Synopsis, synopsis_from_dict
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -91,7 +92,15 @@ def mechanism_for(
         make, workload, spend=spend, source=source, randomness=context.randomness
     )
     source.text(workload.universe.names[:1])  # what cannot be written is refused now
+    _require_noise(mechanism)
     return mechanism
+
+
+def _require_noise(mechanism: SynopsisMaker) -> None:
+    """Draw noise for nothing, so that noise too wide to be drawn is refused now and not charged."""
+    noise = getattr(mechanism, "noise", None)
+    if isinstance(noise, Additive):
+        replace(noise, randomness=SYSTEM).release(0)
 
 
 def offer_of(mechanism: SynopsisMaker, source: TableCounts) -> Offer[Callable[[], _Kept]]:

@@ -33,6 +33,8 @@ from discreet.relational.sql.parsed import (
     number,
     only,
     parts,
+    quantified,
+    quantifier,
     refused,
     suggestion,
 )
@@ -91,6 +93,8 @@ class _Translation:
         function = OPERATORS[BINARY[type(node)]]
         if isinstance(node, exp.And | exp.Or):
             return Call(function, tuple(map(self.of, chain(node))))
+        if isinstance(node.expression, exp.Expression) and quantifier(node.expression):
+            return self._listed(node)
         if isinstance(node, exp.Add | exp.Sub):
             return self._sum(node, function)
         first, second = self.of(node.this), self.of(node.expression)
@@ -211,6 +215,16 @@ class _Translation:
                 node, "List constants other than NULL: x IN (1, 2).", "IN with other values"
             )
         return call_of(IN, self.of(node.this), *listed)
+
+    def _listed(self, node: exp.Expression) -> Expression:
+        """``x = ANY(ARRAY[...])`` is IN, ``x <> ALL(ARRAY[...])`` is NOT IN."""
+        word, values = quantifier(node.expression), quantified(node.expression)
+        same = isinstance(node, exp.EQ) and word == "any"
+        other = isinstance(node, exp.NEQ) and word == "all"
+        if not isinstance(values, exp.Array) or not (same or other):
+            raise refused(node, "Write x IN ('a', 'b') or x NOT IN ('a', 'b').")
+        test = self.member(exp.In(this=node.this.copy(), expressions=values.copy().expressions))
+        return test if same else Call(NOT, (test,))
 
     def case(self, node: exp.Expression) -> Expression:
         only(node, "this", "ifs", "default")

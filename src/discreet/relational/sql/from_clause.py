@@ -20,6 +20,7 @@ from discreet.relational.schema.table import Table
 from discreet.relational.sql.catalog import Catalog, require_table
 from discreet.relational.sql.joins import Joins, join_kind
 from discreet.relational.sql.relation import SQLRelation, Steps, Visible, unsupported
+from discreet.relational.sql.wording import shortened
 from discreet.relational.types.column_domain import hull
 from discreet.relational.types.expression import Call, Column
 
@@ -111,9 +112,7 @@ class Sources:
             return _renamed(self.inner(node.this, scope), node.alias)
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             raise unsupported(
-                construct=f"{type(node.this).__name__} in FROM"
-                if isinstance(node, exp.Table)
-                else "FROM",
+                construct=f"{shortened(node)} in FROM",
                 remedy=f"Name one of the tables {self.catalog.names()}.",
             )
         for part in ("db", "catalog", "joins", "pivots", "sample", "laterals", "version", "when"):

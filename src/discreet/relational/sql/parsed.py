@@ -17,6 +17,7 @@ from discreet.relational.functions.function import Function
 from discreet.relational.functions.registry import FUNCTIONS
 from discreet.relational.functions.shifts import MULTIPLES
 from discreet.relational.functions.spelling import HARMLESS, NAMED_REMEDIES, REMEDIES
+from discreet.relational.sql.wording import construct, part_words
 from discreet.relational.types.data_type import LARGEST_WHOLE, DataType
 from discreet.relational.types.expression import (
     MAX_NESTED,
@@ -35,6 +36,22 @@ def bare(node: exp.Expression) -> exp.Expression:
     while isinstance(node, exp.Paren):
         node = node.this
     return node
+
+
+def quantifier(node: exp.Expression) -> str:
+    """``any`` or ``all`` where a comparison is with several values at once, else nothing."""
+    node = bare(node)
+    if isinstance(node, exp.Any | exp.All):
+        return type(node).__name__.lower()
+    named = node.name.lower() if isinstance(node, exp.Anonymous) else ""
+    return {"any": "any", "some": "any", "all": "all"}.get(named, "")
+
+
+def quantified(node: exp.Expression) -> exp.Expression | None:
+    """The values after ANY or ALL, where there is one list of them."""
+    node = bare(node)
+    given = node.expressions if isinstance(node, exp.Anonymous) else [node.this]
+    return bare(given[0]) if len(given) == 1 else None
 
 
 def chain(node: exp.Expression) -> Iterator[exp.Expression]:
@@ -74,19 +91,13 @@ def only(node: exp.Expression, *read: str, ignored: tuple[str, ...] = ()) -> Non
     """Refuse a node that has a part other than those that are read."""
     for key, value in node.args.items():
         if value not in (None, False, []) and key not in (*read, *ignored, *HARMLESS):
-            raise refused(node, "Leave that part out.", f"{_name(node)} with {key}")
+            raise refused(node, "Leave that part out.", part_words(node, key))
 
 
 def parts(node: exp.Expression, key: str) -> list[exp.Expression]:
     """The nodes under a key, of which there may be none, one or several."""
     value = node.args.get(key)
     return list(value) if isinstance(value, list) else [] if value is None else [value]
-
-
-def _name(node: exp.Expression) -> str:
-    if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):
-        return str(node.this).lower()
-    return node.sql_name().lower() if isinstance(node, exp.Func) else type(node).__name__.lower()
 
 
 def suggestion(name: str) -> str:
@@ -101,7 +112,7 @@ def suggestion(name: str) -> str:
 
 def refused(node: exp.Expression, remedy: str = "", name: str = "") -> InvalidParameter:
     """The refusal of a construct, by its public name, with what to write instead."""
-    name = name or _name(node)
+    name = name or construct(node)
     return InvalidParameter(
         code="unsupported_sql",
         expectation="SQL that the curator understands",

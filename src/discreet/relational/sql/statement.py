@@ -23,6 +23,8 @@ from sqlglot import exp
 from discreet.core.errors import InvalidParameter
 from discreet.relational.sql.aggregate_calls import marked
 from discreet.relational.sql.relation import unsupported
+from discreet.relational.sql.syntax import not_sql
+from discreet.relational.sql.wording import as_written, require_no_hint
 
 _LONGEST = 100_000
 _OUTSIDE = {"expressions", "from_", "from", "where", "order", "limit", "offset", "with_", "with"}
@@ -42,12 +44,7 @@ def parse(text: str) -> exp.Expression:
     try:
         statements = [part for part in sqlglot.parse(text, read="duckdb") if part is not None]
     except (sqlglot.errors.SqlglotError, RecursionError) as fault:
-        raise InvalidParameter(
-            code="sql_syntax",
-            expectation="one SELECT statement in SQL",
-            received=_first_line(fault),
-            remedy="Fix the syntax; docs/sql.md lists what is understood.",
-        ) from None
+        raise not_sql(text, fault) from None
     if len(statements) != 1:
         raise InvalidParameter(
             code="sql_syntax",
@@ -55,17 +52,9 @@ def parse(text: str) -> exp.Expression:
             received=f"{len(statements)} statements",
             remedy="Ask one question at a time.",
         )
-    return marked(statements[0])  # type: ignore[arg-type]
-
-
-def _first_line(fault: Exception) -> str:
-    """Where the parser stopped, in the analyst's own text."""
-    errors = getattr(fault, "errors", None)
-    if not errors:
-        return "text that ends inside of quotes, or nests too deep"
-    place = errors[0]
-    near = str(place.get("highlight") or "").strip() or "the end"
-    return f"line {place.get('line')}, column {place.get('col')}: near {near[:40]}"
+    tree = marked(statements[0])  # type: ignore[arg-type]
+    require_no_hint(tree)
+    return as_written(tree, text)
 
 
 def flattened(select: exp.Expression) -> exp.Expression:

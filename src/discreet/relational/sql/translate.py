@@ -31,21 +31,31 @@ from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.features import features_from
 from discreet.relational.sql.from_clause import Sources, require_plain
 from discreet.relational.sql.grouping import Grouping
+from discreet.relational.sql.reading import require_all_read, watched
 from discreet.relational.sql.relation import SQLRelation, Visible, unsupported
 from discreet.relational.sql.statement import flattened, parse, written_out
+from discreet.relational.sql.wording import part_words, shortened
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Column, Expression, Literal
 
 _SELECT_CLAUSES = {
     *("expressions", "from_", "from", "joins", "where", "group", "having", "order", "limit"),
-    *("offset", "distinct", "with_", "with", "kind", "hint"),
+    *("offset", "distinct", "with_", "with"),
 }
 
 
 def query_from(text: str, catalog: Catalog) -> Query:
     """Translate one SELECT into a question about the tables of ``catalog``."""
-    statement = flattened(parse(text))
+    return translated(parse(text), catalog)
+
+
+def translated(parsed: exp.Expression, catalog: Catalog) -> Query:
+    """Translate what was parsed; a part of it that nothing reads is refused by name."""
+    tree = watched(parsed)
+    statement = flattened(tree)
+    if statement is not tree:
+        watched(statement)
     if isinstance(statement, exp.Union):
         raise unsupported(
             construct="UNION of released answers",
@@ -53,11 +63,14 @@ def query_from(text: str, catalog: Catalog) -> Query:
         )
     if not isinstance(statement, exp.Select):
         raise unsupported(
-            construct=type(statement).__name__.upper(),
+            construct=shortened(statement).split()[0].upper(),
             remedy="Only SELECT is answered; nothing can be changed.",
         )
     try:
-        return _Translation(catalog).query(statement, {})
+        query = _Translation(catalog).query(statement, {})
+        require_all_read(statement)
+        require_all_read(tree)
+        return query
     except RecursionError:
         pass
     raise unsupported(construct="a question nested so deep", remedy="Ask something shorter.")
@@ -80,9 +93,7 @@ class _Translation:
         if isinstance(select, exp.Union):
             return self.sources.union(select, self._with(select, scope))
         if not isinstance(select, exp.Select):
-            raise unsupported(
-                construct=type(select).__name__.upper(), remedy="Use SELECT in FROM (...)."
-            )
+            raise unsupported(construct=shortened(select), remedy="Use SELECT in FROM (...).")
         _only(select)
         inner = self._with(select, scope)
         for clause in ("order", "limit", "offset"):
@@ -335,19 +346,38 @@ def _only(select: exp.Select) -> None:
     """Refuse clauses that are not translated: QUALIFY, SAMPLE, window definitions and others."""
     for name, value in select.args.items():
         if name not in _SELECT_CLAUSES and value:
-            raise unsupported(construct=name.strip("_").upper(), remedy="Leave the clause out.")
+            raise unsupported(construct=part_words(select, name), remedy="Leave the clause out.")
 
 
 def _whole(node: exp.Expression | None, name: str) -> int | None:
+    """The number of LIMIT n, OFFSET n, or FETCH FIRST n ROWS ONLY; without n, one row."""
     if node is None:
         return None
     value = node.expression
-    extra = [name for name, part in node.args.items() if part and name != "expression"]
-    if isinstance(value, exp.Literal) and value.is_int and not extra:
+    if isinstance(node, exp.Fetch):
+        value = node.args.get("count") or exp.Literal.number(1)
+        _plain_fetch(node)
+    elif any(part and key != "expression" for key, part in node.args.items()):
+        value = None
+    if isinstance(value, exp.Literal) and value.is_int:
         return int(value.name)
     raise unsupported(
         construct=f"{name} that is not a whole number", remedy="Write a number of rows."
     )
+
+
+def _plain_fetch(node: exp.Fetch) -> None:
+    options = node.args.get("limit_options")
+    for key in ("percent", "with_ties"):
+        if node.args.get(key) or (options is not None and options.args.get(key)):
+            raise unsupported(
+                construct=f"FETCH with {key.upper().replace('_', ' ')}",
+                remedy="Write LIMIT n, or FETCH FIRST n ROWS ONLY.",
+            )
+    if options is not None:
+        options.args.get("rows")  # ROW and ROWS, ONLY: they say nothing more
+    if str(node.args.get("direction") or "FIRST").upper() not in ("FIRST", "NEXT"):
+        raise unsupported(construct=shortened(node), remedy="Write FETCH FIRST n ROWS ONLY.")
 
 
 def _distinct_names(outputs: tuple[Output, ...]) -> None:

@@ -83,7 +83,7 @@ def correlation_intervals(  # noqa: PLR0917
     slope = bounds(box.change(), laws, tested)
     small, large = box.norms(centred_squares(n, sx, sxx, x), centred_squares(n, sy, syy, y))
     known &= small > slope
-    small, large = np.where(known, small, slope + 1), np.where(known, large, slope + 1)
+    small, large = np.where(known, small, 2 * slope + 1), np.where(known, large, 2 * slope + 1)
     least, most = centred_products((n, sx, sy, sxy), x, y)
     ends = (least / large, most / small)
     table = Widths(*tabulated(box.rows, ends, small, laws, tested), slope)

@@ -65,7 +65,7 @@ def covariance_intervals(
     tested = 1 - (1 - NUISANCE) * alpha
     slope = steepest(laws[0], tested)
     known = n - ddof > slope
-    divisor = np.where(known, n - ddof, slope + 1)
+    divisor = np.where(known, n - ddof, 2 * slope + 1)
 
     def rows(c: Floats) -> Floats:
         return envelope([(m * k - c, k, m, np.ones_like(c)) for m, k in product(x, y)])

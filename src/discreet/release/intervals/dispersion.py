@@ -64,7 +64,7 @@ def variance_intervals(
     tested = 1 - (1 - NUISANCE) * alpha
     slope = steepest(laws[0], tested)
     known = n - ddof > slope
-    divisor = np.where(known, n - ddof, slope + 1)
+    divisor = np.where(known, n - ddof, 2 * slope + 1)
 
     def rows(v: Floats) -> Floats:
         corners = ((low, low), (low, up), (up, up))

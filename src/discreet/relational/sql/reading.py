@@ -1,0 +1,106 @@
+"""Which parts of a parsed query were read; a part that nobody read is refused by name.
+
+The parser knows many dialects and hands over whatever it was given. So every node is watched: its
+parts remember whether they were asked for by name. After translation the tree that was read is
+compared with the tree that was used, and a clause that was written and not read is a refusal, not
+a silence. The mechanism knows no list of clauses: what a later parser adds is refused too.
+
+Scalar expressions have their own rule, the strictest there is (``parsed.only``), so that here only
+the nodes between them are looked at. A query that was copied to be rewritten is watched again as
+the copy. A common table that no FROM names means nothing in SQL either.
+
+Source: contract, "What may be seen"; issue "nothing parsed is dropped silently".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlglot import exp
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.sql.wording import part_words
+
+_MARK = "watched"
+_QUERIES = (exp.Query, exp.CTE, exp.With, exp.Table, exp.TableAlias, exp.From, exp.Join, exp.Where)
+_CLAUSES = (exp.Having, exp.Group, exp.Order, exp.Ordered, exp.Limit, exp.Offset, exp.Fetch)
+_OTHERS = (exp.LimitOptions, exp.Window, exp.WindowSpec, exp.Filter, exp.WithinGroup, exp.Distinct)
+WATCHED: tuple[type[exp.Expression], ...] = (*_QUERIES, *_CLAUSES, *_OTHERS, exp.Star)  # type: ignore[assignment]
+"""Nodes between scalar expressions: whatever they hold has to be read."""
+
+
+class _Parts(dict[str, Any]):
+    """The parts of a node, which remember those that were asked for by name."""
+
+    __slots__ = ("read",)
+
+    def __init__(self, parts: dict[str, Any]) -> None:
+        super().__init__(parts)
+        self.read: set[str] = set()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.read.add(key)
+        return super().get(key, default)
+
+    def __getitem__(self, key: str) -> Any:
+        self.read.add(key)
+        return super().__getitem__(key)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+
+class _Mark:
+    """On a node: tells whether the node was copied, and its copy is to be read instead."""
+
+    __slots__ = ("copied",)
+
+    def __init__(self) -> None:
+        self.copied = False
+
+    def __deepcopy__(self, memo: object) -> None:
+        self.copied = True
+
+
+def watched(tree: exp.Expression) -> exp.Expression:
+    """The same tree, in which every node between scalar expressions is watched from now on."""
+    hash(tree)  # kept by the nodes: to compare two of them later reads nothing
+    for node in tree.walk():
+        if isinstance(node, WATCHED):
+            node.args = _Parts(node.args)
+            node.meta[_MARK] = _Mark()
+    return tree
+
+
+def require_all_read(tree: exp.Expression) -> None:
+    """Refuse, by name, the first part of a watched tree that was given and not read."""
+    for node, key in _unread(tree):
+        raise InvalidParameter(
+            code="unsupported_sql",
+            expectation="SQL that the curator understands, in every part",
+            received=part_words(node, key),
+            remedy="Leave that part out; nothing that is written is ignored.",
+        )
+
+
+def _unread(tree: exp.Expression) -> Iterator[tuple[exp.Expression, str]]:
+    """Parts that nobody asked for, from the outside in."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        parts = node.args
+        if isinstance(parts, _Parts):
+            if node.meta[_MARK].copied or (not parts.read and isinstance(node.parent, exp.CTE)):
+                continue
+            for key, value in parts.items():
+                if given(value) and key not in parts.read:
+                    yield node, key
+            if isinstance(node, exp.Group) and dict.get(parts, "all") is False:
+                yield node, "all"  # GROUP BY DISTINCT, which the parser writes so
+        waiting += node.iter_expressions()
+
+
+def given(value: object) -> bool:
+    """Whether the parser put something there: a node, a word, a mark that is set."""
+    return value is not None and value is not False and value not in ([], "")
