@@ -6,15 +6,17 @@ compared with the tree that was used, and a clause that was written and not read
 a silence. The mechanism knows no list of clauses: what a later parser adds is refused too.
 
 Scalar expressions have their own rule, the strictest there is (``parsed.only``), so that here only
-the nodes between them are looked at. A query that was copied to be rewritten is watched again as
-the copy. A common table that no FROM names means nothing in SQL either.
+the nodes between them are looked at. What is copied to be rewritten is watched as the copy: use
+``copied`` and not ``copy`` while translating. A common table that no FROM names means nothing in
+SQL either.
 
-Source: contract, "What may be seen"; issue "nothing parsed is dropped silently".
+Source: contract, "What may be seen".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from sqlglot import exp
@@ -54,28 +56,43 @@ class _Parts(dict[str, Any]):
 class _Mark:
     """On a node: tells whether the node was copied, and its copy is to be read instead."""
 
-    __slots__ = ("copied",)
+    __slots__ = ("copied", "copies")
 
-    def __init__(self) -> None:
+    def __init__(self, copies: list[exp.Expression]) -> None:
         self.copied = False
+        self.copies = copies
 
     def __deepcopy__(self, memo: object) -> None:
         self.copied = True
 
 
-def watched(tree: exp.Expression) -> exp.Expression:
+def watched(tree: exp.Expression, copies: list[exp.Expression] | None = None) -> exp.Expression:
     """The same tree, in which every node between scalar expressions is watched from now on."""
     hash(tree)  # kept by the nodes: to compare two of them later reads nothing
+    copies = [] if copies is None else copies
     for node in tree.walk():
         if isinstance(node, WATCHED):
             node.args = _Parts(node.args)
-            node.meta[_MARK] = _Mark()
+            node.meta[_MARK] = _Mark(copies)
     return tree
+
+
+def copied(node: exp.Expression) -> exp.Expression:
+    """A copy to be changed and read in the place of a node; it is watched as the node was."""
+    marks = [found.meta.get(_MARK) for found in node.find_all(*WATCHED)]
+    made = node.copy()
+    for mark in marks:
+        if isinstance(mark, _Mark):
+            mark.copies.append(watched(made, mark.copies))
+            break
+    return made
 
 
 def require_all_read(tree: exp.Expression) -> None:
     """Refuse, by name, the first part of a watched tree that was given and not read."""
-    for node, key in _unread(tree):
+    marks = [node.meta.get(_MARK) for node in tree.find_all(*WATCHED)]
+    copies = next((mark.copies for mark in marks if isinstance(mark, _Mark)), [])
+    for node, key in chain.from_iterable(_unread(part) for part in (tree, *copies)):
         raise InvalidParameter(
             code="unsupported_sql",
             expectation="SQL that the curator understands, in every part",

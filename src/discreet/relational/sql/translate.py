@@ -31,7 +31,7 @@ from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.features import features_from
 from discreet.relational.sql.from_clause import Sources, require_plain
 from discreet.relational.sql.grouping import Grouping
-from discreet.relational.sql.reading import require_all_read, watched
+from discreet.relational.sql.reading import copied, require_all_read, watched
 from discreet.relational.sql.relation import SQLRelation, Visible, unsupported
 from discreet.relational.sql.statement import flattened, parse, written_out
 from discreet.relational.sql.wording import part_words, shortened
@@ -256,7 +256,7 @@ class _Translation:
             )
 
         return expression_from(
-            _with_keys(node.copy(), grouping, named), resolve, aggregation.column
+            _with_keys(copied(node), grouping, named), resolve, aggregation.column
         )
 
     def _output(
