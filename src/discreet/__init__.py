@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from discreet.core.unit import Edge, Node, Person, Replace, Row
     from discreet.curator.accuracy import Within
     from discreet.curator.curator import Curator
+    from discreet.curator.paid_before import PayAgain, Reuse
     from discreet.curator.policy.policy import Policy
     from discreet.curator.project import Project
     from discreet.relational.engines.duckdb.engine import DuckDB
@@ -64,6 +65,7 @@ __all__ = [
     "GaussianDP",
     "Node",
     "Number",
+    "PayAgain",
     "Person",
     "Policy",
     "Postgres",
@@ -72,6 +74,7 @@ __all__ = [
     "Release",
     "RenyiDP",
     "Replace",
+    "Reuse",
     "Row",
     "Spark",
     "Within",
@@ -128,6 +131,7 @@ _NAMES = {
     ),
     "discreet.core.unit": ("Edge", "Node", "Person", "Replace", "Row"),
     "discreet.curator.accuracy": ("Within",),
+    "discreet.curator.paid_before": ("PayAgain", "Reuse"),
     "discreet.curator.curator": ("Curator",),
     "discreet.curator.policy.policy": ("Policy",),
     "discreet.curator.project": ("Project",),

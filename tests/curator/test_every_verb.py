@@ -39,7 +39,12 @@ ALLOWED: dict[str, Any] = {"spend": FIFTY, "analyst": "ann", "purpose": "plannin
 Door = Callable[..., object]
 
 
-def curator(policy: dict[str, Any] | None = None, ledger: Any = None) -> dp.Curator:
+def curator(
+    policy: dict[str, Any] | None = None,
+    ledger: Any = None,
+    snapshot: str | None = "one",
+    **more: Any,
+) -> dp.Curator:
     rows = range(600)
     frame = pl.DataFrame(
         {
@@ -54,10 +59,11 @@ def curator(policy: dict[str, Any] | None = None, ledger: Any = None) -> dp.Cura
         "cost": dp.Number(0, 99),
     }
     return dp.Curator(
-        visits=dp.table(frame, unit=dp.Row(), columns=columns, snapshot="one"),
+        visits=dp.table(frame, unit=dp.Row(), columns=columns, snapshot=snapshot),
         budget=dp.PureDP(epsilon=10_000),
         ledger=ledger or dp.ledger.Memory(),
         policy=None if policy is None else dp.Policy.of(policy),
+        **more,
     )
 
 
@@ -210,6 +216,103 @@ def test_a_stored_answer_is_held_to_the_policy_in_force(door: str) -> None:
     spent = same.spent
     PAYING[door](same, "age", **ALLOWED)
     assert same.spent == spent
+
+
+# What was paid for on another snapshot ----------------------------------------------------------
+
+FOUND = ["sql", "frame", "batch", "bounds", "synopsis"]
+"""The verbs whose answers are known again."""
+
+
+def inside(source: dp.Curator, where: str) -> Any:
+    return source if where == "curator" else source.child("team", budget=dp.PureDP(epsilon=500))
+
+
+@pytest.mark.parametrize("door", FOUND)
+@pytest.mark.parametrize("where", ["curator", "child"])
+def test_what_was_paid_before_is_not_charged_again_unasked(door: str, where: str) -> None:
+    """A frame without a name has a snapshot of its own in every session."""
+    ledger = dp.ledger.Memory()
+    first = inside(curator(ledger=ledger, snapshot=None), where)
+    answer: Any = PAYING[door](first, "age", **ALLOWED)
+    again = inside(curator(ledger=ledger, snapshot=None), where)
+    spent, entries = again.spent, len(list(ledger.entries()))
+    ask = partial(PAYING[door], again, "age", **ALLOWED)
+    assert code_of(ask) == "paid_before_other_snapshot"
+    reused: Any = ask(paid_before=dp.Reuse())
+    assert again.spent == spent
+    assert str(reused) == str(answer)
+    assert all(entry.kind.value == "snapshot" for entry in ledger.entries(entries))
+    paid: Any = ask(paid_before=dp.PayAgain())
+    assert again.spent.epsilon == 2 * spent.epsilon
+    assert str(ask()) == str(paid)  # now it is paid for on this snapshot
+    assert again.spent.epsilon == 2 * spent.epsilon
+    ledger.verify()
+
+
+@pytest.mark.parametrize("door", FOUND)
+def test_a_curator_may_say_once_what_is_to_be_done(door: str) -> None:
+    ledger = dp.ledger.Memory()
+    PAYING[door](curator(ledger=ledger, snapshot=None), "age", **ALLOWED)
+    spent = curator(ledger=ledger).spent
+    PAYING[door](curator(ledger=ledger, snapshot=None, paid_before=dp.Reuse()), "age", **ALLOWED)
+    assert curator(ledger=ledger).spent == spent
+    PAYING[door](curator(ledger=ledger, snapshot=None, paid_before=dp.PayAgain()), "age", **ALLOWED)
+    assert curator(ledger=ledger).spent != spent
+
+
+@pytest.mark.parametrize("door", FOUND)
+@pytest.mark.parametrize(
+    ("before", "now", "code"),
+    [
+        ("july", "july", "stored"),
+        ("july", "august", "charged"),
+        (None, "july", "paid_before_other_snapshot"),
+        ("july", None, "paid_before_other_snapshot"),
+    ],
+)
+def test_only_names_that_the_owner_changed_say_that_the_data_changed(
+    door: str, before: str | None, now: str | None, code: str
+) -> None:
+    ledger = dp.ledger.Memory()
+    PAYING[door](curator(ledger=ledger, snapshot=before), "age", **ALLOWED)
+    source = curator(ledger=ledger, snapshot=now)
+    spent = source.spent
+    told = code_of(lambda: PAYING[door](source, "age", **ALLOWED))
+    if told == "answered":
+        told = "stored" if source.spent == spent else "charged"
+    assert told == code
+
+
+@pytest.mark.parametrize("door", FOUND)
+def test_nobody_is_told_what_another_analyst_or_account_paid_for(door: str) -> None:
+    ledger = dp.ledger.Memory()
+    PAYING[door](curator(ledger=ledger, snapshot=None), "age", **ALLOWED)
+    again = curator(ledger=ledger, snapshot=None)
+    other = {**ALLOWED, "analyst": "bob"}
+    assert code_of(lambda: PAYING[door](again, "age", **other)) == "answered"
+    child = again.child("team", budget=dp.PureDP(epsilon=500))
+    assert code_of(lambda: PAYING[door](child, "age", **ALLOWED)) == "answered"
+
+
+@pytest.mark.parametrize("door", FOUND)
+def test_a_word_that_is_none_is_refused(door: str) -> None:
+    source = curator()
+    assert code_of(lambda: PAYING[door](source, "age", **ALLOWED, paid_before="reuse")) == (
+        "not_paid_before"
+    )
+    assert code_of(lambda: curator(paid_before=True)) == "not_paid_before"
+    assert source.spent.epsilon == 0  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("door", FOUND)
+def test_a_policy_holds_before_a_stored_answer_is_offered(door: str) -> None:
+    ledger = dp.ledger.Memory()
+    PAYING[door](curator(ledger=ledger, snapshot=None), "age", **ALLOWED)
+    narrowed = curator({**OPEN, "tables": NO_AGE}, ledger, snapshot=None)
+    ask = partial(PAYING[door], narrowed, "age", **ALLOWED)
+    assert code_of(ask) == "policy_column"
+    assert code_of(lambda: ask(paid_before=dp.Reuse())) == "policy_column"
 
 
 # What is of one's own making ---------------------------------------------------------------------

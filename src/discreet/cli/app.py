@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import account, demo, init, ledger, profile, query, synopsis
+from discreet.cli import account, demo, init, ledger, profile, query, snapshot, synopsis
 
 app = typer.Typer(
     name="discreet",
@@ -26,6 +26,7 @@ app.command()(synopsis.synopsis)
 app.command()(profile.profile)
 app.command()(demo.demo)
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(account.app, name="account")
 
 

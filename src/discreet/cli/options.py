@@ -51,5 +51,17 @@ RowsAtLeast = Annotated[
         "--rows-at-least", help="With --within, for means and n=5%: a public size of groups."
     ),
 ]
+Reuse = Annotated[
+    bool,
+    typer.Option(
+        "--reuse", help="If it was paid for on another snapshot of the data: that answer, free."
+    ),
+]
+PayAgain = Annotated[
+    bool,
+    typer.Option(
+        "--pay-again", help="If it was paid for on another snapshot of the data: pay once more."
+    ),
+]
 Confidence = Annotated[float, typer.Option("--confidence", help="Of the intervals.")]
 Machine = Annotated[bool, typer.Option("--json", help="One line of JSON, numbers in full.")]

@@ -18,8 +18,10 @@ from discreet.cli.options import (
     Delta,
     Epsilon,
     Machine,
+    PayAgain,
     ProjectFile,
     Query,
+    Reuse,
     Rho,
     RowsAtLeast,
     Within,
@@ -44,6 +46,8 @@ def query(
     rows_at_least: RowsAtLeast = None,
     at_most: AtMost = None,
     confidence: Confidence = 0.95,
+    reuse: Reuse = False,
+    pay_again: PayAgain = False,
     analyst: Annotated[
         str, typer.Option("--as", metavar="NAME", help="Who asks; stands in the ledger.")
     ] = "analyst",
@@ -69,7 +73,8 @@ def query(
 
     discreet query "SELECT COUNT(*) AS n FROM visits" --within n=5
 
-    Asking the same again at the same price is free: the stored answer comes back.
+    Asking the same again at the same price is free: the stored answer comes back. Where the file
+    was touched since, --reuse says that it will do, --pay-again that it will not.
     """
     with display.readable_errors(machine=machine):
         from discreet.cli import opening, spending
@@ -79,6 +84,7 @@ def query(
         spend = spending.spend_of(epsilon, delta, rho)
         accuracy = spending.accuracy_of(within or [], confidence)
         limit = spending.limit_of(at_most)
+        paid_before = spending.paid_before_of(reuse=reuse, pay_again=pay_again)
         text = spending.sql_of(sql)
         spending.require_price(text, spend, accuracy)
         with opening.first_look(project) as look:
@@ -113,6 +119,7 @@ def query(
                     purpose=purpose,
                     rows_at_least=rows_at_least,
                     at_most=limit,
+                    paid_before=paid_before,
                 )
             left, free = curator.remaining, curator.spent == before
         if machine:

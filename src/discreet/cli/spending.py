@@ -8,6 +8,7 @@ from pathlib import Path
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.curator.accuracy import Within
+from discreet.curator.paid_before import PaidBefore, PayAgain, Reuse
 
 
 def spend_of(epsilon: float | None, delta: float | None, rho: float | None) -> Guarantee | None:
@@ -81,6 +82,24 @@ def limit_of(at_most: str | None) -> Guarantee | None:
         received=at_most,
         remedy="Write for instance --at-most 2.",
     )
+
+
+def paid_before_of(*, reuse: bool, pay_again: bool) -> PaidBefore | None:
+    """What to do about an answer on another snapshot; None where nothing was said.
+
+    >>> paid_before_of(reuse=True, pay_again=False)
+    Reuse()
+    """
+    if reuse and pay_again:
+        raise InvalidParameter(
+            code="paid_before_unclear",
+            expectation="--reuse or --pay-again",
+            received="both",
+            remedy="Pass --reuse for the stored answer, or --pay-again for a new one.",
+        )
+    if reuse:
+        return Reuse()
+    return PayAgain() if pay_again else None
 
 
 def require_price(sql: str, spend: Guarantee | None, accuracy: object) -> None:

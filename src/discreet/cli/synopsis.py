@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from discreet.cli import display
-from discreet.cli.options import Delta, Epsilon, Machine, ProjectFile, Rho
+from discreet.cli.options import Delta, Epsilon, Machine, PayAgain, ProjectFile, Reuse, Rho
 from discreet.cli.query import require_affordable, require_picture
 from discreet.cli.synopsis_options import MechanismName, maker, named
 from discreet.core.errors import InvalidParameter
@@ -80,6 +80,8 @@ def synopsis(
         bool,
         typer.Option("--dry-run", help="Only expected errors and the price; nothing is charged."),
     ] = False,
+    reuse: Reuse = False,
+    pay_again: PayAgain = False,
     analyst: Annotated[
         str, typer.Option("--as", metavar="NAME", help="Who asks; stands in the ledger.")
     ] = "analyst",
@@ -109,6 +111,7 @@ def synopsis(
                 expectation="a price; there is no default",
                 remedy="Add --epsilon 1, or --rho 0.1.",
             )
+        paid_before = spending.paid_before_of(reuse=reuse, pay_again=pay_again)
         columns, expressions = named(attributes)
         make = maker(mechanism, rounds)
         if dry_run:
@@ -133,7 +136,12 @@ def synopsis(
                 require_shown(make(workload=workload, spend=spend), shown, plot)
             with opening.busy("making the synopsis"):
                 made = curator.synopsis(
-                    workload, mechanism=make, spend=spend, analyst=analyst, purpose=purpose
+                    workload,
+                    mechanism=make,
+                    spend=spend,
+                    analyst=analyst,
+                    purpose=purpose,
+                    paid_before=paid_before,
                 )
             left, free = curator.remaining, curator.spent == before
         counts = made.table(*shown)

@@ -17,6 +17,7 @@ from discreet.core.parameters import positive, probability
 from discreet.curator.budget import PrivacyBudget, as_written
 from discreet.curator.context import Context, tables_read
 from discreet.curator.earlier_keys import as_bought
+from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.sql import planned_at
 from discreet.curator.statement import statement
@@ -27,7 +28,7 @@ from discreet.relational.answers.agreed_columns import Agreed, AgreedColumns
 from discreet.relational.answers.columns import Columns
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.identity.former import former_identity
-from discreet.relational.identity.identity import identity
+from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
 from discreet.relational.plan.query import Query
 from discreet.relational.planning.batch import Drawn
 from discreet.relational.planning.batch import PlannedBatch as Questions
@@ -100,6 +101,7 @@ def answer_batch(
     confidence: float,
     analyst: str,
     purpose: str | None,
+    paid_before: PaidBefore | None,
 ) -> Batch:
     """The releases of several queries; the stored ones if this analyst has them."""
     texts = {name: text_of(text) for name, text in _named(questions).items()}
@@ -128,7 +130,14 @@ def answer_batch(
 
     number, drawn = buy(
         context,
-        Purchase(analyst=analyst, purpose=purpose, spend=plan.spend, reads=queries, offer=offer),
+        Purchase(
+            analyst=analyst,
+            purpose=purpose,
+            spend=plan.spend,
+            reads=queries,
+            offer=offer,
+            paid_before=paid_before,
+        ),
         Storage(
             known=lambda: known_batch(context, tuple(texts), plan),
             to_dict=lambda made: {"batch": made[0], "drawn": made[1].to_dict()},
@@ -151,22 +160,25 @@ def known_batch(context: Context, names: tuple[str, ...], plan: Questions) -> Kn
     tables = tuple(map(tables_read, plan.questions))
     snapshots = tuple(map(context.snapshot, tables))
     allocation = allocated_together(plan)
-    same = identity(
-        "batch",
-        {
-            "questions": plan.questions,
-            "names": names,
-            "importance": plan.importance,
-            "spend": plan.spend,
-            "allocation": allocation,
-            "snapshots": snapshots,
-            "rows": tuple(map(context.declared_rows, tables)),
-        },
-    )
+    parts = {
+        "questions": CanonicalText.of(plan.questions),
+        "names": names,
+        "importance": plan.importance,
+        "spend": plan.spend,
+        "allocation": allocation,
+        "snapshots": snapshots,
+        "rows": tuple(map(context.declared_rows, tables)),
+    }
     former = partial(
         former_identity, plan.questions, names, plan.importance, plan.spend, snapshots, context.unit
     )
-    return Known(same, former, allocation)
+    return Known(
+        identity("batch", parts),
+        former,
+        allocation,
+        any_snapshot=any_snapshot("batch", parts),
+        snapshots=context.snapshot_names(frozenset().union(*tables)),
+    )
 
 
 def _made(

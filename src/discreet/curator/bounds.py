@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.curator.context import Context
+from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Purchase, Storage, buy
 from discreet.curator.sql import known_query, offer_of, planned_at
 from discreet.ledger.plain_json import require_text
@@ -70,6 +71,7 @@ def estimate_bounds(
     spend: Guarantee,
     analyst: str,
     purpose: str | None,
+    paid_before: PaidBefore | None,
 ) -> Bounds:
     """Buy bounds, or find those that the analyst already has."""
     require_text("table", table)
@@ -91,6 +93,7 @@ def estimate_bounds(
                 lambda: measurement.release(context.database),
                 f"bounds of {table}.{column}",
             ),
+            paid_before=paid_before,
         ),
         Storage(
             known=lambda: known_query(context, "bounds", query, planned),

@@ -19,12 +19,13 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit
 from discreet.curator.budget import PrivacyBudget
+from discreet.curator.paid_before import ASK_FIRST, PaidBefore, require_paid_before
 from discreet.curator.policy.enforcement import Policies
 from discreet.curator.policy.policy import Policy
 from discreet.ledger import Ledger, LedgerAccount, ledger_at
 from discreet.ledger.errors import closed
-from discreet.noise.randomness import SYSTEM, Source, integer, require_source
-from discreet.relational.database import Database
+from discreet.noise.randomness import SYSTEM, Source, random_id, require_source
+from discreet.relational.database import Database, private_tables
 from discreet.relational.engines.choose import engine_of
 from discreet.relational.engines.engine import Engine
 from discreet.relational.frontends.as_sql import Asked, text_of
@@ -52,7 +53,9 @@ class Context:
         scope: Everything, or a part of a table.
         policies: What may be asked.
         randomness: Where noise comes from; anything but the system's is test mode.
+        paid_before: What to do where a question was paid for on another snapshot.
         snapshots: The ids of the data's versions that were looked up so far, by their tables.
+        versions: The versions of tables that were looked up so far.
     """
 
     database: Database
@@ -62,7 +65,9 @@ class Context:
     scope: Scope
     policies: Policies
     randomness: Source
+    paid_before: PaidBefore = ASK_FIRST
     snapshots: dict[frozenset[str], str] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
 
     @property
     def unit(self) -> PrivacyUnit:
@@ -90,10 +95,28 @@ class Context:
         """A random id for the version of these tables."""
         names = frozenset(tables)
         if names not in self.snapshots:
-            version = self.database.version(names)
-            tag = f"{integer(SYSTEM, 128):x}" if version is None else version
+            tag = ";".join(f"{name}={self.version(name)}" for name in sorted(names))
             self.snapshots[names] = self.ledger.snapshot(tag)
         return self.snapshots[names]
+
+    def version(self, table: str) -> str:
+        """The version of a table: the owner's name for it, that of its file, or a random one.
+
+        A file that the owner found to be the same as an earlier one has the version of that.
+        """
+        if table not in self.versions:
+            found = self.database.version(table)
+            if found is None:
+                found = random_id(128)
+            elif self.database.label(table) is None:
+                found = self.ledger.known_version(table, found)
+            self.versions[table] = found
+        return self.versions[table]
+
+    def snapshot_names(self, tables: Collection[str]) -> dict[str, str | None]:
+        """The owner's names for the versions of these private tables; None where there is none."""
+        private = private_tables(self.database)
+        return {name: self.database.label(name) for name in sorted(private.intersection(tables))}
 
     def price(self, charges: Charges) -> Amounts:
         """What these cost here; nothing in test mode, whose releases are marked."""
@@ -141,6 +164,7 @@ def open_context(
     engine: Engine | None = None,
     policy: Policy | None = None,
     randomness: Source = SYSTEM,
+    paid_before: PaidBefore = ASK_FIRST,
 ) -> Context:
     """Attach the tables, and start the ledger or reopen it on the same terms."""
     for name, table in tables.items():
@@ -152,6 +176,7 @@ def open_context(
                 remedy='Write Curator(visits=dp.table("visits.parquet", ...), ...).',
             )
     require_source(randomness)
+    require_paid_before(paid_before)
     book = ledger_at(ledger)
     if book.durable and not randomness.private:
         raise NotPrivate(
@@ -164,7 +189,7 @@ def open_context(
     whole = PrivacyBudget(budget, database.unit)
     policies = Policies.of(policy, database)
     book.open(whole.terms)
-    return Context(database, book, whole, book, Scope(), policies, randomness)
+    return Context(database, book, whole, book, Scope(), policies, randomness, paid_before)
 
 
 def tables_read(query: Query) -> frozenset[str]:

@@ -15,6 +15,7 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import Number
 from discreet.curator.context import open_context
+from discreet.curator.paid_before import ASK_FIRST, PaidBefore
 from discreet.curator.policy.policy import Policy
 from discreet.curator.purchase import OWNER
 from discreet.curator.session import Session
@@ -31,7 +32,9 @@ class Curator(Session):
 
     Contract: ``budget`` and its definition of privacy are fixed when the ledger is started;
     ``ledger`` is a path (SQLite) or a ledger object, never implicit. ``policy`` narrows what may
-    be asked. ``randomness`` is for tests: with anything but the system's generator no durable
+    be asked. ``paid_before`` says what is done where a question was paid for on another snapshot of
+    the data: it is refused, unless ``dp.Reuse()`` takes the stored answer or ``dp.PayAgain()`` pays
+    once more. ``randomness`` is for tests: with anything but the system's generator no durable
     ledger is accepted and releases are marked as not private.
 
     Guarantee: whatever is asked, in whatever order and by however many processes that share the
@@ -46,6 +49,7 @@ class Curator(Session):
         engine: Engine | None = None,
         policy: Policy | None = None,
         randomness: Source = SYSTEM,
+        paid_before: PaidBefore = ASK_FIRST,
         **tables: Table | PublicTable,
     ) -> None:
         """Attach the tables, and start the ledger or reopen it on the same terms."""
@@ -57,6 +61,7 @@ class Curator(Session):
                 engine=engine,
                 policy=policy,
                 randomness=randomness,
+                paid_before=paid_before,
             )
         )
 
@@ -86,6 +91,27 @@ class Curator(Session):
         from discreet.curator.external_spend import record
 
         record(self.context, what, reason=reason, spent_on=spent_on, delta=delta)
+
+    def keep_snapshot(self, path: str | PathLike[str]) -> tuple[str, ...]:
+        """Keep what the tables hold now, in a file for :meth:`same_snapshot`.
+
+        For the data owner: it reads all rows, and is refused under a policy. The file is encrypted
+        under the ledger's key. Returns the names of the tables, without those that have a name for
+        their version.
+        """
+        from discreet.curator.kept_snapshot import keep_snapshot
+
+        return keep_snapshot(self.context, path)
+
+    def same_snapshot(self, path: str | PathLike[str]) -> tuple[str, ...]:
+        """Compare the tables with what was kept; if nothing changed, their snapshot stays.
+
+        For the data owner, as :meth:`keep_snapshot`. What was paid for then is free again; of
+        files also in later sessions, of frames and tables on servers in this one.
+        """
+        from discreet.curator.kept_snapshot import same_snapshot
+
+        return same_snapshot(self.context, path)
 
     def close(self) -> None:
         """Let go of the engine and the ledger. What was written stays."""

@@ -5,7 +5,8 @@ Two more charges release nothing, and stand elsewhere: what was spent with other
 
 1. *Check*: the process, who asks, and that the budget can pay in the spend's definition.
 2. *Admit*: the policy, and the rule about what is of somebody's own making.
-3. *Find*: an answer that the analyst has paid for is read again, for nothing.
+3. *Find*: an answer that the analyst has paid for is read again, for nothing. One that was paid
+   for on another snapshot is offered, not charged for again unasked.
 4. *Preflight*: make the mechanism, write the statements, price the event, look whether the tables
    are those that were attached. Everything that can be refused without data is refused by now.
 5. *Reserve* durably: from here on it is spent, whatever happens.
@@ -32,6 +33,7 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.written import written
 from discreet.curator.context import Charges, Context
+from discreet.curator.paid_before import PaidBefore, require_paid_before
 from discreet.curator.stored_answer import Known, Stored
 from discreet.ledger.plain_json import require_text
 from discreet.ledger.session_log import SessionLog
@@ -78,6 +80,8 @@ class Purchase(Generic[Product]):
         reads: The queries whose columns a policy looks at; none where it is asked later.
         offer: Makes the offer, from public facts alone; a refusal by it is free.
         own: Whether it is of somebody's own making, so that nobody can say what it reads.
+        paid_before: What to do where it was paid for on another snapshot; None: as the context has
+            it.
     """
 
     analyst: str
@@ -86,6 +90,7 @@ class Purchase(Generic[Product]):
     reads: tuple[Query, ...]
     offer: Callable[[], Offer[Product]]
     own: bool = False
+    paid_before: PaidBefore | None = None
 
 
 @dataclass(frozen=True)
@@ -152,10 +157,12 @@ def buy(
     admitted = _admitted(context, purchase)
     known = storage.known()
     stored = known.stored(context.account, context.ledger, analyst=purchase.analyst)
+    if stored is None:
+        stored = _stored_elsewhere(context, purchase, known)
     if stored is not None:
         return storage.from_dict(stored)
     offer = purchase.offer()
-    reservation = _reserved(context, purchase, offer, known.identity, admitted)
+    reservation = _reserved(context, purchase, offer, known, admitted)
     result, kept = reservation.read(lambda: _with_form(offer.product(), known, storage))
     reservation.commit(kept)
     return result
@@ -175,8 +182,8 @@ def reserve(
     """
     admitted = _admitted(context, purchase)
     offer = purchase.offer()
-    identity = f"{name} {random_id(96)}"
-    reservation = _reserved(context, purchase, offer, identity, admitted, still=still)
+    known = Known(f"{name} {random_id(96)}", anew=True)
+    reservation = _reserved(context, purchase, offer, known, admitted, still=still)
     return reservation, offer.product
 
 
@@ -186,6 +193,8 @@ def _admitted(context: Context, purchase: Purchase[Product]) -> dict[str, object
     require_text("analyst", purchase.analyst)
     if purchase.purpose is not None:
         require_text("purpose", purchase.purpose)
+    if purchase.paid_before is not None:
+        require_paid_before(purchase.paid_before)
     context.budget.check(purchase.spend)
     if purchase.own:
         context.require_own_allowed()
@@ -196,11 +205,18 @@ def _admitted(context: Context, purchase: Purchase[Product]) -> dict[str, object
     )
 
 
+def _stored_elsewhere(context: Context, purchase: Purchase[Product], known: Known) -> Stored | None:
+    """An answer on another snapshot, if it shall be taken; refused until that was said."""
+    chosen = context.paid_before if purchase.paid_before is None else purchase.paid_before
+    paid = known.stored_elsewhere(context.account, analyst=purchase.analyst)
+    return None if paid is None else chosen.stored(paid)
+
+
 def _reserved(
     context: Context,
     purchase: Purchase[Product],
     offer: Offer[Product],
-    identity: str,
+    known: Known,
     admitted: Mapping[str, object],
     *,
     still: Callable[[], None] | None = None,
@@ -211,12 +227,14 @@ def _reserved(
     reserve: Callable[..., str] = context.account.reserve
     if still is not None:
         reserve = partial(context.ledger.reserve, admit=still)
+    named = {"snapshots": dict(known.snapshots)} if known.any_snapshot else {}
     name = reserve(
         analyst=purchase.analyst,
-        query=identity,
+        query=known.identity,
         charge=charge,
         event=offer.event.to_json(),
-        detail={**offer.detail, "spend": written(purchase.spend), **admitted},
+        detail={**offer.detail, **named, "spend": written(purchase.spend), **admitted},
+        any_snapshot=known.any_snapshot,
     )
     return Reservation(context, name)
 

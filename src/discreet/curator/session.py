@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from discreet.curator.interactive.conversation import Conversation
     from discreet.curator.interactive.sessions import InteractiveSessions
     from discreet.curator.interactive.sparse_vector import InteractiveMechanism, SparseVectorSession
+    from discreet.curator.paid_before import PaidBefore
     from discreet.curator.preview import Preview
     from discreet.curator.rounds.analyst_spending import AnalystSpending
     from discreet.curator.rounds.round import Round
@@ -112,6 +113,7 @@ class Session:
         purpose: str | None = None,
         rows_at_least: int | None = None,
         at_most: Guarantee | None = None,
+        paid_before: PaidBefore | None = None,
     ) -> Release:
         """Answer a query.
 
@@ -119,8 +121,9 @@ class Session:
         buys the wanted error as cheaply as the budget's definition allows:
         ``{"n": dp.Within(5)}``, for no more than ``at_most``; without that, epsilon 10. The same
         query by the same analyst at the same spend is answered from the ledger at no charge.
-        ``purpose`` is recorded; a policy may ask for one. Instead of SQL text the query may be a
-        frame or an Ibis expression.
+        Where it was paid for on another snapshot of the data, it is refused until ``paid_before``
+        says ``dp.Reuse()`` or ``dp.PayAgain()``. ``purpose`` is recorded; a policy may ask for one.
+        Instead of SQL text the query may be a frame or an Ibis expression.
         """
         return answer_sql(
             self.context,
@@ -130,6 +133,7 @@ class Session:
             confidence=confidence,
             analyst=analyst,
             purpose=purpose,
+            paid_before=paid_before,
         )
 
     def frame(self, table: str) -> Frame:
@@ -156,6 +160,7 @@ class Session:
         confidence: float = 0.95,
         analyst: str = ANALYST,
         purpose: str | None = None,
+        paid_before: PaidBefore | None = None,
     ) -> Batch:
         """Answer several queries at one price, split over all of them as well as can be.
 
@@ -173,6 +178,7 @@ class Session:
             confidence=confidence,
             analyst=analyst,
             purpose=purpose,
+            paid_before=paid_before,
         )
 
     def bounds(
@@ -183,6 +189,7 @@ class Session:
         spend: Guarantee,
         analyst: str = ANALYST,
         purpose: str | None = None,
+        paid_before: PaidBefore | None = None,
     ) -> Bounds:
         """Estimate bounds of a numeric column, to a factor of two, and pay for it.
 
@@ -193,7 +200,13 @@ class Session:
         from discreet.curator.bounds import estimate_bounds
 
         return estimate_bounds(
-            self.context, table, column, spend=spend, analyst=analyst, purpose=purpose
+            self.context,
+            table,
+            column,
+            spend=spend,
+            analyst=analyst,
+            purpose=purpose,
+            paid_before=paid_before,
         )
 
     def release(
@@ -237,6 +250,7 @@ class Session:
         spend: Guarantee,
         analyst: str = ANALYST,
         purpose: str | None = None,
+        paid_before: PaidBefore | None = None,
     ) -> SynopsisRelease:
         """Make a synopsis for a workload over a :meth:`universe`; its answers are free.
 
@@ -247,7 +261,13 @@ class Session:
         from discreet.curator.synopsis.make import make_synopsis
 
         return make_synopsis(
-            self.context, workload, mechanism, spend=spend, analyst=analyst, purpose=purpose
+            self.context,
+            workload,
+            mechanism,
+            spend=spend,
+            analyst=analyst,
+            purpose=purpose,
+            paid_before=paid_before,
         )
 
     # Interactive sessions -----------------------------------------------------------------------

@@ -6,6 +6,7 @@ Source: contract, "Spending"; 000a:C12, 004d:F15, D2.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from discreet.curator.accuracy import NO_GOAL, AccuracyGoal, cheapest
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
 from discreet.curator.earlier_keys import as_bought
+from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.statement import statement
 from discreet.curator.stored_answer import Known, Stored
@@ -24,7 +26,12 @@ from discreet.noise.randomness import random_id
 from discreet.relational.answers.columns import Columns
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.identity.former import former_identity
-from discreet.relational.identity.identity import identity, private_part
+from discreet.relational.identity.identity import (
+    CanonicalText,
+    any_snapshot,
+    identity,
+    private_part,
+)
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import Query
 from discreet.relational.planning.discovered_keys import planned_query_for
@@ -55,6 +62,7 @@ def answer_sql(
     confidence: float,
     analyst: str,
     purpose: str | None,
+    paid_before: PaidBefore | None = None,
 ) -> Release:
     """The release of a query; the stored one, byte for byte, if this analyst has it."""
     text = text_of(text)
@@ -93,6 +101,7 @@ def answer_sql(
             spend=planned.spend,
             reads=(query,),
             offer=lambda: offer_of(context, planned, answered, text),
+            paid_before=paid_before,
         ),
         Storage(
             known=known,
@@ -158,18 +167,21 @@ def known_query(context: Context, verb: str, query: Query, planned: PlannedQuery
     """The identity of a query with its price and split, and the split itself."""
     tables, allocation = tables_read(query), allocated(planned)
     snapshot = context.snapshot(tables)
-    same = identity(
-        verb,
-        {
-            "question": query,
-            "spend": planned.spend,
-            "allocation": allocation,
-            "snapshot": snapshot,
-            "rows": context.declared_rows(tables),
-        },
-    )
+    parts = {
+        "question": CanonicalText.of(query),
+        "spend": planned.spend,
+        "allocation": allocation,
+        "snapshot": snapshot,
+        "rows": context.declared_rows(tables),
+    }
     former = partial(former_identity, query, planned.spend, snapshot, context.unit)
-    return Known(same, former, allocation)
+    return Known(
+        identity(verb, parts),
+        former,
+        allocation,
+        any_snapshot=any_snapshot(verb, parts),
+        snapshots=context.snapshot_names(tables),
+    )
 
 
 def known_private(context: Context, query: Query, planned: PlannedQuery) -> Known:
@@ -181,17 +193,20 @@ def known_private(context: Context, query: Query, planned: PlannedQuery) -> Know
     if isinstance(planned, Ranking):
         return whole
     tables, allocation = tables_read(query), allocated_by_measure(planned)
-    same = identity(
-        "sql",
-        {
-            "private": private_part(query),
-            "spend": planned.spend,
-            "split": allocation,
-            "snapshot": context.snapshot(tables),
-            "rows": context.declared_rows(tables),
-        },
+    parts = {
+        "private": CanonicalText.of(private_part(query)),
+        "spend": planned.spend,
+        "split": allocation,
+        "snapshot": context.snapshot(tables),
+        "rows": context.declared_rows(tables),
+    }
+    return Known(
+        identity("sql", parts),
+        allocation=allocation,
+        any_snapshot=any_snapshot("sql", parts),
+        snapshots=whole.snapshots,
+        earlier=replace(whole, any_snapshot=None),
     )
-    return Known(same, allocation=allocation, earlier=whole)
 
 
 def _release(

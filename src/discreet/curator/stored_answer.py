@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.ledger import Ledger, LedgerAccount
 from discreet.ledger.entry import EntryKind
+from discreet.ledger.paid_answer import PaidAnswer
 
 Stored = Mapping[str, Any]
 
@@ -37,12 +38,15 @@ class Known:
     ``former`` gives None for what could not be asked then, and is asked for only where the ledger
     may hold an answer of that time; ``allocation`` is None for what needs no split to be read. What
     is bought ``anew`` each time is never found. ``earlier`` is the same question as ledgers knew it
-    before its private part was told apart.
+    before its private part was told apart. ``any_snapshot`` identifies the question apart from the
+    snapshot of the data, and ``snapshots`` are the owner's names for that of each table.
     """
 
     identity: str
     former: Callable[[], str | None] | None = None
     allocation: Mapping[str, Any] | None = None
+    any_snapshot: str | None = None
+    snapshots: Mapping[str, str | None] = field(default_factory=dict)
     anew: bool = False
     earlier: Known | None = None
 
@@ -59,13 +63,37 @@ class Known:
         """The release that this analyst has, if it was made with this very split."""
         if self.anew:
             return None
-        found = account.find(analyst=analyst, query=self.identity)
+        paid = self._paid(account, analyst)
+        if paid is not None and paid.query == self.identity:
+            found: Stored | None = paid.release
+        else:  # from before questions were known apart from the snapshot
+            found = account.find(analyst=analyst, query=self.identity)
         if found is None and self.earlier is not None:
             return self.earlier.stored(account, ledger, analyst=analyst)
         if found is None:
             former = None if self.former is None or ledger.identities else self.former()
             return None if former is None else self._former(former, account, ledger, analyst)
         return found if self.allocation in (None, found.get(SPLIT)) else None
+
+    def stored_elsewhere(self, account: LedgerAccount, *, analyst: str) -> PaidAnswer | None:
+        """What this analyst has on another snapshot, unless the owner's names say it is another.
+
+        Content is never compared: a name that the owner gave, and changed, says that the data
+        changed. Where there is none, a file that was touched looks like one that was rewritten.
+        """
+        paid = None if self.anew else self._paid(account, analyst)
+        if paid is None or paid.query == self.identity:
+            return None
+        before = paid.detail.get("snapshots", {})
+        named = all([*before.values(), *self.snapshots.values()])
+        return None if named and before != dict(self.snapshots) else paid
+
+    def _paid(self, account: LedgerAccount, analyst: str) -> PaidAnswer | None:
+        if self.any_snapshot is None:
+            return None
+        return account.find_paid(
+            analyst=analyst, any_snapshot=self.any_snapshot, query=self.identity
+        )
 
     def _former(
         self, former: str, account: LedgerAccount, ledger: Ledger, analyst: str

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from discreet.accounting.adaptive.steps import Amounts
 from discreet.ledger.entry import Entry
+from discreet.ledger.paid_answer import PaidAnswer
 from discreet.ledger.session_log import SessionLog
 
 
@@ -25,6 +26,7 @@ class LedgerAccount(Protocol):
         charge: Amounts,
         event: str,
         detail: Mapping[str, object],
+        any_snapshot: str | None = None,
     ) -> str:
         """Charge before anything is computed; return the reservation's id."""
 
@@ -39,6 +41,9 @@ class LedgerAccount(Protocol):
 
     def find(self, *, analyst: str, query: str) -> Mapping[str, Any] | None:
         """The latest release committed to this analyst for this very question."""
+
+    def find_paid(self, *, analyst: str, any_snapshot: str, query: str) -> PaidAnswer | None:
+        """The latest answer to ``query``; else the latest to the same on another snapshot."""
 
     def paid(self, reservation: str) -> Mapping[str, Any]:
         """What a reservation paid from here says."""

@@ -21,6 +21,8 @@ from discreet.ledger.chain import Chain
 from discreet.ledger.checkpoint import Checkpoint
 from discreet.ledger.entry import Entry, EntryKind, following
 from discreet.ledger.errors import damaged, not_copied
+from discreet.ledger.key import OwnerKey
+from discreet.ledger.paid_answer import PaidAnswer, asked_body, found_by, latest_paid
 from discreet.ledger.plain_json import compact, object_text, require_text
 from discreet.ledger.session_log import SessionLog, paid
 from discreet.ledger.terms import LedgerTerms
@@ -96,16 +98,19 @@ class Ledger(ABC):
         charge: Amounts,
         event: str,
         detail: Mapping[str, object],
+        any_snapshot: str | None = None,
         admit: Callable[[], None] = _admitted,
     ) -> str:
         """Charge before anything is computed; return the reservation's id.
 
         Durable on return. Where the limit would be exceeded nothing is written. From now on the
-        charge counts as spent, whether or not a release follows. ``admit`` may read the ledger and
-        refuse: nobody writes between its look and this entry.
+        charge counts as spent, whether or not a release follows. ``any_snapshot`` identifies the
+        query apart from the snapshot of the data. ``admit`` may read the ledger and refuse: nobody
+        writes between its look and this entry.
         """
-        subject = self._subject(analyst, query)
-        body = {"asker": analyst, "question": query, **spending(charge, event, detail)}
+        asked = asked_body(analyst, query, any_snapshot)
+        subject = self._subject(analyst, found_by(asked))
+        body = {**asked, **spending(charge, event, detail)}
         return self._spend(EntryKind.RESERVED, charge, compact(body), subject, admit)
 
     def record(self, *, charge: Amounts, event: str, detail: Mapping[str, object]) -> str:
@@ -138,6 +143,17 @@ class Ledger(ABC):
                     what=f"the index leads to entry {found.number}, which answers another"
                 )
             return found.require_seal(self.chain.owner()).body
+
+    def find_paid(self, *, analyst: str, any_snapshot: str, query: str) -> PaidAnswer | None:
+        """The latest answer to ``query``; else the latest to the same on another snapshot."""
+        return latest_paid(
+            self.chain,
+            self._subject(analyst, any_snapshot),
+            account=self.account,
+            analyst=analyst,
+            any_snapshot=any_snapshot,
+            query=query,
+        )
 
     def paid(self, reservation: str) -> Mapping[str, Any]:
         """What a reservation paid from here says."""
@@ -185,14 +201,33 @@ class Ledger(ABC):
         subject = self.chain.owner().tag("snapshot", require_text("tag", tag))
         return self.repeated(lambda: self._noted(subject))
 
-    def _noted(self, subject: str) -> str:
+    def _noted(self, subject: str, body: str = "{}") -> str:
         with self.chain.writing() as last:
             known = self.chain.store.latest(EntryKind.SNAPSHOT, subject)
             if known is not None:
                 return known.require_seal(self.chain.owner()).id
             return self.chain.add(
-                following(last, EntryKind.SNAPSHOT, text="{}", subject=subject)
+                following(last, EntryKind.SNAPSHOT, text=body, subject=subject)
             ).id
+
+    def same_version(self, table: str, version: str, earlier: str) -> None:
+        """Note, for the owner, that a version of a table holds what an earlier one held.
+
+        Both are kept so that nobody reads them without the key. Durable on return.
+        """
+        key = self.chain.owner()
+        body = compact({"same": key.encrypt(require_text("earlier", earlier).encode())})
+        subject = _version_tag(key, table, version)
+        self.repeated(lambda: self._noted(subject, body))
+
+    def known_version(self, table: str, version: str) -> str:
+        """The earlier version of a table that this one is the same as; else itself."""
+        key = self.chain.owner()
+        with self.chain.reading():
+            noted = self.chain.store.latest(EntryKind.SNAPSHOT, _version_tag(key, table, version))
+            if noted is None:
+                return version
+            return key.decrypt(noted.require_seal(key).body["same"]).decode()
 
     def tag(self, text: str) -> str:
         """A keyed fingerprint of ``text`` under the owner's key."""
@@ -279,6 +314,10 @@ class Ledger(ABC):
     def __reduce__(self) -> tuple[Any, ...]:
         """Refuse copies and pickles."""
         raise not_copied()
+
+
+def _version_tag(key: OwnerKey, table: str, version: str) -> str:
+    return key.tag("version", require_text("table", table), require_text("version", version))
 
 
 def spending(charge: Amounts, event: str, detail: Mapping[str, object]) -> dict[str, object]:

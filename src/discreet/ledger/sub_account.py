@@ -23,6 +23,7 @@ from discreet.ledger.chain import Chain
 from discreet.ledger.entry import Entry, EntryKind, following
 from discreet.ledger.errors import damaged, rolled_back
 from discreet.ledger.ledger import Ledger, spending
+from discreet.ledger.paid_answer import PaidAnswer, asked_body, found_by, latest_paid
 from discreet.ledger.plain_json import compact, require_text
 from discreet.ledger.session_log import SessionLog, paid
 from discreet.ledger.sub_account_grant import Role, SubAccountGrant
@@ -71,10 +72,12 @@ class SubAccount:
         charge: Amounts,
         event: str,
         detail: Mapping[str, object],
+        any_snapshot: str | None = None,
     ) -> str:
         """Draw before anything is computed; return the reservation's id. Durable on return."""
-        chain, subject = self._ledger.chain, self._subject(analyst, query)
-        body = {"asker": analyst, "question": query, **spending(charge, event, detail)}
+        asked = asked_body(analyst, query, any_snapshot)
+        chain, subject = self._ledger.chain, self._subject(analyst, found_by(asked))
+        body = {**asked, **spending(charge, event, detail)}
         text = compact({"account": self.account, **body})
 
         def reserved() -> str:
@@ -113,6 +116,17 @@ class SubAccount:
                     what=f"the index leads to entry {found.number}, which answers another"
                 )
             return found.require_seal(chain.owner()).body
+
+    def find_paid(self, *, analyst: str, any_snapshot: str, query: str) -> PaidAnswer | None:
+        """The latest answer to ``query`` paid from here; else the latest on another snapshot."""
+        return latest_paid(
+            self._ledger.chain,
+            self._subject(analyst, any_snapshot),
+            account=self.account,
+            analyst=analyst,
+            any_snapshot=any_snapshot,
+            query=query,
+        )
 
     def paid(self, reservation: str) -> Mapping[str, Any]:
         """What a reservation paid from here says."""

@@ -16,6 +16,7 @@ from discreet.ledger.checkpoint import Checkpoint
 from discreet.ledger.entry import Entry, EntryKind
 from discreet.ledger.errors import damaged
 from discreet.ledger.key import OwnerKey
+from discreet.ledger.paid_answer import found_by
 from discreet.ledger.sub_account_grant import Role
 
 _ABOUT = (
@@ -94,7 +95,7 @@ class ChainRules:
                 self._open.add(entry.id)
             return self._sub_accounts.admit(self._last, entry)
         if entry.kind is EntryKind.RESERVED:
-            asked = (str(entry.body.get(part)) for part in ("asker", "question"))
+            asked = (str(entry.body.get("asker")), found_by(entry.body))
             self._open.add(entry.id)
             return entry.subject == self._key.tag("question", *asked)
         if entry.kind is EntryKind.SNAPSHOT:
@@ -134,7 +135,7 @@ class SubAccountRules:
                 return self._grants(last, entry)
             case EntryKind.DRAWN:
                 return self._draws(entry)
-        asked = (str(entry.body.get(part)) for part in ("asker", "question"))
+        asked = (str(entry.body.get("asker")), found_by(entry.body))
         return entry.subject == self._key.tag("question", entry.account, *asked) and _paid(
             last, entry
         )

@@ -6,7 +6,7 @@ Source: contract, "Units and neighbours", "Spending" (snapshots); 004d:F9, F21.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -214,21 +214,21 @@ class Database:
             return self.engine.contents(name)
         return table.source.fingerprint()
 
-    def version(self, names: Collection[str]) -> str | None:
-        """Text that tells versions of some tables apart without reading them; None for frames.
+    def version(self, name: str) -> str | None:
+        """Text that tells versions of a table apart without reading it; None for frames.
 
         An owner's ``snapshot`` name stands for the table's version where it was given.
         """
-        parts = []
-        for name, table in sorted(self.tables.items()):
-            if name not in names:
-                continue
-            label = table.snapshot if isinstance(table, Table) else None
-            version = self._versions[name]
-            if label is None and version is None:
-                return None
-            parts.append(f"{name}={label if label is not None else version}")
-        return ";".join(parts)
+        label = self.label(name)
+        if label is not None:
+            return label
+        version = self._versions[name]
+        return None if version is None else str(version)
+
+    def label(self, name: str) -> str | None:
+        """The owner's ``snapshot`` name for the version of a private table; None without one."""
+        table = self.tables[name]
+        return table.snapshot if isinstance(table, Table) else None
 
     def close(self) -> None:
         """Let go of the engine."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
@@ -93,6 +93,10 @@ class Project:
     def curator(self) -> Curator:
         """Open the tables, and start the ledger or go on with it."""
         return self._curator(self.ledger.opened())
+
+    def owner(self) -> Curator:
+        """The curator for the data owner: without the policy, on a ledger that was started."""
+        return replace(self, policy=None)._curator(self._started())
 
     def look(self) -> Look:
         """Previews and plans; it goes on with a ledger, but begins none.

@@ -89,7 +89,7 @@ def _require_version(names: set[str], database: Database) -> None:
     for name in sorted(names):
         found = database.tables[name]
         live = isinstance(found, Table) and found.source.live
-        if live and database.version({name}) is None:
+        if live and database.version(name) is None:
             raise InvalidParameter(
                 code="partition_of_live_table",
                 expectation="snapshot=, your word that the table stays as it is",

@@ -15,6 +15,7 @@ from discreet.core.events.event import Event, from_json
 from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
+from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.statement import VERSION, software
 from discreet.curator.stored_answer import Known
@@ -35,7 +36,7 @@ from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.identity.former import former_identity
-from discreet.relational.identity.identity import identity
+from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
 from discreet.relational.plan.nodes import scans
 from discreet.release.guarantee import guarantee_text, protection_text
 
@@ -48,6 +49,7 @@ def make_synopsis(
     spend: Guarantee,
     analyst: str,
     purpose: str | None,
+    paid_before: PaidBefore | None,
 ) -> SynopsisRelease:
     """Count, release and keep a synopsis; or find the one that the analyst already has."""
     source = workload_counts(context, workload)
@@ -64,6 +66,7 @@ def make_synopsis(
                 mechanism_for(context, make, workload, source=source, spend=spend), source
             ),
             own=is_own(make),
+            paid_before=paid_before,
         ),
         Storage(
             known=lambda: _known(context, make, workload, source, spend),
@@ -190,19 +193,21 @@ def _known(
     query, unit = source.query, context.unit
     tables = tables_read(query)
     snapshot = context.snapshot(tables)
-    same = identity(
-        "synopsis",
-        {
-            "question": query,
-            "mechanism": asked,
-            "workload": about,
-            "spend": spend,
-            "snapshot": snapshot,
-            "rows": context.declared_rows(tables),
-        },
-    )
+    parts = {
+        "question": CanonicalText.of(query),
+        "mechanism": asked,
+        "workload": about,
+        "spend": spend,
+        "snapshot": snapshot,
+        "rows": context.declared_rows(tables),
+    }
     former = partial(former_identity, query, "synopsis", asked, about, spend, snapshot, unit)
-    return Known(same, former)
+    return Known(
+        identity("synopsis", parts),
+        former,
+        any_snapshot=any_snapshot("synopsis", parts),
+        snapshots=context.snapshot_names(tables),
+    )
 
 
 def words(mechanism: str, source: TableCounts) -> str:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 from numbers import Integral
@@ -42,6 +43,18 @@ _LISTS: dict[type, str] = {ColumnDomain: "values", Category: "values", Block: "e
 _PLAIN = (str, bytes, bool, int, date, datetime, time, timedelta, type(None))
 
 
+@dataclass(frozen=True)
+class CanonicalText:
+    """A part whose text was written already, for a question that has more than one identity."""
+
+    text: str
+
+    @classmethod
+    def of(cls, value: object) -> CanonicalText:
+        """The text of a part."""
+        return cls(canonical_text(value))
+
+
 def identity(verb: str, parts: Mapping[str, object]) -> str:
     """A digest that is equal for identical queries by one verb, and for no others.
 
@@ -50,6 +63,12 @@ def identity(verb: str, parts: Mapping[str, object]) -> str:
     """
     text = "\n".join([FORM, verb, *(f"{name}={canonical_text(parts[name])}" for name in parts)])
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def any_snapshot(verb: str, parts: Mapping[str, object]) -> str:
+    """The same apart from the snapshot of the data: equal wherever nothing else differs."""
+    apart = ("snapshot", "snapshots")
+    return identity(verb, {name: part for name, part in parts.items() if name not in apart})
 
 
 def private_part(query: Query) -> PrivatePart:
@@ -75,6 +94,8 @@ def canonical_text(value: object) -> str:  # noqa: PLR0911 -- one line for each 
     >>> canonical_text(Person("id", max_rows=3))[:30]
     "person/1(id='id',max_rows=3,ma"
     """
+    if isinstance(value, CanonicalText):
+        return value.text
     if isinstance(value, Column | Literal | Call | Case):
         domain = value.domain  # the rest of them follows from the columns, which the scans tell
         return (

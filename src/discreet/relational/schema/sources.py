@@ -41,7 +41,9 @@ class TableSource(ABC):
         return self
 
 
-class _File(TableSource):
+class FileSource(TableSource):
+    """Rows in a file."""
+
     path: Path
 
     def fingerprint(self) -> Fingerprint | None:
@@ -54,7 +56,7 @@ class _File(TableSource):
 
 
 @dataclass(frozen=True)
-class ParquetFile(_File):
+class ParquetFile(FileSource):
     """A Parquet file; its schema is public, its rows are not.
 
     ``identifiers`` are the columns, if they are there, by which people are told apart.
@@ -69,14 +71,14 @@ class ParquetFile(_File):
 
 
 @dataclass(frozen=True)
-class CSVFile(_File):
+class CSVFile(FileSource):
     """A CSV file with a header. Every field is read as text, so that no type depends on data."""
 
     path: Path
 
 
 @dataclass(frozen=True)
-class DatabaseTable(_File):
+class DatabaseTable(FileSource):
     """A table of a DuckDB file, opened for reading."""
 
     path: Path
