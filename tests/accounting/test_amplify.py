@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet import events
-from discreet.accounting.amplify import amplified_delta, amplified_epsilon, sampled_mean_error
+from discreet.accounting.amplify import amplified_delta, amplified_epsilon
 from discreet.accounting.approx import APPROX
-from discreet.accounting.divergences import hockey_stick, max_divergence
 from discreet.accounting.pure import PURE
 from discreet.core.errors import InvalidParameter, Mismatch, Unpriced
+from discreet.theory.divergences import hockey_stick, max_divergence
+from discreet.theory.sampling import sampled_mean_error
 
 
 def test_oracles() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from discreet import events
 from discreet.accounting import mixed
-from discreet.accounting.advanced import concentrated_epsilon
 from discreet.accounting.binomial import BiasedCoin, log_masses, mass_from, mass_to
 from discreet.accounting.gaussian import gaussian_epsilon
 from discreet.accounting.mixed import Copies, mixed_delta, mixed_epsilon, mixed_epsilon_bounds
@@ -18,6 +17,7 @@ from discreet.accounting.optimal import optimal_delta, optimal_epsilon
 from discreet.accounting.optimal_events import OPTIMAL
 from discreet.accounting.zcdp import zcdp_epsilon
 from discreet.core.errors import InvalidParameter, Unpriced
+from discreet.theory.composition import concentrated_epsilon
 
 
 def enumerated(losses: list[float], slacks: list[float], epsilon: float) -> float:

@@ -14,13 +14,13 @@ from discreet.accounting.approx import APPROX
 from discreet.accounting.pure import PURE
 from discreet.accounting.shuffle import (
     SHUFFLED,
-    closed_form_epsilon,
     shuffled_delta,
     shuffled_epsilon,
 )
 from discreet.core.errors import InvalidParameter, Mismatch, Unpriced
 from discreet.core.events.event import from_json
 from discreet.core.events.shuffled import Shuffled
+from discreet.theory.sampling import closed_form_epsilon
 
 TABLE = [
     (0.5, 10**3, 0.070523, 0.062687, 0.272638),

@@ -4,7 +4,7 @@ Importing this package registers every price with ``core.pricing``. Nothing here
 reads data; a price knows an event and no mechanism.
 """
 
-from discreet.accounting import divergences, key_selection, reports, tradeoff
+from discreet.accounting import key_selection, reports, tradeoff
 from discreet.accounting.adaptive import (
     AcrossParts,
     ApproxFilter,
@@ -31,21 +31,9 @@ from discreet.accounting.adaptive import (
     open_child,
     open_parts,
 )
-from discreet.accounting.advanced import (
-    advanced_epsilon,
-    basic_delta,
-    basic_epsilon,
-    capacity,
-    composed_epsilon,
-    concentrated_epsilon,
-    improved_epsilon,
-    printed_share,
-    share_of,
-)
 from discreet.accounting.amplify import (
     amplified_delta,
     amplified_epsilon,
-    sampled_mean_error,
 )
 from discreet.accounting.approx import APPROX, ApproxPrice
 from discreet.accounting.approx_zcdp import APPROXIMATELY_CONCENTRATED, ApproxZCDPPrice
@@ -79,7 +67,6 @@ from discreet.accounting.rdp import (
 from discreet.accounting.rdp.tuned import TunedCurve
 from discreet.accounting.shuffle import (
     SHUFFLED,
-    closed_form_epsilon,
     shuffled_delta,
     shuffled_epsilon,
 )
@@ -145,20 +132,12 @@ __all__ = [
     "WantedError",
     "ZCDPFilter",
     "ZCDPOdometer",
-    "advanced_epsilon",
     "allocate",
     "amplified_delta",
     "amplified_epsilon",
-    "basic_delta",
-    "basic_epsilon",
     "best_run",
     "calibrate",
     "calibrate_count",
-    "capacity",
-    "closed_form_epsilon",
-    "composed_epsilon",
-    "concentrated_epsilon",
-    "divergences",
     "enlist",
     "expected_runs",
     "filter_for",
@@ -166,7 +145,6 @@ __all__ = [
     "gaussian_epsilon",
     "gaussian_multiplier",
     "generating_function",
-    "improved_epsilon",
     "key_selection",
     "mixed_delta",
     "mixed_epsilon",
@@ -178,13 +156,10 @@ __all__ = [
     "optimal_epsilon",
     "plan",
     "plan_errors",
-    "printed_share",
     "rdp",
     "renyi_delta",
     "renyi_epsilon",
     "reports",
-    "sampled_mean_error",
-    "share_of",
     "shuffled_delta",
     "shuffled_epsilon",
     "stopping_gamma",

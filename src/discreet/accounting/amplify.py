@@ -11,7 +11,7 @@ may well show, the loss is the full epsilon.
 
 Numerics: prices are rationals above the true value by a relative 1e-14.
 
-Source: 004a:E1 (Thm 3.28), 004a:E10; modern-learn:8. Proof: ``proofs/composition.md``.
+Source: 004a:E1 (Thm 3.28); modern-learn:8. Proof: ``proofs/composition.md``.
 """
 
 from __future__ import annotations
@@ -26,12 +26,10 @@ from discreet.core.errors import InvalidParameter, Unpriced
 from discreet.core.events.event import FixedSizeSampled, PoissonSampled
 from discreet.core.parameters import (
     Number,
-    count,
     delta_parameter,
     exact,
     finite,
     nonnegative,
-    positive,
     rounded_up,
 )
 
@@ -54,17 +52,6 @@ def amplified_epsilon(*, rate: Number, epsilon: Number) -> float:
 def amplified_delta(*, rate: Number, delta: Number) -> float:
     """rate times delta, rounded up."""
     return rounded_up(_rate(rate) * exact(delta_parameter("delta", delta)))
-
-
-def sampled_mean_error(*, rate: Number, units: int, sigma: Number) -> float:
-    """Mean squared error of a noisy mean of values in [-1, 1] over a Poisson sample (004a:E10).
-
-    The sum over the sample is divided by rate times n, and noise of deviation ``sigma`` added:
-    sigma**2 + (1 - rate) / (rate n). Amplified, it costs about what the full data would.
-    """
-    q = _rate(rate)
-    noise = exact(positive("sigma", sigma)) ** 2
-    return rounded_up(noise + (1 - q) / (q * count("units", units)))
 
 
 def _amplified(rate: Fraction, epsilon: Fraction) -> Fraction:

@@ -44,7 +44,6 @@ from discreet.accounting.binomial import (
 from discreet.accounting.pure import PURE
 from discreet.core.accountant import Accountant
 from discreet.core.arrays import Floats
-from discreet.core.errors import InvalidParameter
 from discreet.core.events.mechanisms import RandomizedResponse
 from discreet.core.events.shuffled import Shuffled
 from discreet.core.parameters import (
@@ -54,7 +53,6 @@ from discreet.core.parameters import (
     exact,
     nonnegative,
     positive,
-    probability,
     rounded_down,
     rounded_up,
 )
@@ -147,26 +145,6 @@ def shuffled_epsilon(*, loss: Number, people: int, even: bool, delta: Number) ->
     """
     blanket = Blanket(exact(positive("loss", loss)), count("people", people), even)
     return _epsilon(blanket, rounded_down(exact(delta_parameter("delta", delta))))
-
-
-def closed_form_epsilon(*, loss: Number, people: int, delta: Number) -> float:
-    """The explicit bound of the same theorem, for comparison: several times looser.
-
-    ln(1 + tanh(loss/2) (8 sqrt(exp(loss) ln(4/delta) / n) + 8 exp(loss) / n)), refused unless
-    loss <= ln(n / (16 ln(4/delta))). No price rests on it.
-    """
-    each = float(positive("loss", loss))
-    n = count("people", people)
-    log = math.log(4 / probability("delta", delta))
-    if not n > 16 * log or each > math.log(n / (16 * log)):
-        raise InvalidParameter(
-            code="closed_form_invalid",
-            expectation="a local epsilon of at most ln(n / (16 ln(4/delta)))",
-            received=(each, n),
-            remedy="Use shuffled_epsilon, which has no such condition.",
-        )
-    grown = 8 * math.sqrt(math.exp(each) * log / n) + 8 * math.exp(each) / n
-    return math.log1p(math.tanh(each / 2) * grown) * (1 + _MARGIN)
 
 
 def _epsilon(blanket: Blanket, target: float) -> float:

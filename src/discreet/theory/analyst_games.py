@@ -24,17 +24,20 @@ from discreet.core.arrays import Floats
 from discreet.core.parameters import Number, exact, rounded_up
 from discreet.queries.analysts.accuracy import Numbers
 from discreet.queries.analysts.expected_game import expected_data_ranges
+from discreet.theory.calculator import calculator
 
 _UP = 1 + 2.0**-40
 """More than the rounding of any sum below loses."""
 
 
+@calculator
 def sampled_data_rho(*, draws: Numbers, reach: Numbers, records: Numbers) -> Floats:
     """A1 at most: J H_q**2 / 24 n**2."""
     ratio = np.asarray(reach, dtype=np.float64) / np.asarray(records, dtype=np.float64)
     return np.asarray(np.asarray(draws, dtype=np.float64) * ratio**2 / 24)
 
 
+@calculator
 def sampled_data_sum(*, rounds: int, batch: int, step: Number, records: int) -> float:
     """A1 in full: b_q eta_q**2 (T-1) T (2T-1) / 48 n**2, rounded up.
 
@@ -45,6 +48,7 @@ def sampled_data_sum(*, rounds: int, batch: int, step: Number, records: int) -> 
     return rounded_up(batch * exact(step) ** 2 * squares / (8 * Fraction(records) ** 2))
 
 
+@calculator
 def expected_data_rho(
     *, points: Numbers, reach_x: Numbers, reach_q: Numbers, records: Numbers
 ) -> Floats:
@@ -54,6 +58,7 @@ def expected_data_rho(
     return np.asarray(np.asarray(points, dtype=np.float64) * square / 2560)
 
 
+@calculator
 def expected_data_sum(
     *, rounds: int, batch: int, step_x: float, step_q: float, records: int
 ) -> float:
@@ -62,12 +67,14 @@ def expected_data_sum(
     return float(batch * (ranges**2).sum() / 8 * _UP)
 
 
+@calculator
 def expected_analyst_rho(*, points: Numbers, reach: Numbers, share: Numbers) -> Floats:
     """A2's price to a query (or analyst) at most: M (H_x / s)**2 / 24."""
     pull = np.asarray(reach, dtype=np.float64) * np.asarray(share, dtype=np.float64)
     return np.asarray(np.asarray(points, dtype=np.float64) * pull**2 / 24)
 
 
+@calculator
 def expected_analyst_sum(*, rounds: int, batch: int, step: Number, share: Number) -> float:
     """A2's price to a query (or analyst) in full: b_x (eta_x / s)**2 (T-1) T (2T-1) / 48."""
     squares = Fraction((rounds - 1) * rounds * (2 * rounds - 1), 6)

@@ -13,8 +13,10 @@ import math
 from discreet.core.parameters import Number, count, positive, probability
 from discreet.core.search import greatest_above_zero
 from discreet.queries.boosting.bounds import step_size
+from discreet.theory.calculator import calculator
 
 
+@calculator
 def printed_slack(
     *,
     epsilon: float,
@@ -41,6 +43,7 @@ def printed_slack(
     return 4 * step_size(advantage) * rounds * sensitivity / each
 
 
+@calculator
 def generalising_sample(*, bits: float, failure: float, advantage: Number) -> int:
     """Queries to draw so that what fits them fits 1/2 + eta of the weight, for synopses of m bits.
 
@@ -55,6 +58,7 @@ def generalising_sample(*, bits: float, failure: float, advantage: Number) -> in
     return math.ceil(2 * (unlikely + float(bits)) / (1 - 2 * float(advantage)))
 
 
+@calculator
 def brute_force_scale(
     *, sample: int, epsilon: float, delta: float, sensitivity: float = 1
 ) -> float:
@@ -63,12 +67,14 @@ def brute_force_scale(
     return 2 * math.sqrt(2 * sample * unlikely) * sensitivity / float(positive("epsilon", epsilon))
 
 
+@calculator
 def brute_force_error(*, scale: float, sample: int, failure: float) -> float:
     """The error that some database has on all k answers: 2 b (ln k + ln(2/beta))."""
     union = math.log(count("sample", sample)) + math.log(2 / probability("failure", failure))
     return 2 * scale * union
 
 
+@calculator
 def subsample_rows(*, sample: int, error: float, failure: float) -> int:
     """Rows of synthetic data that keep k answers within an error: ln(2k/beta) / (2 alpha**2)."""
     union = math.log(2 * count("sample", sample) / probability("failure", failure))

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count, positive
+from discreet.theory.calculator import calculator
 
 
+@calculator
 def laplace_workload_error(*, queries: int, epsilon: float) -> float:
     """Expected squared error in all of d queries with noise of scale d / epsilon each.
 
@@ -25,6 +27,7 @@ def laplace_workload_error(*, queries: int, epsilon: float) -> float:
     return 2 * float(count("queries", queries)) ** 3 / float(positive("epsilon", epsilon)) ** 2
 
 
+@calculator
 def hardt_talwar(*, queries: int, cells: int, epsilon: float) -> float:
     """The order of the least L2 error for d random queries: no mechanism does better.
 
@@ -43,6 +46,7 @@ def hardt_talwar(*, queries: int, cells: int, epsilon: float) -> float:
     )
 
 
+@calculator
 def vc_floor(*, epsilon: float) -> float:
     """An error that no mechanism gets below with at most VC/2 records: 1 / (2 (e**epsilon + 1)).
 
@@ -52,6 +56,7 @@ def vc_floor(*, epsilon: float) -> float:
     return 1 / (2 * (math.exp(float(positive("epsilon", epsilon))) + 1))
 
 
+@calculator
 def vc_dimension(predicates: NDArray[np.generic]) -> int:
     """The most cells that the predicates, a 0/1 row each, can tell apart in all ways.
 

@@ -13,13 +13,16 @@ import math
 
 from discreet.core.parameters import count, positive, probability
 from discreet.queries.online.pmw import least_error
+from discreet.theory.calculator import calculator
 
 
+@calculator
 def sampling_failure(*, queries: int, rows: int, error: float) -> float:
     """The chance that a sample is off by more: 2 |Q| exp(-2 m alpha**2) at most."""
     return min(1.0, 2 * queries * math.exp(-2 * rows * error**2))
 
 
+@calculator
 def small_db_error(
     *, cells: int, queries: int, records: int, epsilon: float, confidence: float
 ) -> float:
@@ -33,6 +36,7 @@ def small_db_error(
     return float((needed / (positive("epsilon", epsilon) * count("records", records))) ** (1 / 3))
 
 
+@calculator
 def small_db_records(
     *, cells: int, queries: int, error: float, epsilon: float, confidence: float
 ) -> int:
@@ -50,6 +54,7 @@ def _small_db(cells: int, queries: int, confidence: float) -> float:
     return 16 * math.log(cells) * math.log(queries) + 4 * math.log(1 / tail)
 
 
+@calculator
 def net_error(
     *, fineness: float, candidates: int, records: int, epsilon: float, confidence: float
 ) -> float:
@@ -58,6 +63,7 @@ def net_error(
     return fineness + 2 * (math.log(candidates) - math.log(tail)) / (epsilon * records)
 
 
+@calculator
 def mwem_bound(*, cells: int, queries: int, records: int, rounds: int, epsilon: float) -> float:
     """An error that no query exceeds, but with probability 2 T / |Q|, before anything is spent.
 
@@ -70,6 +76,7 @@ def mwem_bound(*, cells: int, queries: int, records: int, rounds: int, epsilon: 
     return learning + 10 * steps * math.log(many) / loss
 
 
+@calculator
 def pmw_error(
     *,
     cells: int,
@@ -100,6 +107,7 @@ def pmw_error(
     return least_error(noise)
 
 
+@calculator
 def construction_error(
     *,
     updates: int,
@@ -127,6 +135,7 @@ def construction_error(
     return max(measured, selected)
 
 
+@calculator
 def step_epsilon(*, updates: int, epsilon: float, delta: float) -> float:
     """What each of 2T steps may cost in the text's closed form.
 

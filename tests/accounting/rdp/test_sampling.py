@@ -19,8 +19,6 @@ from discreet import events
 from discreet.accounting.rdp import (
     RENYI,
     RenyiCurve,
-    amplification_floor,
-    analytic_bound,
     large_order_bound,
     rdp,
     replaced,
@@ -28,6 +26,7 @@ from discreet.accounting.rdp import (
 from discreet.accounting.rdp.fixed_size import fixed_size
 from discreet.accounting.rdp.gaussian import ConcentratedCurve, GaussianCurve
 from discreet.accounting.rdp.poisson import poisson
+from discreet.theory.sampling import amplification_floor, analytic_bound
 from tests.accounting import renyi
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from discreet.queries.analysts.query_class import AnyQuery, Conjunctions
 from discreet.queries.analysts.sampled_game import SampledGame
 from discreet.queries.record_count import PublicCount
 from discreet.queries.workload.universe import Universe
-from discreet.theory.online_sketch import online_sketch
+from discreet.theory.online_game import online_sketch
 
 SPEND = dp.ApproxDP(epsilon=1, delta=1e-6)
 RHO = 0.024356

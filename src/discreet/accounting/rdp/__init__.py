@@ -2,8 +2,6 @@
 
 from discreet.accounting.rdp.accountant import RENYI, RenyiAccountant, rdp
 from discreet.accounting.rdp.analytic import (
-    amplification_floor,
-    analytic_bound,
     large_order_bound,
 )
 from discreet.accounting.rdp.chain import ChainCurve, replaced, triangle
@@ -15,8 +13,6 @@ __all__ = [
     "ChainCurve",
     "RenyiAccountant",
     "RenyiCurve",
-    "amplification_floor",
-    "analytic_bound",
     "large_order_bound",
     "moments_epsilon",
     "rdp",

@@ -6,7 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from discreet.accounting.advanced import (
+from discreet.accounting.optimal import optimal_epsilon
+from discreet.core.errors import InvalidParameter
+from discreet.theory.composition import (
     Theorem,
     advanced_epsilon,
     basic_delta,
@@ -18,8 +20,6 @@ from discreet.accounting.advanced import (
     printed_share,
     share_of,
 )
-from discreet.accounting.optimal import optimal_epsilon
-from discreet.core.errors import InvalidParameter
 
 
 def test_the_theorem_as_printed_and_improved() -> None:

@@ -30,6 +30,7 @@ from discreet.core.parameters import (
     rounded_up,
 )
 from discreet.core.search import greatest, most
+from discreet.theory.calculator import calculator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +46,7 @@ class Theorem(Protocol):
         """Rounded up."""
 
 
+@calculator
 def basic_epsilon(epsilons: Sequence[Number]) -> float:
     """The sum, rounded up: tight, and valid whatever is chosen adaptively (000a:D1).
 
@@ -54,11 +56,13 @@ def basic_epsilon(epsilons: Sequence[Number]) -> float:
     return rounded_up(_total("epsilon", epsilons))
 
 
+@calculator
 def basic_delta(deltas: Sequence[Number]) -> float:
     """The sum, rounded up; at most one."""
     return min(1.0, rounded_up(sum((exact(delta_parameter("delta", d)) for d in deltas), _ZERO)))
 
 
+@calculator
 def advanced_epsilon(*, epsilon: Number, times: int, slack: Number) -> float:
     """sqrt(2 k ln(1/slack)) epsilon + k epsilon (exp(epsilon) - 1): Theorem 3.20 as printed.
 
@@ -73,6 +77,7 @@ def advanced_epsilon(*, epsilon: Number, times: int, slack: Number) -> float:
     return (spread + k * each * math.expm1(each)) * (1 + _MARGIN)
 
 
+@calculator
 def improved_epsilon(*, epsilon: Number, times: int, slack: Number) -> float:
     """Theorem 3.20 with the true drift: epsilon tanh(epsilon/2) is the largest expected loss.
 
@@ -83,6 +88,7 @@ def improved_epsilon(*, epsilon: Number, times: int, slack: Number) -> float:
     return (spread + k * each * math.tanh(each / 2)) * (1 + _MARGIN)
 
 
+@calculator
 def concentrated_epsilon(epsilons: Sequence[Number], *, slack: Number) -> float:
     """Half the sum of squares, plus sqrt(2 ln(1/slack) times it), for mixed epsilons (004a:D8)."""
     squares = sum((exact(nonnegative("epsilon", e)) ** 2 for e in epsilons), _ZERO)
@@ -90,6 +96,7 @@ def concentrated_epsilon(epsilons: Sequence[Number], *, slack: Number) -> float:
     return (total / 2 + math.sqrt(2 * _log_inverse(slack) * total)) * (1 + _MARGIN)
 
 
+@calculator
 def composed_epsilon(
     epsilons: Sequence[Number], deltas: Sequence[Number], *, delta: Number
 ) -> float:
@@ -115,6 +122,7 @@ def composed_epsilon(
     return basic if left == 0 else min(basic, concentrated_epsilon(epsilons, slack=left))
 
 
+@calculator
 def printed_share(*, epsilon: Number, times: int, slack: Number) -> float:
     """Corollary 3.21: epsilon / (2 sqrt(2 k ln(1/slack))), verified by Theorem 3.20.
 
@@ -137,6 +145,7 @@ def printed_share(*, epsilon: Number, times: int, slack: Number) -> float:
     return share
 
 
+@calculator
 def share_of(*, epsilon: Number, times: int, slack: Number, theorem: Theorem) -> float:
     """The largest epsilon of each of ``times`` mechanisms for ``epsilon`` in all, rounded down.
 
@@ -154,6 +163,7 @@ def share_of(*, epsilon: Number, times: int, slack: Number, theorem: Theorem) ->
     return max(evenly, by_theorem)
 
 
+@calculator
 def capacity(*, epsilon: Number, slack: Number, scale: Number, theorem: Theorem) -> int:
     """How many counting queries Laplace noise of ``scale`` answers within ``epsilon`` (000a:D6).
 

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.accounting.divergences import (
+from discreet.accounting.gaussian import gaussian_delta
+from discreet.core.errors import InvalidParameter
+from discreet.theory.divergences import (
     approximate_max_divergence,
     closest_below,
     closest_pair,
@@ -22,8 +24,6 @@ from discreet.accounting.divergences import (
     privacy_losses,
     total_variation,
 )
-from discreet.accounting.gaussian import gaussian_delta
-from discreet.core.errors import InvalidParameter
 
 TWO = math.log(2)
 P, Q = [0.5, 0.5], [0.9, 0.1]

@@ -20,6 +20,7 @@ from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number, delta_parameter, nonnegative, positive
 from discreet.core.search import least
+from discreet.theory.calculator import calculator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,7 @@ _MARGIN = 1e-12
 _LEAST_LOSS = -1e300
 
 
+@calculator
 def kl_divergence(p: Sequence[Number], q: Sequence[Number]) -> float:
     """The expected privacy loss, sum of P ln(P/Q).
 
@@ -39,12 +41,14 @@ def kl_divergence(p: Sequence[Number], q: Sequence[Number]) -> float:
     return max(0.0, float(np.sum(above * _losses(above, below))))
 
 
+@calculator
 def max_divergence(p: Sequence[Number], q: Sequence[Number]) -> float:
     """The largest ln(P(S)/Q(S)) over sets S: the epsilon of one direction of pure privacy."""
     above, below = _laws(p, q)
     return float(np.max(_losses(above, below)[above > 0]))
 
 
+@calculator
 def approximate_max_divergence(p: Sequence[Number], q: Sequence[Number], *, delta: Number) -> float:
     """The largest ln((P(S) - delta)/Q(S)) over sets S of more than delta.
 
@@ -60,12 +64,14 @@ def approximate_max_divergence(p: Sequence[Number], q: Sequence[Number], *, delt
         return float(np.max(np.log(gained[reached]) - np.log(paid[reached])))
 
 
+@calculator
 def total_variation(p: Sequence[Number], q: Sequence[Number]) -> float:
     """Half the sum of |P - Q|; the hockey-stick divergence at zero."""
     above, below = _laws(p, q)
     return float(np.sum(np.maximum(above - below, 0.0)))
 
 
+@calculator
 def hockey_stick(p: Sequence[Number], q: Sequence[Number], *, epsilon: Number) -> float:
     """The sum of max(0, P - exp(epsilon) Q): the delta of one direction at ``epsilon``.
 
@@ -76,6 +82,7 @@ def hockey_stick(p: Sequence[Number], q: Sequence[Number], *, epsilon: Number) -
     return _stick(above, below, float(nonnegative("epsilon", epsilon)))
 
 
+@calculator
 def privacy_losses(p: Sequence[Number], q: Sequence[Number]) -> tuple[Floats, Floats]:
     """The privacy loss variable under P: ln(P/Q) and its probability, outcome by outcome.
 
@@ -86,6 +93,7 @@ def privacy_losses(p: Sequence[Number], q: Sequence[Number]) -> tuple[Floats, Fl
     return _losses(above, below)[possible], above[possible]
 
 
+@calculator
 def loss_tail(*, epsilon: Number, delta: Number, beyond: Number) -> float:
     """A bound of P(loss > epsilon + beyond) for an (epsilon, delta)-private pair, rounded up.
 
@@ -99,12 +107,14 @@ def loss_tail(*, epsilon: Number, delta: Number, beyond: Number) -> float:
     return min(1.0, slack / share * (1 + _MARGIN))
 
 
+@calculator
 def printed_kl_bound(epsilon: Number) -> float:
     """epsilon (exp(epsilon) - 1), Lemma 3.18 as printed."""
     each = float(nonnegative("epsilon", epsilon))
     return each * math.expm1(each) * (1 + _MARGIN)
 
 
+@calculator
 def kl_bound(epsilon: Number) -> float:
     """epsilon tanh(epsilon/2): the largest KL divergence of a pure pair.
 
@@ -117,6 +127,7 @@ def kl_bound(epsilon: Number) -> float:
     return each * math.tanh(each / 2) * (1 + _MARGIN)
 
 
+@calculator
 def closest_below(p: Sequence[Number], q: Sequence[Number], *, epsilon: Number) -> Floats:
     """A law P' with P' <= exp(epsilon) Q as near to P as any: Lemma 3.17 (1).
 
@@ -129,6 +140,7 @@ def closest_below(p: Sequence[Number], q: Sequence[Number], *, epsilon: Number) 
     return _refilled(kept, np.maximum(below - kept, 0.0), 1 - float(kept.sum()))
 
 
+@calculator
 def closest_pair(
     p: Sequence[Number], q: Sequence[Number], *, epsilon: Number
 ) -> tuple[Floats, Floats]:
@@ -165,6 +177,7 @@ class Decomposition:
     far_q: Floats
 
 
+@calculator
 def decomposed(
     p: Sequence[Number], q: Sequence[Number], *, epsilon: Number, delta: Number
 ) -> Decomposition:

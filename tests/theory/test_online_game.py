@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.theory.online_sketch import online_sketch
+from discreet.theory.online_game import online_sketch
 
 
 def test_the_online_sketch_falls_by_two_fifths_for_each_decade() -> None:

@@ -19,6 +19,7 @@ import math
 from dataclasses import dataclass
 
 from discreet.core.parameters import count, positive
+from discreet.theory.calculator import calculator
 
 _BETA = 0.05
 _NOISE_PART = 6
@@ -35,6 +36,7 @@ class OnlineSketch:
     hard: float
 
 
+@calculator
 def online_sketch(
     *, cells: int, questions: float, records: float, data_rho: float, analyst_rho: float
 ) -> OnlineSketch:
