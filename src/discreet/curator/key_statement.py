@@ -25,6 +25,8 @@ def keys_statement(planned: PlannedQuery) -> dict[str, Any]:
         return {"keys": _ranked(planned)}
     if isinstance(planned, Discovering):
         return {"keys": _discovered(planned)}
+    if not planned.query.aggregates:
+        return {"keys": {"listed": True, "mechanism": "none"}}
     if all(isinstance(output, KeyOutput) for output in planned.query.outputs):
         used = {name_of(item.mechanism) for item in planned.allocation.noised}
         return {"keys": {"mechanism": ", ".join(sorted(used)) or "selection by rank"}}

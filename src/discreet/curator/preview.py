@@ -54,7 +54,8 @@ class Preview:
                 lines.append(f"  {column.name}: ± {sizes}")
             else:
                 lines.append(f"  {column.name}: {column.note}")
-        lines.append(f"price: {guarantee_text(self.price)}; such questions left: {self.affordable}")
+        left = "any number" if self.is_free else self.affordable
+        lines.append(f"price: {guarantee_text(self.price)}; such questions left: {left}")
         if self.affordable_by_zcdp is not None:
             lines.append(f"  a budget opened by=ZCDP would allow {self.affordable_by_zcdp} in all")
         return "\n".join(lines)

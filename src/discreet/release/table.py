@@ -145,6 +145,8 @@ def _footer(release: ReleasedTable) -> list[str]:
             f"keys: the first {keys['picks']}, chosen one by one at epsilon "
             f"{at_most(keys['epsilon_of_each'])} each; their counts are not released"
         )
+    if isinstance(keys, dict) and keys.get("listed"):
+        lines.append("keys: as the owner listed them; no data was read and nothing is charged")
     if isinstance(keys, dict) and keys.get("discovered"):
         lines.append(
             f"keys: {release.statement['cells']:,} discovered for {keys['price']}; a key of "

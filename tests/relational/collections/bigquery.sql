@@ -178,7 +178,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=10, delta=.01, privacy_unit_col
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=10, delta=.01, privacy_unit_column=pid) item, COUNT(*) AS n FROM orders TABLESAMPLE SYSTEM (10 PERCENT) GROUP BY item
 
 -- DISTINCT beside the clause
--- refused: unsupported_sql | GoogleSQL refuses it as well
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) DISTINCT COUNT(*) AS n FROM people
 
 -- a mean of a private column that nobody bounded

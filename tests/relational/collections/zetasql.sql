@@ -142,14 +142,12 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*) AS n, region FROM people GROUP BY region
 
 -- keys alone
--- gap: no_aggregate | Keys alone
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) region FROM people GROUP BY region
 
 -- keys alone, nobody listed them
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) town FROM people GROUP BY town
 
 -- two keys alone
--- gap: no_aggregate | Keys alone
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) sex, region FROM people GROUP BY sex, region
 
 -- by a key nobody listed
@@ -475,11 +473,11 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM visits a INNER JOIN visits b ON (a.pid = b.pid AND a.pid = b.pid)
 
 -- a right join with the person on the right
--- gap: unsupported_sql | Brackets around tables and joins
+-- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT b.pid FROM (wards a RIGHT JOIN visits b ON a.ward = b.ward))
 
 -- a right join on the person
--- gap: unsupported_sql | Brackets around tables and joins
+-- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT b.pid FROM (people a RIGHT JOIN visits b ON a.pid = b.pid))
 
 -- a left join with a public table inside
@@ -827,8 +825,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(score) AS n, region, age FROM people GROUP BY region
 
 -- SELECT AS STRUCT
--- wrong: a clause that is dropped silently
--- plain: SELECT 'a struct' AS n
+-- refused: unsupported_sql | no engine here has such values
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) AS STRUCT COUNT(score) AS n FROM people
 
 -- an aggregate of an aggregate

@@ -27,6 +27,7 @@ from discreet.relational.plan.query import (
 )
 from discreet.relational.sql.aggregates import Aggregation
 from discreet.relational.sql.catalog import Catalog
+from discreet.relational.sql.distinct import as_groups, require_distinct
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.features import features_from
 from discreet.relational.sql.from_clause import Sources, require_plain
@@ -127,10 +128,7 @@ class _Translation:
         """The outermost query."""
         _only(select)
         select = written_out(select)
-        if select.args.get("distinct"):
-            raise unsupported(
-                construct="DISTINCT at the top", remedy="Keys are distinct anyway; leave it out."
-            )
+        select = as_groups(select)
         inner = self._with(select, scope)
         below = self._from(select, inner)
         aliases = {
@@ -154,13 +152,14 @@ class _Translation:
             Order(self._ordered(term, outputs, released), -1 if term.args.get("desc") else 1)
             for term in (select.args["order"].expressions if select.args.get("order") else ())
         )
-        if not aggregation.found and isinstance(grouping.keys, KeySet):
+        if not aggregation.found and isinstance(grouping.keys, KeySet) and not grouping.places:
             raise InvalidParameter(
                 code="no_aggregate",
-                expectation="at least one aggregate: rows themselves are never released",
+                expectation="keys or aggregates: rows themselves are never released",
                 remedy="Ask for COUNT(*), SUM(x), AVG(x), MEDIAN(x) or the like.",
             )
         _distinct_names(outputs)
+        require_distinct(select, outputs, len(grouping.expressions))
         return Query(
             rows=below.rows,
             unit=self.catalog.unit,
