@@ -46,7 +46,14 @@ if TYPE_CHECKING:
         sum,
         variance,
     )
-    from discreet.relational.schema.declarations import Category, Dates, Discovered, Number
+    from discreet.relational.schema.declarations import (
+        Boolean,
+        Category,
+        Dates,
+        Discovered,
+        Integer,
+        Number,
+    )
     from discreet.relational.schema.table import public, table
     from discreet.release import Release
 
@@ -56,6 +63,7 @@ __all__ = [
     "ZCDP",
     "ApproxDP",
     "ApproxZCDP",
+    "Boolean",
     "Category",
     "Curator",
     "Dates",
@@ -63,6 +71,7 @@ __all__ = [
     "DuckDB",
     "Edge",
     "GaussianDP",
+    "Integer",
     "Node",
     "Number",
     "PayAgain",
@@ -143,7 +152,14 @@ _NAMES = {
         *("col", "corr", "count", "count_distinct", "expr", "first", "last", "max", "mean"),
         *("median", "min", "quantile", "std", "sum", "variance"),
     ),
-    "discreet.relational.schema.declarations": ("Category", "Dates", "Discovered", "Number"),
+    "discreet.relational.schema.declarations": (
+        "Boolean",
+        "Category",
+        "Dates",
+        "Discovered",
+        "Integer",
+        "Number",
+    ),
     "discreet.relational.schema.table": ("public", "table"),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

@@ -39,6 +39,11 @@ age = { kind = "number", low = 0, high = 120, step = 0.5 }
 ward = { kind = "category", values = ["A", "B"], null = true }
 day = { kind = "dates", first = 2024-01-01, last = 2024-12-31 }
 town = { kind = "discovered", least = 20 }
+children = { kind = "integer", low = 0, high = 9 }
+
+[tables.visits.derived]
+ward = "upper(trim(ward))"
+children = "length(notes)"
 
 [public.wards]
 path = "wards.csv"
@@ -71,6 +76,11 @@ def test_every_part_is_read_and_paths_are_relative_to_the_file() -> None:
         "ward": dp.Category(["A", "B", None]),
         "day": dp.Dates(date(2024, 1, 1), date(2024, 12, 31)),
         "town": dp.Discovered(least=20),
+        "children": dp.Integer(0, 9),
+    }
+    assert visits.derived == {  # type: ignore[union-attr]
+        "ward": "upper(trim(ward))",
+        "children": "length(notes)",
     }
 
 

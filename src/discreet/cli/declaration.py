@@ -7,11 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 
 from discreet.core.errors import DiscreetError, InvalidParameter
-from discreet.relational.schema.declarations import Category, Dates, Declaration, Discovered, Number
+from discreet.relational.schema.declarations import (
+    Boolean,
+    Category,
+    Dates,
+    Declaration,
+    Discovered,
+    Integer,
+    Number,
+)
 from discreet.relational.types.data_type import DataType
 
 FORMS = (
-    "number:LOW:HIGH or number:LOW:HIGH:STEP, category:VALUE,VALUE,..., category+null:VALUE,... "
+    "number:LOW:HIGH or number:LOW:HIGH:STEP, integer:LOW:HIGH, boolean, "
+    "category:VALUE,VALUE,..., category+null:VALUE,... "
     "where missing values are a group of their own, "
     "dates:FIRST:LAST with days such as 2024-01-31, discovered, or skip"
 )
@@ -30,19 +39,9 @@ def declaration(column: str, text: str, kind: DataType | None) -> Declaration | 
     """
     word, _, rest = text.strip().partition(":")
     try:
-        match word.strip().lower():
-            case "skip" | "":
-                return None
-            case "number":
-                return Number(*map(_number, rest.split(":")))
-            case "category":
-                return Category(_values(rest, kind))
-            case "category+null":
-                return Category([*_values(rest, kind), None])
-            case "discovered":
-                return Discovered(int(rest or 1))
-            case "dates" | "date":
-                return Dates(*_days(rest))
+        read = _READ.get(word.strip().lower())
+        if read is not None:
+            return read(rest, kind)
     except DiscreetError as refusal:
         raise type(refusal)(
             code=refusal.code,
@@ -121,3 +120,18 @@ def _days(text: str) -> tuple[date, date]:
     if len(first) > len("2024-01-31"):
         return datetime.fromisoformat(first), datetime.fromisoformat(last)
     return date.fromisoformat(first), date.fromisoformat(last)
+
+
+_READ: dict[str, Callable[[str, DataType | None], Declaration | None]] = {
+    "skip": lambda rest, kind: None,
+    "": lambda rest, kind: None,
+    "number": lambda rest, kind: Number(*map(_number, rest.split(":"))),
+    "integer": lambda rest, kind: Integer(*map(int, rest.split(":"))),
+    "boolean": lambda rest, kind: Boolean(),
+    "category": lambda rest, kind: Category(_values(rest, kind)),
+    "category+null": lambda rest, kind: Category([*_values(rest, kind), None]),
+    "discovered": lambda rest, kind: Discovered(int(rest or 1)),
+    "dates": lambda rest, kind: Dates(*_days(rest)),
+    "date": lambda rest, kind: Dates(*_days(rest)),
+}
+"""What may be declared, by its word."""

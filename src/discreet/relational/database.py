@@ -27,6 +27,7 @@ from discreet.relational.schema.agreement import (
 from discreet.relational.schema.sources import TableSource
 from discreet.relational.schema.table import PublicTable, Table
 from discreet.relational.sql.catalog import CatalogTable
+from discreet.relational.sql.derived import derived_fields
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.expression import Expression, columns
 
@@ -261,7 +262,10 @@ class Database:
             raise identifier_types(column="the person's identifier")
 
     def _private(self, name: str, table: Table, stored: Mapping[str, str]) -> dict[str, Field]:
-        for column in (*table.columns, *(part for key in table.max_rows_per for part in key)):
+        derived = dict.fromkeys(table.derived, "")
+        for column in table.columns:
+            require_column(column, name, {**stored, **derived})
+        for column in (part for key in table.max_rows_per for part in key):
             require_column(column, name, stored)
         unit = add_remove(table.unit)
         if isinstance(unit, Person):
@@ -269,7 +273,7 @@ class Database:
         fields = {}
         for column, kind_name in stored.items():
             kind = self.engine.dialect.kind_of(kind_name)
-            declaration = table.columns.get(column)
+            declaration = None if column in derived else table.columns.get(column)
             if declaration is not None:
                 domain = declared_domain(name, column, kind, declaration)
             elif kind is not None:
@@ -277,7 +281,7 @@ class Database:
             else:
                 continue
             fields[column] = Field(column, kind_name, domain, declaration)
-        return fields
+        return fields | derived_fields(name, table, stored, self.engine.dialect)
 
     def _public(self, name: str, stored: Mapping[str, str]) -> dict[str, Field]:
         """Columns of a public table; their values and bounds are read, since anybody may."""

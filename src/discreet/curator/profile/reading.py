@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.core.unit import Person, add_remove
+from discreet.relational.compile.derived import field_text, with_inputs
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.database import Database
-from discreet.relational.plan.nodes import Field
+from discreet.relational.plan.nodes import DerivedField, Field
 from discreet.relational.schema.table import Table
 from discreet.relational.types.column_domain import ColumnDomain
 
@@ -49,15 +50,19 @@ class Reading:
     @property
     def place(self) -> str:
         """What stands after FROM."""
-        return f"{self.database.engine.place(self.name)} AS t"
+        place = self.database.engine.place(self.name)
+        return with_inputs(place, self.fields.values(), self.dialect)
 
     def raw(self, column: str) -> str:
-        """A column as it is stored."""
+        """A column as it is stored, or derived before it is held to a declaration."""
+        field = self.fields.get(column)
+        if isinstance(field, DerivedField):
+            return field_text(field, ColumnDomain(field.derivation.domain.kind), self.dialect)
         return f"t.{self.dialect.identifier(column)}"
 
     def clean(self, field: Field, domain: ColumnDomain) -> str:
         """A column as a declaration with these facts would have it."""
-        return self.dialect.clean(self.raw(field.name), field.stored, domain)
+        return field_text(field, domain, self.dialect)
 
     def person(self) -> tuple[str, str] | None:
         """The person's identifier in SQL, and where to select it from; None if rows are people."""

@@ -9,8 +9,16 @@ from typing import Any
 
 from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.unit import Person, PrivacyUnit, Replace, Row
-from discreet.curator.project.fields import DAY, LIST, NUMBER, TEXT, TRUTH, WHOLE, Fields
-from discreet.relational.schema.declarations import Category, Dates, Declaration, Discovered, Number
+from discreet.curator.project.fields import DAY, LIST, NUMBER, TABLE, TEXT, TRUTH, WHOLE, Fields
+from discreet.relational.schema.declarations import (
+    Boolean,
+    Category,
+    Dates,
+    Declaration,
+    Discovered,
+    Integer,
+    Number,
+)
 
 
 def unit(table: Fields) -> PrivacyUnit:
@@ -78,6 +86,22 @@ def _number(fields: Fields) -> Declaration:
     return Number(low, high, step=fields.maybe("step", NUMBER))
 
 
+def _integer(fields: Fields) -> Declaration:
+    return Integer(fields.take("low", WHOLE), fields.take("high", WHOLE))
+
+
+def _boolean(_: Fields) -> Declaration:
+    return Boolean()
+
+
+def derived(table: Fields) -> dict[str, str]:
+    """``[tables.NAME.derived]``: expressions in SQL, by the names of the columns they make."""
+    if table.maybe("derived", TABLE) is None:
+        return {}
+    inside = table.part("derived")
+    return {name: inside.take(name, TEXT) for name in inside.values}
+
+
 def _category(fields: Fields) -> Declaration:
     values = fields.take("values", LIST)
     # TOML has no word for NULL, so that a field of its own makes NULL a key.
@@ -94,4 +118,11 @@ def _discovered(fields: Fields) -> Declaration:
 
 
 _CONVERTED: dict[str, type[Guarantee]] = {"zcdp": ZCDP, "approx_zcdp": ApproxZCDP}
-_KINDS = {"number": _number, "category": _category, "dates": _dates, "discovered": _discovered}
+_KINDS = {
+    "number": _number,
+    "integer": _integer,
+    "boolean": _boolean,
+    "category": _category,
+    "dates": _dates,
+    "discovered": _discovered,
+}

@@ -10,7 +10,15 @@ from datetime import date, datetime
 
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.core.unit import Person, Row
-from discreet.relational.schema.declarations import Category, Dates, Declaration, Discovered, Number
+from discreet.relational.schema.declarations import (
+    Boolean,
+    Category,
+    Dates,
+    Declaration,
+    Discovered,
+    Integer,
+    Number,
+)
 
 _TOP = """\
 # What discreet may answer about {source}, whose privacy it protects, and for how much.
@@ -131,6 +139,10 @@ def _declared(declaration: Declaration) -> str:
         case Number(low=low, high=high, step=step):
             spacing = "" if step is None else f", step = {step}"
             return f'{{ kind = "number", low = {low}, high = {high}{spacing} }}'
+        case Integer(low=low, high=high):
+            return f'{{ kind = "integer", low = {low}, high = {high} }}'
+        case Boolean():
+            return '{ kind = "boolean" }'
         case Dates(first=first, last=last):
             return f'{{ kind = "dates", first = {_plain(first)}, last = {_plain(last)} }}'
         case Discovered(least=least):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.unit import PrivacyUnit
-from discreet.curator.project.declarations import columns, unit
+from discreet.curator.project.declarations import columns, derived, unit
 from discreet.curator.project.fields import TABLE, TEXT, WHOLE, Fields
 from discreet.relational.engines.engine import Engine, EngineTable
 from discreet.relational.schema.declarations import Declaration
@@ -63,6 +63,7 @@ class PrivateEntry:
     rows_at_most: int = MOST_ROWS
     snapshot: str | None = None
     max_rows_per: Mapping[str, int] = field(default_factory=dict)
+    derived: Mapping[str, str] = field(default_factory=dict)
 
     def opened(self, engine: Engine) -> Table:
         """The table, where its rows are there."""
@@ -73,6 +74,7 @@ class PrivateEntry:
             rows_at_most=self.rows_at_most,
             snapshot=self.snapshot,
             max_rows_per=self.max_rows_per,
+            derived=self.derived,
         )
 
 
@@ -100,6 +102,7 @@ def tables(
             rows_at_most=fields.maybe("rows_at_most", WHOLE) or MOST_ROWS,
             snapshot=fields.maybe("snapshot", TEXT),
             max_rows_per=_limits(fields),
+            derived=derived(fields),
         )
         fields.finish()
     if not made:

@@ -16,10 +16,12 @@ from dataclasses import dataclass
 from functools import singledispatch
 
 from discreet.relational.bounding.hashing import Identifier, Shuffle
+from discreet.relational.compile.derived import field_text, with_inputs
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.engines.engine import Engine
 from discreet.relational.plan.nodes import (
     Distinct,
+    Field,
     Filtered,
     JoinedPeople,
     Output,
@@ -103,17 +105,19 @@ def step_text(rows: PlanNode, compiler: Compiler, needed: frozenset[str]) -> str
 @step_text.register
 def _scan(rows: Scan, compiler: Compiler, needed: frozenset[str]) -> str:
     name = compiler.dialect.identifier
-    items = []
+    items, used = list[str](), list[Field]()
     for field in rows.fields.values():
         stored = f"t.{name(field.name)}"
         if rows.column(field.name) in needed:
             domain = field.domain if rows.private else _unlisted(field.domain)
-            clean = compiler.dialect.clean(stored, field.stored, domain)
+            clean = field_text(field, domain, compiler.dialect)
+            used.append(field)
             items.append(f"{clean} AS {name(rows.column(field.name))}")
         if rows.stored(field.name) in needed:
             plain = compiler.dialect.identity(stored, field.stored)
             items.append(f"{plain} AS {name(rows.stored(field.name))}")
-    source, conditions = f"{compiler.place(rows.table)} AS t", []
+    source = with_inputs(compiler.place(rows.table), used, compiler.dialect)
+    conditions = []
     if rows.identifier is not None:
         owner = f"t.{name(rows.identifier)}"
         if rows.route is not None:

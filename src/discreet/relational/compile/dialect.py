@@ -65,6 +65,10 @@ class Dialect(ABC):
     def kind_of(self, stored: str) -> DataType | None:
         """The kind of a column stored with this type; None if it cannot be used."""
 
+    def stored(self, kind: DataType) -> str:
+        """How the engine itself calls the type in which a derived value of a kind is stored."""
+        return self.types[kind]
+
     @abstractmethod
     def opened(self, text: str, stored: str) -> str:
         """A stored value as a plain one of its kind: not yet within its universe, zones in UTC."""

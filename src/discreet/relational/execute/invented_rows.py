@@ -48,8 +48,18 @@ def invented(database: Database, rows: int, folder: Path) -> dict[str, Table | P
             else:
                 items = _invented(name, fields, links, rows)
             engine.execute(f"CREATE TABLE {_DIALECT.identifier(name)} AS {items}")
-            made[name] = replace(table, source=DatabaseTable(path, name))
+            made[name] = _placed(table, fields, DatabaseTable(path, name))
     return made
+
+
+def _placed(
+    table: Table | PublicTable, fields: Mapping[str, Field], source: DatabaseTable
+) -> Table | PublicTable:
+    """The same table elsewhere; what its owner derives is invented as if it were stored."""
+    if isinstance(table, PublicTable) or not table.derived:
+        return replace(table, source=source)
+    declared = {name: each.declaration for name, each in fields.items() if each.declaration}
+    return replace(table, source=source, derived={}, columns=declared)
 
 
 def _links(database: Database) -> dict[tuple[str, str], str]:

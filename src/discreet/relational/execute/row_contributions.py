@@ -26,7 +26,7 @@ from discreet.relational.functions.casts import cast
 from discreet.relational.functions.comparison import GREATER, LESS
 from discreet.relational.functions.rounding import FLOOR
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
-from discreet.relational.plan.nodes import Field, PlanNode, Scan, field_of
+from discreet.relational.plan.nodes import DerivedField, Field, PlanNode, Scan, field_of
 from discreet.relational.schema.declarations import Category, Number
 from discreet.relational.types.column_domain import ColumnDomain, limits
 from discreet.relational.types.data_type import DataType
@@ -117,6 +117,7 @@ class RowContributions:
         scan, field = found
         if (
             scan.private
+            and not isinstance(field, DerivedField)
             and isinstance(field.declaration, Category)
             and not _nulls(block)
             and self.compiler.dialect.kind_of(field.stored) is field.domain.kind
@@ -177,6 +178,7 @@ class RowContributions:
             read = argument
             if (
                 found is not None
+                and not isinstance(found[1], DerivedField)
                 and isinstance(found[1].declaration, Number)
                 and dialect.adds(found[1].stored)
             ):

@@ -31,7 +31,14 @@ from discreet.relational.plan import features, public_rows, query
 from discreet.relational.plan import nodes as plan
 from discreet.relational.plan.keyed_universe import Cells
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
-from discreet.relational.schema.declarations import Category, Dates, Discovered, Number
+from discreet.relational.schema.declarations import (
+    Boolean,
+    Category,
+    Dates,
+    Discovered,
+    Integer,
+    Number,
+)
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
 
@@ -53,11 +60,16 @@ FORMS: dict[type, Form] = {
     ColumnDomain: Form("facts/1", "kind low high values declared length"),
     Category: Form("category/1", "values"),
     Number: Form("number/1", "low high step"),
+    Integer: Form("integer/1", "low high"),
+    Boolean: Form("boolean/1"),
     Dates: Form("dates/1", "first last"),
     Discovered: Form("discovered/1", "least"),
     # steps of a plan
     plan.JoinKind: Form("join-kind/1"),
     plan.Field: Form("field/1", "name stored facts:domain declaration"),
+    plan.DerivedField: Form(
+        "derived-field/1", "name stored facts:domain declaration derivation inputs"
+    ),
     plan.Route: Form("route/1", "table key person"),
     plan.Output: Form("output/1", "name facts:domain"),
     plan.Scan: Form("scan/1", "table prefix fields private identifier route identity"),

@@ -45,6 +45,14 @@ class Field:
 
 
 @dataclass(frozen=True)
+class DerivedField(Field):
+    """A column that the owner derives from stored ones: ``derivation`` reads ``inputs`` by name."""
+
+    derivation: Expression
+    inputs: tuple[Field, ...]
+
+
+@dataclass(frozen=True)
 class Route:
     """The way from a table to the person through another table: its key and its person column."""
 

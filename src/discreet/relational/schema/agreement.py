@@ -6,11 +6,19 @@ Source: contract, "Units and neighbours", "Columns".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import datetime
 
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.unit import Person, PrivacyUnit, add_remove
-from discreet.relational.schema.declarations import Category, Dates, Declaration, Discovered, Number
+from discreet.relational.schema.declarations import (
+    Boolean,
+    Category,
+    Dates,
+    Declaration,
+    Discovered,
+    Integer,
+    Number,
+)
 from discreet.relational.schema.table import PublicTable, Table
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
@@ -62,34 +70,40 @@ def declared_domain(
     table: str, column: str, kind: DataType | None, declaration: Declaration
 ) -> ColumnDomain:
     """Facts of a declared column, where the declaration suits how the column is stored."""
-    match declaration:
-        case Category():
-            domain = declaration.domain()
-            if kind is not None and _convertible(kind, domain.kind):
-                return domain
-        case Number():
-            if kind in (DataType.INTEGER, DataType.DOUBLE):
-                return declaration.domain(kind)
-            if kind is DataType.TEXT:
-                return declaration.domain(DataType.DOUBLE)
-        case Discovered():
-            if kind in (DataType.TEXT, DataType.INTEGER, DataType.DATE):
-                return declaration.domain(kind)
-        case Dates():
-            wanted = (
-                DataType.TIMESTAMP if isinstance(declaration.first, datetime) else DataType.DATE
-            )
-            if kind in (DataType.DATE, DataType.TIMESTAMP):
-                return declaration.domain(kind)
-            if kind is DataType.TEXT and isinstance(declaration.first, date):
-                return declaration.domain(wanted)
+    found = None if kind is None else _suiting(kind, declaration)
+    if found is not None:
+        return found
     raise Mismatch(
         code="type_clash",
         expectation=f"a declaration that suits the column {table}.{column}",
         received=(type(declaration).__name__, "unreadable" if kind is None else kind.value),
-        remedy="Number is for numbers, Dates for days and moments, Category for lists of values, "
-        "Discovered for text, whole numbers and days.",
+        remedy="Number and Integer are for numbers, Boolean for truth values, Dates for days and "
+        "moments, Category for lists of values, Discovered for text, whole numbers and days.",
     )
+
+
+def _suiting(kind: DataType, declaration: Declaration) -> ColumnDomain | None:
+    """Facts of a column of a kind; text is read as what is declared, where it can be."""
+    text = kind is DataType.TEXT
+    match declaration:
+        case Category():
+            domain = declaration.domain()
+            return domain if _convertible(kind, domain.kind) else None
+        case Number():
+            wanted = DataType.DOUBLE if text else kind
+            return declaration.domain(wanted) if wanted.is_number else None
+        case Integer():
+            return declaration.domain() if text or kind.is_number else None
+        case Boolean():
+            truths = (DataType.BOOLEAN, DataType.INTEGER)
+            return declaration.domain() if text or kind in truths else None
+        case Discovered():
+            found = kind in (DataType.TEXT, DataType.INTEGER, DataType.DATE)
+            return declaration.domain(kind) if found else None
+        case Dates():
+            moments = isinstance(declaration.first, datetime)
+            wanted = (DataType.TIMESTAMP if moments else DataType.DATE) if text else kind
+            return declaration.domain(wanted) if wanted.is_calendar else None
 
 
 def _convertible(stored: DataType, wanted: DataType) -> bool:

@@ -18,7 +18,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number as RealNumber
 from discreet.core.parameters import count, finite, positive
 from discreet.relational.types.column_domain import ColumnDomain
-from discreet.relational.types.data_type import TEXT_LIMIT, DataType
+from discreet.relational.types.data_type import LARGEST_WHOLE, TEXT_LIMIT, DataType
 
 _BITS = 400
 _MAX_BOUND = 1 << _BITS
@@ -133,6 +133,59 @@ class Number:
 
 
 @dataclass(frozen=True)
+class Integer:
+    """Whole numbers between public bounds, however they are stored: as wholes, reals or text.
+
+    Reals are rounded to the nearest whole number, halves to even; others are clamped to the bounds.
+
+    >>> Integer(0, 3).domain().enumerated()
+    (0, 1, 2, 3)
+    """
+
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that are no whole numbers of 63 bits, or are crossed."""
+        for name in ("low", "high"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or abs(value) > LARGEST_WHOLE:
+                raise InvalidParameter(
+                    code="not_whole",
+                    expectation=f"{name} to be a whole number of at most 63 bits",
+                    received=value,
+                    remedy="Write Integer(0, 120); Number(0, 1.5) is for reals.",
+                )
+        if self.low > self.high:
+            raise InvalidParameter(
+                code="bounds_crossed",
+                expectation="a lower bound not above the upper one",
+                received=(self.low, self.high),
+                remedy="Write Integer(low, high) with public bounds, not read from the data.",
+            )
+
+    def domain(self) -> ColumnDomain:
+        """As a column of whole numbers."""
+        return ColumnDomain(DataType.INTEGER, self.low, self.high, declared=True)
+
+
+@dataclass(frozen=True)
+class Boolean:
+    """Truth values, however they are stored: as such, as 0 and 1, or as text.
+
+    Text is read as CAST reads it, ``true`` or ``false`` in any case and some shorter words; what is
+    none of them counts as NULL.
+
+    >>> Boolean().domain().values
+    (False, True)
+    """
+
+    def domain(self) -> ColumnDomain:
+        """Two values, false first."""
+        return ColumnDomain(DataType.BOOLEAN, declared=True)
+
+
+@dataclass(frozen=True)
 class Dates:
     """Days (or moments) from ``first`` to ``last``; others count as NULL."""
 
@@ -190,7 +243,7 @@ class Discovered:
         return ColumnDomain(kind, declared=True)
 
 
-Declaration: TypeAlias = Category | Number | Dates | Discovered
+Declaration: TypeAlias = Category | Number | Integer | Boolean | Dates | Discovered
 
 
 def _unequal(value: object) -> bool:

@@ -14,7 +14,15 @@ from typing import Any
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
 from discreet.core.unit import Person, PrivacyUnit, Row, add_remove
-from discreet.relational.schema.declarations import Category, Dates, Declaration, Discovered, Number
+from discreet.relational.schema.declarations import (
+    Boolean,
+    Category,
+    Dates,
+    Declaration,
+    Discovered,
+    Integer,
+    Number,
+)
 from discreet.relational.schema.sources import TableSource, require_types, source_of
 
 MOST_ROWS = 1 << 40
@@ -31,6 +39,7 @@ class Table:
     rows_at_most: int = MOST_ROWS
     snapshot: str | None = field(default=None)
     max_rows_per: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    derived: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse columns whose type would have to be read off private values."""
@@ -53,6 +62,7 @@ def table(
     rows_at_most: int = MOST_ROWS,
     snapshot: str | None = None,
     max_rows_per: Mapping[str, int] | Mapping[Any, int] | None = None,
+    derived: Mapping[str, str] | None = None,
 ) -> Table:
     """Declare a private table.
 
@@ -63,7 +73,9 @@ def table(
     version of the data: with it, identical questions are recognised after a restart even for
     tables in memory. ``max_rows_per`` says, for columns by which this table may be joined with
     other private rows, how many rows share a value: ``{"city": 3}``. More rows than that are cut,
-    never counted, so the noise of a join follows from it.
+    never counted, so the noise of a join follows from it. ``derived`` makes columns of stored
+    ones, in SQL: ``{"region": "upper(trim(region))"}``; what is declared under such a name, bounds
+    or a list, holds for what was derived.
     """
     return Table(
         source_of(source, table),
@@ -72,6 +84,7 @@ def table(
         count("rows_at_most", rows_at_most),
         snapshot,
         _limits(max_rows_per or {}),
+        _derived(derived or {}, unit),
     )
 
 
@@ -95,15 +108,37 @@ def _unit(unit: PrivacyUnit) -> PrivacyUnit:
 def _declared(columns: Mapping[str, Declaration]) -> Mapping[str, Declaration]:
     for name, declaration in columns.items():
         if not isinstance(name, str) or not isinstance(
-            declaration, Category | Number | Dates | Discovered
+            declaration, Category | Number | Integer | Boolean | Dates | Discovered
         ):
             raise InvalidParameter(
                 code="not_a_declaration",
-                expectation="Category, Number, Dates or Discovered for every declared column",
+                expectation="Category, Number, Integer, Boolean, Dates or Discovered for every "
+                "declared column",
                 received=(name, type(declaration).__name__),
                 remedy='Write columns={"age": dp.Number(0, 120)}.',
             )
     return dict(columns)
+
+
+def _derived(derived: Mapping[str, str], unit: PrivacyUnit) -> dict[str, str]:
+    """Refuse what is no text, and a name that says whose row it is."""
+    person = add_remove(unit)
+    for name, text in derived.items():
+        if not isinstance(name, str) or not name or not isinstance(text, str) or not text.strip():
+            raise InvalidParameter(
+                code="not_an_expression",
+                expectation="an expression in SQL for every derived column",
+                received=(name, type(text).__name__),
+                remedy='Write derived={"region": "upper(trim(region))"}.',
+            )
+        if isinstance(person, Person) and name == person.id:
+            raise InvalidParameter(
+                code="derived_identifier",
+                expectation="people told apart by a stored column",
+                received=name,
+                remedy="Give the derived column another name: two people must not become one.",
+            )
+    return dict(derived)
 
 
 def _limits(limits: Mapping[Any, int]) -> dict[tuple[str, ...], int]:

@@ -27,8 +27,8 @@ from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.parsed import number
 from discreet.relational.sql.relation import SQLRelation, unsupported
-from discreet.relational.sql.undeclared import not_a_number, require_declared
-from discreet.relational.types.column_domain import ColumnDomain, require_bounds
+from discreet.relational.sql.undeclared import not_a_number, require_bounded, require_declared
+from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
 
@@ -114,8 +114,7 @@ class _Reading:
         if value.domain.kind not in (DataType.INTEGER, DataType.DOUBLE):
             raise not_a_number(value, title, self.below.rows)
         name = node.sql()
-        require_declared(value, name, self.below.rows)
-        require_bounds(value.domain, name)
+        require_bounded(value, name, self.below.rows)
         return where(value, self.condition)
 
     def candidates(self, node: exp.Expression) -> Ranks:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from discreet.core.errors import InvalidParameter
 from discreet.relational.plan.nodes import PlanNode, field_of
 from discreet.relational.schema.declarations import Category
+from discreet.relational.types.column_domain import require_bounds
 from discreet.relational.types.expression import Column, Expression, columns
 
 
@@ -26,6 +27,19 @@ def require_declared(value: Expression, name: str, rows: PlanNode) -> None:
         received=name,
         remedy=f'Declare it: columns={{"{inside}": dp.Number(low, high)}} or dp.Category([...]).',
     )
+
+
+def require_bounded(value: Expression, name: str, rows: PlanNode) -> None:
+    """Refuse an aggregate of what has no public bounds.
+
+    They follow from declarations, or from an expression that bounds whatever is inside of it:
+    ``least(greatest(x, 0), 9)``, ``CASE WHEN note = 'ok' THEN 1 ELSE 0 END``. The statement clamps
+    to them in either case.
+    """
+    if value.domain.bounded and not isinstance(value, Column):
+        return
+    require_declared(value, name, rows)
+    require_bounds(value.domain, name)
 
 
 def not_a_number(value: Expression, outer: str, rows: PlanNode) -> InvalidParameter:

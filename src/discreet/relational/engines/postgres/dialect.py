@@ -42,6 +42,14 @@ _KINDS: Mapping[str, DataType] = {
     "date": DataType.DATE,
     **dict.fromkeys(("timestamp", "timestamptz"), DataType.TIMESTAMP),
 }
+_STORED: Mapping[DataType, str] = {
+    DataType.INTEGER: "int8",
+    DataType.DOUBLE: "float8",
+    DataType.TEXT: "text",
+    DataType.BOOLEAN: "bool",
+    DataType.DATE: "date",
+    DataType.TIMESTAMP: "timestamp",
+}
 _COMPARED = frozenset({"int2", "int4", "int8", "float8", "text", "varchar", "bool", "date"})
 _TEXTS = ("text", "varchar", "bpchar", "enum")
 _LAST_CASED = 0x1F000
@@ -182,6 +190,10 @@ class PostgresDialect(Dialect):
         <DataType.DOUBLE: 'real number'>
         """
         return _KINDS.get(stored.partition("(")[0])
+
+    def stored(self, kind: DataType) -> str:
+        """By the names of its catalogue."""
+        return _STORED[kind]
 
     def real(self, value: float) -> str:
         """Read from its digits."""
