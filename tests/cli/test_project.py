@@ -197,7 +197,7 @@ def test_the_project_file_of_the_page_is_understood(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
     whole, server = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     (tmp_path / "policy.toml").write_text(
-        "[most]\nepsilon = 1\n[tables.visits]\nfilter = []\ngroup = []\naggregate = []\n",
+        "[max_spend]\nepsilon = 1\n[tables.visits]\nfilter = []\ngroup = []\naggregate = []\n",
         encoding="utf-8",
     )
     assert len(read(whole, tmp_path).tables) == 2
@@ -242,7 +242,7 @@ def test_a_look_begins_no_ledger_and_can_release_nothing(tmp_path: Path) -> None
 def test_a_policy_named_in_the_file_holds(tmp_path: Path) -> None:
     write_visits(tmp_path)
     (tmp_path / "policy.toml").write_text(
-        'purposes = ["planning"]\n[most]\nepsilon = 0.5\n'
+        'purposes = ["planning"]\n[max_spend]\nepsilon = 0.5\n'
         '[tables.visits]\nfilter = ["age"]\ngroup = ["ward"]\naggregate = ["age"]\n',
         encoding="utf-8",
     )

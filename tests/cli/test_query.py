@@ -267,7 +267,7 @@ def test_a_pure_budget_says_that_it_spends_no_delta(project: Path) -> None:
 
 def test_a_first_question_that_the_policy_refuses_begins_no_ledger(project: Path) -> None:
     (project / "policy.toml").write_text(
-        'analysts = ["ann"]\n[most]\nepsilon = 1\n[tables.visits]\n'
+        'analysts = ["ann"]\n[max_spend]\nepsilon = 1\n[tables.visits]\n'
         'filter = []\ngroup = ["ward"]\naggregate = []\n',
         encoding="utf-8",
     )

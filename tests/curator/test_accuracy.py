@@ -138,7 +138,7 @@ def test_a_limit_beside_a_spend_is_refused() -> None:
 
 def test_the_cap_of_a_policy_holds_for_the_price_of_an_accuracy() -> None:
     tables: Any = {"visits": {"filter": [], "group": [], "aggregate": []}}
-    policy = dp.Policy.of({"most": {"epsilon": 0.5}, "tables": tables})
+    policy = dp.Policy.of({"max_spend": {"epsilon": 0.5}, "tables": tables})
     source = curator(policy=policy)
     large = dp.PureDP(epsilon=20)
     assert code_of(lambda: source.sql(COUNT, accuracy=dp.Within(3), at_most=large)) == (

@@ -27,8 +27,8 @@ from discreet.relational.database import Database
 
 FIFTY = dp.PureDP(epsilon=50)
 OPEN: dict[str, Any] = {
-    "most": {"epsilon": 60},
-    "least": {"epsilon": 1},
+    "max_spend": {"epsilon": 60},
+    "min_spend": {"epsilon": 1},
     "tables": {"visits": {"filter": ["age"], "group": ["ward", "age"], "aggregate": ["age"]}},
     "purposes": ["planning"],
     "analysts": ["ann"],
@@ -189,7 +189,7 @@ def test_a_policy_holds_where_nothing_is_paid(door: str) -> None:
         ({"tables": NO_AGE}, "policy_column"),
         ({"analysts": ["bob"]}, "policy_asker"),
         ({"purposes": ["research"]}, "policy_purpose"),
-        ({"most": {"epsilon": 10}}, "answered"),
+        ({"max_spend": {"epsilon": 10}}, "answered"),
         ({}, "answered"),
     ],
 )

@@ -26,7 +26,7 @@ JOINED = (
     "SELECT w.site, COUNT(*) AS n FROM visits v JOIN wards w ON v.ward = w.ward GROUP BY w.site"
 )
 POLICY: Any = {
-    "most": {"epsilon": 2},
+    "max_spend": {"epsilon": 2},
     "tables": {"visits": {"filter": [], "group": [], "aggregate": []}},
 }
 

@@ -35,8 +35,8 @@ TALKING = partial(dp.queries.private_gap_weights, about=600, updates=3)
 MATRIX = dp.queries.MatrixMechanism
 NAMED: dict[str, Any] = {"spend": SPEND, "analyst": "ann", "purpose": "planning"}
 POLICY: dict[str, Any] = {
-    "most": {"epsilon": 60},
-    "least": {"epsilon": 1},
+    "max_spend": {"epsilon": 60},
+    "min_spend": {"epsilon": 1},
     "tables": {"visits": {"filter": ["age"], "group": ["ward", "age"], "aggregate": ["age"]}},
     "purposes": ["planning"],
     "analysts": ["ann"],
@@ -214,9 +214,9 @@ def test_who_and_why_are_text(verb: str, policy: Any, given: dict[str, Any]) -> 
         ({"analysts": ["bob"]}, {}, "policy_asker"),
         ({"purposes": ["research"]}, {}, "policy_purpose"),
         ({}, {"purpose": None}, "policy_purpose"),
-        ({"most": {"epsilon": 10}}, {}, "policy_spend"),
-        ({"least": {"epsilon": 55}}, {}, "policy_spend"),
-        ({"most": {"rho": 10}, "least": {}}, {}, "policy_spend"),
+        ({"max_spend": {"epsilon": 10}}, {}, "policy_spend"),
+        ({"min_spend": {"epsilon": 55}}, {}, "policy_spend"),
+        ({"max_spend": {"rho": 10}, "min_spend": {}}, {}, "policy_spend"),
         ({"tables": {"visits": {"filter": [], "group": [], "aggregate": []}}}, {}, "policy_column"),
         ({"tables": {"other": POLICY["tables"]["visits"]}}, {}, "policy_table"),
     ],

@@ -83,7 +83,7 @@ def test_a_text_alone_is_no_list_of_values() -> None:
 
 def test_a_policy_says_which_field_is_missing() -> None:
     tables: dict[str, dict[str, list[str]]] = {"survey": {"filter": [], "aggregate": []}}
-    told = refusal(lambda: dp.Policy(most={"epsilon": 1}, tables=tables))
+    told = refusal(lambda: dp.Policy(max_spend={"epsilon": 1}, tables=tables))
     assert (told.code, told.expectation) == (
         "policy_field",
         "tables.survey to have the field group",

@@ -494,7 +494,7 @@ def test_several_rows_of_a_person_are_refused_where_people_are_exchanged() -> No
 
 def test_a_policy_sees_the_columns() -> None:
     uses = {"filter": [], "group": ["ward"], "aggregate": []}
-    source = private(policy=dp.Policy(tables={"people": uses}, most={"epsilon": 1}))
+    source = private(policy=dp.Policy(tables={"people": uses}, max_spend={"epsilon": 1}))
     with pytest.raises(DiscreetError, match="policy_column"):
         opened(source)
 

@@ -333,7 +333,7 @@ def test_where_rows_are_exchanged_their_number_is_public() -> None:
 
 def test_a_policy_sees_the_columns_of_the_universe() -> None:
     allowed_uses = {"filter": [], "group": ["ward"], "aggregate": []}
-    policy = dp.Policy(tables={"visits": allowed_uses}, most={"epsilon": 0.5})
+    policy = dp.Policy(tables={"visits": allowed_uses}, max_spend={"epsilon": 0.5})
     curator = private(policy=policy)
     with pytest.raises(DiscreetError, match="policy_column"):
         curator.synopsis(wards(curator), mechanism=FEW, spend=HALF)

@@ -97,7 +97,7 @@ def test_a_mechanism_of_ones_own_is_refused_under_a_policy(tmp_path: Path) -> No
     # Nobody can say what it reads.
     file = tmp_path / "policy.toml"
     file.write_text(
-        "[most]\nepsilon = 1\n[tables.visits]\nfilter = []\n"
+        "[max_spend]\nepsilon = 1\n[tables.visits]\nfilter = []\n"
         'group = ["ward", "age"]\naggregate = []\n'
     )
     curator = private(policy=dp.Policy.read(file))

@@ -52,7 +52,7 @@ PAIR = dp.ApproxDP(epsilon=2, delta=1e-4)
 BUDGET = dp.ApproxDP(epsilon=900, delta=1e-2)
 AMENDED = dp.ApproxDP(epsilon=1000, delta=2e-2)
 POLICY = dp.Policy(
-    most={"epsilon": 100, "delta": 1e-3},
+    max_spend={"epsilon": 100, "delta": 1e-3},
     tables={
         "visits": {
             "filter": ["ward", "age", "cost", "day", "urgent", "site"],

@@ -21,10 +21,10 @@ TEXT = """
 purposes = ["planning", "research"]
 joins = [["visits", "wards"]]
 
-[least]
+[min_spend]
 epsilon = 0.1
 
-[most]
+[max_spend]
 epsilon = 0.5
 delta = 1e-7
 
@@ -34,8 +34,8 @@ group = ["ward"]
 aggregate = ["age"]
 """
 POLICY: dict[str, Any] = {
-    "most": {"epsilon": 0.5, "delta": 1e-7},
-    "least": {"epsilon": 0.1},
+    "max_spend": {"epsilon": 0.5, "delta": 1e-7},
+    "min_spend": {"epsilon": 0.1},
     "tables": {
         "visits": {
             "filter": ["ward", "age", "day", "patient_id"],
@@ -292,7 +292,23 @@ class TestReading:
         assert read == dp.Policy.of(POLICY)
         assert read.digest == dp.Policy.of(json.loads(json.dumps(read.to_dict()))).digest
 
-    @pytest.mark.parametrize("content", ["most = {", "\x00", None])
+    def test_files_of_earlier_versions_are_read_and_known_by_the_same_digest(
+        self, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "policy.toml"
+        path.write_text(TEXT.replace("max_spend", "most").replace("min_spend", "least"))
+        read = dp.Policy.read(path)
+        assert read == dp.Policy.of(POLICY)
+        tables = {"visits": {"filter": [], "group": [], "aggregate": []}}
+        written = {"max_spend": {"epsilon": 0.5}, "min_spend": {"epsilon": 0.1}, "tables": tables}
+        assert dp.Policy.of(written).digest == (
+            "9198912f07d4fe277996cd01828f5d34bfa7fbd278c321c9251da4ecfd510953"
+        )
+        for twice in ("most", "least"):
+            with pytest.raises(InvalidParameter, match=f"{twice}, its earlier name"):
+                dp.Policy.of({**POLICY, twice: {"epsilon": 1}})
+
+    @pytest.mark.parametrize("content", ["max_spend = {", "\x00", None])
     def test_a_file_that_cannot_be_read_is_refused(
         self, tmp_path: Path, content: str | None
     ) -> None:
@@ -305,13 +321,13 @@ class TestReading:
         ("change", "name"),
         [
             ({"tables": None}, "tables"),
-            ({"most": None}, "most"),
-            ({"most": {}}, "most"),
-            ({"most": {"eps": 1}}, "eps"),
-            ({"most": {"epsilon": -1}}, "most.epsilon"),
-            ({"most": {"epsilon": True}}, "most.epsilon"),
-            ({"most": {"epsilon": "1"}}, "most.epsilon"),
-            ({"least": {"epsilon": 2}}, "least.epsilon"),
+            ({"max_spend": None}, "max_spend"),
+            ({"max_spend": {}}, "max_spend"),
+            ({"max_spend": {"eps": 1}}, "eps"),
+            ({"max_spend": {"epsilon": -1}}, "max_spend.epsilon"),
+            ({"max_spend": {"epsilon": True}}, "max_spend.epsilon"),
+            ({"max_spend": {"epsilon": "1"}}, "max_spend.epsilon"),
+            ({"min_spend": {"epsilon": 2}}, "min_spend.epsilon"),
             ({"purpose": ["x"]}, "purpose"),
             ({"purposes": "x"}, "purposes"),
             ({"purposes": [3]}, "purposes"),

@@ -86,7 +86,7 @@ def test_a_table_that_cannot_be_divided_here_costs_nothing() -> None:
 def test_a_policy_sees_columns_behind_distinct(text: str) -> None:
     every = ["ward"]
     tables = {"visits": {"filter": every, "group": every, "aggregate": every}}
-    policy = dp.Policy(most={"epsilon": 2}, tables=tables)
+    policy = dp.Policy(max_spend={"epsilon": 2}, tables=tables)
     curator = held(dp.Row(), policy=policy)
     assert code_of(lambda: curator.sql(text, spend=ONE)) == "policy_column"
 

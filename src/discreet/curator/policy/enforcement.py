@@ -137,11 +137,11 @@ def _require_listed(what: str, value: object, listed: object, *, code: str) -> N
 
 def _require_spend(policy: Policy, spend: Guarantee) -> None:
     for name, value in _numbers(spend).items():
-        most, least = policy.most.get(name), policy.least.get(name)
+        most, least = policy.max_spend.get(name), policy.min_spend.get(name)
         if most is None:
             raise _refused(
                 code="policy_spend",
-                rule=f"a spend in {sorted(policy.most)} only",
+                rule=f"a spend in {sorted(policy.max_spend)} only",
                 received=guarantee_text(spend),
                 remedy="Spend in another privacy definition.",
             )

@@ -21,10 +21,12 @@ from discreet.core.errors import InvalidParameter
 from discreet.curator.policy.column_lineage import Use
 
 NUMBERS = ("epsilon", "delta", "rho")
-_FIELDS = ("least", "most", "tables", "joins", "purposes", "analysts")
-_NEEDED = ("most", "tables")
-_WRITTEN = {"analysts": "askers"}
+_FIELDS = ("min_spend", "max_spend", "tables", "joins", "purposes", "analysts")
+_NEEDED = ("max_spend", "tables")
+_WRITTEN = {"analysts": "askers", "min_spend": "least", "max_spend": "most"}
 """Fields under another name in the text of which ledgers keep the digest, for ever."""
+_EARLIER = {"least": "min_spend", "most": "max_spend"}
+"""Names that files of earlier versions have for fields; they are still read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,32 +34,32 @@ class Policy:
     """What may be asked.
 
     Args:
-        most: The most that one question may spend: ``{"epsilon": 0.5, "delta": 1e-7}``. A spend
-            with a number that is not named here is refused.
+        max_spend: The most that one question may spend: ``{"epsilon": 0.5, "delta": 1e-7}``. A
+            spend with a number that is not named here is refused.
         tables: For each private table that may be read, its columns by use:
             ``{"visits": {"filter": [...], "group": [...], "aggregate": [...]}}``.
-        least: The least, below which an answer would be noise only.
+        min_spend: The least, below which an answer would be noise only.
         joins: Pairs of tables that may meet in one question; none by default.
         purposes: If given, every question states one of them.
         analysts: If given, nobody else may ask.
     """
 
-    most: Mapping[str, float]
+    max_spend: Mapping[str, float]
     tables: Mapping[str, Mapping[str, Iterable[str]]]
-    least: Mapping[str, float] = field(default_factory=dict)
+    min_spend: Mapping[str, float] = field(default_factory=dict)
     joins: Iterable[Iterable[str]] = ()
     purposes: Iterable[str] | None = None
     analysts: Iterable[str] | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is missing, unknown or not of its kind, by name; keep plain copies."""
-        for name in ("most", "least"):
+        for name in ("max_spend", "min_spend"):
             object.__setattr__(self, name, _bounds(name, getattr(self, name)))
-        if not self.most:
-            raise _field(name="most", wanted="at least one of epsilon, delta and rho")
-        for name, low in self.least.items():
-            if low > self.most.get(name, low):
-                raise _field(name=f"least.{name}", wanted="no more than the most")
+        if not self.max_spend:
+            raise _field(name="max_spend", wanted="at least one of epsilon, delta and rho")
+        for name, low in self.min_spend.items():
+            if low > self.max_spend.get(name, low):
+                raise _field(name=f"min_spend.{name}", wanted="no more than max_spend")
         object.__setattr__(self, "tables", _tables(self.tables))
         object.__setattr__(self, "joins", _joins(self.joins))
         for name in ("purposes", "analysts"):
@@ -83,6 +85,8 @@ class Policy:
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Policy:
         """The policy that plain content states; unknown and missing fields are refused by name."""
+        if isinstance(content, Mapping):
+            content = _as_named_now(content)
         _require(content, allowed=_FIELDS, needed=_NEEDED, where="the policy")
         return cls(**content)
 
@@ -93,8 +97,8 @@ class Policy:
             for table, columns in self.tables.items()
         }
         return {
-            "least": dict(self.least),
-            "most": dict(self.most),
+            "min_spend": dict(self.min_spend),
+            "max_spend": dict(self.max_spend),
             "tables": tables,
             "joins": [sorted(pair) for pair in self.joins],
             "purposes": None if self.purposes is None else list(self.purposes),
@@ -107,6 +111,14 @@ class Policy:
         written = {_WRITTEN.get(name, name): value for name, value in self.to_dict().items()}
         text = json.dumps(written, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _as_named_now(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Content with the names that fields have now; refused where one stands there twice."""
+    for name, now in _EARLIER.items():
+        if name in content and now in content:
+            raise _field(name=now, wanted=f"one of {now} and {name}, its earlier name")
+    return {_EARLIER.get(name, name): value for name, value in content.items()}
 
 
 def _require(
