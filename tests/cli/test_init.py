@@ -44,6 +44,18 @@ def test_a_file_of_answers_serves_as_well_and_options_go_before_it(folder: Path)
     assert read() == told
 
 
+def test_a_ledger_that_is_there_is_gone_on_with_on_its_own_terms_only(project: Path) -> None:
+    assert run('query "SELECT COUNT(*) AS n FROM visits" --epsilon 0.5').code == 0
+    told = (project / "discreet.toml").read_text(encoding="utf-8")
+    assert run(f"{INIT} --force").code == 0  # the same terms
+    other = run(f"{INIT} --force --max-rows 9")
+    assert (other.code, "ledger_in_the_way" in other.error) == (2, True)
+    richer = run(f"{INIT} --force --epsilon 9")
+    assert (richer.code, "ledger_in_the_way" in richer.error) == (2, True)
+    assert (project / "discreet.toml").read_text(encoding="utf-8") == told
+    assert run(f"{INIT} --force --epsilon 9 --ledger second.ledger").code == 0
+
+
 def test_the_file_says_what_was_declared(project: Path) -> None:
     entry = read().tables["visits"]
     assert entry.unit == dp.Person("patient", max_rows=3)  # type: ignore[union-attr]

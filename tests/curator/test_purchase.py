@@ -207,6 +207,13 @@ def test_who_and_why_are_text(verb: str, policy: Any, given: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("given", [{"analyst": ""}, {"analyst": " \n"}, {"purpose": ""}], ids=str)
+def test_who_and_why_are_named(verb: str, given: dict[str, Any]) -> None:
+    source = curator()
+    assert refused(source, lambda: VERBS[verb](source, **(NAMED | given))) == "name_empty"
+
+
+@pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("inside", ["curator", "child"])
 @pytest.mark.parametrize(
     ("narrowed", "given", "code"),

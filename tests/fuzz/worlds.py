@@ -209,10 +209,10 @@ def _scope(stand: Stand, draw: random.Random) -> Scope:
     if table not in stand.setting.private:
         return Scope()
     line = line_of(table, by, stand.database)
-    keeping: Assignment = EveryPart()
+    assignment: Assignment = EveryPart()
     if isinstance(_plain(stand.setting.unit), dp.Person):
-        keeping = draw.choice((SomeParts(1, 7), SomeParts(2, 7), FirstParts(1)))
-    division = Division(line.scan.table, line.scan.prefix, line.part, line.values, keeping)
+        assignment = draw.choice((SomeParts(1, 7), SomeParts(2, 7), FirstParts(1)))
+    division = Division(line.scan.table, line.scan.prefix, line.part, line.values, assignment)
     return Scope().part(division, draw.choice(line.values))
 
 

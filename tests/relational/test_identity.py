@@ -73,8 +73,8 @@ def questions() -> list[Query]:
     while not isinstance(scan, plan.Scan):
         (scan,) = scan.inputs
     ward = Column(scan.column("ward"), scan.fields["ward"].domain)
-    for keeping in (SomeParts(2, 77), FirstParts(2), EveryPart()):
-        division = Division("visits", scan.prefix, ward, ("A", "B", "C"), keeping)
+    for assignment in (SomeParts(2, 77), FirstParts(2), EveryPart()):
+        division = Division("visits", scan.prefix, ward, ("A", "B", "C"), assignment)
         found.append(Scope().part(division, "A").query(ASKED[0], made.context.database))
     return [*found, _routed(), *(made.context.query(text) for text in SINCE)]
 

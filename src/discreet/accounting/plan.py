@@ -19,12 +19,12 @@ from discreet.core.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureD
 from discreet.core.parameters import Number, exact, positive, rounded_down, rounded_up
 from discreet.core.search import doubled, least
 
-Notion = TypeVar("Notion", bound=Guarantee)
+Definition = TypeVar("Definition", bound=Guarantee)
 
 _LARGEST = 2.0**40
 
 
-def plan(total: Notion, parts: Mapping[str, Number]) -> dict[str, Notion]:
+def plan(total: Definition, parts: Mapping[str, Number]) -> dict[str, Definition]:
     """Split ``total`` in proportion to the weights of ``parts``.
 
     Guarantee: the parts, in the same privacy definition, add up to ``total`` at most, exactly;
@@ -117,7 +117,7 @@ def _most(total: Guarantee) -> float:
     return _LARGEST
 
 
-def _share(total: Notion, share: Fraction, rounded: Callable[[Fraction], float]) -> Notion:
+def _share(total: Definition, share: Fraction, rounded: Callable[[Fraction], float]) -> Definition:
     match total:
         case ApproxDP():
             epsilon, delta = exact(total.epsilon) * share, exact(total.delta) * share

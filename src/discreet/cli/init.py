@@ -12,6 +12,7 @@ from discreet.cli import display
 from discreet.cli.options import ProjectFile
 
 if TYPE_CHECKING:
+    from discreet.curator.project import Project
     from discreet.curator.project.draft import Draft
 
 _SCRIPTED = "Then nothing is asked."
@@ -122,6 +123,7 @@ def init(
         text = written(draft)
         made = Project.parse(text, project.absolute().parent)
         made.database().close()  # the declarations suit the columns, or nothing is written
+        require_ledger(made)
         save(project, text)
         display.next_steps(project, example(draft), declared=bool(draft.columns))
 
@@ -156,6 +158,24 @@ def require_new(project: Path, *, force: bool) -> None:
             received=str(project),
             remedy="Edit it, name another with --project, or write over it with --force.",
         )
+
+
+def require_ledger(made: Project) -> None:
+    """Refuse a ledger that is there already, unless it was started on the terms of the file."""
+    if not made.ledger.started():
+        return
+    from discreet.core.errors import DiscreetError, InvalidParameter
+
+    try:
+        made.open_ledger().close()
+    except DiscreetError as refusal:
+        raise InvalidParameter(
+            code="ledger_in_the_way",
+            expectation="a ledger that is not there yet, or one that was started on these terms",
+            received=f"one that is refused with {refusal.code}",
+            remedy="Name a new one with --ledger, or state the unit and the budget that the ledger "
+            "was started with.",
+        ) from None
 
 
 def relative(data: Path, folder: Path) -> str:

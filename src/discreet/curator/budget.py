@@ -205,7 +205,7 @@ class PrivacyBudget:
     def price_of(self, below: PrivacyBudget) -> Amounts:
         """The charge here for everything that may ever be released from a budget below.
 
-        A session that keeps its budget against every questioner is one interactive mechanism. So
+        A session that keeps its budget against every adversary is one interactive mechanism. So
         it enters the sum at a price for the whole of it: in its own currency, or where its
         definition converts. An (epsilon, delta) budget that adds up pairs has no price in rho, and
         is refused there. Proof: ``proofs/sharing.md`` and ``proofs/filters.md``. Source:

@@ -121,8 +121,8 @@ def _usual(query: Query) -> Guarantee:
 def _salts(rows: PlanNode) -> set[int]:
     """Salts of partitions: whoever knew one could tell which of a person's parts are kept."""
     below = {salt for item in rows.inputs for salt in _salts(item)}
-    if isinstance(rows, PartitionFilter) and isinstance(rows.keeping, SomeParts):
-        below.add(rows.keeping.salt)
+    if isinstance(rows, PartitionFilter) and isinstance(rows.assignment, SomeParts):
+        below.add(rows.assignment.salt)
     return below
 
 

@@ -35,7 +35,7 @@ from discreet.core.written import written
 from discreet.curator.context import Charges, Context
 from discreet.curator.paid_before import PaidBefore, require_paid_before
 from discreet.curator.stored_answer import Known, Stored
-from discreet.ledger.plain_json import require_text
+from discreet.ledger.plain_json import require_name
 from discreet.ledger.session_log import SessionLog
 from discreet.noise.randomness import random_id
 from discreet.relational.plan.query import Query
@@ -190,9 +190,9 @@ def reserve(
 def _admitted(context: Context, purchase: Purchase[Product]) -> dict[str, object]:
     """Check and admit; what the ledger is to keep of the policy."""
     context.require_open()
-    require_text("analyst", purchase.analyst)
+    require_name("analyst", purchase.analyst)
     if purchase.purpose is not None:
-        require_text("purpose", purchase.purpose)
+        require_name("purpose", purchase.purpose)
     if purchase.paid_before is not None:
         require_paid_before(purchase.paid_before)
     context.budget.check(purchase.spend)

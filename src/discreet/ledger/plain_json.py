@@ -36,6 +36,19 @@ def object_text(name: str, value: Mapping[str, object]) -> str:
     )
 
 
+def require_name(name: str, value: object) -> str:
+    """Return ``value`` if it is text that names something."""
+    text = require_text(name, value)
+    if not text.strip():
+        raise InvalidParameter(
+            code="name_empty",
+            expectation=f"{name} to be a name",
+            received=text,
+            remedy=f"Write {name} with at least one letter, or leave it out.",
+        )
+    return text
+
+
 def require_text(name: str, value: object) -> str:
     """Return ``value`` if it is text."""
     if not isinstance(value, str):

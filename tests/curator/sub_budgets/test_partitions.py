@@ -278,9 +278,9 @@ class TestReopening:
         for _ in range(2):
             with self.held(place) as whole:
                 parts = whole.partition("visits", **self.made())
-                keeping = parts._division.keeping
-                assert isinstance(keeping, SomeParts)
-                salts.append(keeping.salt)
+                assignment = parts._division.assignment
+                assert isinstance(assignment, SomeParts)
+                salts.append(assignment.salt)
                 parts["A"].sql(COUNT, spend=HALF, analyst=str(len(salts)))
                 assert used(parts["A"]) == 0.5 * len(salts)
                 assert used(whole) == 1
@@ -401,8 +401,8 @@ def _fresh_salts(patched: pytest.MonkeyPatch) -> None:
 
     def kept(self: Any, scan: Any, below: Any, value: object) -> PartitionFilter:
         made["number"] += 1
-        keeping = replace(self.keeping, salt=made["number"] % 16)
-        return replace(real(self, scan, below, value), keeping=keeping)
+        assignment = replace(self.assignment, salt=made["number"] % 16)
+        return replace(real(self, scan, below, value), assignment=assignment)
 
     patched.setattr(parts_module.Division, "kept", kept)
 

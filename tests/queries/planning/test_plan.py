@@ -61,6 +61,7 @@ def test_ranking_is_by_error_and_everything_is_explained() -> None:
     computed = [r.predicted.error for r in found.ranked if r.predicted.basis is Basis.COMPUTED]
     assert computed == sorted(computed)
     told = found.explain()
+    assert str(found) == told
     assert all(each.name in told for each in found.ranked)
     assert all(name in told and reason in told for name, reason in found.unfit)
     assert found.why in told

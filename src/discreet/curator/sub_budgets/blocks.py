@@ -129,8 +129,8 @@ def open_blocks(
             "at_most": most if person else None,
         },
     )
-    keeping: Assignment = FirstParts(most) if person else EveryPart()
-    return Blocks(context, granted, divided(line, keeping), part, settled)
+    assignment: Assignment = FirstParts(most) if person else EveryPart()
+    return Blocks(context, granted, divided(line, assignment), part, settled)
 
 
 def _dated(line: Line, by: str) -> Column:

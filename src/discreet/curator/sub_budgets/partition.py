@@ -78,10 +78,10 @@ def open_partition(
             "snapshot": context.snapshot(line.tables),
         },
     )
-    keeping: Assignment = EveryPart()
+    assignment: Assignment = EveryPart()
     if person and most < len(line.values):
-        keeping = SomeParts(most, salt_of(granted.account))
-    return Partition(context, granted, divided(line, keeping), part)
+        assignment = SomeParts(most, salt_of(granted.account))
+    return Partition(context, granted, divided(line, assignment), part)
 
 
 def _require_version(names: set[str], database: Database) -> None:

@@ -111,6 +111,6 @@ def open_part(above: Context, granted: Granted, division: Division, value: objec
     return above.below(granted.budget, account, scope)
 
 
-def divided(line: Line, keeping: Assignment) -> Division:
+def divided(line: Line, assignment: Assignment) -> Division:
     """The division of a table along a line."""
-    return Division(line.scan.table, line.scan.prefix, line.part, line.values, keeping)
+    return Division(line.scan.table, line.scan.prefix, line.part, line.values, assignment)

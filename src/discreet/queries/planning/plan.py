@@ -94,6 +94,10 @@ class ReleasePlan:
         lines += [f"{name:<24}{'-':>12}{'-':>10}  {reason}" for name, reason in self.unfit]
         return "\n".join([*lines, self.why])
 
+    def __str__(self) -> str:
+        """The same table."""
+        return self.explain()
+
 
 def plan(
     workload: Workload,

@@ -89,7 +89,7 @@ class PartitionFilter(PlanNode):
     rows: PlanNode
     part: Expression
     value: object
-    keeping: Assignment
+    assignment: Assignment
 
     @property
     def stability(self) -> int | None:
@@ -105,7 +105,7 @@ class PartitionFilter(PlanNode):
         return (self.rows,)
 
     def label(self) -> str:
-        return f"part {self.value!s}{self.keeping.label()}"
+        return f"part {self.value!s}{self.assignment.label()}"
 
 
 @step_text.register
@@ -114,7 +114,7 @@ def filtered(rows: PartitionFilter, compiler: Compiler, needed: frozenset[str]) 
     dialect = compiler.dialect
     part, value = dialect.render(rows.part), dialect.literal(rows.value)
     used, who = needed | columns(rows.part), ""
-    if rows.keeping.at_most is not None:
+    if rows.assignment.at_most is not None:
         assert rows.privacy_id is not None
         used |= {rows.privacy_id}
         who = f" AND {dialect.identifier(rows.privacy_id)} IN ({_people(compiler, rows, value)})"
@@ -123,17 +123,17 @@ def filtered(rows: PartitionFilter, compiler: Compiler, needed: frozenset[str]) 
 
 def _people(compiler: Compiler, rows: PartitionFilter, value: str) -> str:
     """Who is kept in the part: people and their parts, each pair once, ranked for each person."""
-    dialect, keeping = compiler.dialect, rows.keeping
+    dialect, assignment = compiler.dialect, rows.assignment
     assert rows.privacy_id is not None
     owner, part = dialect.identifier(rows.privacy_id), dialect.render(rows.part)
     order = ["p"]
-    if isinstance(keeping, SomeParts):
+    if isinstance(assignment, SomeParts):
         contents = (privacy_id(rows, owner), Content("p", rows.part.domain.kind))
-        order = [PORTABLE.write(dialect, contents, keeping.salt), "p"]
+        order = [PORTABLE.write(dialect, contents, assignment.salt), "p"]
     inside = compiler.text(rows.rows, columns(rows.part) | {rows.privacy_id})
     pairs = f"SELECT DISTINCT {owner}, {part} AS p FROM ({inside}) AS q WHERE {part} IS NOT NULL"
     return (
         f"SELECT {owner} FROM (SELECT {owner}, p, row_number() OVER (PARTITION BY {owner} "
         f"ORDER BY {', '.join(order)}) AS k FROM ({pairs}) AS q) AS q "
-        f"WHERE k <= {keeping.at_most} AND p = {value}"
+        f"WHERE k <= {assignment.at_most} AND p = {value}"
     )

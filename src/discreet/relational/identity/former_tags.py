@@ -55,7 +55,7 @@ FORMER: dict[type, Form] = {
     features.Latest: Form("Latest", "argument order"),
     truncation.Truncated: Form("Truncated", "prefix rows keys limit kind expressions outputs"),
     truncation.JoinedByKey: Form("JoinedByKey", "left right kind"),
-    kept.PartitionFilter: Form("Kept", "rows part value keeping"),
+    kept.PartitionFilter: Form("Kept", "rows part value keeping:assignment"),
     kept.EveryPart: Form("EveryPart"),
     kept.SomeParts: Form("SomeParts", "limit salt"),
     kept.FirstParts: Form("FirstParts", "limit"),

@@ -92,7 +92,7 @@ FORMS: dict[type, Form] = {
     features.Latest: Form("feature-latest/1", "argument order"),
     truncation.Truncated: Form("truncated/1", "prefix rows keys limit kind expressions outputs"),
     truncation.JoinedByKey: Form("joined-by-key/1", "left right kind"),
-    kept.PartitionFilter: Form("part/1", "rows part value keeping"),
+    kept.PartitionFilter: Form("part/1", "rows part value keeping:assignment"),
     kept.EveryPart: Form("every-part/1"),
     kept.SomeParts: Form("some-parts/1", "limit salt"),
     kept.FirstParts: Form("first-parts/1", "limit"),

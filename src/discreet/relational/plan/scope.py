@@ -35,7 +35,7 @@ class Division:
     prefix: str
     part: Expression
     values: tuple[object, ...]
-    keeping: Assignment
+    assignment: Assignment
 
     def kept(self, scan: Scan, rows: PlanNode, value: object) -> PartitionFilter:
         """One part of what a scan reads."""
@@ -43,7 +43,7 @@ class Division:
             name: Column(scan.column(name.removeprefix(f"{self.prefix}.")), domain)
             for name, domain in _facts(self.part).items()
         }
-        return PartitionFilter(rows, substitute(self.part, own), value, self.keeping)
+        return PartitionFilter(rows, substitute(self.part, own), value, self.assignment)
 
 
 @dataclass(frozen=True)
