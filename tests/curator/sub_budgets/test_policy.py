@@ -299,7 +299,7 @@ class TestReading:
         path.write_text(TEXT.replace("max_spend", "most").replace("min_spend", "least"))
         read = dp.Policy.read(path)
         assert read == dp.Policy.of(POLICY)
-        tables = {"visits": {"filter": [], "group": [], "aggregate": []}}
+        tables: Any = {"visits": {"filter": [], "group": [], "aggregate": []}}
         written = {"max_spend": {"epsilon": 0.5}, "min_spend": {"epsilon": 0.1}, "tables": tables}
         assert dp.Policy.of(written).digest == (
             "9198912f07d4fe277996cd01828f5d34bfa7fbd278c321c9251da4ecfd510953"
