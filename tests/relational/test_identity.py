@@ -26,7 +26,7 @@ from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.former_tags import FORMER
 from discreet.relational.identity.identity import canonical_text, identity, private_part
 from discreet.relational.identity.tags import FORMS
-from discreet.relational.plan import features
+from discreet.relational.plan import features, person_statistics, person_windows
 from discreet.relational.plan import nodes as plan
 from discreet.relational.plan.query import Query
 from discreet.relational.plan.scope import Division, Scope
@@ -52,7 +52,18 @@ ASKED = (
     "SELECT ward, SUM(cost) / COUNT(*) AS m, COUNT(*) AS n FROM visits GROUP BY ward "
     "HAVING COUNT(*) > 3 ORDER BY n DESC LIMIT 2 OFFSET 1",
 )
-SINCE = ("SELECT GEOMEAN(greatest(cost, 1)) AS g FROM visits",)
+SINCE = (
+    "SELECT GEOMEAN(greatest(cost, 1)) AS g FROM visits",
+    "SELECT q.w, SUM(q.v) AS b, SUM(q.s) AS c, SUM(q.m) AS d, COUNT(q.a) AS e, COUNT(q.z) AS f "
+    "FROM (SELECT patient, ward, VAR_POP(age) AS v, STDDEV(age) AS s, MEDIAN(age) AS m, "
+    "MODE(ward) AS w, BOOL_OR(age > 3) AS a, BOOL_AND(age > 3) AS z FROM visits "
+    "GROUP BY patient, ward) AS q GROUP BY q.w",
+    "SELECT SUM(q.n) AS a, SUM(q.g) AS b, SUM(q.f) AS c, SUM(q.s) AS d, SUM(q.z) AS e FROM "
+    "(SELECT ROW_NUMBER() OVER w AS n, LAG(age) OVER w AS g, FIRST_VALUE(age) OVER w AS f, "
+    "SUM(age) OVER w AS s, LAST_VALUE(age) OVER (PARTITION BY patient ORDER BY day ROWS BETWEEN "
+    "UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS z FROM visits "
+    "WINDOW w AS (PARTITION BY patient, ward ORDER BY day)) AS q",
+)
 """Asked since the golden digests were taken."""
 LATER: dict[type, Callable[[Any], Any]] = {
     str: lambda value: value + "x",
@@ -212,14 +223,17 @@ def subclasses(kind: type) -> set[type]:
 def test_every_part_of_a_plan_has_a_tag_of_its_own_and_was_tried(
     questions: list[Query],
 ) -> None:
-    modules = (aggregates, features, kept, measures, person_rows, plan, public_join, truncation)
+    modules = (
+        *(aggregates, features, kept, measures, person_rows, person_statistics, person_windows),
+        *(plan, public_join, truncation),
+    )
     parts = {
         each
         for module in modules
         for each in vars(module).values()
         if isinstance(each, type) and is_dataclass(each) and each.__module__ == module.__name__
     }
-    abstract = {plan.PlanNode, kept.Assignment, features._Of}
+    abstract = {plan.PlanNode, kept.Assignment, features.OfColumn, person_windows.PersonWindow}
     assert (parts | subclasses(plan.PlanNode) | subclasses(features.Feature)) - abstract <= set(
         FORMS
     )

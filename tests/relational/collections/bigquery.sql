@@ -1,7 +1,6 @@
 --- Shapes of the examples in BigQuery's documentation of the differential privacy clause and its functions, written anew for our tables.
 
 -- mean of a quantity by item
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT item, AVG(m) AS a FROM (SELECT pid, item, AVG(quantity) AS m FROM orders GROUP BY pid, item) GROUP BY item
 -- within: 0.000001
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) item, AVG(quantity, contribution_bounds_per_group => (0, 100)) AS a FROM orders GROUP BY item
@@ -10,33 +9,27 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_c
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, max_groups_contributed=3, privacy_unit_column=pid) item, AVG(quantity) AS a FROM orders GROUP BY item
 
 -- mean of a column by key, one row a person
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) region, AVG(age, contribution_bounds_per_group => (0, 100)) AS a FROM people GROUP BY region
 
 -- mean with a large price
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=100000, delta=.01, max_groups_contributed=2, privacy_unit_column=pid) region, AVG(age, contribution_bounds_per_group => (0, 100)) AS a FROM people GROUP BY region
 
 -- mean without a delta
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, privacy_unit_column=pid) region, AVG(age) AS a FROM people GROUP BY region
 
 -- rows by item
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) item, COUNT(*, contribution_bounds_per_group => (0, 100)) AS times FROM orders GROUP BY item
 
 -- rows by item, plain count
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) item, COUNT(*) AS times FROM orders GROUP BY item
 
 -- values by item
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) item, COUNT(item, contribution_bounds_per_group => (0, 100)) AS times FROM orders GROUP BY item
 
 -- sum by item
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) item, SUM(quantity, contribution_bounds_per_group => (0, 100)) AS s FROM orders GROUP BY item
 
 -- sum by item, bounds that cut
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT item, SUM(least(s, 5)) AS s FROM (SELECT pid, item, SUM(quantity) AS s FROM orders GROUP BY pid, item) GROUP BY item
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) item, SUM(quantity, contribution_bounds_per_group => (0, 5)) AS s FROM orders GROUP BY item
 
@@ -44,36 +37,30 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_c
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) item, SUM(quantity) AS s FROM orders GROUP BY item
 
 -- median by item
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT item, quantile_cont(quantity, 0.5) AS q FROM orders GROUP BY item
 -- within: 1
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) item, PERCENTILE_CONT(quantity, 0.5, contribution_bounds_per_row => (0, 100)) AS q FROM orders GROUP BY item
 
 -- the third decile
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT quantile_cont(price, 0.3) AS q FROM orders
 -- within: 0.5
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) PERCENTILE_CONT(price, 0.3, contribution_bounds_per_row => (0, 60)) AS q FROM orders
 
 -- quantiles by item
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT item, [min(quantity), quantile_cont(quantity, 0.5), max(quantity)] AS q FROM orders GROUP BY item
 -- within: 1
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) item, APPROX_QUANTILES(quantity, 2, contribution_bounds_per_row => (1, 12)) AS q FROM orders GROUP BY item
 
 -- variance by item
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) item, VAR_POP(quantity, contribution_bounds_per_row => (0, 100)) AS v FROM orders GROUP BY item
 
 -- deviation by item
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) item, STDDEV_POP(quantity, contribution_bounds_per_row => (0, 100)) AS v FROM orders GROUP BY item
 
 -- people by item
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) item, COUNT(DISTINCT pid) AS n FROM orders GROUP BY item
 
 -- people by item as one row each
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT item, COUNT(DISTINCT pid) AS n FROM orders GROUP BY item
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) item, COUNT(*, contribution_bounds_per_group => (0, 1)) AS n FROM orders GROUP BY item
 
@@ -87,11 +74,11 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_c
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=people.pid) region, COUNT(*) AS n FROM people INNER JOIN orders ON people.pid = orders.pid GROUP BY region
 
 -- public groups of a lookup
--- gap: clause_option | Options of GoogleSQL's clause
+-- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid, group_selection_strategy=PUBLIC_GROUPS) item, AVG(quantity) AS a FROM orders RIGHT OUTER JOIN (SELECT DISTINCT item FROM goods) USING (item) GROUP BY item
 
 -- public groups as constants
--- gap: clause_option | VALUES and UNNEST
+-- gap: unsupported_sql | VALUES and UNNEST
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) item, COUNT(*) AS n FROM orders RIGHT OUTER JOIN (SELECT DISTINCT item FROM UNNEST(['tea', 'ink', 'rope']) AS u(item)) USING (item) GROUP BY item
 
 -- groups nobody listed
@@ -107,16 +94,13 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_c
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) item, COUNT(*) AS n FROM orders GROUP BY item HAVING n > 100
 
 -- each person's rows capped by a number in a window
--- gap: unsupported_sql | Windows over a person's rows
 -- plain: SELECT item, COUNT(*) AS n FROM orders GROUP BY item
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) item, COUNT(*) AS n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY order_id) AS k FROM orders) WHERE k <= 3 GROUP BY item
 
 -- each person's sums by item, clamped, then summed
--- gap: unsupported_sql | Features by person and key
 SELECT item, SUM(LEAST(GREATEST(s, 0), 30)) AS s FROM (SELECT pid, item, SUM(quantity) AS s FROM orders GROUP BY pid, item) GROUP BY item
 
 -- each person's means by item, clamped, then averaged
--- gap: unsupported_sql | Features by person and key
 SELECT item, AVG(m) AS a FROM (SELECT pid, item, AVG(quantity) AS m FROM orders GROUP BY pid, item) GROUP BY item
 
 -- people and their items, once each
@@ -189,6 +173,5 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=10, delta=.01, privacy_unit_col
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=10, privacy_unit_column=pid) town, COUNT(*) AS n FROM people GROUP BY town
 
 -- bounds that nobody declared, given in the question
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT SUM(visit_id) AS s FROM visits
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) SUM(visit_id, contribution_bounds_per_row => (0, 5000)) AS s FROM visits

@@ -173,11 +173,9 @@ SELECT COUNT_IF(income IS NOT NULL AND income < 1e300) AS n FROM people
 SELECT SUM(ROUND(warmth)) AS a, SUM(ROUND(warmth, 1)) AS b, SUM(FLOOR(warmth)) AS c FROM visits
 
 -- rows per person kept by their number
--- gap: unsupported_sql | Windows over a person's rows
 SELECT COUNT(*) AS n FROM (SELECT ROW_NUMBER() OVER (PARTITION BY pid ORDER BY visit_id) AS k, minutes FROM visits) WHERE k <= 10
 
 -- rows per person and quarter kept
--- gap: unsupported_sql | Windows over a person's rows
 SELECT quarter(day) AS q, COUNT(*) AS n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY pid, quarter(day) ORDER BY visit_id) AS k FROM visits) WHERE k <= 10 GROUP BY q
 
 -- sum of each person's mean
@@ -187,11 +185,9 @@ SELECT SUM(m) AS s FROM (SELECT pid, AVG(minutes) AS m FROM visits GROUP BY pid)
 SELECT quarter(day) AS q, COUNT(DISTINCT pid) AS n FROM visits GROUP BY q
 
 -- each person's mean by quarter, summed
--- gap: unsupported_sql | Features by person and key
 SELECT q, SUM(m) AS s FROM (SELECT pid, quarter(day) AS q, AVG(minutes) AS m FROM visits GROUP BY pid, quarter(day)) GROUP BY q
 
 -- groups of each person limited to the first
--- gap: column_not_declared | Identifiers counted
 SELECT ward, COUNT(*) AS n FROM (SELECT pid, FIRST(ward ORDER BY visit_id) AS ward FROM visits GROUP BY pid) GROUP BY ward
 
 -- a contingency table
@@ -261,7 +257,6 @@ SELECT SUM(EXP(score / 10.0)) AS e FROM people
 SELECT SUM(CASE WHEN cost < 10 THEN 10 WHEN cost > 300 THEN 300 ELSE cost END) AS s FROM visits
 
 -- a column nobody declared, clipped in the question
--- gap: column_not_declared | Bounds given in the question
 SELECT SUM(LEAST(GREATEST(visit_id, 0), 5000)) AS s FROM visits
 
 -- a text nobody declared, compared
@@ -276,7 +271,7 @@ SELECT COUNT_IF(remark = 'fine') AS n FROM visits
 SELECT COUNT(note) AS n FROM people
 
 -- length of a text nobody declared
--- gap: column_not_declared | Bounds given in the question
+-- plain: SELECT AVG(LEAST(length(note), 10)) AS m FROM people WHERE note IS NOT NULL
 SELECT AVG(LEAST(length(note), 10)) AS m FROM people
 
 -- text trimmed and lowered in a condition
@@ -319,7 +314,7 @@ SELECT MAX(n) AS most FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward
 SELECT r.country, a.n FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) a JOIN regions r ON a.region = r.region
 
 -- an answer's numbers smoothed over neighbours
--- gap: unknown_column | Windows over answers
+-- gap: unsupported_sql | Windows over answers
 SELECT m, AVG(n) OVER (ORDER BY m ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS smooth FROM (SELECT month(day) AS m, COUNT(*) AS n FROM visits GROUP BY m) ORDER BY m
 
 -- sum without bounds

@@ -468,7 +468,6 @@ SELECT SUM(s) AS a FROM (SELECT pid, ABS(SUM(cost)) AS s FROM visits GROUP BY pi
 SELECT SUM(sqrt(s)) AS a FROM (SELECT pid, SUM(cost * cost) AS s FROM visits GROUP BY pid) AS q
 
 -- squares of sums of person and key
--- gap: unsupported_sql | Features by person and key
 SELECT ward, SUM(s) AS a FROM (SELECT pid, ward, POWER(SUM(minutes), 2) AS s FROM visits GROUP BY pid, ward) AS q GROUP BY ward
 
 -- features of lines by order's person

@@ -572,15 +572,13 @@ SELECT COUNT(DISTINCT pid) AS n FROM (SELECT pid, SUM(cost) AS s FROM visits GRO
 SELECT AVG(s) AS m FROM (SELECT pid, SUM(minutes) AS s FROM visits GROUP BY pid) AS q
 
 -- sums of each person and key
--- gap: unsupported_sql | Features by person and key
 SELECT ward, SUM(s) AS m FROM (SELECT pid, ward, SUM(minutes) AS s FROM visits GROUP BY pid, ward) AS q GROUP BY ward
 
 -- a clamped sum of each person and key
--- gap: unsupported_sql | Features by person and key
+-- gap: column_not_declared | Identifiers counted
 SELECT ward, COUNT(pid) AS n, SUM(s) AS m FROM (SELECT pid, ward, SUM(CASE WHEN minutes < 0 THEN 0 WHEN minutes > 10 THEN 10 ELSE minutes END) AS s FROM visits WHERE ward IN ('A', 'B') GROUP BY pid, ward) AS q GROUP BY ward ORDER BY ward DESC
 
 -- at most five rows of each person by number
--- gap: unsupported_sql | Windows over a person's rows
 SELECT ward, SUM(minutes) AS m FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY visit_id) AS place FROM visits) AS q WHERE place <= 5 GROUP BY ward
 
 -- keys by day

@@ -52,7 +52,6 @@ SELECT QUANTILE(age, 0.6) AS q FROM people
 SELECT region, QUANTILE_CONT(age, 0.25) AS q FROM people GROUP BY region
 
 -- a list of quantiles
--- gap: quantile_level | Lists of quantiles
 -- plain: SELECT [27.5, 37.5, 47.5] AS q
 -- within: 1
 SELECT QUANTILE_CONT(age, [0.25, 0.5, 0.75]) AS q FROM people
@@ -166,7 +165,6 @@ SELECT SUM(minutes / beds) AS s FROM visits JOIN wards USING (ward)
 SELECT COUNT(*) AS n FROM visits JOIN wards ON visits.minutes > wards.beds
 
 -- rows per person limited to twenty
--- gap: unsupported_sql | Windows over a person's rows
 SELECT ward, COUNT(*) AS n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY visit_id) AS k FROM visits) WHERE k <= 20 GROUP BY ward
 
 -- one row of each person and group
@@ -286,7 +284,7 @@ SELECT region, sex, n / SUM(n) OVER (PARTITION BY region) AS share FROM (SELECT 
 SELECT region, RANK() OVER (ORDER BY m DESC) AS r FROM (SELECT region, AVG(income) AS m FROM people GROUP BY region)
 
 -- change from month to month
--- gap: unknown_column | Windows over answers
+-- gap: unsupported_sql | Windows over answers
 SELECT m, n - LAG(n) OVER (ORDER BY m) AS change FROM (SELECT month(day) AS m, COUNT(*) AS n FROM visits GROUP BY m) ORDER BY m
 
 -- running total
@@ -319,11 +317,9 @@ SELECT MEDIAN(k) AS m FROM (SELECT pid, COUNT(*) AS k FROM visits GROUP BY pid)
 SELECT AVG(c) AS m FROM (SELECT pid, MAX(cost) AS c FROM visits GROUP BY pid)
 
 -- spread of each person's bills
--- gap: unsupported_sql | Features that are not listed
 SELECT AVG(c) AS m FROM (SELECT pid, STDDEV(minutes) AS c FROM visits GROUP BY pid)
 
 -- median of each person's bills
--- gap: unsupported_sql | Features that are not listed
 SELECT AVG(c) AS m FROM (SELECT pid, MEDIAN(minutes) AS c FROM visits GROUP BY pid)
 
 -- the ward each person is in most often
@@ -332,15 +328,12 @@ SELECT AVG(c) AS m FROM (SELECT pid, MEDIAN(minutes) AS c FROM visits GROUP BY p
 SELECT SUM(n) AS n FROM (SELECT w, COUNT(*) AS n FROM (SELECT pid, MODE(ward) AS w FROM visits GROUP BY pid) GROUP BY w)
 
 -- whether a person was ever urgent
--- gap: unsupported_sql | Features that are not listed
 SELECT u, COUNT(*) AS n FROM (SELECT pid, BOOL_OR(urgent) AS u FROM visits GROUP BY pid) GROUP BY u
 
 -- whether all of a person's visits were urgent
--- gap: unsupported_sql | Features that are not listed
 SELECT COUNT(*) AS n FROM (SELECT pid, BOOL_AND(urgent) AS u FROM visits GROUP BY pid) WHERE u
 
 -- the ward of each person's dearest visit
--- gap: unsupported_sql | Features that are not listed
 SELECT COUNT(*) AS n FROM (SELECT pid, ARG_MAX(ward, visit_id) AS w FROM visits GROUP BY pid) WHERE w = 'A'
 
 -- first visit of each person by month
@@ -350,11 +343,9 @@ SELECT month(d) AS m, COUNT(*) AS n FROM (SELECT pid, MIN(day) AS d FROM visits 
 SELECT AVG(g) AS m FROM (SELECT pid, date_diff('day', MIN(day), MAX(day)) AS g FROM visits GROUP BY pid)
 
 -- days since the last visit, for each visit
--- gap: unsupported_sql | Aggregates of answers
 SELECT AVG(g) AS m FROM (SELECT pid, day - LAG(day) OVER (PARTITION BY pid ORDER BY day) AS g FROM visits)
 
 -- visits numbered for each person
--- gap: unsupported_sql | Windows over a person's rows
 SELECT k, COUNT(*) AS n FROM (SELECT pid, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY day, visit_id) AS k FROM visits) WHERE k <= 4 GROUP BY k
 
 -- features of two tables together
@@ -370,18 +361,15 @@ SELECT p.region, SUM(COALESCE(f.k, 0)) AS s FROM people p LEFT JOIN (SELECT pid,
 SELECT COUNT(*) AS n FROM people p LEFT JOIN (SELECT pid, COUNT(*) AS k FROM orders GROUP BY pid) f ON p.pid = f.pid WHERE f.k IS NULL
 
 -- people who did not order, NOT EXISTS
--- gap: unsupported_sql | IN and EXISTS
 SELECT COUNT(*) AS n FROM people WHERE NOT EXISTS (SELECT 1 FROM orders WHERE orders.pid = people.pid)
 
 -- number of orders beside each person
--- gap: unsupported_sql | Aggregates of answers
 SELECT AVG(k) AS m FROM (SELECT pid, (SELECT COUNT(*) FROM orders o WHERE o.pid = people.pid) AS k FROM people)
 
 -- a fixed limit for each person by a feature
 SELECT SUM(LEAST(s, 100)) AS s FROM (SELECT pid, SUM(minutes) AS s FROM visits GROUP BY pid)
 
 -- groups of the person's own numbers
--- gap: unsupported_sql | Features by person and key
 SELECT ward, AVG(k) AS m FROM (SELECT pid, ward, COUNT(*) AS k FROM visits GROUP BY pid, ward) GROUP BY ward
 
 -- rows where a person's total is large

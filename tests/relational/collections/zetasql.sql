@@ -25,53 +25,42 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) SUM(age) AS s, MAX(age) AS m FROM people
 
 -- bounds per group on a count
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*, contribution_bounds_per_group => (0, 100)) AS n FROM visits
 
 -- bounds per group on values
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(kind, contribution_bounds_per_group => (0, 10)) AS n FROM visits
 
 -- bounds per group on a sum
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) SUM(minutes, contribution_bounds_per_group => (0, 1000)) AS s FROM visits
 
 -- bounds per group that cut sums
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT SUM(least(greatest(s, 20), 100)) AS s FROM (SELECT pid, SUM(minutes) AS s FROM visits GROUP BY pid)
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) SUM(minutes, contribution_bounds_per_group => (20, 100)) AS s FROM visits
 
 -- bounds per group that cut counts
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT SUM(least(s, 2)) AS n FROM (SELECT pid, COUNT(*) AS s FROM visits GROUP BY pid)
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*, contribution_bounds_per_group => (0, 2)) AS n FROM visits
 
 -- bounds per group that leave one row of each person
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT COUNT(DISTINCT pid) AS n FROM visits
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*, contribution_bounds_per_group => (0, 1)) AS n FROM visits
 
 -- several aggregates with bounds by key
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) ward, COUNT(*, contribution_bounds_per_group => (0, 9)) AS a, COUNT(kind, contribution_bounds_per_group => (0, 10)) AS b, SUM(minutes, contribution_bounds_per_group => (0, 900)) AS c FROM visits GROUP BY ward
 
 -- bounds per row on a sum of people
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT SUM(least(greatest(age, 20), 40)) AS s FROM people
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) SUM(age, contribution_bounds_per_row => (20, 40)) AS s FROM people
 
 -- bounds per group on a mean of people
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT AVG(least(greatest(age, 20), 40)) AS a FROM people
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) AVG(age, contribution_bounds_per_group => (20, 40)) AS a FROM people
 
 -- bounds per group on a sum of people
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT SUM(least(greatest(score, 2), 3)) AS s FROM people WHERE score IS NOT NULL
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) SUM(score, contribution_bounds_per_group => (2, 3)) AS s FROM people
 
 -- bounds per group on a mean and a count
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) AVG(schooling, contribution_bounds_per_group => (1, 12)) AS a, COUNT(income, contribution_bounds_per_group => (0, 10)) AS n FROM people
 
 -- bounds as a STRUCT
@@ -88,7 +77,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) VAR_POP(age) AS v, VAR_POP(income) AS w FROM people
 
 -- variance with bounds per row
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT VAR_POP(least(greatest(age, 20), 40)) AS v FROM people
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) VAR_POP(age, contribution_bounds_per_row => (20, 40)) AS v FROM people
 
@@ -96,7 +84,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) STDDEV_POP(age) AS v FROM people
 
 -- deviation with bounds per row
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT STDDEV_POP(least(greatest(age, 20), 40.5)) AS v FROM people
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) STDDEV_POP(age, contribution_bounds_per_row => (20, 40.5)) AS v FROM people
 
@@ -112,7 +99,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) PERCENTILE_CONT(age, 0.4) AS q FROM people
 
 -- two percentiles with bounds per row
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT quantile_cont(least(greatest(age, 20), 50), 0.4) AS p, quantile_cont(least(greatest(income, 100), 4000), 0.6) AS q FROM people
 -- within: 20
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) PERCENTILE_CONT(age, 0.4, contribution_bounds_per_row => (20, 50)) AS p, PERCENTILE_CONT(income, 0.6, contribution_bounds_per_row => (100, 4000)) AS q FROM people
@@ -122,13 +108,11 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) ABS(PERCENTILE_CONT(age, 0.5) - 37) < 2 AS near FROM people
 
 -- a list of quantiles
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT [18, 28, 37, 47, 57] AS q
 -- within: 1
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) APPROX_QUANTILES(age, 4, contribution_bounds_per_row => (18, 57)) AS q FROM people
 
 -- one of a list of quantiles
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT 37 AS q
 -- within: 1
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) APPROX_QUANTILES(age, 4, contribution_bounds_per_row => (18, 57))[OFFSET(2)] AS q FROM people
@@ -154,7 +138,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) town, COUNT(*) AS n FROM people GROUP BY town
 
 -- one plus a count with bounds
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) 1 + COUNT(score, contribution_bounds_per_group => (0, 10)) AS n FROM people
 
 -- a key plus a count
@@ -164,7 +147,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*) + schooling AS n FROM people GROUP BY schooling
 
 -- a count of an expression
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(age + score, contribution_bounds_per_group => (0, 1)) AS n FROM people
 
 -- a count of a constant
@@ -180,40 +162,31 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(NULL) AS n FROM people
 
 -- a sum of ones
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) SUM(1, contribution_bounds_per_group => (0, 1)) AS n FROM people
 
 -- a sum of ones as reals
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) SUM(1.0, contribution_bounds_per_group => (0.0, 1.0)) AS n FROM people
 
 -- a sum of converted ones
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) SUM(CAST(1 AS BIGINT), contribution_bounds_per_group => (0, 1)) AS n FROM people
 
 -- a sum of noughts
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) SUM(0, contribution_bounds_per_group => (0, 1)) AS n FROM people
 
 -- a sum of minus ones outside its bounds
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 -- plain: SELECT 0 AS n
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) SUM(-1, contribution_bounds_per_group => (0, 1)) AS n FROM people
 
 -- a count and a sum of ones by key
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) schooling, COUNT(*) AS n, SUM(1, contribution_bounds_per_group => (0, 1)) AS m FROM people GROUP BY schooling
 
 -- two counts with bounds
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*, contribution_bounds_per_group => (0, 1)) AS a, COUNT(1, contribution_bounds_per_group => (0, 1)) AS b FROM people
 
 -- people counted by their identifier
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(pid, contribution_bounds_per_group => (0, 1)) AS n FROM people
 
 -- people counted by a renamed identifier
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(b, contribution_bounds_per_group => (0, 1)) AS n FROM (SELECT a AS b FROM (SELECT a FROM (SELECT pid AS a FROM people)))
 
 -- identifiers counted
@@ -224,19 +197,15 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(DISTINCT pid) AS n FROM visits
 
 -- a report in JSON
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) SUM(age, report_format => 'JSON') AS s FROM people
 
 -- a report in JSON with bounds
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*, contribution_bounds_per_group => (0, 10), report_format => 'JSON') AS n FROM visits
 
 -- a report of a mean
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) AVG(income, contribution_bounds_per_group => (0, 8000), report_format => 'JSON') AS a FROM people
 
 -- a sum of a choice, with a report
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) SUM(IF(score IS NULL, 0, 1), report_format => 'JSON') AS s FROM people
 
 -- no options
@@ -294,7 +263,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, max_groups_co
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, max_groups_contributed=1) schooling, COUNT(*) AS n FROM people GROUP BY schooling
 
 -- groups limited to NULL
--- gap: clause_option | Options of GoogleSQL's clause
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, max_groups_contributed=NULL) COUNT(*) AS n FROM people
 
 -- groups limited to nought
@@ -313,7 +281,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, max_groups_contributed=1+2) 
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, max_rows_contributed=5) COUNT(*) AS n FROM visits
 
 -- rows limited to NULL
--- gap: clause_option | Options of GoogleSQL's clause
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, max_rows_contributed=NULL) COUNT(*) AS n FROM visits
 
 -- rows limited to nought
@@ -370,64 +337,61 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, privacy_unit_column='pid') C
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, privacy_unit_column=wards.ward) COUNT(*) AS n FROM visits JOIN wards USING (ward)
 
 -- groups by a threshold
--- gap: clause_option | Options of GoogleSQL's clause
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=LAPLACE_THRESHOLD) COUNT(*) AS n FROM people
 
 -- groups by a threshold with a limit
--- gap: clause_option | Options of GoogleSQL's clause
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=LAPLACE_THRESHOLD, max_groups_contributed=3) town, COUNT(*) AS n FROM people GROUP BY town
 
 -- public groups
--- gap: clause_option | Options of GoogleSQL's clause
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS) COUNT(*) AS n FROM people
 
 -- public groups by a right join with different values
--- gap: clause_option | Options of GoogleSQL's clause
+-- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS) region, COUNT(*) AS n FROM people RIGHT OUTER JOIN (SELECT DISTINCT region FROM regions) USING (region) GROUP BY region
 
 -- public groups by a right join, limited
--- gap: clause_option | Options of GoogleSQL's clause
+-- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) region, COUNT(*) AS n FROM people RIGHT OUTER JOIN (SELECT DISTINCT region FROM regions) USING (region) GROUP BY region
 
 -- public groups by a left join from them
--- gap: clause_option | Options of GoogleSQL's clause
+-- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) region, COUNT(*) AS n FROM (SELECT DISTINCT region FROM regions) LEFT OUTER JOIN people USING (region) GROUP BY region
 
 -- public groups by grouping them
--- gap: clause_option | Options of GoogleSQL's clause
+-- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) region, COUNT(*) AS n FROM (SELECT region FROM regions GROUP BY region) LEFT OUTER JOIN people USING (region) GROUP BY region
 
 -- public groups by ON and aliases
--- gap: clause_option | Options of GoogleSQL's clause
+-- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) g.region, COUNT(*) AS n FROM people AS p RIGHT OUTER JOIN (SELECT DISTINCT region FROM regions) AS g ON p.region = g.region GROUP BY g.region
 
 -- public groups of two columns
--- gap: clause_option | Options of GoogleSQL's clause
+-- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) item, shelf, COUNT(*) AS n FROM orders RIGHT JOIN (SELECT DISTINCT item, shelf FROM goods) USING (item) GROUP BY item, shelf
 
 -- public groups in a CTE
--- gap: clause_option | Options of GoogleSQL's clause
+-- gap: unsupported_sql | Joins of other kinds
 WITH g AS (SELECT DISTINCT region FROM regions) SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) region, COUNT(*) AS n FROM people RIGHT JOIN g USING (region) GROUP BY region
 
 -- public groups from numbers
--- gap: clause_option | VALUES and UNNEST
+-- gap: unsupported_sql | VALUES and UNNEST
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=4) d, COUNT(*) AS n FROM visits RIGHT OUTER JOIN (SELECT DISTINCT d FROM UNNEST([1, 2, 3, 4, 5, 6, 7]) AS u(d)) AS g ON isodow(visits.day) = g.d GROUP BY d
 
 -- public groups, a sum
--- gap: clause_option | Options of GoogleSQL's clause
+-- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) region, SUM(age) AS s FROM people RIGHT JOIN (SELECT DISTINCT region FROM regions) USING (region) GROUP BY region
 
 -- public groups with a group that nobody is in
--- gap: clause_option | Options of GoogleSQL's clause
+-- gap: unsupported_sql | Joins of other kinds
 -- plain: SELECT w.ward, COUNT(pid) AS n FROM visits v RIGHT JOIN wards w ON v.ward = w.ward GROUP BY w.ward
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS) w.ward, COUNT(*) AS n FROM visits v RIGHT OUTER JOIN (SELECT DISTINCT ward FROM wards) w ON v.ward = w.ward GROUP BY w.ward
 
 -- public groups filtered by their start
--- gap: clause_option | Options of GoogleSQL's clause
+-- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS) region, COUNT(*) AS n FROM people RIGHT OUTER JOIN (SELECT DISTINCT region FROM regions) USING (region) GROUP BY region HAVING STARTS_WITH(region, 'n')
 
 -- public groups chosen before the join
--- gap: clause_option | Options of GoogleSQL's clause
+-- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS) region, COUNT(*) AS n FROM (SELECT pid, region FROM people WHERE age > 20) RIGHT OUTER JOIN (SELECT DISTINCT region FROM regions WHERE STARTS_WITH(region, 's')) USING (region) GROUP BY region
 
 -- public groups around an answer
@@ -448,11 +412,9 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, min_privacy_u
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) region, COUNT(*, epsilon => 500) AS n, SUM(age, epsilon => 500) AS s FROM people GROUP BY region
 
 -- a join on the person
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*, contribution_bounds_per_group => (0, 100)) AS n FROM people a INNER JOIN visits b ON a.pid = b.pid
 
 -- a join of a table with itself on the person
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*, contribution_bounds_per_group => (0, 100)) AS n FROM visits a INNER JOIN visits b ON a.pid = b.pid
 
 -- a join with USING
@@ -528,7 +490,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n
 SELECT SUM(n) AS s FROM (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) x, COUNT(*) AS n FROM people CROSS JOIN UNNEST([1, 2, 3]) AS u(x) GROUP BY x)
 
 -- a subquery with one column
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(score, contribution_bounds_per_group => (0, 10)) AS n FROM (SELECT score FROM people)
 
 -- a subquery in a subquery
@@ -544,11 +505,10 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT COUNT(*) AS k FROM visits GROUP BY pid)
 
 -- people's numbers grouped twice
--- gap: unsupported_sql | Aggregates of answers
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT COUNT(*) AS k, y FROM (SELECT x, y FROM (SELECT pid AS x, pid AS y FROM visits) GROUP BY x, y) GROUP BY y)
 
 -- people's numbers by an expression of the identifier
--- gap: unknown_column | USING with qualified columns
+-- gap: unsupported_sql | Expressions of the identifier
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT COUNT(*) AS k, 10 + pid AS x FROM visits GROUP BY x)
 
 -- people's numbers with a filter
@@ -690,11 +650,9 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*) AS n FROM people WHERE 10 IN (SELECT beds FROM wards)
 
 -- where the same person has an order
--- gap: unsupported_sql | IN and EXISTS
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM people WHERE EXISTS (SELECT 1 FROM orders WHERE orders.pid = people.pid)
 
 -- where the same person has an order, IN
--- gap: unsupported_sql | IN and EXISTS
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM people WHERE pid IN (SELECT pid FROM orders)
 
 -- a constant list in a subquery as a column
@@ -723,72 +681,58 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*) AS n FROM (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*) AS k, pid FROM visits GROUP BY pid)
 
 -- an anonymized count
--- gap: spend_or_accuracy | WITH ANONYMIZATION
 SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6) ANON_COUNT(*) AS n FROM people
 
 -- anonymized values
--- gap: spend_or_accuracy | WITH ANONYMIZATION
 SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6) ANON_COUNT(score) AS n FROM people
 
 -- an anonymized sum
--- gap: spend_or_accuracy | WITH ANONYMIZATION
 SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6) ANON_SUM(age) AS s FROM people
 
 -- an anonymized sum, clamped
--- gap: spend_or_accuracy | WITH ANONYMIZATION
 -- plain: SELECT SUM(least(greatest(score, 2), 3)) AS s FROM people WHERE score IS NOT NULL
 SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6) ANON_SUM(score CLAMPED BETWEEN 2 AND 3) AS s FROM people
 
 -- an anonymized mean
--- gap: spend_or_accuracy | WITH ANONYMIZATION
 SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6) ANON_AVG(income CLAMPED BETWEEN 0 AND 8000) AS a FROM people
 
 -- an anonymized count, clamped
--- gap: spend_or_accuracy | WITH ANONYMIZATION
 SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6) ANON_COUNT(* CLAMPED BETWEEN 0 AND 100) AS n FROM visits
 
 -- anonymized aggregates by key
--- gap: spend_or_accuracy | WITH ANONYMIZATION
 SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6) ward, ANON_COUNT(* CLAMPED BETWEEN 0 AND 9) AS a, ANON_SUM(minutes CLAMPED BETWEEN 0 AND 1000) AS b FROM visits GROUP BY ward
 
 -- an anonymized variance
--- gap: spend_or_accuracy | WITH ANONYMIZATION
 SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6) ANON_VAR_POP(age) AS v FROM people
 
 -- an anonymized deviation
--- gap: spend_or_accuracy | WITH ANONYMIZATION
 SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6) ANON_STDDEV_POP(age CLAMPED BETWEEN 18 AND 57) AS v FROM people
 
 -- an anonymized percentile
--- gap: spend_or_accuracy | WITH ANONYMIZATION
 -- plain: SELECT quantile_cont(age, 0.4) AS q FROM people
 -- within: 1
 SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6) ANON_PERCENTILE_CONT(age, 0.4 CLAMPED BETWEEN 18 AND 57) AS q FROM people
 
 -- anonymized quantiles
--- gap: spend_or_accuracy | WITH ANONYMIZATION
 -- plain: SELECT [18, 28, 37, 47, 57] AS q
 -- within: 1
 SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6) ANON_QUANTILES(age, 4 CLAMPED BETWEEN 18 AND 57) AS q FROM people
 
 -- an anonymized sum with a report
--- gap: spend_or_accuracy | WITH ANONYMIZATION
 SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6) ANON_SUM(age WITH REPORT(FORMAT=JSON)) AS s FROM people
 
 -- anonymized with kappa
--- gap: spend_or_accuracy | WITH ANONYMIZATION
 SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6, kappa=4) ward, ANON_COUNT(*) AS n FROM visits GROUP BY ward
 
 -- anonymized with a threshold
--- refused: spend_or_accuracy | a threshold instead of a delta promises nothing
+-- refused: clause_option | a threshold instead of a delta promises nothing
 SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, k_threshold=1) ANON_COUNT(*) AS n FROM people
 
 -- anonymized over features
--- gap: spend_or_accuracy | WITH ANONYMIZATION
 SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6) ANON_COUNT(*) AS n FROM (SELECT COUNT(*) AS k, pid FROM visits GROUP BY pid)
 
 -- an anonymized answer around
--- gap: spend_or_accuracy | WITH ANONYMIZATION
+-- gap: unsupported_sql | The clause inside FROM or twice
 -- plain: SELECT COUNT(*) AS n FROM people
 SELECT * FROM (SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6) ANON_COUNT(*) AS n FROM people)
 
@@ -853,7 +797,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) SUM(age, contribution_bounds_per_group => (SELECT 0, 1)) AS n FROM people
 
 -- bounds upside down
--- refused: unsupported_sql | no bounds
+-- refused: bounds_crossed | no bounds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*, contribution_bounds_per_group => (1, 0)) AS n FROM people
 
 -- a report in a format nobody knows
@@ -861,7 +805,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) SUM(age, report_format => 1) AS s FROM people
 
 -- anonymized function inside the other clause
--- refused: unsupported_sql | two spellings at once
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) ANON_COUNT(*) AS n FROM people
 
 -- a clause nobody knows

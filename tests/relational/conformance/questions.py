@@ -10,8 +10,12 @@ from tests.relational.conformance.rows import people, routed, visits
 from tests.relational.neighbours import tables
 from tests.relational.neighbours import test_key_joins as key_joins
 from tests.relational.neighbours import test_person_features as person_features
+from tests.relational.neighbours import test_person_statistics as person_statistics
+from tests.relational.neighbours import test_person_subqueries as person_subqueries
+from tests.relational.neighbours import test_person_windows as person_windows
 from tests.relational.neighbours.test_hard_plans import ONE_OF_EACH
 from tests.relational.neighbours.worlds import Setting
+from tests.relational.sql import test_contribution_bounds as contribution_bounds
 
 AGGREGATES = (
     *("COUNT(*)", "COUNT(y)", "COUNT(price)", "COUNT(DISTINCT x)", "COUNT(DISTINCT w)"),
@@ -161,6 +165,24 @@ CASES: Mapping[str, tuple[Callable[[], Setting], Sequence[str]]] = {
     "cut by another key": (
         lambda: tables.keyed(ONE_OF_EACH, key_joins.OTHERS, dp.Person("pid", max_rows=2), 1, 2),
         key_joins.QUESTIONS,
+    ),
+    "statistics of people": (
+        lambda: person_statistics.crowd(person_statistics.MIXED, dp.Person("pid", max_rows=4)),
+        (*person_statistics.QUESTIONS, *person_statistics.KEYED),
+    ),
+    "windows over people": (
+        lambda: person_statistics.crowd(person_statistics.MIXED, dp.Person("pid", max_rows=4)),
+        person_windows.QUESTIONS,
+    ),
+    "subqueries about people": (
+        lambda: tables.both(ONE_OF_EACH, person_features.OTHERS, dp.Person("pid", max_rows=2)),
+        person_subqueries.QUESTIONS,
+    ),
+    "bounds in the text": (
+        lambda: contribution_bounds.table(
+            contribution_bounds.MIXED, dp.Person("pid", max_rows=3, max_groups=1)
+        ),
+        contribution_bounds.QUESTIONS,
     ),
     "features of people": (
         lambda: tables.visits(ONE_OF_EACH, dp.Person("pid", max_rows=3)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import polars as pl
 import pytest
 
 import discreet as dp
@@ -84,16 +85,10 @@ def test_bounds_may_be_narrowed_for_one_question(hospital: dp.Curator) -> None:
         (asked("epsilon=0"), "not_positive"),
         ("SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) AS n FROM visits", "clause_option"),
         ("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1", "clause_option"),
-        (
-            asked(
-                "epsilon=1", "SUM(age, contribution_bounds_per_group => (0, 9)) AS s FROM visits"
-            ),
-            "unsupported_sql",
-        ),
-        (
-            asked("epsilon=1", "SUM(age, contribution_bounds_per_row => (0, 9)) AS s FROM visits"),
-            "unsupported_sql",
-        ),
+        (asked("epsilon=1, kappa=2, max_groups_contributed=2"), "clause_option"),
+        (asked("epsilon=1, min_privacy_units_per_group=5"), "clause_option"),
+        (asked("epsilon=1, group_selection_strategy=BEST"), "clause_option"),
+        (asked("epsilon=1, kappa=5"), "clause_bound"),
         (f"SELECT COUNT(*) AS n FROM ({asked('epsilon=1')}) AS q", "unsupported_sql"),
         (asked("epsilon=1", f"COUNT(*) AS n FROM ({asked('epsilon=1')}) AS q"), "unsupported_sql"),
     ],
@@ -106,6 +101,45 @@ def test_what_the_clause_cannot_say_is_refused_by_name(
         hospital.sql(text)
     assert caught.value.code == code, caught.value
     assert hospital.spent == spent
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "epsilon=1, max_groups_contributed=NULL",
+        "epsilon=1, group_selection_strategy=PUBLIC_GROUPS",
+        "epsilon=1, group_selection_strategy=LAPLACE_THRESHOLD",
+    ],
+)
+def test_what_agrees_with_the_declarations_changes_nothing(
+    options: str, hospital: dp.Curator
+) -> None:
+    assert hospital.explain(asked(options)).sql == hospital.explain(asked("epsilon=1")).sql
+
+
+def test_the_former_clause_says_the_same(hospital: dp.Curator) -> None:
+    former = "SELECT WITH ANONYMIZATION OPTIONS(epsilon=1, kappa=2) ward, ANON_COUNT(*) AS n"
+    text = f"{former} FROM visits GROUP BY ward"
+    assert hospital.explain(text).sql == hospital.explain(asked("epsilon=1, kappa=2")).sql
+    assert hospital.sql(text).guarantee == dp.PureDP(epsilon=1).per(hospital.unit)
+
+
+def test_public_groups_are_not_discovered() -> None:
+    keys = pl.DataFrame({"patient": [1, 2, 3], "city": ["x", "y", "x"]})
+    with dp.Curator(
+        visits=dp.table(
+            keys, unit=dp.Person("patient", max_rows=2), columns={"city": dp.Discovered()}
+        ),
+        budget=dp.ApproxDP(epsilon=9, delta=1e-5),
+        ledger=dp.ledger.Memory(),
+    ) as made:
+        rest = (
+            "city, SUM(1, contribution_bounds_per_group => (0, 2)) AS n FROM visits GROUP BY city"
+        )
+        options = "epsilon=1, delta=1e-6, group_selection_strategy="
+        with pytest.raises(DiscreetError, match="clause_groups"):
+            made.explain(asked(f"{options}PUBLIC_GROUPS", rest))
+        assert made.explain(asked(f"{options}LAPLACE_THRESHOLD", rest)).cells is None
 
 
 def test_the_price_stands_in_one_place(hospital: dp.Curator) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.bounding.public_join import JoinedPublic
-from discreet.relational.plan.features import PerPerson
+from discreet.relational.plan.features import PerPerson, PerPersonAndKey
 from discreet.relational.plan.keys import DiscoveredKeys
 from discreet.relational.plan.nodes import (
     Distinct,
@@ -99,8 +99,9 @@ def _inside(rows: PlanNode) -> Iterator[tuple[Use, str]]:
         counted = isinstance(rows, Distinct) and item.name == "expressions"
         if isinstance(rows, Scan | PartitionFilter) or (item.name in _PASSED_ON and not counted):
             continue  # the owner's own, or passed on under another name and traced from there
+        grouped = isinstance(rows, PerPersonAndKey) and item.name == "keys"
         for name in _names(value):
-            yield use, name
+            yield Use.GROUP if grouped else use, name
     for below in rows.inputs:
         yield from _inside(below)
 
@@ -129,7 +130,7 @@ def _sources(rows: PlanNode) -> dict[str, frozenset[tuple[str, str]]]:
     found: dict[str, frozenset[tuple[str, str]]] = {}
     for below in rows.inputs:
         found |= _sources(below)
-    if isinstance(rows, PerPerson) and rows.person is not None:
+    if isinstance(rows, PerPerson) and rows.person is not None and rows.named is not None:
         found[rows.person] = found[rows.named.name]
     outputs = [output.name for output in getattr(rows, "outputs", ())]
     for lists in _computed(rows, len(outputs)):
@@ -144,7 +145,8 @@ def _computed(rows: PlanNode, size: int) -> list[list[list[str]]]:
     if isinstance(rows, UnionAll):
         return [[_names(part) for part in expressions] for _, expressions in rows.branches]
     if isinstance(rows, PerPerson):
-        return [[_names(feature) for feature in rows.features]]
+        keys = rows.keys if isinstance(rows, PerPersonAndKey) else ()
+        return [[_names(part) for part in (*rows.features, *keys)]]
     expressions: tuple[Expression, ...] | None = getattr(rows, "expressions", None)
     if expressions is not None:
         return [[_names(part) for part in expressions]]

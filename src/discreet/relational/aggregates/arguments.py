@@ -42,9 +42,9 @@ def bounds(value: Expression) -> tuple[int | float, int | float]:
 
 
 def total(value: Expression) -> Total:
-    """The sum of a value."""
+    """The sum of a value; of nothing but noughts as if ones could be among them."""
     low, high = bounds(value)
-    return Total(value, low, high)
+    return Total(value, low, high if low or high else 1)
 
 
 def centred(value: Expression) -> Total:

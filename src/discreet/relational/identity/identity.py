@@ -29,6 +29,7 @@ from discreet.relational.aggregates.ranked import ChosenByRank
 from discreet.relational.identity.tags import FORMS
 from discreet.relational.plan.keys import Block
 from discreet.relational.plan.nodes import JoinKind
+from discreet.relational.plan.person_windows import Numbering
 from discreet.relational.plan.query import PrivatePart, Query
 from discreet.relational.schema.declarations import Category
 from discreet.relational.types.column_domain import ColumnDomain
@@ -102,7 +103,7 @@ def canonical_text(value: object) -> str:  # noqa: PLR0911 -- one line for each 
             f"expression/1({canonical(value)},{domain.kind.written},{domain.low!r},{domain.high!r})"
         )
     form = FORMS.get(type(value))
-    if isinstance(value, DataType | JoinKind) and form is not None:
+    if isinstance(value, DataType | JoinKind | Numbering) and form is not None:
         return f"{form.tag}.{value.written}"
     if form is not None:
         return _told(value, form)

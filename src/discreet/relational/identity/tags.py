@@ -27,7 +27,13 @@ from discreet.relational.bounding import before_joins as limited
 from discreet.relational.bounding import key_truncation as truncation
 from discreet.relational.bounding import partition_filter as kept
 from discreet.relational.bounding import person_rows, public_join
-from discreet.relational.plan import features, public_rows, query
+from discreet.relational.plan import (
+    features,
+    person_statistics,
+    person_windows,
+    public_rows,
+    query,
+)
 from discreet.relational.plan import nodes as plan
 from discreet.relational.plan.keyed_universe import Cells
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
@@ -82,6 +88,9 @@ FORMS: dict[type, Form] = {
     public_rows.PublicRows: Form("public-rows/1", "prefix outputs listed"),
     limited.Limited: Form("limited/1", "rows limit"),
     features.PerPerson: Form("per-person/1", "prefix rows limit named features outputs"),
+    features.PerPersonAndKey: Form(
+        "per-person-and-key/1", "prefix rows limit named features outputs keys"
+    ),
     features.CountedRows: Form("feature-count/1", "argument"),
     features.CountedValues: Form("feature-values/1", "argument"),
     features.Added: Form("feature-sum/1", "argument"),
@@ -90,6 +99,22 @@ FORMS: dict[type, Form] = {
     features.Greatest: Form("feature-greatest/1", "argument"),
     features.Earliest: Form("feature-earliest/1", "argument order"),
     features.Latest: Form("feature-latest/1", "argument order"),
+    person_statistics.SpreadOf: Form("feature-variance/1", "argument ddof"),
+    person_statistics.DeviationOf: Form("feature-deviation/1", "argument ddof"),
+    person_statistics.MiddleOf: Form("feature-median/1", "argument"),
+    person_statistics.MostFrequent: Form("feature-mode/1", "argument"),
+    person_statistics.AnyTrue: Form("feature-any/1", "argument"),
+    person_statistics.AllTrue: Form("feature-all/1", "argument"),
+    person_windows.Windowed: Form("windowed/1", "prefix rows named windows outputs"),
+    person_windows.WindowOrder: Form("window-order/1", "column descending"),
+    person_windows.Numbering: Form("window-numbering/1"),
+    person_windows.NumberedRow: Form("window-number/1", "within order numbering"),
+    person_windows.NeighbourRow: Form(
+        "window-neighbour/1", "within order argument distance otherwise"
+    ),
+    person_windows.OuterRow: Form("window-first/1", "within order argument"),
+    person_windows.LastRow: Form("window-last/1", "within order argument"),
+    person_windows.RunningFeature: Form("window-feature/1", "within order feature before"),
     truncation.Truncated: Form("truncated/1", "prefix rows keys limit kind expressions outputs"),
     truncation.JoinedByKey: Form("joined-by-key/1", "left right kind"),
     kept.PartitionFilter: Form("part/1", "rows part value keeping:assignment"),

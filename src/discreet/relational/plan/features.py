@@ -19,12 +19,14 @@ from typing import ClassVar
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import exact
+from discreet.relational.bounding.person_rows import Bounded
 from discreet.relational.compile.compiler import Compiler, step_text
 from discreet.relational.compile.dialect import Dialect
-from discreet.relational.plan.nodes import Output, PlanNode
+from discreet.relational.plan.keys import DiscoveredKeys, KeySet
+from discreet.relational.plan.nodes import Filtered, Output, PlanNode
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import LARGEST_WHOLE, DataType
-from discreet.relational.types.expression import Column
+from discreet.relational.types.expression import Column, Expression
 
 _EXACT = 53
 """Whole doubles are exact up to two to this power."""
@@ -50,6 +52,10 @@ class Feature(ABC):
         """A column that numbers the rows of each owner, where the feature needs one."""
         return None
 
+    def counted(self, dialect: Dialect, owner: str, rank: str) -> str | None:
+        """A window that :meth:`ranked` reads as ``{rank}n``, where it needs one."""
+        return None
+
 
 @dataclass(frozen=True)
 class CountedRows(Feature):
@@ -73,7 +79,9 @@ class CountedRows(Feature):
 
 
 @dataclass(frozen=True)
-class _Of(Feature):
+class OfColumn(Feature):
+    """A feature of one column."""
+
     argument: Column
 
     @property
@@ -81,7 +89,7 @@ class _Of(Feature):
         return (self.argument,)
 
 
-class CountedValues(_Of):
+class CountedValues(OfColumn):
     """How many different values."""
 
     def domain(self, rows: int) -> ColumnDomain:
@@ -96,14 +104,14 @@ class CountedValues(_Of):
         return f"CAST(COUNT({counted}) AS {dialect.types[DataType.INTEGER]})"
 
 
-class Added(_Of):
+class Added(OfColumn):
     """The sum; NULL without values. Reals are added in whole steps of ``2**exponent``."""
 
     def exponent(self, rows: int) -> int:
         """The public grid: the largest sum of ``rows`` steps is an exact double."""
         if self.argument.domain.kind is DataType.INTEGER:
             return 0
-        low, high = _ends(self.argument)
+        low, high = ends(self.argument)
         most = rows * max(abs(low), abs(high), Fraction(1, 1 << 60))
         return math.ceil(math.log2(most)) + 2 - _EXACT
 
@@ -129,19 +137,24 @@ class Added(_Of):
     def steps(self, rows: int) -> tuple[int, int]:
         """The bounds of one value in steps, rounded outward."""
         unit = Fraction(2) ** self.exponent(rows)
-        low, high = _ends(self.argument)
+        low, high = ends(self.argument)
         return math.floor(low / unit), math.ceil(high / unit)
 
     def text(self, dialect: Dialect, rows: int, rank: str) -> str:
         """An exact sum of whole steps as a number of its kind, held within its bounds."""
-        value = dialect.identifier(self.argument.name)
-        return dialect.clean_number(f"({self._total(dialect, rows, value)})", self.domain(rows))
+        return self.text_over(dialect, rows, "")
 
-    def _total(self, dialect: Dialect, rows: int, value: str) -> str:
+    def text_over(self, dialect: Dialect, rows: int, over: str) -> str:
+        """The same over the rows of a window, where ``over`` is one."""
+        value = dialect.identifier(self.argument.name)
+        total = self._total(dialect, rows, value, over)
+        return dialect.clean_number(f"({total})", self.domain(rows))
+
+    def _total(self, dialect: Dialect, rows: int, value: str, over: str) -> str:
         """The sum of the values; NULL without any."""
         exponent, real = self.exponent(rows), self.argument.domain.kind is DataType.DOUBLE
         steps = dialect.steps(value, self.argument.domain, exponent) if real else value
-        total = f"CAST(SUM({steps}) AS {dialect.types[DataType.INTEGER]})"
+        total = f"CAST(SUM({steps}){over} AS {dialect.types[DataType.INTEGER]})"
         if self.domain(rows).kind is DataType.DOUBLE:
             # Whole doubles below 2**53 times a power of two: exact.
             factor = dialect.real(math.ldexp(1.0, exponent))
@@ -161,14 +174,14 @@ class Averaged(Added):
             DataType.DOUBLE, float(low * unit), float(high * unit), None, declared=True
         )
 
-    def _total(self, dialect: Dialect, rows: int, value: str) -> str:
+    def _total(self, dialect: Dialect, rows: int, value: str, over: str) -> str:
         """The sum, divided by the number of values."""
-        number = f"CAST(COUNT({value}) AS {dialect.types[DataType.DOUBLE]})"
-        total = super()._total(dialect, rows, value)
+        number = f"CAST(COUNT({value}){over} AS {dialect.types[DataType.DOUBLE]})"
+        total = super()._total(dialect, rows, value, over)
         return f"{total} / CASE WHEN {number} > 0 THEN {number} END"
 
 
-class Least(_Of):
+class Least(OfColumn):
     """The smallest value."""
 
     word: ClassVar[str] = "MIN"
@@ -211,7 +224,7 @@ class Earliest(Feature):
     def text(self, dialect: Dialect, rows: int, rank: str) -> str:
         """The value in the row of rank one, if its order is known."""
         chosen = f"{rank} = 1 AND {dialect.identifier(self.order.name)} IS NOT NULL"
-        return _single(dialect, self.argument, chosen)
+        return single(dialect, self.argument, chosen)
 
     def ranked(self, dialect: Dialect, owner: str, rank: str) -> str | None:
         """The place of a row among its owner's, by the order and then by the argument itself."""
@@ -230,14 +243,14 @@ class Latest(Earliest):
 class PerPerson(PlanNode):
     """One row for each person who has any, with features of this person's rows.
 
-    ``rows`` are bounded to ``limit`` for each person. ``identifier`` is the column in which the
-    person's identifier is seen, computed from ``named``.
+    ``rows`` are bounded to ``limit`` for each person. ``person`` is the column in which the
+    person's identifier is seen, computed from ``named``, if any.
     """
 
     prefix: str
-    rows: PlanNode
+    rows: Bounded
     limit: int
-    named: Column
+    named: Column | None
     features: tuple[Feature, ...]
     outputs: tuple[Output, ...]
 
@@ -253,11 +266,13 @@ class PerPerson(PlanNode):
     @property
     def person(self) -> str | None:
         """The column that holds the identifier."""
-        return f"{self.prefix}.person"
+        return None if self.named is None else f"{self.prefix}.person"
 
     @property
     def computed(self) -> tuple[Output, ...]:
         """The features, and the identifier."""
+        if self.named is None:
+            return self.outputs
         return (*self.outputs, Output(f"{self.prefix}.person", self.named.domain))
 
     @property
@@ -268,31 +283,82 @@ class PerPerson(PlanNode):
         return f"one row per person, {len(self.features)} features of at most {self.limit} rows"
 
 
+@dataclass(frozen=True)
+class PerPersonAndKey(PerPerson):
+    """One row for each person and combination of ``keys`` among the person's rows.
+
+    ``outputs`` are those of the features, then those of the keys; NULL is a key like any other.
+    """
+
+    keys: tuple[Column, ...]
+
+    @property
+    def stability(self) -> int | None:
+        """One for each bounded row at most: combinations of a person are among its own rows."""
+        return self.limit
+
+    @property
+    def repeated(self) -> tuple[tuple[str, Expression], ...]:
+        """The keys."""
+        read = dict(zip((o.name for o in self.rows.outputs), self.rows.expressions, strict=True))
+        outputs = self.outputs[len(self.features) :]
+        return tuple((o.name, read[key.name]) for o, key in zip(outputs, self.keys, strict=True))
+
+    def label(self) -> str:
+        return (
+            f"one row per person and {len(self.keys)} keys, {len(self.features)} features of at "
+            f"most {self.limit} rows"
+        )
+
+
+def one_row_in_each(rows: PlanNode, keys: KeySet | DiscoveredKeys) -> bool:
+    """Whether rows differ, for one person, in the keys of every group they may fall into."""
+    while isinstance(rows, Filtered):
+        rows = rows.rows
+    if not isinstance(rows, PerPersonAndKey):
+        return False
+    blocks = keys.blocks if isinstance(keys, KeySet) else (keys,)
+    grouped = {key.name for b in blocks for key in b.expressions if isinstance(key, Column)}
+    return {output.name for output in rows.outputs[len(rows.features) :]} <= grouped
+
+
 @step_text.register
 def per_person(rows: PerPerson, compiler: Compiler, needed: frozenset[str]) -> str:
-    """The needed features, grouped by the owner."""
+    """The needed features, grouped by the owner, and by the keys where there are any."""
     dialect, name = compiler.dialect, compiler.dialect.identifier
     owner = name(rows.rows.privacy_id or "")
     used = {rows.rows.privacy_id or ""}
-    listed, ranks = [f"{owner} AS {name(rows.privacy_id or '')}"], list[str]()
-    if rows.person in needed:
+    listed = [f"{owner} AS {name(rows.privacy_id or '')}"]
+    counts, windows, ranks = list[str](), list[str](), list[str]()
+    if rows.named is not None and rows.person in needed:
         used.add(rows.named.name)
-        listed.append(f"{_single(dialect, rows.named)} AS {name(rows.person or '')}")
-    for place, (feature, output) in enumerate(zip(rows.features, rows.outputs, strict=True)):
+        listed.append(f"{single(dialect, rows.named)} AS {name(rows.person or '')}")
+    keys = rows.keys if isinstance(rows, PerPersonAndKey) else ()
+    # All keys, needed or not: they say what one row is.
+    used |= {key.name for key in keys}
+    for key, output in zip(keys, rows.outputs[len(rows.features) :], strict=True):
+        listed += [f"{name(key.name)} AS {name(output.name)}"] if output.name in needed else []
+    by = ", ".join([owner, *(name(key.name) for key in keys)])
+    for place, (feature, output) in enumerate(zip(rows.features, rows.outputs, strict=False)):
         if output.name not in needed:
             continue
         used |= {column.name for column in feature.reads}
-        rank = feature.ranked(dialect, owner, f"f{place}")
+        counted = feature.counted(dialect, by, f"f{place}")
+        counts += [] if counted is None else [f"f{place}n"]
+        windows += [] if counted is None else [f"{counted} AS f{place}n"]
+        rank = feature.ranked(dialect, by, f"f{place}")
         ranks += [] if rank is None else [rank]
         listed.append(f"{feature.text(dialect, rows.limit, f'f{place}')} AS {name(output.name)}")
     source = f"({compiler.text(rows.rows, frozenset(used))}) AS q"
+    every = [name(column) for column in sorted(used)]
+    if windows:
+        source = f"(SELECT {', '.join([*every, *windows])} FROM {source}) AS q"
     if ranks:
-        every = [name(column) for column in sorted(used)]
-        source = f"(SELECT {', '.join([*every, *ranks])} FROM {source}) AS q"
-    return f"SELECT {', '.join(listed)} FROM {source} GROUP BY {owner}"
+        source = f"(SELECT {', '.join([*every, *counts, *ranks])} FROM {source}) AS q"
+    return f"SELECT {', '.join(listed)} FROM {source} GROUP BY {by}"
 
 
-def _single(dialect: Dialect, column: Column, chosen: str = "TRUE") -> str:
+def single(dialect: Dialect, column: Column, chosen: str = "TRUE") -> str:
     """The one value of the chosen rows; engines differ in whether truth values have a maximum."""
     value = dialect.identifier(column.name)
     if column.domain.kind is not DataType.BOOLEAN:
@@ -301,7 +367,8 @@ def _single(dialect: Dialect, column: Column, chosen: str = "TRUE") -> str:
     return f"({number} = 1)"
 
 
-def _ends(argument: Column) -> tuple[Fraction, Fraction]:
+def ends(argument: Column) -> tuple[Fraction, Fraction]:
+    """The public bounds of a column of numbers."""
     low, high = argument.domain.low, argument.domain.high
     assert isinstance(low, int | float)
     assert isinstance(high, int | float)

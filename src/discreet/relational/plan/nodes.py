@@ -19,7 +19,7 @@ from enum import Enum
 from discreet.relational.schema.declarations import Declaration
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
-from discreet.relational.types.expression import Expression
+from discreet.relational.types.expression import Column, Expression
 
 
 class JoinKind(Enum):
@@ -89,6 +89,11 @@ class PlanNode(ABC):
     def computed(self) -> tuple[Output, ...] | None:
         """The columns that this step computes; None where it passes on those below."""
         return getattr(self, "outputs", None)
+
+    @property
+    def repeated(self) -> tuple[tuple[str, Expression], ...]:
+        """Keys that this step only repeats, with what they stand for two steps below."""
+        return ()
 
     @property
     @abstractmethod
@@ -300,6 +305,16 @@ def field_of(column: str, rows: PlanNode) -> tuple[Scan, Field] | None:
         if field is not None:
             return scan, field
     return None
+
+
+def declared_field(column: str, rows: PlanNode) -> tuple[Scan, Field] | None:
+    """The same also for keys of people, which are repeated under names of their own."""
+    found = field_of(column, rows)
+    for name, behind in rows.repeated if found is None else ():
+        if name == column and isinstance(behind, Column):
+            return declared_field(behind.name, rows)
+    below = (declared_field(column, each) for each in rows.inputs)
+    return found or next(filter(None, below), None)
 
 
 def scans(rows: PlanNode) -> list[Scan]:

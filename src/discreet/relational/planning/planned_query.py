@@ -42,6 +42,7 @@ from discreet.relational.execute.exact_aggregation import (
     statements,
 )
 from discreet.relational.limits.resources import require_numbers, require_size
+from discreet.relational.plan.features import one_row_in_each
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import Query
 from discreet.relational.planning.allocation import (
@@ -146,7 +147,13 @@ class PlannedQuery:
             return None
         if changed is None:
             return unit
-        return replace(unit, max_rows=min(changed, unit.max_rows or changed))
+        unit = replace(unit, max_rows=min(changed, unit.max_rows or changed))
+        return replace(unit, max_rows_per_group=1) if self._once else unit
+
+    @property
+    def _once(self) -> bool:
+        """Whether a person has at most one row in a group, which bounding then enforces."""
+        return one_row_in_each(self.query.rows, self.query.keys)
 
     @property
     def cells(self) -> int:

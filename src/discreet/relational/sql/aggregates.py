@@ -133,7 +133,7 @@ class _Reading:
             code="quantile_level",
             expectation="one level between 0 and 1 for a quantile",
             received=node.sql(),
-            remedy="Write QUANTILE(x, 0.9); ask for several levels one by one.",
+            remedy="Write QUANTILE(x, 0.9), or QUANTILE(x, [0.25, 0.5, 0.75]) AS q for several.",
         )
 
 

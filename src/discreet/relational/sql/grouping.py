@@ -19,7 +19,7 @@ from discreet.relational.plan.keys import (
     Listed,
     not_finite,
 )
-from discreet.relational.plan.nodes import PlanNode, Scan, field_of, scans
+from discreet.relational.plan.nodes import PlanNode, Scan, declared_field, field_of, scans
 from discreet.relational.schema.declarations import Category, Discovered
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
@@ -124,7 +124,7 @@ def _discovered(
     """
     least: list[int] = []
     for expression in expressions:
-        found = [field_of(name, rows) for name in columns(expression)]
+        found = [declared_field(name, rows) for name in columns(expression)]
         sought = [
             field.declaration
             for _, field in filter(None, found)
@@ -138,8 +138,8 @@ def _discovered(
     for expression, name in zip(expressions, names, strict=True):
         if not expression.domain.declared:
             _values(expression, name, rows)  # refuses it by name
-        found_here = field_of(expression.name, rows) if isinstance(expression, Column) else None
-        declaration = None if found_here is None else found_here[1].declaration
+        known = declared_field(expression.name, rows) if isinstance(expression, Column) else None
+        declaration = None if known is None else known[1].declaration
         listed.append(isinstance(declaration, Category) and None in declaration.values)
     return DiscoveredKeys(expressions, tuple(listed), max(least))
 
@@ -185,7 +185,7 @@ def _blocks(
 
 def _values(expression: Expression, name: str, rows: PlanNode) -> tuple[object, ...]:
     """The list of values, with NULL where the owner declared it as a key."""
-    found = field_of(expression.name, rows) if isinstance(expression, Column) else None
+    found = declared_field(expression.name, rows) if isinstance(expression, Column) else None
     if found is not None and isinstance(found[1].declaration, Category):
         return found[1].declaration.values
     if not expression.domain.declared:

@@ -1,5 +1,8 @@
 """``SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(...)``: the price and the person, in BigQuery's words.
 
+ZetaSQL's former clause, ``WITH ANONYMIZATION OPTIONS(...)``, says the same; its ``kappa`` is the
+number of groups.
+
 The clause is found among the tokens of the text, never inside strings or comments, and taken out;
 what is left is read as any other question. Its options may only confirm or narrow what the owner
 declared: a question cannot choose whose privacy is protected.
@@ -12,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import sqlglot
@@ -22,13 +24,19 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.core.unit import Person, PrivacyUnit, Replace, add_remove
 from discreet.relational.functions.casts import REAL_FORM
+from discreet.relational.plan.keys import DiscoveredKeys
 from discreet.relational.plan.nodes import scans
 from discreet.relational.plan.query import Query
 from discreet.relational.sql.relation import unsupported
 
 _LONGEST = 300
 """Digits of a whole number; longer ones are read as reals, which must be finite."""
-_KNOWN = "epsilon, delta, max_groups_contributed, max_rows_contributed, privacy_unit_column"
+_KNOWN = (
+    "epsilon, delta, max_groups_contributed (or kappa), max_rows_contributed, "
+    "privacy_unit_column, group_selection_strategy"
+)
+_CLAUSES = ("DIFFERENTIAL_PRIVACY", "ANONYMIZATION")
+_PUBLIC, _THRESHOLD = "PUBLIC_GROUPS", "LAPLACE_THRESHOLD"
 
 
 @dataclass(frozen=True)
@@ -39,11 +47,19 @@ class Clause:
     max_groups: int | None = None
     max_rows: int | None = None
     person: tuple[str, ...] | None = None
+    groups: str | None = None
 
     def narrowed(self, query: Query) -> Query:
         """The question with bounds at most as wide as declared, about the declared person."""
         if self.person is not None:
             self._require_person(query)
+        if self.groups == _PUBLIC and isinstance(query.keys, DiscoveredKeys):
+            raise InvalidParameter(
+                code="clause_groups",
+                expectation=f"keys with a public list where group_selection_strategy is {_PUBLIC}",
+                received="keys that are to be discovered",
+                remedy=f"Write {_THRESHOLD}, which discovers them, or group by a listed key.",
+            )
         bounds = {"max_groups": self.max_groups, "max_rows": self.max_rows}
         unit = query.unit
         for name, value in bounds.items():
@@ -74,7 +90,7 @@ class Clause:
 
 def opened(text: str) -> tuple[str, Clause | None]:
     """The text without the clause, and what the clause said; unchanged without one."""
-    if not isinstance(text, str) or "differential_privacy" not in text.lower():
+    if not isinstance(text, str) or not any(name in text.upper() for name in _CLAUSES):
         return text, None
     try:
         tokens = sqlglot.tokenize(text, read="duckdb")
@@ -89,10 +105,9 @@ def opened(text: str) -> tuple[str, Clause | None]:
     )
     if len(found) > 1 or depth:
         raise unsupported(
-            construct="WITH DIFFERENTIAL_PRIVACY inside FROM (...) or twice",
+            construct=f"WITH {tokens[found[-1] + 2].text.upper()} inside FROM (...) or twice",
             remedy="Write it once, after the outermost SELECT.",
         )
-    _require_plain_arguments(tokens)
     first = found[0] + 1
     last, options = _options(tokens, first + 2)
     rest = text[: tokens[first].start] + text[tokens[last].end + 1 :]
@@ -120,19 +135,8 @@ def _begins(three: Sequence[Token]) -> bool:
         three[0].token_type is TokenType.SELECT
         and three[1].token_type is TokenType.WITH
         and three[2].token_type is TokenType.VAR
-        and three[2].text.upper() == "DIFFERENTIAL_PRIVACY"
+        and three[2].text.upper() in _CLAUSES
     )
-
-
-def _require_plain_arguments(tokens: Sequence[Token]) -> None:
-    for token, after in pairwise(tokens):
-        if after.token_type is TokenType.FARROW:
-            raise unsupported(
-                construct=f"{token.text} => inside an aggregate",
-                remedy="Bounds are declared by the owner, or follow from the expression: write "
-                "SUM(least(greatest(x, 0), 100)) to clamp each row; for a bound on a person's "
-                "sum, take it per person first, in FROM (... GROUP BY the person).",
-            )
 
 
 def _options(tokens: Sequence[Token], place: int) -> tuple[int, dict[str, list[Token]]]:
@@ -168,9 +172,11 @@ def _clause(options: dict[str, list[Token]]) -> Clause:
     read: dict[str, Callable[[str, list[Token]], Any]] = {
         "epsilon": _number,
         "delta": _number,
-        "max_groups_contributed": _whole,
-        "max_rows_contributed": _whole,
+        "max_groups_contributed": _limit,
+        "kappa": _limit,
+        "max_rows_contributed": _limit,
         "privacy_unit_column": _column,
+        "group_selection_strategy": _strategy,
     }
     for name in options:
         if name not in read:
@@ -178,12 +184,15 @@ def _clause(options: dict[str, list[Token]]) -> Clause:
     said = {name: read[name](name, value) for name, value in options.items()}
     if "epsilon" not in said:
         raise _option(received="no epsilon")
+    if "kappa" in said and "max_groups_contributed" in said:
+        raise _option(received="kappa beside max_groups_contributed")
     epsilon, delta = said["epsilon"], said.get("delta", 0)
     return Clause(
         ApproxDP(epsilon=epsilon, delta=delta) if delta else PureDP(epsilon=epsilon),
-        said.get("max_groups_contributed"),
+        said.get("max_groups_contributed", said.get("kappa")),
         said.get("max_rows_contributed"),
         said.get("privacy_unit_column"),
+        said.get("group_selection_strategy"),
     )
 
 
@@ -196,11 +205,22 @@ def _number(name: str, tokens: list[Token]) -> int | float:
     return int(text) if text.isdigit() and len(text) <= _LONGEST else float(text)
 
 
-def _whole(name: str, tokens: list[Token]) -> int:
+def _limit(name: str, tokens: list[Token]) -> int | None:
+    """A number of groups or rows; NULL leaves it as the owner declared it."""
+    if [token.token_type for token in tokens] == [TokenType.NULL]:
+        return None
     value = _number(name, tokens)
     if not isinstance(value, int) or value < 1:
         raise _option(received=f"{name} that is not a whole number of at least one")
     return value
+
+
+def _strategy(name: str, tokens: list[Token]) -> str:
+    """How groups are chosen: by a noisy threshold where they are not public, or all public ones."""
+    said = [token.text.upper() for token in tokens]
+    if len(said) != 1 or said[0] not in (_PUBLIC, _THRESHOLD):
+        raise _option(received=f"{name} other than {_THRESHOLD} or {_PUBLIC}")
+    return said[0]
 
 
 def _column(name: str, tokens: list[Token]) -> tuple[str, ...]:
@@ -235,5 +255,5 @@ def _option(*, received: str) -> InvalidParameter:
         expectation=f"WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=...), and of options only {_KNOWN}",
         received=received,
         remedy="Write OPTIONS(epsilon=1, delta=1e-6). Keys are public here, or discovered as the "
-        "owner declared: there is no threshold to set.",
+        "owner declared: there is no threshold or least number of people to set.",
     )

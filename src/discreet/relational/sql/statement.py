@@ -22,6 +22,8 @@ from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
 from discreet.relational.sql.aggregate_calls import marked
+from discreet.relational.sql.contribution_bounds import applied, plainly_named
+from discreet.relational.sql.named_arguments import moved
 from discreet.relational.sql.relation import unsupported
 from discreet.relational.sql.syntax import not_sql
 from discreet.relational.sql.wording import as_written, require_no_hint
@@ -41,6 +43,7 @@ def parse(text: str) -> exp.Expression:
             received=type(text).__name__,
             remedy='Write for instance "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward".',
         )
+    text = moved(text)
     try:
         statements = [part for part in sqlglot.parse(text, read="duckdb") if part is not None]
     except (sqlglot.errors.SqlglotError, RecursionError) as fault:
@@ -52,7 +55,7 @@ def parse(text: str) -> exp.Expression:
             received=f"{len(statements)} statements",
             remedy="Ask one question at a time.",
         )
-    tree = marked(statements[0])  # type: ignore[arg-type]
+    tree = applied(marked(plainly_named(statements[0])))  # type: ignore[arg-type]
     require_no_hint(tree)
     return as_written(tree, text)
 

@@ -25,13 +25,18 @@ from discreet.relational.plan.query import (
     Output,
     Query,
 )
+from discreet.relational.schema.table import Table
 from discreet.relational.sql.aggregates import Aggregation
 from discreet.relational.sql.catalog import Catalog
+from discreet.relational.sql.contribution_bounds import has_group_bounds, per_group
 from discreet.relational.sql.distinct import as_groups, require_distinct
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.features import features_from
 from discreet.relational.sql.from_clause import Sources, require_plain
 from discreet.relational.sql.grouping import Grouping
+from discreet.relational.sql.person_subqueries import is_hidden, subqueries_joined
+from discreet.relational.sql.person_windows import has_windows, windows_from
+from discreet.relational.sql.quantile_lists import lists_written_out
 from discreet.relational.sql.reading import copied, require_all_read, watched
 from discreet.relational.sql.relation import SQLRelation, Visible, unsupported
 from discreet.relational.sql.statement import flattened, parse, written_out
@@ -95,8 +100,8 @@ class _Translation:
             return self.sources.union(select, self._with(select, scope))
         if not isinstance(select, exp.Select):
             raise unsupported(construct=shortened(select), remedy="Use SELECT in FROM (...).")
-        _only(select)
-        inner = self._with(select, scope)
+        _only(select, windows=has_windows(select))
+        select, inner = self._joined(select, scope)
         for clause in ("order", "limit", "offset"):
             if select.args.get(clause):
                 raise unsupported(
@@ -106,6 +111,8 @@ class _Translation:
         if select.args.get("group") or select.args.get("having") or _aggregates(select):
             return self._features(select, inner)
         below = self._from(select, inner)
+        if has_windows(select):
+            return windows_from(select, below, self.catalog, self.sources.steps.prefix)
         columns: list[Visible] = []
         for item in select.expressions:
             columns.extend(self._items(item, below))
@@ -127,15 +134,15 @@ class _Translation:
     def query(self, select: exp.Select, scope: Mapping[str, Any]) -> Query:
         """The outermost query."""
         _only(select)
-        select = written_out(select)
-        select = as_groups(select)
-        inner = self._with(select, scope)
+        select = as_groups(lists_written_out(written_out(select)))
+        select, inner = self._joined(select, scope)
         below = self._from(select, inner)
-        aliases = {
-            item.alias.lower(): item.this
-            for item in select.expressions
-            if isinstance(item, exp.Alias)
-        }
+        aliases = _aliases(select)
+        if has_group_bounds(select):
+            select, below = per_group(
+                select, below, aliases, self.catalog, self.sources.steps.prefix
+            )
+            aliases = _aliases(select)
         grouping = Grouping.of(select, below, aliases, self.catalog)
         aggregation = Aggregation(below, self.catalog)
 
@@ -193,6 +200,27 @@ class _Translation:
             inner[table.alias.lower()] = (table.this, dict(inner))
         return inner
 
+    def _joined(
+        self, select: exp.Select, scope: Mapping[str, Any]
+    ) -> tuple[exp.Select, dict[str, Any]]:
+        """A query with its subqueries about the person as joins, and the tables it may name."""
+        inner = self._with(select, scope)
+        made = subqueries_joined(select, lambda query: self._is_private(query, inner))
+        return made, inner if made is select else self._with(made, scope)
+
+    def _is_private(self, query: exp.Expression, scope: Mapping[str, Any]) -> bool:
+        """Whether a query reads a private table, perhaps through a common table expression."""
+        for table in query.find_all(exp.Table):
+            common = scope.get(table.name.lower())
+            if common is not None:
+                if self._is_private(*common):
+                    return True
+                continue
+            entry = self.catalog.find(table.name)
+            if entry is not None and isinstance(entry.table, Table):
+                return True
+        return False
+
     def _from(self, select: exp.Select, scope: Mapping[str, Any]) -> SQLRelation:
         made = self.sources.of(select, scope)
         where = select.args.get("where")
@@ -211,7 +239,8 @@ class _Translation:
             return [
                 replace(column, qualifier="")
                 for column in below.columns
-                if not wanted or column.qualifier.lower() == wanted
+                if not is_hidden(column.qualifier)
+                and (not wanted or column.qualifier.lower() == wanted)
             ]
         node = item.this if isinstance(item, exp.Alias) else item
         name = item.alias_or_name
@@ -333,18 +362,31 @@ def _condition(expression: Expression, clause: str) -> Expression:
     )
 
 
+def _aliases(select: exp.Select) -> dict[str, exp.Expression]:
+    """What the names of SELECT stand for."""
+    return {
+        item.alias.lower(): item.this for item in select.expressions if isinstance(item, exp.Alias)
+    }
+
+
 def _kept(rows: PlanNode, condition: Expression) -> PlanNode:
     return rows if condition == Literal(value=True) else Filtered(rows, condition)
 
 
 def _aggregates(select: exp.Select) -> bool:
-    return any(node.find(exp.AggFunc) is not None for node in select.expressions)
+    """Whether something is aggregated, and not only over windows."""
+    return any(
+        node.find_ancestor(exp.Window) is None
+        for item in select.expressions
+        for node in item.find_all(exp.AggFunc)
+    )
 
 
-def _only(select: exp.Select) -> None:
-    """Refuse clauses that are not translated: QUALIFY, SAMPLE, window definitions and others."""
+def _only(select: exp.Select, *, windows: bool = False) -> None:
+    """Refuse clauses that are not translated: SAMPLE, QUALIFY without windows, and others."""
+    known = _SELECT_CLAUSES | ({"qualify", "windows"} if windows else set())
     for name, value in select.args.items():
-        if name not in _SELECT_CLAUSES and value:
+        if name not in known and value:
             raise unsupported(construct=part_words(select, name), remedy="Leave the clause out.")
 
 
