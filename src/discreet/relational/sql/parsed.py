@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
 from discreet.relational.functions.casts import REAL_FORM, cast
+from discreet.relational.functions.comparison import FUNCTIONS as COMPARISONS
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.registry import FUNCTIONS
 from discreet.relational.functions.shifts import MULTIPLES
@@ -147,23 +148,42 @@ def missing() -> InvalidParameter:
 
 
 def call_of(function: Function, *args: Expression) -> Expression:
-    """A call in which text constants beside dates are read as dates, as SQL does."""
-    calendar = next((arg.domain.kind for arg in args if arg.domain.kind.is_calendar), None)
-    if calendar is None:
+    """A call in which constants are read as the kind of value that they stand beside, as SQL does.
+
+    Text beside dates is a date; text beside numbers that are compared is a number, and 1 and 0
+    beside truth values are true and false.
+    """
+    beside = {arg.domain.kind for arg in args if not isinstance(arg, Literal)}
+    calendar = any(arg.domain.kind.is_calendar for arg in args)
+    if not calendar and function not in COMPARISONS:
         return Call(function, args)
     return Call(
         function,
         tuple(
-            constant_of(_calendar_kind(arg.value), arg)
-            if isinstance(arg, Literal) and isinstance(arg.value, str)
-            else arg
+            _beside(arg, beside, calendar=calendar) if isinstance(arg, Literal) else arg
             for arg in args
         ),
     )
 
 
+def _beside(constant: Literal, kinds: set[DataType], *, calendar: bool) -> Expression:
+    value = constant.value
+    if isinstance(value, str):
+        if calendar:
+            return constant_of(_calendar_kind(value), constant)
+        if kinds and all(kind.is_number for kind in kinds):
+            return constant_of(_number_kind(value), constant)
+    if kinds == {DataType.BOOLEAN} and type(value) is int and value in (0, 1):
+        return Literal(bool(value))
+    return constant
+
+
 def _calendar_kind(text: str) -> DataType:
     return DataType.DATE if len(text) == len("2024-01-01") else DataType.TIMESTAMP
+
+
+def _number_kind(text: str) -> DataType:
+    return DataType.INTEGER if text.removeprefix("-").isdigit() else DataType.DOUBLE
 
 
 def constant_of(kind: DataType, literal: Literal) -> Expression:

@@ -27,6 +27,7 @@ from discreet.relational.functions.casts import REAL_FORM
 from discreet.relational.plan.keys import DiscoveredKeys
 from discreet.relational.plan.nodes import scans
 from discreet.relational.plan.query import Query
+from discreet.relational.sql.dialect import Asked
 from discreet.relational.sql.relation import unsupported
 
 _LONGEST = 300
@@ -93,7 +94,7 @@ def opened(text: str) -> tuple[str, Clause | None]:
     if not isinstance(text, str) or not any(name in text.upper() for name in _CLAUSES):
         return text, None
     try:
-        tokens = sqlglot.tokenize(text, read="duckdb")
+        tokens = sqlglot.tokenize(text, read=Asked)
     except sqlglot.errors.SqlglotError:
         return text, None  # refused as any other text that cannot be read
     found = [place for place in range(len(tokens) - 2) if _begins(tokens[place : place + 3])]

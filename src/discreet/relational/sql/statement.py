@@ -23,6 +23,7 @@ from sqlglot import exp
 from discreet.core.errors import InvalidParameter
 from discreet.relational.sql.aggregate_calls import marked
 from discreet.relational.sql.contribution_bounds import applied, plainly_named
+from discreet.relational.sql.dialect import Asked
 from discreet.relational.sql.named_arguments import moved
 from discreet.relational.sql.relation import unsupported
 from discreet.relational.sql.syntax import not_sql
@@ -45,7 +46,7 @@ def parse(text: str) -> exp.Expression:
         )
     text = moved(text)
     try:
-        statements = [part for part in sqlglot.parse(text, read="duckdb") if part is not None]
+        statements = [part for part in sqlglot.parse(text, read=Asked) if part is not None]
     except (sqlglot.errors.SqlglotError, RecursionError) as fault:
         raise not_sql(text, fault) from None
     if len(statements) != 1:
