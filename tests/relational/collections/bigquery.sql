@@ -131,7 +131,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_c
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) item, SAFE_DIVIDE(SUM(price), SUM(quantity)) AS a FROM orders GROUP BY item
 
 -- a table in back-quotes with its project
--- gap: sql_syntax | Names in other quotes
+-- gap: unknown_table | Names in other quotes
 -- plain: SELECT COUNT(*) AS n FROM people
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, privacy_unit_column=pid) COUNT(*) AS n FROM `main.people`
 

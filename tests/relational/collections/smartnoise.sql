@@ -182,7 +182,6 @@ SELECT SUM(age) AS s FROM people WHERE age > 100
 SELECT COUNT(*) AS n FROM people WHERE age > 50 AND schooling = 8
 
 -- number compared with text of a number
--- gap: type_clash | Constants of another kind
 -- plain: SELECT COUNT(*) AS n FROM people WHERE age > 50 AND schooling = 8
 SELECT COUNT(*) AS n FROM people WHERE age > 50 AND schooling = '8'
 
@@ -377,12 +376,10 @@ SELECT married, SUM(income) AS s, SUM(age) AS a FROM people GROUP BY married HAV
 SELECT age, married, COUNT(*) AS n, SUM(income) AS s FROM people GROUP BY age, married HAVING NOT married
 
 -- a truth value compared with one
--- gap: type_clash | Constants of another kind
 -- plain: SELECT age, married, COUNT(*) AS n FROM people GROUP BY age, married HAVING married
 SELECT age, married, COUNT(*) AS n FROM people GROUP BY age, married HAVING married = 1
 
 -- a truth value compared with nought
--- gap: type_clash | Constants of another kind
 -- plain: SELECT age, married, COUNT(*) AS n FROM people GROUP BY age, married HAVING NOT married
 SELECT age, married, COUNT(*) AS n FROM people GROUP BY age, married HAVING married = 0
 
@@ -527,7 +524,6 @@ SELECT COUNT(t.ward) AS n, COUNT(*) AS m FROM visits AS t
 SELECT "ward" AS col, SUM(visits."minutes") AS m FROM visits GROUP BY col
 
 -- names in back-quotes
--- gap: sql_syntax | Names in other quotes
 -- plain: SELECT SUM(minutes) AS m FROM visits
 SELECT SUM(`minutes`) AS m FROM `visits`
 

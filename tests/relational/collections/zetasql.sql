@@ -313,7 +313,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, privacy_unit_column=(pid)
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, privacy_unit_column=q.pid) COUNT(*) AS n FROM (SELECT * FROM people) AS q
 
 -- the person named in back-quotes
--- gap: clause_option | Options of GoogleSQL's clause
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, privacy_unit_column=`pid`) COUNT(*) AS n FROM people
 
 -- another column as the person
