@@ -95,7 +95,7 @@ SELECT date_trunc('quarter', joined) AS q, COUNT(*) AS n FROM people GROUP BY q 
 SELECT make_date(year(joined), quarter(joined) * 3, 1) AS d, COUNT(*) AS n FROM people GROUP BY d ORDER BY d
 
 -- a date label beside year and quarter
--- gap: type_clash | Constants of another kind
+-- gap: type_clash | Dates computed from an answer
 SELECT y, q, make_date(y, q * 3, 1) AS d, n FROM (SELECT year(joined) AS y, quarter(joined) AS q, COUNT(*) AS n FROM people GROUP BY y, q)
 
 -- by month and year of a date
