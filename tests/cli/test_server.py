@@ -98,3 +98,21 @@ def test_a_server_that_is_not_there_is_named_without_its_password(
     done = run(f'query "{COUNT}" --epsilon 1')
     assert (done.code, "unreachable" in done.error) == (2, True)
     assert PASSWORD not in done.error
+
+
+def test_a_table_on_a_server_is_not_charged_for_again_unasked(clinic: Path) -> None:
+    """Nothing tells its versions apart but a name that the owner gives."""
+    ask = f'query "{COUNT}" --epsilon 1 --json'
+    first = run(ask)
+    assert first.code == 0, first.error
+    refused = run(ask)
+    assert (refused.code, "paid_before_other_snapshot" in refused.error) == (2, True)
+    assert run(f"{ask} --reuse").json["rows"] == first.json["rows"]
+    assert "snapshot_without_version" in run("snapshot keep").error
+    assert run("ledger show --json").json["remaining"]["epsilon"] == 2
+    named = PROJECT.replace("[tables.visits]\n", '[tables.visits]\nsnapshot = "july"\n')
+    (clinic / "discreet.toml").write_text(named, encoding="utf-8")
+    assert run(ask).code == 2  # the earlier one had no name
+    assert run(f"{ask} --pay-again").code == 0
+    assert run(ask).code == 0
+    assert run("ledger show --json").json["remaining"]["epsilon"] == 1
