@@ -38,7 +38,7 @@ max_groups = 5
 age = { kind = "number", low = 0, high = 120, step = 0.5 }
 ward = { kind = "category", values = ["A", "B"], null = true }
 day = { kind = "dates", first = 2024-01-01, last = 2024-12-31 }
-town = { kind = "discovered", least = 20 }
+town = { kind = "discovered", min_people = 20 }
 children = { kind = "integer", low = 0, high = 9 }
 
 [tables.visits.derived]
@@ -75,7 +75,7 @@ def test_every_part_is_read_and_paths_are_relative_to_the_file() -> None:
         "age": dp.Number(0, 120, step=0.5),
         "ward": dp.Category(["A", "B", None]),
         "day": dp.Dates(date(2024, 1, 1), date(2024, 12, 31)),
-        "town": dp.Discovered(least=20),
+        "town": dp.Discovered(min_people=20),
         "children": dp.Integer(0, 9),
     }
     assert visits.derived == {  # type: ignore[union-attr]
@@ -254,3 +254,13 @@ def test_a_policy_named_in_the_file_holds(tmp_path: Path) -> None:
             curator.sql(sql, spend=dp.PureDP(epsilon=0.6), purpose="planning")
         with pytest.raises(DiscreetError):
             curator.sql(sql, spend=dp.PureDP(epsilon=0.5))
+
+
+def test_a_minimum_under_its_earlier_name_is_read(folder: Path) -> None:
+    def town(field: str) -> object:
+        text = WHOLE.replace("min_people = 20", field)
+        return dp.Project.parse(text, folder).tables["visits"].columns["town"]  # type: ignore[union-attr]
+
+    assert town("least = 20") == town("min_people = 20") == dp.Discovered(min_people=20)
+    with pytest.raises(DiscreetError, match="min_people"):
+        town("least = 20, min_people = 20")

@@ -249,6 +249,7 @@ _HINTS = {  # how a shell says what a remedy says in Python
     "sql_syntax": 'Names with spaces, and words of SQL, stand in double quotes: "date of birth".',
     "accuracy_columns": "Here: --within n=5 --within total=1000, once for each aggregate.",
     "accuracy_depends_on_data": "Here: --rows-at-least 100, or --epsilon.",
+    "accuracy_too_expensive": "Here: --at-most 20; a share is --within n=5% --rows-at-least 1000.",
     "spend_notion": 'The part [budget] of the project file says which; with kind = "pure" '
     "leave --delta and --rho out.",
     "ledger_terms": "The project file says other terms than its ledger. Write those of the ledger "

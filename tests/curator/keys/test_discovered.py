@@ -99,7 +99,7 @@ class TestNamed:
         assert release["a"].values[0] == pytest.approx(24.5, abs=0.1)
 
     def test_a_public_minimum(self) -> None:
-        columns = COLUMNS | {"word": dp.Discovered(least=20)}
+        columns = COLUMNS | {"word": dp.Discovered(min_people=20)}
         asked = still(words({"a": 30, "b": 31, "c": 19}), columns=columns)
         assert set(named(asked.sql(BY_WORD, spend=SPEND))) == {"b"}
         assert "never with fewer than 20" in str(asked.preview(BY_WORD, spend=SPEND))

@@ -20,6 +20,7 @@ from discreet.relational.types.expression import (
     canonical,
     columns,
     evaluate,
+    evaluate_each,
     possible_values,
     substitute,
 )
@@ -64,6 +65,31 @@ def test_constants_of_different_kinds_are_different() -> None:
     one, real, true = (Literal(value) for value in (1, 1.0, True))
     assert len({one, real, true}) == 3
     assert canonical(Literal(1)) != canonical(Literal(1.0))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "case when a > 5 then 1 when a > 2 then 2 else 3 end",
+        "case when s = 'b' then a when a > 5 then floor(a / 2) else null end",
+        "coalesce(a, 0) + case when s = 'a' then 1 else a end",
+        "s in ('a', 'b') and a > 3",
+    ],
+)
+def test_rows_are_evaluated_together_as_each_is_alone(text: str) -> None:
+    expression = translated(text)
+    rows = [{"a": a, "s": s} for a in (None, 0.0, 3.0, 6.0, 9.0) for s in ("a", "b", None)]
+    assert evaluate_each(expression, rows) == [evaluate(expression, row) for row in rows]
+    assert len(set(evaluate_each(expression, rows))) > 1
+    assert evaluate_each(expression, []) == []
+
+
+def test_the_first_true_branch_is_taken_however_many_there_are() -> None:
+    """Each branch is tried on the rows that no earlier one took."""
+    many = [(Call(LESS, (AGE, Literal(end))), Literal(end)) for end in range(2_000)]
+    case = Case(tuple(many), Literal(-1))
+    rows: list[dict[str, object]] = [{"age": value} for value in (0, 1998, 1999, 5_000, None, 7)]
+    assert evaluate_each(case, rows) == [1, 1999, -1, -1, -1, 8]
 
 
 @pytest.mark.parametrize(

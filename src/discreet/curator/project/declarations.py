@@ -114,7 +114,8 @@ def _dates(fields: Fields) -> Declaration:
 
 
 def _discovered(fields: Fields) -> Declaration:
-    return Discovered(fields.maybe("least", WHOLE) or 1)
+    name = "least" if "least" in fields.values else "min_people"  # the former in earlier files
+    return Discovered(min_people=fields.maybe(name, WHOLE) or 1)
 
 
 _CONVERTED: dict[str, type[Guarantee]] = {"zcdp": ZCDP, "approx_zcdp": ApproxZCDP}

@@ -145,8 +145,8 @@ def _declared(declaration: Declaration) -> str:
             return '{ kind = "boolean" }'
         case Dates(first=first, last=last):
             return f'{{ kind = "dates", first = {_plain(first)}, last = {_plain(last)} }}'
-        case Discovered(least=least):
-            minimum = "" if least == 1 else f", least = {least}"
+        case Discovered(min_people=people):
+            minimum = "" if people == 1 else f", min_people = {people}"
             return f'{{ kind = "discovered"{minimum} }}'
         case Category(values=values):
             listed = ", ".join(_plain(value) for value in values if value is not None)

@@ -62,12 +62,19 @@ class Function:
 
         Guarantee: no exception, and a result in the universe of its kind.
         """
-        arguments = tuple(values)
-        if self.strict and any(value is None for value in arguments):
-            return None
-        value: Any = self.compute(*arguments)
-        if kind.is_number and value is not None:
-            if isinstance(value, float) and not math.isfinite(value):
-                return None
-            return int(value) if kind is DataType.INTEGER else float(value)
-        return value[:TEXT_LIMIT] if isinstance(value, str) else value
+        return self.apply_each([tuple(values)], kind)[0]
+
+    def apply_each(self, rows: Iterable[tuple[object, ...]], kind: DataType) -> list[object]:
+        """The same for each row of arguments."""
+        compute, strict = self.compute, self.strict
+        values = [None if strict and None in row else compute(*row) for row in rows]
+        if kind.is_number:
+            number = int if kind is DataType.INTEGER else float
+            return [_finite(value, number) for value in values]
+        return [value[:TEXT_LIMIT] if isinstance(value, str) else value for value in values]
+
+
+def _finite(value: Any, number: type[int] | type[float]) -> int | float | None:
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return number(value)

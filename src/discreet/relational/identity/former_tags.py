@@ -31,7 +31,7 @@ FORMER: dict[type, Form] = {
     Replace: Form("Replace", "unit"),
     Number: Form("Number", "low high step"),
     Dates: Form("Dates", "first last"),
-    Discovered: Form("Discovered", "least"),
+    Discovered: Form("Discovered", "least:min_people"),
     # steps of a plan
     plan.Field: Form("Field", "name stored facts:domain declaration"),
     plan.Route: Form("Route", "table key person"),

@@ -69,7 +69,7 @@ FORMS: dict[type, Form] = {
     Integer: Form("integer/1", "low high"),
     Boolean: Form("boolean/1"),
     Dates: Form("dates/1", "first last"),
-    Discovered: Form("discovered/1", "least"),
+    Discovered: Form("discovered/1", "least:min_people"),
     # steps of a plan
     plan.JoinKind: Form("join-kind/1"),
     plan.Field: Form("field/1", "name stored facts:domain declaration"),

@@ -225,18 +225,18 @@ class Dates:
 class Discovered:
     """Values that nobody listed: text, whole numbers or days, named where enough people have them.
 
-    A key is found privately, by how many people have it, which needs delta > 0. ``least`` is a
-    public minimum of people below which no key is ever named; it costs nothing. NULL is no key.
+    A key is found privately, by how many people have it, which needs delta > 0. ``min_people``
+    is a public number of people below which no key is ever named; it costs nothing. NULL is no key.
 
-    >>> Discovered(least=20).domain(DataType.TEXT).declared
+    >>> Discovered(min_people=20).domain(DataType.TEXT).declared
     True
     """
 
-    least: int = 1
+    min_people: int = 1
 
     def __post_init__(self) -> None:
         """Refuse a minimum that is not a whole number of at least one."""
-        object.__setattr__(self, "least", count("least", self.least))
+        object.__setattr__(self, "min_people", count("min_people", self.min_people))
 
     def domain(self, kind: DataType) -> ColumnDomain:
         """Of any value of its kind; no list and no bounds."""

@@ -131,7 +131,7 @@ def _discovered(
             if isinstance(field.declaration, Discovered)
         ]
         if sought and possible_values(expression, MAX_VALUES) is None:
-            least += [declaration.least for declaration in sought]
+            least += [declaration.min_people for declaration in sought]
     if not least:
         return None
     listed = []

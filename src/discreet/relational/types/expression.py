@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from typing import Any, TypeAlias
@@ -175,18 +175,41 @@ def evaluate(expression: Expression, row: Mapping[str, object]) -> object:
 
     This is the meaning of the language: no exception, and always a value of the universe.
     """
+    return evaluate_each(expression, [row])[0]
+
+
+def evaluate_each(expression: Expression, rows: Sequence[Mapping[str, object]]) -> list[object]:
+    """The same for each row, column by column."""
     match expression:
         case Column(name=name):
-            return row[name]
+            return [row[name] for row in rows]
         case Literal(value=value):
-            return value
-        case Case(branches=branches, otherwise=otherwise):
-            chosen = next(
-                (result for test, result in branches if evaluate(test, row) is True), otherwise
-            )
-            return evaluate(chosen, row)
+            return [value] * len(rows)
+        case Case():
+            return _chosen(expression, rows)
         case Call(function=function, args=args, domain=domain):
-            return function.apply([evaluate(arg, row) for arg in args], domain.kind)
+            columns = [evaluate_each(arg, rows) for arg in args]
+            arguments = zip(*columns, strict=True) if columns else [()] * len(rows)
+            return function.apply_each(arguments, domain.kind)
+
+
+def _chosen(case: Case, rows: Sequence[Mapping[str, object]]) -> list[object]:
+    """The value of the first branch whose test is true, or of the last resort, for each row."""
+    values: list[object] = [None] * len(rows)
+    waiting = list(range(len(rows)))
+
+    def settle(places: Sequence[int], result: Expression) -> None:
+        found = evaluate_each(result, [rows[place] for place in places])
+        for place, value in zip(places, found, strict=True):
+            values[place] = value
+
+    for test, result in case.branches:
+        tests = evaluate_each(test, [rows[place] for place in waiting])
+        true = [place for place, value in zip(waiting, tests, strict=True) if value is True]
+        settle(true, result)
+        waiting = sorted(set(waiting).difference(true))
+    settle(waiting, case.otherwise)
+    return values
 
 
 def canonical(expression: Expression) -> str:
@@ -253,7 +276,7 @@ def _tried(expression: Expression, limit: int) -> set[object] | None:
     if math.prod(len(values or ()) for values in lists) > limit:
         return None
     rows = itertools.product(*(values or () for values in lists))
-    return {evaluate(expression, dict(zip(every, row, strict=True))) for row in rows}
+    return set(evaluate_each(expression, [dict(zip(every, row, strict=True)) for row in rows]))
 
 
 def _exact(call: Call) -> bool:
@@ -278,7 +301,7 @@ def _outcomes(
 ) -> set[object] | None:
     if math.prod(map(len, lists)) > limit:
         return None
-    return {function.apply(values, kind) for values in itertools.product(*lists)}
+    return set(function.apply_each(itertools.product(*lists), kind))
 
 
 def _domain_of_call(function: Function, args: tuple[Expression, ...]) -> ColumnDomain:
