@@ -53,6 +53,7 @@ ASKED = (
     "HAVING COUNT(*) > 3 ORDER BY n DESC LIMIT 2 OFFSET 1",
 )
 SINCE = (
+    "SELECT SUM(DISTINCT age) AS s, AVG(DISTINCT age) AS a FROM visits",
     "SELECT GEOMEAN(greatest(cost, 1)) AS g FROM visits",
     "SELECT q.w, SUM(q.v) AS b, SUM(q.s) AS c, SUM(q.m) AS d, COUNT(q.a) AS e, COUNT(q.z) AS f "
     "FROM (SELECT patient, ward, VAR_POP(age) AS v, STDDEV(age) AS s, MEDIAN(age) AS m, "

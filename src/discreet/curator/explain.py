@@ -8,7 +8,7 @@ from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.curator.context import Context
 from discreet.curator.sql import planned_at
 from discreet.curator.tags import name_of
-from discreet.relational.aggregates.measures import Linear, Total
+from discreet.relational.aggregates.measures import Linear, Total, ValuesTotal
 from discreet.relational.bounding.partition_filter import PartitionFilter, SomeParts
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.plan.keys import KeySet
@@ -154,6 +154,6 @@ def _bounding(planned: PlannedQuery) -> str | None:
 
 
 def _with_bounds(measure: Linear) -> str:
-    if isinstance(measure, Total):
+    if isinstance(measure, Total | ValuesTotal):
         return f"{measure.words} of values in [{measure.low:g}, {measure.high:g}]"
     return measure.words

@@ -13,7 +13,7 @@ from typing import Any
 from discreet.curator.budget import PrivacyBudget
 from discreet.curator.key_statement import keys_statement
 from discreet.curator.tags import name_of
-from discreet.relational.aggregates.measures import Measure, Total
+from discreet.relational.aggregates.measures import Measure, Total, ValuesTotal
 from discreet.relational.plan.nodes import scans
 from discreet.relational.plan.query import AggregateOutput
 from discreet.relational.planning.planned_query import PlannedQuery
@@ -60,7 +60,7 @@ def _noises(planned: PlannedQuery) -> list[dict[str, Any]]:
             "rows_per_unit": part.contributions.rows,
             "rows_per_unit_in_a_group": part.contributions.most,
         }
-        if isinstance(part.measure, Total):
+        if isinstance(part.measure, Total | ValuesTotal):
             entry["bounds"] = [part.measure.low, part.measure.high]
             entry["centre"] = part.measure.centre
             entry["whole"] = part.measure.whole

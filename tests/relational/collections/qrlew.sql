@@ -70,43 +70,33 @@ SELECT DISTINCT COUNT(*) AS n FROM people GROUP BY schooling
 SELECT DISTINCT sex, region FROM people
 
 -- count and sum of different values
--- gap: unsupported_sql | Aggregates of different values
 SELECT COUNT(DISTINCT schooling) AS n, SUM(DISTINCT schooling) AS s FROM people
 
 -- count and sum of different values by key
--- gap: unsupported_sql | Aggregates of different values
 SELECT region, COUNT(DISTINCT schooling) AS n, SUM(DISTINCT schooling) AS s FROM people GROUP BY region ORDER BY region
 
 -- sum of different values with a condition
--- gap: unsupported_sql | Aggregates of different values
 SELECT SUM(DISTINCT minutes) AS s FROM visits GROUP BY ward HAVING COUNT(*) > 5
 
 -- sum of different values beside a sum
--- gap: unsupported_sql | Aggregates of different values
 SELECT SUM(DISTINCT score) AS a, SUM(score) AS b FROM people
 
 -- all statistics of different values
--- gap: unsupported_sql | Aggregates of different values
 SELECT COUNT(DISTINCT age) AS a, SUM(DISTINCT age) AS b, AVG(DISTINCT age) AS c, VARIANCE(DISTINCT age) AS d, STDDEV(DISTINCT age) AS e FROM people
 
 -- all statistics of different values by key
--- gap: unsupported_sql | Aggregates of different values
 SELECT sex, COUNT(DISTINCT age) AS a, AVG(DISTINCT age) AS b, SUM(DISTINCT age) AS c, VARIANCE(DISTINCT age) AS d, STDDEV(DISTINCT age) AS e FROM people GROUP BY sex
 
 -- sums with and without DISTINCT by key
--- gap: unsupported_sql | Aggregates of different values
 SELECT sex, SUM(age) AS a, VARIANCE(age) AS b, SUM(DISTINCT age) AS c, SUM(DISTINCT schooling) AS d FROM people GROUP BY sex
 
 -- sums with and without DISTINCT by key that is not shown
--- gap: unsupported_sql | Aggregates of different values
 SELECT SUM(age) AS a, VARIANCE(age) AS b, SUM(DISTINCT age) AS c, SUM(DISTINCT schooling) AS d FROM people GROUP BY sex
 
 -- sum of different values, filtered, with a condition on the whole
--- gap: unsupported_sql | Aggregates of different values
 SELECT SUM(DISTINCT age) AS s FROM people WHERE sex = 'f' HAVING COUNT(*) > 5
 
 -- sum of different values by a rounded key
--- gap: unsupported_sql | Aggregates of different values
 SELECT COUNT(*) AS n, SUM(DISTINCT schooling) AS s FROM people GROUP BY CEIL(age / 10)
 
 -- a distinct sum

@@ -617,7 +617,6 @@ SELECT age, schooling, sex, COUNT(*) AS n FROM people GROUP BY age, schooling, s
 SELECT region, COUNT(ALL age) AS n FROM people GROUP BY region
 
 -- sum of different values
--- gap: unsupported_sql | Aggregates of different values
 SELECT region, SUM(DISTINCT schooling) AS s, AVG(age) AS m, COUNT(age) AS n FROM people GROUP BY region
 
 -- a scalar subquery beside an aggregate

@@ -8,6 +8,7 @@ import discreet as dp
 from discreet.core.unit import Replace
 from tests.relational.conformance.rows import people, routed, visits
 from tests.relational.neighbours import tables
+from tests.relational.neighbours import test_different_values as different_values
 from tests.relational.neighbours import test_key_joins as key_joins
 from tests.relational.neighbours import test_person_features as person_features
 from tests.relational.neighbours import test_person_statistics as person_statistics
@@ -177,6 +178,12 @@ CASES: Mapping[str, tuple[Callable[[], Setting], Sequence[str]]] = {
     "subqueries about people": (
         lambda: tables.both(ONE_OF_EACH, person_features.OTHERS, dp.Person("pid", max_rows=2)),
         person_subqueries.QUESTIONS,
+    ),
+    "different values": (
+        lambda: different_values.table(
+            different_values.MIXED, dp.Person("pid", max_rows=4, max_groups=1)
+        ),
+        different_values.QUESTIONS,
     ),
     "bounds in the text": (
         lambda: contribution_bounds.table(

@@ -222,6 +222,20 @@ def test_a_person_has_one_row_for_each_key() -> None:
     stand.close()
 
 
+def test_several_rows_in_a_group_are_not_claimed_as_one() -> None:
+    """Two keys inside and one outside: a person may have several rows in a group."""
+    stand = Stand(crowd(MIXED, dp.Person("pid", max_rows=5)))
+    both = stand.planned(
+        "SELECT w, f, COUNT(*) AS n FROM (SELECT pid, w, f FROM t "
+        "GROUP BY pid, w, f) AS q GROUP BY w, f"
+    )
+    some = stand.planned(
+        "SELECT w, COUNT(*) AS n FROM (SELECT pid, w, f FROM t GROUP BY pid, w, f) AS q GROUP BY w"
+    )
+    assert [each.person and each.person.max_rows_per_group for each in (both, some)] == [1, None]
+    stand.close()
+
+
 @pytest.mark.parametrize("rows", [1, 2, 1000, 2**20])
 @pytest.mark.parametrize("high", [1e-9, 3.0, 50_000.0, 2.0**200])
 def test_squares_fit_their_bits(rows: int, high: float) -> None:

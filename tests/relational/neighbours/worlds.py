@@ -22,7 +22,7 @@ import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit, Replace
-from discreet.relational.aggregates.measures import Linear, Total
+from discreet.relational.aggregates.measures import Linear
 from discreet.relational.bounding.contributions import ContributionBounds
 from discreet.relational.bounding.hashing import Hashing
 from discreet.relational.bounding.key_truncation import Truncated
@@ -266,7 +266,7 @@ class Stand:
 
 def bound(measure: Linear) -> int:
     """The largest contribution of a row, in steps."""
-    return measure.steps() if isinstance(measure, Total) else 1
+    return measure.steps()
 
 
 def _norms(

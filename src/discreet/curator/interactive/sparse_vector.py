@@ -24,7 +24,7 @@ from discreet.mechanisms import GENERAL, MONOTONE
 from discreet.mechanisms.sparse_vector.hidden import BEGINNING, HiddenThreshold, Rounds
 from discreet.mechanisms.sparse_vector.plain import mechanism_from_dict, mechanism_to_dict
 from discreet.noise.randomness import SYSTEM, integer
-from discreet.relational.aggregates.measures import Total
+from discreet.relational.aggregates.measures import Total, ValuesTotal
 from discreet.relational.bounding.contributions import swaps
 from discreet.relational.execute.exact_aggregation import aggregate_exactly
 from discreet.relational.plan.query import Query
@@ -151,7 +151,7 @@ class SparseVectorSession:
                 expectation="a count, or a sum of a whole column",
                 remedy="Sum a whole column, or count.",
             )
-        bound = measure.steps() if isinstance(measure, Total) else 1
+        bound = measure.steps()
         if contributions.l1(bound) > exact(self._mechanism.sensitivity):
             raise InvalidParameter(
                 code="sensitivity_too_small",
@@ -238,7 +238,9 @@ def _rising(planned: PlannedQuery) -> bool:
     Rows without an owner of which one unit changes several may come and go at once.
     """
     measure = planned.parts[0].measure
-    positive = not isinstance(measure, Total) or (measure.low >= 0 and measure.centre == 0)
+    positive = not isinstance(measure, Total | ValuesTotal) or (
+        measure.low >= 0 and measure.centre == 0
+    )
     by_rows = planned.person is not None or planned.query.rows.stability == 1
     return swaps(planned.query.unit) == 1 and positive and by_rows
 

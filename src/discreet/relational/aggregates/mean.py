@@ -23,7 +23,14 @@ from discreet.relational.aggregates.aggregate import (
 )
 from discreet.relational.aggregates.arguments import centred
 from discreet.relational.aggregates.function import AggregateFunction, Argument
-from discreet.relational.aggregates.measures import CountRows, Measure, Total, least_size
+from discreet.relational.aggregates.measures import (
+    CountRows,
+    CountValues,
+    Measure,
+    Total,
+    ValuesTotal,
+    least_size,
+)
 from discreet.release import ReleasedColumn
 from discreet.release.column import Ends
 from discreet.release.formula import LinearFormula
@@ -34,8 +41,8 @@ from discreet.release.intervals.linear import half_width
 class Average(Aggregate):
     """AVG(x): the midpoint plus the centred total over the number of values."""
 
-    present: CountRows
-    total: Total
+    present: CountRows | CountValues
+    total: Total | ValuesTotal
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -89,8 +96,8 @@ class Average(Aggregate):
         return Expected(name, None, sizes, "depends on how many values a group has")
 
     def is_foreseeable(self, rows_at_least: int | None) -> bool:
-        """Where it is public how small groups can be."""
-        return rows_at_least is not None
+        """Where it is public how small groups can be: of rows, not of different values."""
+        return rows_at_least is not None and isinstance(self.present, CountRows)
 
     def half_width(
         self, planned: PlannedNoise, confidence: float, rows_at_least: int | None

@@ -19,6 +19,9 @@ from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Expression
 
+LARGEST_SUM = 1 << 62
+"""Sums of different values are whole numbers of one column."""
+
 
 class Counting:
     """What measures that count have in common: whole numbers, to which a row adds one at most."""
@@ -151,6 +154,56 @@ class Total:
 
 
 @dataclass(frozen=True)
+class ValuesTotal:
+    """The sum of the different values of ``argument``, each once, less ``centre``.
+
+    ``argument`` is whole and clamped to [low, high] once more. How many rows have a value does not
+    matter: a person changes at most as many values as the person has rows, each by its size.
+    """
+
+    argument: Expression
+    low: int
+    high: int
+    centre: int = 0
+
+    words = "sum of different values"
+    whole = True
+    exponent = 0
+
+    def __post_init__(self) -> None:
+        """Refuse ends that cross, and sums that might not fit."""
+        if self.low > self.high or self.values * self.steps() >= LARGEST_SUM:
+            raise InvalidParameter(
+                code="bounds_too_far",
+                expectation="two bounds of whole numbers between which all add up to 62 bits",
+                received=(self.low, self.high),
+                remedy="Bound the argument: SUM(DISTINCT least(greatest(x, 0), 1000)).",
+            )
+
+    @property
+    def values(self) -> int:
+        """How many different values there are."""
+        return self.high - self.low + 1
+
+    @property
+    def domain(self) -> ColumnDomain:
+        """Kind and bounds of the argument, for clamping."""
+        return ColumnDomain(DataType.INTEGER, self.low, self.high, None, declared=True)
+
+    def bound(self) -> Fraction:
+        """The largest contribution of one value, either way."""
+        return Fraction(self.steps())
+
+    def steps(self) -> int:
+        """The same in steps, which are whole numbers."""
+        return max(self.high - self.centre, self.centre - self.low, 1)
+
+    def on_grid(self, scale: Fraction) -> Self:
+        """The measure itself, whatever the scale of its noise."""
+        return self
+
+
+@dataclass(frozen=True)
 class Ranks:
     """How many values of ``argument`` are nearest to each of ``candidates``, evenly spaced.
 
@@ -168,7 +221,7 @@ class Ranks:
         return tuple(self.low + self.step * place for place in range(self.size))
 
 
-Linear: TypeAlias = CountRows | CountPeople | CountValues | Total
+Linear: TypeAlias = CountRows | CountPeople | CountValues | Total | ValuesTotal
 """Measures to which noise is added."""
 
 Measure: TypeAlias = Linear | Ranks
@@ -180,6 +233,6 @@ def _floor_log2(value: Fraction) -> int:
     return exponent if value >= Fraction(2) ** exponent else exponent - 1
 
 
-def least_size(total: Total) -> float:
+def least_size(total: Total | ValuesTotal) -> float:
     """How far from zero every value that is added up lies, by its bounds."""
     return float(max(total.low, -total.high, 0))

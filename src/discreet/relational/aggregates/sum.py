@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from discreet.relational.aggregates.additive import SingleMeasure
 from discreet.relational.aggregates.arguments import total
 from discreet.relational.aggregates.function import AggregateFunction, Argument
-from discreet.relational.aggregates.measures import Total, least_size
+from discreet.relational.aggregates.measures import Total, ValuesTotal, least_size
 
 
 @dataclass(frozen=True)
 class Sum(SingleMeasure):
     """SUM(x): clamped values added up, zero where there are none."""
 
-    total: Total
+    total: Total | ValuesTotal
 
     @property
-    def additive(self) -> Total:
+    def additive(self) -> Total | ValuesTotal:
         """The total itself."""
         return self.total
 
@@ -28,6 +28,8 @@ class Sum(SingleMeasure):
 
     def least_size(self, rows_at_least: int) -> float:
         """So many values, each as near to zero as its bounds allow."""
+        if isinstance(self.total, ValuesTotal):
+            return 0.0  # many rows may have one value
         return rows_at_least * least_size(self.total)
 
 

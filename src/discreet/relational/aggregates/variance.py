@@ -16,7 +16,13 @@ from discreet.relational.aggregates.aggregate import PRESENCE, Aggregate, NoisyV
 from discreet.relational.aggregates.arguments import centred, product
 from discreet.relational.aggregates.dispersion import from_totals, noisy_totals
 from discreet.relational.aggregates.function import AggregateFunction, Argument
-from discreet.relational.aggregates.measures import CountRows, Measure, Total
+from discreet.relational.aggregates.measures import (
+    CountRows,
+    CountValues,
+    Measure,
+    Total,
+    ValuesTotal,
+)
 from discreet.relational.types.expression import Expression
 from discreet.release import ReleasedColumn
 from discreet.release.intervals.dispersion import stddev_intervals, variance_intervals
@@ -26,9 +32,9 @@ from discreet.release.intervals.dispersion import stddev_intervals, variance_int
 class Variance(Aggregate):
     """VARIANCE: ``ddof`` is 1 for the sample version and 0 for that of the population."""
 
-    present: CountRows
-    total: Total
-    squares: Total
+    present: CountRows | CountValues
+    total: Total | ValuesTotal
+    squares: Total | ValuesTotal
     ddof: int
 
     @property

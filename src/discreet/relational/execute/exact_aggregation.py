@@ -24,6 +24,7 @@ from discreet.relational.aggregates.measures import (
     Measure,
     Ranks,
     Total,
+    ValuesTotal,
 )
 from discreet.relational.bounding.person_groups import PersonBounds
 from discreet.relational.compile.compiler import Compiler, privacy_id
@@ -192,6 +193,9 @@ class _Run:
                 text = f"COUNT(DISTINCT c{number})"
                 if measure.most is not None:
                     text = f"LEAST({text}, {measure.most})"
+            case ValuesTotal():
+                # All different values there are add up to 62 bits.
+                text = f"COALESCE(SUM(DISTINCT CAST(c{number} AS BIGINT)), 0)"
             case _:
                 text = self.engine.dialect.wide_sum(f"c{number}")
         return f"{text} AS m{number}"

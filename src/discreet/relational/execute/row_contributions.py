@@ -18,6 +18,7 @@ from discreet.relational.aggregates.measures import (
     Measure,
     Ranks,
     Total,
+    ValuesTotal,
 )
 from discreet.relational.bounding.hashing import Content
 from discreet.relational.compile.compiler import Compiler
@@ -145,6 +146,9 @@ class RowContributions:
                 return dialect.render(argument), columns(argument)
             case Total():
                 return self._steps(measure)
+            case ValuesTotal(argument, centre=centre):
+                text = dialect.clean_number(dialect.render(argument), measure.domain)
+                return f"({text}) - ({centre})", columns(argument)
             case Ranks(argument, low, step, size):
                 domain = ColumnDomain(DataType.INTEGER, 0, size - 1, None, declared=True)
                 nearest: Expression = Call(SUBTRACT, (self._held(argument), Literal(low)))

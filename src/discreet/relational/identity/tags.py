@@ -130,6 +130,7 @@ FORMS: dict[type, Form] = {
     measures.CountPeople: Form("count-people/1"),
     measures.CountValues: Form("count-values/1", "argument"),
     measures.Total: Form("total/1", "argument low high centre exponent"),
+    measures.ValuesTotal: Form("values-total/1", "argument low high centre"),
     measures.Ranks: Form("ranks/1", "argument low step size"),
     aggregates.Count: Form("count/1", "measure"),
     aggregates.Sum: Form("sum/1", "total"),

@@ -25,7 +25,13 @@ from discreet.core.unit import Person, add_remove
 from discreet.mechanisms import quantiles
 from discreet.noise.randomness import SYSTEM, Source, integer
 from discreet.relational.aggregates.aggregate import Aggregate, RankSelection
-from discreet.relational.aggregates.measures import CountPeople, CountValues, Linear, Ranks
+from discreet.relational.aggregates.measures import (
+    CountPeople,
+    CountValues,
+    Linear,
+    Ranks,
+    ValuesTotal,
+)
 from discreet.relational.aggregates.ranked import ChosenByRank, rounds, selection
 from discreet.relational.bounding.contributions import (
     ContributionBounds,
@@ -216,6 +222,8 @@ class PlannedQuery:
                 return bounds_of_presence(self.person, cells, query.unit)
             case CountValues():
                 return bounds_of_values(self.person, cells, measure.most, query.unit)
+            case ValuesTotal():
+                return bounds_of_values(self.person, cells, measure.values, query.unit)
         return bounds_of_person(self.person, cells, query.unit)
 
     def selection(self, number: int) -> RankSelection:

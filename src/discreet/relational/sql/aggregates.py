@@ -17,6 +17,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import exact
 from discreet.relational.aggregates.aggregate import Aggregate
 from discreet.relational.aggregates.arguments import both, bounds, where
+from discreet.relational.aggregates.different_values import DISTINCT
 from discreet.relational.aggregates.function import Argument
 from discreet.relational.aggregates.measures import CountPeople, CountRows, CountValues, Ranks
 from discreet.relational.functions.logic import NOT
@@ -60,6 +61,10 @@ class Aggregation:
             return self._aggregate(node.this, chosen)
         call = call_of(node)
         reading = _Reading(self.below, call, condition)
+        if call.arguments and isinstance(call.arguments[0], exp.Distinct):
+            of_values = DISTINCT.get(call.function.names[0])
+            if of_values is not None:
+                return of_values(reading.values(call.arguments[0]))
         return call.function.make(
             *(
                 _READERS[argument](reading, part)
@@ -116,6 +121,19 @@ class _Reading:
         name = node.sql()
         require_bounded(value, name, self.below.rows)
         return where(value, self.condition)
+
+    def values(self, node: exp.Distinct) -> Expression:
+        """What is inside DISTINCT: one whole number with a finite list of values."""
+        if len(node.expressions) != 1 or node.args.get("on"):
+            raise unsupported(construct=f"DISTINCT in {self.call.title}", remedy=_DISTINCT)
+        value = self.number(node.expressions[0])
+        if value.domain.kind is not DataType.INTEGER:
+            raise unsupported(
+                construct=f"DISTINCT in {self.call.title} of real numbers",
+                remedy="Different values are counted of whole numbers: round(x), or CAST(x AS "
+                f"BIGINT). {_DISTINCT}",
+            )
+        return value
 
     def candidates(self, node: exp.Expression) -> Ranks:
         value = self.number(node)
