@@ -22,7 +22,7 @@ from discreet.curator.price_limit import require_within
 from discreet.mechanisms.grid import ordinary
 from discreet.relational.aggregates.aggregate import Aggregate
 from discreet.relational.plan.keys import KeySet
-from discreet.relational.plan.query import AggregateOutput, Query
+from discreet.relational.plan.query import AggregateOutput, Query, QueryOverAnswers
 from discreet.relational.planning.planned_query import PlannedQuery
 
 _FINE = 1e-9
@@ -174,10 +174,11 @@ def _least(enough: Callable[[float], bool]) -> float:
 
 
 def _wanted(query: Query, goal: AccuracyGoal) -> dict[str, _WantedError]:
+    plain = not isinstance(query, QueryOverAnswers)
     outputs = {
         output.name: query.aggregates[output.number]
         for output in query.outputs
-        if isinstance(output, AggregateOutput)
+        if isinstance(output, AggregateOutput) and plain
     }
     accuracy = goal.accuracy
     if not isinstance(accuracy, Within | Mapping) or (

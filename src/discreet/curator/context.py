@@ -85,6 +85,11 @@ class Context:
         self.require_open()
         return self.scope.query(text_of(text), self.database)
 
+    def question(self, text: Asked) -> Query:
+        """The same, or a query over answers."""
+        self.require_open()
+        return self.scope.question(text_of(text), self.database)
+
     def declared_rows(self, tables: Collection[str]) -> tuple[tuple[str, int], ...]:
         """The most rows of each of these private tables, as declared."""
         found = self.database.tables
@@ -194,6 +199,6 @@ def open_context(
 
 def tables_read(query: Query) -> frozenset[str]:
     """The tables that a query reads, those through which others reach their people included."""
-    read = scans(query.rows)
+    read = [scan for part in query.parts for scan in scans(part.rows)]
     routes = {scan.route.table for scan in read if scan.route is not None}
     return frozenset({scan.table for scan in read} | routes)

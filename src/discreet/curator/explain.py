@@ -73,7 +73,7 @@ class Explanation:
 def explain(context: Context, text: Asked, spend: Guarantee | None) -> Explanation:
     """Everything public about how a query would be answered."""
     plain, clause = opened(text_of(text))
-    query = context.query(plain)
+    query = context.question(plain)
     spend = agreed(clause, spend, None)
     if clause is not None:
         query = clause.narrowed(query)

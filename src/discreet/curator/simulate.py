@@ -26,7 +26,7 @@ def simulate(
     context: Context, text: str, *, spend: Guarantee, rows: int, confidence: float
 ) -> Release:
     """Ask about invented rows, from a budget that is the spend."""
-    query = context.query(text)
+    query = context.question(text)
     context.policies.require_askable(query, planned_at(context, query, spend).spend)
     with tempfile.TemporaryDirectory(prefix="simulation-") as folder:
         tables = invented(context.database, count("rows", rows), Path(folder))

@@ -23,7 +23,7 @@ from discreet.curator.statement import statement
 from discreet.curator.stored_answer import Known, Stored
 from discreet.curator.warnings import warnings_of
 from discreet.noise.randomness import random_id
-from discreet.relational.answers.columns import Columns
+from discreet.relational.answers.table_columns import columns_of
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import (
@@ -42,6 +42,7 @@ from discreet.relational.planning.stored_allocation import (
     in_order,
     measure_order,
 )
+from discreet.relational.planning.together import PlannedTogether
 from discreet.relational.planning.top_k import Ranking
 from discreet.relational.sql.privacy_clause import agreed, opened
 from discreet.release import Release
@@ -138,7 +139,7 @@ def asked_sql(
             expectation="either spend= or accuracy=; there is no default price",
             remedy="Write spend=dp.PureDP(epsilon=0.5), or accuracy={'n': dp.Within(5)}.",
         )
-    query = context.query(text)
+    query = context.question(text)
     if clause is not None:
         query = clause.narrowed(query)
     if spend is not None:
@@ -187,10 +188,11 @@ def known_query(context: Context, verb: str, query: Query, planned: PlannedQuery
 def known_private(context: Context, query: Query, planned: PlannedQuery) -> Known:
     """The identity of what a query measures; of all of it where keys are ranked.
 
-    A ranking chooses as many keys as LIMIT says, so its columns, order and limit are private.
+    A ranking chooses as many keys as LIMIT says, so its columns, order and limit are private. Of
+    several queries together all of the question must be the same.
     """
     whole = known_query(context, "sql", query, planned)
-    if isinstance(planned, Ranking):
+    if isinstance(planned, Ranking | PlannedTogether):
         return whole
     tables, allocation = tables_read(query), allocated_by_measure(planned)
     parts = {
@@ -220,7 +222,7 @@ def _release(
 ) -> Release:
     """The release of noisy values: post-processing only."""
     planned = planned.answered(measured)
-    columns = Columns(planned, measured, number, confidence)
+    columns = columns_of(planned, measured, number, confidence)
     answers = columns.answers()
     return Release(
         id=number,

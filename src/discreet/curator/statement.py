@@ -96,7 +96,8 @@ def _columns(planned: PlannedQuery, measure: Measure) -> list[str]:
 
 def _tables(planned: PlannedQuery) -> dict[str, Any]:
     """Which tables were read, and which of them the owner vouches for."""
-    read = {scan.table: scan for scan in scans(planned.query.rows)}
+    parts = planned.query.parts
+    read = {scan.table: scan for part in parts for scan in scans(part.rows)}
     return {
         "tables": [name for name, scan in read.items() if scan.private],
         "public_tables": [name for name, scan in read.items() if not scan.private],

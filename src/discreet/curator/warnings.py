@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.plan.nodes import PlanNode, Scan
-from discreet.relational.plan.query import AggregateOutput
+from discreet.relational.plan.query import AggregateOutput, QueryOverAnswers
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.release import ReleasedColumn
@@ -49,6 +49,8 @@ def _about_spend(spend: Guarantee) -> list[str]:
 def _about_counts(planned: PlannedQuery, answers: Sequence[ReleasedColumn]) -> list[str]:
     """Few rows, cells drowned in noise: from noisy counts."""
     found: list[str] = []
+    if isinstance(planned.query, QueryOverAnswers):
+        return found
     cells = planned.query.keys.cells
     named = {answer.name: answer for answer in answers}
     for output in planned.query.outputs:

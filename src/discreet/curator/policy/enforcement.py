@@ -97,6 +97,10 @@ class Policies:
 
     def require_columns(self, query: Query) -> None:
         """Refuse tables, uses of columns and joins that some policy does not allow."""
+        for part in query.parts:
+            self._require_columns(part)
+
+    def _require_columns(self, query: Query) -> None:
         for policy in self.policies:
             for scan in scans(query.rows):
                 if scan.private and scan.table not in policy.tables:

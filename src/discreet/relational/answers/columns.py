@@ -99,7 +99,7 @@ class Columns:
         for output in query.outputs:
             if isinstance(output, DerivedOutput) and is_label(output.expression):
                 found[output.name] = tuple(
-                    point(compute(output.expression, self._released(cell))) for cell in self.cells
+                    point(compute(output.expression, self.released(cell))) for cell in self.cells
                 )
         if not found and len(self.cells) != 1:
             return {_ROW: tuple(range(1, len(self.cells) + 1))}  # the only row was left out
@@ -196,12 +196,12 @@ class Columns:
         quotient = quotient_form(expression, self._linear_measures(), self._ranges())
         if quotient is not None:
             return ReleasedColumn.quotient(name, *quotient, confidence=self.confidence)
-        values = [compute(expression, self._released(cell)) for cell in self.cells]
+        values = [compute(expression, self.released(cell)) for cell in self.cells]
         if expression.domain.kind is DataType.BOOLEAN and not expression.domain.empty:
             return places_column(name, values)
         return numbers_column(name, values, self.confidence)
 
-    def _released(self, cell: int) -> dict[str, Value]:
+    def released(self, cell: int) -> dict[str, Value]:
         """The values of one cell, with the noise that they have."""
         keys: dict[str, Any] = {
             f"key{n}": self._key(n)[cell] for n in range(len(self.planned.query.key_places))
@@ -212,11 +212,11 @@ class Columns:
     def number(self, number: int, cell: int) -> Value:
         """What was released of an aggregate in a cell, with its noise."""
         column = self._everywhere[number]
+        if not isinstance(column.formula, GivenValues):
+            return column.formula.estimate(cell)
         value = column.values[cell]
         if value is None:
             return None
-        if not isinstance(column.formula, GivenValues):
-            return column.formula.estimate(cell)
         if column.lower is None:
             return Stated(value, lambda _: ANYWHERE)
         return Stated(value, partial(self._ends, number, cell))

@@ -37,6 +37,8 @@ from discreet.relational.plan import (
 from discreet.relational.plan import nodes as plan
 from discreet.relational.plan.keyed_universe import Cells
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
+from discreet.relational.post_processing import tables, windows
+from discreet.relational.post_processing.outer_aggregates import OuterAggregate
 from discreet.relational.schema.declarations import (
     Boolean,
     Category,
@@ -149,10 +151,29 @@ FORMS: dict[type, Form] = {
     query.AggregateOutput: Form("aggregate-output/1", "name number"),
     query.DerivedOutput: Form("derived-output/1", "name expression"),
     query.Order: Form("order/1", "expression sign"),
+    query.QueryOverAnswers: Form(
+        "question-over-answers/1",
+        "rows unit keys key_places aggregates outputs having order limit offset table others",
+    ),
     query.PrivatePart: Form("private-part/1", "rows unit keys key_places measured"),
     query.Query: Form(
         "question/1", "rows unit keys key_places aggregates outputs having order limit offset"
     ),
+    # tables computed from answers
+    tables.Shown: Form("shown/1", "name kind"),
+    tables.Answer: Form("answer/1", "part columns"),
+    tables.OneRow: Form("one-row/1", "columns"),
+    tables.Projected: Form("projected/1", "source condition expressions columns"),
+    tables.Grouped: Form("grouped/1", "source keys sets aggregates columns"),
+    tables.Windowed: Form("windowed/1", "source windows columns"),
+    tables.Joined: Form("joined-answers/1", "left right condition outer columns"),
+    tables.Combined: Form("combined/1", "kind distinct left right columns"),
+    tables.Sorting: Form("sorting/1", "expression sign nulls_first"),
+    tables.Arranged: Form("arranged/1", "source order limit offset distinct columns"),
+    OuterAggregate: Form("outer-aggregate/1", "name argument condition distinct"),
+    windows.Frame: Form("frame/1", "first last peers"),
+    windows.WindowOrder: Form("window-order/1", "expression sign nulls_first"),
+    windows.Window: Form("window/1", "name arguments condition partition order frame"),
 }
 
 for _kind, _form in FORMS.items():  # what has no name here would be left out of the identity

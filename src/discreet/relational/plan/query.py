@@ -5,6 +5,7 @@ Source: 004d:F22; contract, "Columns", "Spending" (identical questions).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -14,6 +15,7 @@ from discreet.relational.aggregates.measures import Measure
 from discreet.relational.limits.memory import require_room, require_rows, require_short
 from discreet.relational.plan.keys import DiscoveredKeys, KeySet, Listed
 from discreet.relational.plan.nodes import PlanNode
+from discreet.relational.post_processing.tables import TableNode
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Expression
 
@@ -85,11 +87,49 @@ class Query:
         require_short(self)
         require_room(self.rows, self.keys, self.aggregates)
 
+    @property
+    def parts(self) -> tuple[Query, ...]:
+        """The queries that are paid for: itself."""
+        return (self,)
+
+    def with_rows(self, change: Callable[[PlanNode], PlanNode]) -> Query:
+        """The question about other rows, in every query that is paid for."""
+        return replace(self, rows=change(self.rows))
+
+    def with_unit(self, unit: PrivacyUnit) -> Query:
+        """The question under other bounds, in every query that is paid for."""
+        return replace(self, unit=unit)
+
     def with_all_keys(self) -> Query | None:
         """The question over every listed key; None where conditions narrowed nothing."""
         if self.listed is None:
             return None
         return replace(self, keys=self.listed.keys, key_places=self.listed.places, listed=None)
+
+
+@dataclass(frozen=True)
+class QueryOverAnswers(Query):
+    """A query that is paid for, perhaps with ``others``, and a table computed from the answers.
+
+    Its own fields are those of the first of these queries.
+    """
+
+    table: TableNode = field(kw_only=True)
+    others: tuple[Query, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Query, ...]:
+        """The queries that are paid for."""
+        return (self, *self.others)
+
+    def with_rows(self, change: Callable[[PlanNode], PlanNode]) -> Query:
+        """The same for all of them."""
+        others = tuple(each.with_rows(change) for each in self.others)
+        return replace(self, rows=change(self.rows), others=others)
+
+    def with_unit(self, unit: PrivacyUnit) -> Query:
+        """The same for all of them."""
+        return replace(self, unit=unit, others=tuple(each.with_unit(unit) for each in self.others))
 
 
 @dataclass(frozen=True)

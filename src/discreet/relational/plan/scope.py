@@ -20,7 +20,7 @@ from discreet.relational.bounding.partition_filter import Assignment, PartitionF
 from discreet.relational.database import Database
 from discreet.relational.plan.nodes import JoinedPeople, JoinKind, PlanNode, Scan, scans
 from discreet.relational.plan.query import Query
-from discreet.relational.sql.translate import query_from
+from discreet.relational.sql.translate import query_from, question_from
 from discreet.relational.types.expression import Column, Expression, columns, substitute
 
 
@@ -69,11 +69,17 @@ class Scope:
 
     def query(self, text: str, database: Database) -> Query:
         """What a text asks for here; refused unless it is about those within the part alone."""
-        query = query_from(text, database)
+        return self._inside(query_from(text, database))
+
+    def question(self, text: str, database: Database) -> Query:
+        """The same, or what a query over answers asks for."""
+        return self._inside(question_from(text, database))
+
+    def _inside(self, query: Query) -> Query:
         if not self.within:
             return query
-        query = replace(query, rows=rebuilt(query.rows, self._restricted))
-        if not confined(query.rows):
+        query = query.with_rows(lambda rows: rebuilt(rows, self._restricted))
+        if not all(confined(part.rows) for part in query.parts):
             table = self.within[0][0].table
             raise InvalidParameter(
                 code="outside_the_part",

@@ -37,9 +37,10 @@ from discreet.relational.database import Database
 from discreet.relational.execute.candidate_keys import candidates, candidates_text, stand_in
 from discreet.relational.execute.exact_aggregation import aggregate_exactly, statements
 from discreet.relational.plan.keys import DiscoveredKeys, KeySet
-from discreet.relational.plan.query import Query
+from discreet.relational.plan.query import Query, QueryOverAnswers
 from discreet.relational.planning.allocation import Allocation, WeightedMeasure, allocate, shares
 from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery
+from discreet.relational.planning.together import PlannedTogether
 from discreet.relational.planning.top_k import ranking
 
 _MANY = 1 << 40
@@ -266,6 +267,11 @@ def planned_query_for(
     query: Query, spend: Guarantee, rows_at_most: int, randomness: Source = SYSTEM
 ) -> PlannedQuery:
     """The question made ready to be paid for: its keys listed, ranked or discovered."""
+    if isinstance(query, QueryOverAnswers):
+        if query.others:
+            return PlannedTogether(query, spend, rows_at_most, randomness)
+        if isinstance(query.keys, KeySet):
+            return PlannedQuery(query, spend, rows_at_most, randomness)
     if isinstance(query.keys, KeySet):
         return ranking(PlannedQuery(query, spend, rows_at_most, randomness))
     return Discovering(query, spend, rows_at_most, randomness, sought=query.keys)

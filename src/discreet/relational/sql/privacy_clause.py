@@ -66,12 +66,12 @@ class Clause:
         for name, value in bounds.items():
             if value is not None:
                 unit = _narrowed(unit, name, value)
-        return replace(query, unit=unit)
+        return query.with_unit(unit)
 
     def _require_person(self, query: Query) -> None:
         assert self.person is not None
         *table, column = (part.lower() for part in self.person)
-        for scan in scans(query.rows):
+        for scan in [scan for part in query.parts for scan in scans(part.rows)]:
             named = scan.identifier is not None and scan.route is None
             if (
                 named

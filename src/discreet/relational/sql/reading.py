@@ -88,6 +88,16 @@ def copied(node: exp.Expression) -> exp.Expression:
     return made
 
 
+def rewritten(made: exp.Expression, node: exp.Expression) -> exp.Expression:
+    """What was made of copies of a node and stands in its place: watched as the node was."""
+    for found in node.find_all(*WATCHED):
+        mark = found.meta.get(_MARK)
+        if isinstance(mark, _Mark):
+            mark.copies.append(watched(made, mark.copies))
+            break
+    return made
+
+
 def require_all_read(tree: exp.Expression) -> None:
     """Refuse, by name, the first part of a watched tree that was given and not read."""
     marks = [node.meta.get(_MARK) for node in tree.find_all(*WATCHED)]

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from discreet.core.errors import InvalidParameter
+from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import Filtered, PlanNode
 from discreet.relational.plan.query import (
@@ -34,6 +34,7 @@ from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.features import features_from
 from discreet.relational.sql.from_clause import Sources, require_plain
 from discreet.relational.sql.grouping import Grouping
+from discreet.relational.sql.over_answers import is_over_answers, query_over_answers
 from discreet.relational.sql.person_subqueries import is_hidden, subqueries_joined
 from discreet.relational.sql.person_windows import has_windows, windows_from
 from discreet.relational.sql.quantile_lists import lists_written_out
@@ -52,8 +53,23 @@ _SELECT_CLAUSES = {
 
 
 def query_from(text: str, catalog: Catalog) -> Query:
-    """Translate one SELECT into a question about the tables of ``catalog``."""
+    """Translate one SELECT over rows into a question about the tables of ``catalog``."""
     return translated(parse(text), catalog)
+
+
+def question_from(text: str, catalog: Catalog) -> Query:
+    """The same, or a query over answers.
+
+    What is neither is refused as what it looks like.
+    """
+    parsed = parse(text)
+    try:
+        return translated(parsed.copy(), catalog)
+    except DiscreetError as refusal:
+        if not is_over_answers(parsed):
+            raise
+        first = refusal
+    return _over_answers(parsed, catalog, first)
 
 
 def translated(parsed: exp.Expression, catalog: Catalog) -> Query:
@@ -80,6 +96,28 @@ def translated(parsed: exp.Expression, catalog: Catalog) -> Query:
     except RecursionError:
         pass
     raise unsupported(construct="a question nested so deep", remedy="Ask something shorter.")
+
+
+def _over_answers(parsed: exp.Expression, catalog: Catalog, refusal: DiscreetError) -> Query:
+    """A query over answers; what is about people row by row is refused as it was before."""
+    tree = watched(parsed)
+    try:
+        query = query_over_answers(
+            tree, lambda select, scope: _Translation(catalog).query(select, scope)
+        )
+        require_all_read(tree)
+        return query
+    except InvalidParameter as other:
+        if other.code in _ABOUT_ROWS:
+            raise refusal from None
+        raise
+    except RecursionError:
+        pass
+    raise unsupported(construct="a question nested so deep", remedy="Ask something shorter.")
+
+
+_ABOUT_ROWS = {"key_is_identifier", "not_grouped", "no_aggregate"}
+"""Refusals that show that a part was no answer, but rows."""
 
 
 @dataclass

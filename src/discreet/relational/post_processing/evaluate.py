@@ -1,0 +1,156 @@
+"""The rows of a table of released values.
+
+Nothing here reads data: the leaves are answers, and every step is a function of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from discreet.relational.post_processing.compute import compute
+from discreet.relational.post_processing.outer_aggregates import OuterAggregate, aggregated
+from discreet.relational.post_processing.tables import (
+    Answer,
+    Arranged,
+    Combined,
+    Grouped,
+    Joined,
+    OneRow,
+    Projected,
+    TableNode,
+    Windowed,
+)
+from discreet.relational.post_processing.uncertain import Value, point
+from discreet.relational.post_processing.windows import sort_key, windowed
+from discreet.relational.types.expression import Expression
+
+Rows: TypeAlias = list[tuple[Value, ...]]
+
+
+def rows_of(table: TableNode, answers: Sequence[Rows]) -> Rows:  # noqa: PLR0911 -- one per node
+    """The rows of a table, where ``answers`` are those of the queries that were paid for."""
+    match table:
+        case Answer(part=part):
+            return answers[part]
+        case OneRow():
+            return [()]
+        case Projected():
+            return _projected(table, answers)
+        case Grouped():
+            return _grouped(table, answers)
+        case Windowed():
+            rows = rows_of(table.source, answers)
+            seen = [_named(row) for row in rows]
+            more = [windowed(window, seen) for window in table.windows]
+            return [(*row, *added) for row, *added in zip(rows, *more, strict=True)]
+        case Joined():
+            return _joined(table, answers)
+        case Combined():
+            return _combined(table, answers)
+        case Arranged():
+            return _arranged(table, answers)
+
+
+def _named(row: tuple[Value, ...]) -> dict[str, Value]:
+    return {f"c{place}": value for place, value in enumerate(row)}
+
+
+def _holds(condition: Expression | None, row: tuple[Value, ...]) -> bool:
+    return condition is None or compute(condition, _named(row)) is True
+
+
+def _projected(table: Projected, answers: Sequence[Rows]) -> Rows:
+    kept = [row for row in rows_of(table.source, answers) if _holds(table.condition, row)]
+    return [tuple(compute(each, _named(row)) for each in table.expressions) for row in kept]
+
+
+def _grouped(table: Grouped, answers: Sequence[Rows]) -> Rows:
+    rows = [_named(row) for row in rows_of(table.source, answers)]
+    keyed = [tuple(point(compute(key, row)) for key in table.keys) for row in rows]
+    found: Rows = []
+    for chosen in table.sets:
+        groups: dict[tuple[object, ...], list[dict[str, Value]]] = {} if chosen else {(): []}
+        for key, row in zip(keyed, rows, strict=True):
+            groups.setdefault(tuple(key[place] for place in chosen), []).append(row)
+        for named, members in groups.items():
+            known = dict(zip(chosen, named, strict=True))
+            places = range(len(table.keys))
+            found.append(
+                (
+                    *(known.get(place) for place in places),  # type: ignore[arg-type]
+                    *(int(place not in known) for place in places),
+                    *(_aggregate(each, members) for each in table.aggregates),
+                )
+            )
+    return found
+
+
+def _aggregate(aggregate: OuterAggregate, rows: Sequence[dict[str, Value]]) -> Value:
+    kept = [
+        row
+        for row in rows
+        if aggregate.condition is None or compute(aggregate.condition, row) is True
+    ]
+    if aggregate.argument is None:
+        return len(kept)
+    values = [compute(aggregate.argument, row) for row in kept]
+    return aggregated(aggregate.name, values, distinct=aggregate.distinct)
+
+
+def _joined(table: Joined, answers: Sequence[Rows]) -> Rows:
+    left, right = rows_of(table.left, answers), rows_of(table.right, answers)
+    nothing = (None,) * len(table.right.columns)
+    found: Rows = []
+    for row in left:
+        partners = [(*row, *other) for other in right if _holds(table.condition, (*row, *other))]
+        found += partners or ([(*row, *nothing)] if table.outer else [])
+    return found
+
+
+def _plain(row: tuple[Value, ...]) -> tuple[object, ...]:
+    return tuple(map(point, row))
+
+
+def _combined(table: Combined, answers: Sequence[Rows]) -> Rows:
+    left, right = rows_of(table.left, answers), rows_of(table.right, answers)
+    if table.kind == "union":
+        both = left + right
+        return list(_different(both)) if table.distinct else both
+    others = [_plain(row) for row in right]
+    wanted = table.kind == "intersect"
+    kept = []
+    for row in _different(left) if table.distinct else left:
+        there = _plain(row) in others
+        if there and not table.distinct:
+            others.remove(_plain(row))
+        if there is wanted:
+            kept.append(row)
+    return kept
+
+
+def _different(rows: Rows) -> Iterator[tuple[Value, ...]]:
+    seen: set[tuple[object, ...]] = set()
+    for row in rows:
+        if _plain(row) not in seen:
+            seen.add(_plain(row))
+            yield row
+
+
+def _arranged(table: Arranged, answers: Sequence[Rows]) -> Rows:
+    rows = rows_of(table.source, answers)
+    if table.distinct:
+        rows = list(_different(rows))
+    if table.order:
+        keys = {
+            place: sort_key(
+                [
+                    (point(compute(term.expression, _named(row))), term.sign, term.nulls_first)
+                    for term in table.order
+                ]
+            )
+            for place, row in enumerate(rows)
+        }
+        rows = [rows[place] for place in sorted(keys, key=lambda place: keys[place])]
+    end = None if table.limit is None else table.offset + table.limit
+    return rows[table.offset : end]

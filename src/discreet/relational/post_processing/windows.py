@@ -1,0 +1,204 @@
+"""Windows over released rows: ranks, neighbours, running and partial sums.
+
+Order and partitions follow the released values. A sum over a window has the noise of all its
+rows, so a share of a total knows that its numerator is part of the denominator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.relational.post_processing.compute import compute
+from discreet.relational.post_processing.outer_aggregates import NAMES, aggregated
+from discreet.relational.post_processing.uncertain import Value, point
+from discreet.relational.types.expression import Expression
+
+Row = Mapping[str, Value]
+
+RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE")
+NEIGHBOURS = ("LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE")
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Which rows around a row: from ``first`` to ``last``, counted from it; None is no end.
+
+    ``peers`` says that rows equal in the order stand and fall together.
+    """
+
+    first: int | None
+    last: int | None
+    peers: bool
+
+
+@dataclass(frozen=True)
+class WindowOrder:
+    """One term of the order within a window."""
+
+    expression: Expression
+    sign: int
+    nulls_first: bool
+
+
+@dataclass(frozen=True)
+class Window:
+    """A function by name over the rows of a partition, in an order."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+    condition: Expression | None
+    partition: tuple[Expression, ...]
+    order: tuple[WindowOrder, ...]
+    frame: Frame
+
+
+def sort_key(terms: Sequence[tuple[object, int, bool]]) -> list[Any]:
+    """A key that sorts values each in its own direction, NULL at one end."""
+    return [_Placed(value, sign, nulls_first) for value, sign, nulls_first in terms]
+
+
+class _Placed:
+    """A value in an order: NULL first or last, whichever way the others run."""
+
+    def __init__(self, value: object, sign: int, nulls_first: bool) -> None:  # noqa: FBT001
+        self.place = 0 if value is not None else (-1 if nulls_first else 1)
+        self.value: Any = value
+        self.sign = sign
+
+    def __lt__(self, other: _Placed) -> bool:
+        if self.place != other.place:
+            return self.place < other.place
+        if self.value is None or self.value == other.value:
+            return False
+        return bool(self.value < other.value) is (self.sign > 0)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Placed) and (self.place, self.value) == (other.place, other.value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def windowed(window: Window, rows: Sequence[Row]) -> list[Value]:
+    """The value of a window function in each of the rows."""
+    parts: dict[tuple[object, ...], list[int]] = {}
+    for number, row in enumerate(rows):
+        key = tuple(point(compute(each, row)) for each in window.partition)
+        parts.setdefault(key, []).append(number)
+    found: list[Value] = [None] * len(rows)
+    for members in parts.values():
+        keys = {
+            number: sort_key(
+                [
+                    (point(compute(term.expression, rows[number])), term.sign, term.nulls_first)
+                    for term in window.order
+                ]
+            )
+            for number in members
+        }
+        members.sort(key=lambda number: keys[number])
+        part = _Part([rows[number] for number in members], [keys[number] for number in members])
+        for number, value in zip(members, part.values(window), strict=True):
+            found[number] = value
+    return found
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The rows of one partition, in their order, with the keys of that order."""
+
+    rows: list[Row]
+    keys: list[list[Any]]
+
+    def values(self, window: Window) -> list[Value]:
+        if window.name in RANKS:
+            return self._ranks(window)
+        if window.name in ("LAG", "LEAD"):
+            return self._neighbours(window)
+        return self._over_frames(window)
+
+    def _peers(self) -> list[tuple[int, int]]:
+        """For each row the first and the last that are equal to it in the order."""
+        found: list[tuple[int, int]] = []
+        start = 0
+        for place in range(1, len(self.rows) + 1):
+            if place == len(self.rows) or self.keys[place] != self.keys[start]:
+                found += [(start, place - 1)] * (place - start)
+                start = place
+        return found
+
+    def _ranks(self, window: Window) -> list[Value]:
+        count, peers = len(self.rows), self._peers()
+        starts = sorted({first for first, _ in peers})
+        buckets = _whole(window.arguments[0], self.rows[0]) if window.arguments else 1
+        made: dict[str, Callable[[int], Value]] = {
+            "ROW_NUMBER": lambda place: place + 1,
+            "RANK": lambda place: peers[place][0] + 1,
+            "DENSE_RANK": lambda place: starts.index(peers[place][0]) + 1,
+            "PERCENT_RANK": lambda place: peers[place][0] / (count - 1) if count > 1 else 0.0,
+            "CUME_DIST": lambda place: (peers[place][1] + 1) / count,
+            "NTILE": lambda place: _bucket(place, count, buckets),
+        }
+        return [made[window.name](place) for place in range(count)]
+
+    def _neighbours(self, window: Window) -> list[Value]:
+        value, *more = window.arguments
+        found: list[Value] = []
+        for place, row in enumerate(self.rows):
+            step = _whole(more[0], row) if more else 1
+            other = place - step if window.name == "LAG" else place + step
+            if 0 <= other < len(self.rows):
+                found.append(compute(value, self.rows[other]))
+            else:
+                found.append(compute(more[1], row) if len(more) > 1 else None)
+        return found
+
+    def _over_frames(self, window: Window) -> list[Value]:
+        argument = window.arguments[0] if window.arguments else None
+        values: list[Value] = [
+            1 if argument is None else compute(argument, row) for row in self.rows
+        ]
+        if window.condition is not None:
+            chosen = [compute(window.condition, row) is True for row in self.rows]
+            values = [value if kept else None for value, kept in zip(values, chosen, strict=True)]
+        known: dict[tuple[int, int], Value] = {}
+        found = []
+        for ends in self._frames(window.frame):
+            if ends not in known:
+                known[ends] = _of(window.name, values[ends[0] : ends[1] + 1])
+            found.append(known[ends])
+        return found
+
+    def _frames(self, frame: Frame) -> list[tuple[int, int]]:
+        """The first and the last row of each row's frame; the last before the first if empty."""
+        last, peers = len(self.rows) - 1, self._peers()
+        found = []
+        for place in range(len(self.rows)):
+            start = 0 if frame.first is None else max(place + frame.first, 0)
+            end = last if frame.last is None else min(place + frame.last, last)
+            if frame.peers:
+                start = peers[place][0] if frame.first == 0 else start
+                end = peers[place][1] if frame.last == 0 else end
+            found.append((start, end))
+        return found
+
+
+def _of(name: str, values: Sequence[Value]) -> Value:
+    if name in NAMES:
+        return aggregated(name, values)
+    if not values:
+        return None
+    return values[0] if name == "FIRST_VALUE" else values[-1]
+
+
+def _whole(expression: Expression, row: Row) -> int:
+    value = point(compute(expression, row))
+    return value if isinstance(value, int) else 1
+
+
+def _bucket(place: int, count: int, buckets: int) -> int:
+    size, larger = divmod(count, buckets)
+    if place < larger * (size + 1):
+        return place // (size + 1) + 1
+    return larger + (place - larger * (size + 1)) // max(size, 1) + 1
