@@ -169,7 +169,7 @@ def test_a_total_beside_every_row_is_one_draw() -> None:
             {"keys": {"t": (datetime(2024, 1, 1), datetime(2024, 1, 1, tzinfo=UTC), None)}},
         ),
         ("columns_not_distinct", {"keys": {"n_lower": ("A", "B", "C")}}),
-        ("columns_not_distinct", {"answers": ()}),
+        ("columns_not_distinct", {"answers": (), "keys": {}}),
         ("columns_not_distinct", {"keys": {"": ("A", "B", "C")}}),
         ("guarantee_without_unit", {"guarantee": dp.PureDP(epsilon=1)}),
         ("not_a_probability", {"confidence": 95}),

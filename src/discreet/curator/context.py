@@ -90,6 +90,10 @@ class Context:
         self.require_open()
         return self.scope.question(text_of(text), self.database)
 
+    def as_written(self, text: Asked) -> Query | None:
+        """A query around an answer with all that the answer has; None where there is none."""
+        return self.scope.as_written(text_of(text), self.database)
+
     def declared_rows(self, tables: Collection[str]) -> tuple[tuple[str, int], ...]:
         """The most rows of each of these private tables, as declared."""
         found = self.database.tables

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Any, TypeVar
 
-from discreet.core.errors import InvalidParameter
+from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import probability
 from discreet.curator.accuracy import NO_GOAL, AccuracyGoal, cheapest
@@ -23,7 +23,7 @@ from discreet.curator.statement import statement
 from discreet.curator.stored_answer import Known, Stored
 from discreet.curator.warnings import warnings_of
 from discreet.noise.randomness import random_id
-from discreet.relational.answers.table_columns import columns_of
+from discreet.relational.answers.table_columns import columns_of, try_out
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import (
@@ -33,7 +33,7 @@ from discreet.relational.identity.identity import (
     private_part,
 )
 from discreet.relational.plan.keys import KeySet
-from discreet.relational.plan.query import Query
+from discreet.relational.plan.query import Query, QueryOverAnswers
 from discreet.relational.planning.discovered_keys import planned_query_for
 from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery
 from discreet.relational.planning.stored_allocation import (
@@ -75,6 +75,8 @@ def answer_sql(
         lambda made: known_private(context, *made),
         analyst=analyst,
     )
+    if goal.accuracy is None:
+        query, planned = _with_all_columns(context, text, (query, planned), plan, analyst)
     goal.require_affordable(planned.spend)
     level = float(probability("confidence", confidence))
     release = partial(_release, context, text=text, confidence=level)
@@ -94,6 +96,10 @@ def answer_sql(
             made = release(*about, number=made.id)
         return made, measured
 
+    def offer() -> Offer[Callable[[], tuple[Release, Any]]]:
+        try_out(planned, level)
+        return offer_of(context, planned, answered, text)
+
     bought, _ = buy(
         context,
         Purchase(
@@ -101,7 +107,7 @@ def answer_sql(
             purpose=purpose,
             spend=planned.spend,
             reads=(query,),
-            offer=lambda: offer_of(context, planned, answered, text),
+            offer=offer,
             paid_before=paid_before,
         ),
         Storage(
@@ -116,6 +122,27 @@ def answer_sql(
         ),
     )
     return bought
+
+
+def _with_all_columns(
+    context: Context,
+    text: str,
+    now: tuple[Query, PlannedQuery],
+    plan: Callable[[Query], PlannedQuery],
+    analyst: str,
+) -> tuple[Query, PlannedQuery]:
+    """The inner query with all of its columns, if this analyst paid for these and not for fewer."""
+    whole = None if isinstance(now[0], QueryOverAnswers) else context.as_written(text)
+    if whole is None or len(whole.parts) > 1:
+        return now
+    find = partial(Known.stored, account=context.account, ledger=context.ledger, analyst=analyst)
+    if find(known_private(context, *now)) is not None:
+        return now
+    try:
+        other = (whole, plan(whole))
+    except DiscreetError:
+        return now
+    return now if find(known_private(context, *other)) is None else other
 
 
 def planned_sql(

@@ -7,7 +7,7 @@ rows, and its text as JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -78,7 +78,7 @@ class ReleasedTable:
                 **{answer.name: len(answer) for answer in self.answers},
             }
         )
-        _require_names(self.columns, (*self.answers, *self.statement.get("keys", ())))
+        _require_names(self.columns)
         if not self.keys and self.answers and len(self) != 1:
             raise InvalidParameter(
                 code="rows_without_keys",
@@ -249,13 +249,13 @@ def _plain(statement: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _require_names(columns: tuple[str, ...], released: Sequence[object]) -> None:
-    """Names of their own; and something released: answers, or keys that were chosen privately."""
+def _require_names(columns: tuple[str, ...]) -> None:
+    """Names of their own; and something released: numbers, or keys and labels chosen by them."""
     names = [*columns]
-    if len(set(names)) < len(names) or not all(names) or not released:
+    if len(set(names)) < len(names) or not all(names) or not names:
         raise InvalidParameter(
             code="columns_not_distinct",
-            expectation="an answer at least, and a name of its own for every column and end",
+            expectation="a column at least, and a name of its own for every column and end",
             received=names,
             remedy="Rename columns with AS; name_lower and name_upper are taken by the interval.",
         )

@@ -63,7 +63,6 @@ SELECT schooling, COUNT(*) AS n FROM people GROUP BY schooling ORDER BY schoolin
 SELECT schooling, COUNT(*) AS n FROM people GROUP BY schooling ORDER BY n
 
 -- distinct numbers of groups
--- gap: unsupported_sql | DISTINCT at the top
 SELECT DISTINCT COUNT(*) AS n FROM people GROUP BY schooling
 
 -- distinct keys of declared columns
@@ -316,15 +315,12 @@ SELECT SUM(100 * age) AS s FROM people WHERE age = 40
 SELECT SUM(-100 * age) AS s FROM people WHERE age = 40
 
 -- a mean of sums of groups
--- gap: unsupported_sql | Aggregates of answers
 SELECT AVG(s) AS m FROM (SELECT SUM(schooling) AS s FROM people GROUP BY age) AS q
 
 -- a mean of sums of groups, column qualified
--- gap: unsupported_sql | Aggregates of answers
 SELECT AVG(s) AS m FROM (SELECT SUM(t.schooling) AS s FROM people AS t GROUP BY age) AS q
 
 -- CTEs of answers, counted again
--- gap: unsupported_sql | ORDER BY inside FROM
 WITH a AS (SELECT age, region, COUNT(*) AS n FROM people GROUP BY age, region ORDER BY age, region), b AS (SELECT 2 * age AS two, region, n FROM a) SELECT two, COUNT(*) AS m FROM b GROUP BY two ORDER BY two LIMIT 15
 
 -- a CTE of answers, filtered

@@ -606,7 +606,6 @@ SELECT town, COUNT(DISTINCT pid) AS n, AVG(age) AS m FROM people GROUP BY town
 SELECT COUNT(*) AS n, SUM(age) AS s FROM people WHERE region = 'north' AND sex = 'f' AND age = 18 AND married
 
 -- distinct numbers
--- gap: unsupported_sql | DISTINCT at the top
 SELECT DISTINCT COUNT(*) AS n FROM people GROUP BY sex
 
 -- a large number of keys without rows
@@ -620,7 +619,6 @@ SELECT region, COUNT(ALL age) AS n FROM people GROUP BY region
 SELECT region, SUM(DISTINCT schooling) AS s, AVG(age) AS m, COUNT(age) AS n FROM people GROUP BY region
 
 -- a scalar subquery beside an aggregate
--- gap: unsupported_sql | Scalar subqueries
 SELECT COUNT(*) AS n, (SELECT AVG(minutes) FROM visits) AS m FROM people
 
 -- a comparison with a mean
@@ -628,15 +626,12 @@ SELECT COUNT(*) AS n, (SELECT AVG(minutes) FROM visits) AS m FROM people
 SELECT COUNT(*) AS n FROM people WHERE age > (SELECT AVG(age) FROM people)
 
 -- union of two answers
--- gap: unsupported_sql | Sets of answers
 SELECT 'f' AS k, COUNT(*) AS n FROM people WHERE sex = 'f' UNION ALL SELECT 'm' AS k, COUNT(*) AS n FROM people WHERE sex = 'm'
 
 -- a sum of means of groups
--- gap: unsupported_sql | Aggregates of answers
 SELECT SUM(m) AS s FROM (SELECT AVG(age) AS m FROM people GROUP BY married) AS q
 
 -- sums by key over inner means
--- gap: unsupported_sql | Aggregates of answers
 SELECT SUM(m) AS s FROM (SELECT sex, region, AVG(age) AS m FROM people GROUP BY sex, region) AS q GROUP BY region
 
 -- every row

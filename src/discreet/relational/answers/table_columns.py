@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from discreet.relational.answers.columns import Columns
+from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import AggregateOutput, KeyOutput, QueryOverAnswers
 from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery
 from discreet.relational.planning.together import PlannedTogether
@@ -22,6 +23,8 @@ from discreet.relational.post_processing.uncertain import Value, point
 from discreet.relational.types.data_type import DataType
 from discreet.release import ReleasedColumn
 
+_FEW = 2_000
+"""Cells up to which a table is tried out before it is paid for."""
 _ROW = "row"
 """The key of a table that has no other."""
 
@@ -86,6 +89,17 @@ def columns_of(
     """The columns of an answer, or of a table computed from answers."""
     over = isinstance(planned.query, QueryOverAnswers)
     return (TableColumns if over else Columns)(planned, measured, release, confidence)
+
+
+def try_out(planned: PlannedQuery, confidence: float) -> None:
+    """Compute a table from values that nobody released, so that what cannot be is known now."""
+    query = planned.query
+    if not isinstance(query, QueryOverAnswers):
+        return
+    if all(isinstance(part.keys, KeySet) and part.keys.cells <= _FEW for part in query.parts):
+        columns = TableColumns(planned, planned.blank(), "nothing", confidence)
+        columns.keys()
+        columns.answers()
 
 
 def _row(columns: Columns, cell: int) -> tuple[Value, ...]:

@@ -20,7 +20,7 @@ from discreet.relational.bounding.partition_filter import Assignment, PartitionF
 from discreet.relational.database import Database
 from discreet.relational.plan.nodes import JoinedPeople, JoinKind, PlanNode, Scan, scans
 from discreet.relational.plan.query import Query
-from discreet.relational.sql.translate import query_from, question_from
+from discreet.relational.sql.translate import as_written, query_from, question_from
 from discreet.relational.types.expression import Column, Expression, columns, substitute
 
 
@@ -74,6 +74,11 @@ class Scope:
     def question(self, text: str, database: Database) -> Query:
         """The same, or what a query over answers asks for."""
         return self._inside(question_from(text, database))
+
+    def as_written(self, text: str, database: Database) -> Query | None:
+        """A query around an answer with all that the answer has; None where there is none."""
+        query = as_written(text, database)
+        return None if query is None else self._inside(query)
 
     def _inside(self, query: Query) -> Query:
         if not self.within:

@@ -250,6 +250,12 @@ class PlannedBatch:
             chosen.append(planned.chosen(replace(exact, ranks=ranks)))
         return Drawn(tuple(linear[slot] for slot in range(len(linear))), tuple(chosen))
 
+    def blank(self) -> tuple[NDArray[Any], ...]:
+        """Values of each part in the shape of those that will be drawn, none of them read."""
+        return tuple(
+            np.ones(self._measured[number].cells, dtype=np.int64) for number, _ in self._first
+        )
+
     def unprocessed(self, drawn: Drawn) -> tuple[MeasuredValues, ...]:
         """The noisy values of each question, cell by cell as it was asked."""
         return tuple(

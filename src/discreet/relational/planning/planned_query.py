@@ -338,6 +338,13 @@ class PlannedQuery:
             for number, counts in enumerate(exact.ranks)
         )
 
+    def blank(self) -> MeasuredValues:
+        """Values of the shape that will be released, none of them read: to try formulas out."""
+        return MeasuredValues(
+            tuple(np.ones(self.cells, dtype=np.int64) for _ in self.allocation.noised),
+            tuple(np.ones((self.cells, len(group))) for group in self.choosing),
+        )
+
     def noisy(self, values: NDArray[Any], item: Noised) -> NDArray[Any]:
         """Exact numbers with noise, in steps.
 

@@ -99,6 +99,11 @@ class PlannedTogether(PlannedQuery):
         values = self.batch.unprocessed(Drawn(measured.linear, tuple(chosen)))
         return list(zip(self.batch.planned, values, strict=True))
 
+    def blank(self) -> MeasuredValues:
+        """Values of the shape that will be released, none of them read."""
+        chosen = tuple(each for planned in self.batch.planned for each in planned.blank().chosen)
+        return MeasuredValues(self.batch.blank(), chosen)
+
     def preflight(self, database: Database) -> None:
         """Find out what cannot be done before anything is paid."""
         self.batch.preflight(database)

@@ -30,6 +30,13 @@ POOLED = "POOLED"
 of a mean."""
 
 
+_RISING: dict[str, Callable[[list[Any]], Any]] = {
+    "MIN": min,
+    "MAX": max,
+    "MEDIAN": statistics.median,
+}
+
+
 @dataclass(frozen=True)
 class OuterAggregate:
     """An aggregate by name; of ``argument`` where ``condition`` holds; of rows without one."""
@@ -57,7 +64,7 @@ def aggregated(  # noqa: PLR0911 -- one for each function
         return total(present)
     if name == "AVG":
         return _mean(present)
-    act: Callable[[list[Any]], Any] = {"MIN": min, "MAX": max, "MEDIAN": statistics.median}[name]
+    act = _RISING[name]
     points = [point(value) for value in present]
     if not any(map(is_uncertain, present)):
         return act(points)  # type: ignore[no-any-return]

@@ -90,7 +90,7 @@ def window_call(
 ) -> tuple[Window, DataType, Role]:
     """A window function over released rows, the kind of its result, and its role."""
     only(node, "this", "partition_by", "order", "spec", ignored=("over",))
-    if node.args.get("alias"):
+    if node.args.get("alias") or str(node.args.get("over") or "OVER").upper() != "OVER":
         raise unsupported(construct="a named window", remedy="Write OVER (...) out.")
     function, condition = node.this, None
     if isinstance(function, exp.Filter):

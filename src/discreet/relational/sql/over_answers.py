@@ -164,7 +164,9 @@ def _is_released(node: exp.Expression, scope: Scope) -> bool:
     if not isinstance(node, exp.Select):
         return False
     sources = _released_sources(node, within)
-    return not sources or any(sources) or has_aggregates(node)
+    if not sources:
+        return any(inside(part, exp.Subquery) for part in node.expressions)
+    return any(sources) or has_aggregates(node)
 
 
 def _is_split(select: exp.Select) -> bool:
@@ -226,10 +228,9 @@ class _Composition:
         group = exp.Group(expressions=[key.copy() for key in split.keys])
         made.set("group", group if split.keys else None)
         answer = self._part(self.leaf(_select(rewritten(made, select)), scope))
-        if split.several:
-            answer = self._subtotals(answer, split)
-        names = [("", column.name) for column in answer.columns]
-        return self._plain(later, SeenTable(answer, names), within)
+        table = self._subtotals(answer, split) if split.several else answer
+        names = [("", column.name) for column in table.columns]
+        return self._plain(later, SeenTable(table, names), within)
 
     def _subtotals(self, answer: Answer, split: Split) -> Grouped:
         """Coarser cells, added up from the finest ones."""
@@ -418,7 +419,7 @@ class _Composition:
         return Projected(arranged, None, expressions, columns)
 
     def _sorted(
-        self, term: exp.Ordered, outputs: tuple[Expression, ...], seen: SeenTable
+        self, term: exp.Expression, outputs: tuple[Expression, ...], seen: SeenTable
     ) -> Expression:
         if isinstance(term.this, exp.Literal) and term.this.is_int:
             return outputs[place_of(term.this, len(outputs))]

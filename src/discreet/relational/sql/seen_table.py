@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlglot import exp
 
@@ -60,7 +61,7 @@ class Later:
     outputs: list[tuple[str, exp.Expression]]
     having: exp.Expression | None
     qualify: exp.Expression | None
-    order: list[exp.Ordered]
+    order: list[exp.Expression]
 
     @classmethod
     def of(cls, select: exp.Select, split: Split | None, seen: SeenTable | None = None) -> Later:
@@ -74,12 +75,16 @@ class Later:
             known = [] if seen is None else [own.lower() for _, own in seen.names]
             return _aliased(copied(node), aliases, known)
 
-        clauses = {name: select.args.get(name) for name in ("having", "qualify", "order")}
+        clauses: dict[str, Any] = {
+            name: select.args.get(name) for name in ("having", "qualify", "order")
+        }
         outputs = [
             (name, split.over(node) if split is not None else copied(node)) for name, node in named
         ]
         holder = [exp.Paren(this=node) for _, node in outputs]  # so that it can be replaced
-        terms = [] if clauses["order"] is None else clauses["order"].expressions
+        # Different rows are put in order by their own columns, afterwards.
+        plain = clauses["order"] is not None and not select.args.get("distinct")
+        terms = clauses["order"].expressions if plain else []
         order = []
         for term in terms:
             made = copied(term)

@@ -72,6 +72,26 @@ def question_from(text: str, catalog: Catalog) -> Query:
     return _over_answers(parsed, catalog, first)
 
 
+def as_written(text: str, catalog: Catalog) -> Query | None:
+    """The inner query of a query around it with all of its columns, if it is one over answers.
+
+    What is around an answer is usually moved inside, where columns that nobody needs are not
+    measured. Whoever has paid for all of them reads these instead.
+    """
+    parsed = parse(text)
+    if not is_over_answers(parsed):
+        return None
+    tree = watched(parsed)
+    try:
+        query = query_over_answers(
+            tree, lambda select, scope: _Translation(catalog).query(select, scope)
+        )
+        require_all_read(tree)
+    except (DiscreetError, RecursionError):
+        return None
+    return query
+
+
 def translated(parsed: exp.Expression, catalog: Catalog) -> Query:
     """Translate what was parsed; a part of it that nothing reads is refused by name."""
     tree = watched(parsed)
