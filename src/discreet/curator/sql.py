@@ -132,9 +132,12 @@ def _with_all_columns(
     analyst: str,
 ) -> tuple[Query, PlannedQuery]:
     """The inner query with all of its columns, if this analyst paid for these and not for fewer."""
-    whole = None if isinstance(now[0], QueryOverAnswers) else context.as_written(text)
+    plain, clause = opened(text)
+    whole = None if isinstance(now[0], QueryOverAnswers) else context.as_written(plain)
     if whole is None or len(whole.parts) > 1:
         return now
+    if clause is not None:
+        whole = clause.narrowed(whole)
     find = partial(Known.stored, account=context.account, ledger=context.ledger, analyst=analyst)
     if find(known_private(context, *now)) is not None:
         return now
