@@ -194,15 +194,12 @@ SELECT ward, COUNT(*) AS n FROM (SELECT pid, FIRST(ward ORDER BY visit_id) AS wa
 SELECT sex, region, married, COUNT(*) AS n FROM people GROUP BY sex, region, married
 
 -- a contingency table with all margins
--- gap: unsupported_sql | Totals and subtotals
 SELECT sex, region, COUNT(*) AS n FROM people GROUP BY CUBE (sex, region)
 
 -- margins one by one
--- gap: unsupported_sql | Sets of answers
 SELECT sex, NULL AS region, COUNT(*) AS n FROM people GROUP BY sex UNION ALL SELECT NULL, region, COUNT(*) FROM people GROUP BY region
 
 -- shares of a contingency table
--- gap: unsupported_sql | Windows over answers
 SELECT sex, region, COUNT(*) / SUM(COUNT(*)) OVER (PARTITION BY sex) AS share FROM people GROUP BY sex, region
 
 -- sums for a straight line
@@ -302,11 +299,9 @@ SELECT * FROM (SELECT schooling, COUNT(*) AS n FROM people GROUP BY schooling) W
 SELECT schooling, n * 2 AS twice FROM (SELECT schooling, COUNT(*) AS n FROM people GROUP BY schooling)
 
 -- the total of an answer
--- gap: unsupported_sql | Aggregates of answers
 SELECT SUM(n) AS total FROM (SELECT schooling, COUNT(*) AS n FROM people GROUP BY schooling)
 
 -- the largest number of an answer
--- gap: unsupported_sql | Aggregates of answers
 SELECT MAX(n) AS most FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward)
 
 -- an answer with its labels from a public table
@@ -314,7 +309,6 @@ SELECT MAX(n) AS most FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward
 SELECT r.country, a.n FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) a JOIN regions r ON a.region = r.region
 
 -- an answer's numbers smoothed over neighbours
--- gap: unsupported_sql | Windows over answers
 SELECT m, AVG(n) OVER (ORDER BY m ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS smooth FROM (SELECT month(day) AS m, COUNT(*) AS n FROM visits GROUP BY m) ORDER BY m
 
 -- sum without bounds

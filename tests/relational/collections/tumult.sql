@@ -264,31 +264,24 @@ SELECT split_part(region, 'o', 1) AS k, COUNT(*) AS n FROM people GROUP BY k
 SELECT hour(at) AS h, COUNT(*) AS n FROM visits GROUP BY h
 
 -- share of each group afterwards
--- gap: unsupported_sql | Aggregates of answers
 SELECT region, n, n / SUM(n) OVER () AS share FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region)
 
 -- share of each group in one question
--- gap: unsupported_sql | Windows over answers
 SELECT region, COUNT(*) AS n, COUNT(*) / SUM(COUNT(*)) OVER () AS share FROM people GROUP BY region
 
 -- totals beside groups afterwards
--- gap: unsupported_sql | Aggregates of answers
 SELECT sex, SUM(n) AS n FROM (SELECT sex, region, COUNT(*) AS n FROM people GROUP BY sex, region) GROUP BY sex
 
 -- share within a group afterwards
--- gap: unsupported_sql | Aggregates of answers
 SELECT region, sex, n / SUM(n) OVER (PARTITION BY region) AS share FROM (SELECT region, sex, COUNT(*) AS n FROM people GROUP BY region, sex)
 
 -- rank of groups afterwards
--- gap: unsupported_sql | Aggregates of answers
 SELECT region, RANK() OVER (ORDER BY m DESC) AS r FROM (SELECT region, AVG(income) AS m FROM people GROUP BY region)
 
 -- change from month to month
--- gap: unsupported_sql | Windows over answers
 SELECT m, n - LAG(n) OVER (ORDER BY m) AS change FROM (SELECT month(day) AS m, COUNT(*) AS n FROM visits GROUP BY m) ORDER BY m
 
 -- running total
--- gap: unsupported_sql | Windows over answers
 SELECT month(day) AS m, SUM(COUNT(*)) OVER (ORDER BY month(day)) AS total FROM visits GROUP BY m ORDER BY m
 
 -- rate per head of a public population
@@ -376,11 +369,9 @@ SELECT ward, AVG(k) AS m FROM (SELECT pid, ward, COUNT(*) AS k FROM visits GROUP
 SELECT ward, COUNT(*) AS n FROM visits JOIN (SELECT pid, SUM(minutes) AS s FROM visits GROUP BY pid) f USING (pid) WHERE s > 100 GROUP BY ward
 
 -- totals and subtotals
--- gap: unsupported_sql | Totals and subtotals
 SELECT region, sex, COUNT(*) AS n FROM people GROUP BY ROLLUP (region, sex)
 
 -- every group by two ways
--- gap: unsupported_sql | Totals and subtotals
 SELECT region, sex, COUNT(*) AS n FROM people GROUP BY GROUPING SETS ((region), (sex), ())
 
 -- groups of everything that is no aggregate

@@ -507,7 +507,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT COUNT(*) AS k, y FROM (SELECT x, y FROM (SELECT pid AS x, pid AS y FROM visits) GROUP BY x, y) GROUP BY y)
 
 -- people's numbers by an expression of the identifier
--- gap: unsupported_sql | Expressions of the identifier
+-- gap: key_not_declared | Expressions of the identifier
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT COUNT(*) AS k, 10 + pid AS x FROM visits GROUP BY x)
 
 -- people's numbers with a filter
@@ -569,24 +569,19 @@ WITH a AS (SELECT * FROM people), b AS (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*) AS n FROM people UNION ALL SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*) AS n FROM visits
 
 -- a union of two answers without doubles
--- gap: unsupported_sql | Sets of answers
 -- plain: SELECT COUNT(*) AS n FROM people UNION SELECT COUNT(*) AS n FROM visits
 SELECT COUNT(*) AS n FROM people UNION SELECT COUNT(*) AS n FROM visits
 
 -- the common rows of two answers
--- gap: unsupported_sql | Sets of answers
 SELECT region FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) INTERSECT SELECT region FROM (SELECT region, COUNT(*) AS n FROM people WHERE age > 30 GROUP BY region)
 
 -- the rows of one answer without those of another
--- gap: unsupported_sql | Sets of answers
 SELECT COUNT(*) AS n FROM people EXCEPT SELECT COUNT(*) AS n FROM visits
 
 -- two answers crossed
--- gap: unsupported_sql | Joins of other kinds
 SELECT a.n, b.m FROM (SELECT COUNT(*) AS n FROM people) a CROSS JOIN (SELECT COUNT(*) AS m FROM visits) b
 
 -- two answers joined on their key
--- gap: unsupported_sql | Aggregates of answers
 SELECT a.region, a.n, b.m FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) a INNER JOIN (SELECT region, SUM(age) AS m FROM people GROUP BY region) b ON a.region = b.region
 
 -- an answer crossed with a public table and counted
@@ -594,11 +589,9 @@ SELECT a.region, a.n, b.m FROM (SELECT region, COUNT(*) AS n FROM people GROUP B
 SELECT COUNT(*) AS n FROM (SELECT COUNT(*) AS k FROM people) CROSS JOIN wards
 
 -- a count of an answer's rows
--- gap: unsupported_sql | Aggregates of answers
 SELECT COUNT(*) AS n FROM (SELECT region, COUNT(*) AS k FROM people GROUP BY region)
 
 -- the difference of two answers
--- gap: no_table | Scalar subqueries
 SELECT ABS((SELECT VAR_POP(age) FROM people) - (SELECT VAR_POP(schooling) FROM people)) AS d
 
 -- a union of tables inside
@@ -655,7 +648,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM people WHERE pid IN (SELECT pid FROM orders)
 
 -- a constant list in a subquery as a column
--- gap: unsupported_sql | Scalar subqueries
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) region, (SELECT 1) AS one, SUM(age) AS s FROM people GROUP BY region
 
 -- a number of an answer in a condition of a public table
@@ -739,19 +731,15 @@ SELECT * FROM (SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6) ANON_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) region, COUNT(*) AS n FROM people JOIN visits USING (pid) GROUP BY region
 
 -- rollup
--- gap: unsupported_sql | Totals and subtotals
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) sex, region, SUM(age) AS s FROM people GROUP BY ROLLUP (sex, region)
 
 -- cube
--- gap: unsupported_sql | Totals and subtotals
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) sex, region, SUM(age) AS s FROM people GROUP BY CUBE (sex, region)
 
 -- grouping sets
--- gap: unsupported_sql | Totals and subtotals
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) sex, region, SUM(age) AS s FROM people GROUP BY GROUPING SETS (sex, region)
 
 -- grouping of a key
--- gap: unsupported_sql | Totals and subtotals
 SELECT sex, GROUPING(sex) AS g, SUM(age) AS s FROM people GROUP BY ROLLUP (sex)
 
 -- a clause in a CTE, selected groups used again
@@ -823,7 +811,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n
 SELECT COUNT(*) AS n FROM people QUALIFY RANK() OVER (ORDER BY age) < 10
 
 -- numbers of all rows inside
--- refused: unsupported_sql | one number is not about people
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*) AS n FROM (SELECT COUNT(*) AS k FROM visits)
 
 -- a sample of rows
