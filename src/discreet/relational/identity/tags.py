@@ -160,20 +160,20 @@ FORMS: dict[type, Form] = {
         "question/1", "rows unit keys key_places aggregates outputs having order limit offset"
     ),
     # tables computed from answers
-    tables.Shown: Form("shown/1", "name kind"),
+    tables.Shown: Form("answers-shown/1", "name kind"),
     tables.Answer: Form("answer/1", "part columns"),
-    tables.OneRow: Form("one-row/1", "columns"),
-    tables.Projected: Form("projected/1", "source condition expressions columns"),
-    tables.Grouped: Form("grouped/1", "source keys sets aggregates columns"),
-    tables.Windowed: Form("windowed/1", "source windows columns"),
+    tables.OneRow: Form("answers-one-row/1", "columns"),
+    tables.Projected: Form("answers-projected/1", "source condition expressions columns"),
+    tables.Grouped: Form("answers-grouped/1", "source keys sets aggregates columns"),
+    tables.Windowed: Form("answers-windowed/1", "source windows columns"),
     tables.Joined: Form("joined-answers/1", "left right condition outer columns"),
-    tables.Combined: Form("combined/1", "kind distinct left right columns"),
-    tables.Sorting: Form("sorting/1", "expression sign nulls_first"),
-    tables.Arranged: Form("arranged/1", "source order limit offset distinct columns"),
+    tables.Combined: Form("answers-combined/1", "kind distinct left right columns"),
+    tables.Sorting: Form("answers-sorting/1", "expression sign nulls_first"),
+    tables.Arranged: Form("answers-arranged/1", "source order limit offset distinct columns"),
     OuterAggregate: Form("outer-aggregate/1", "name argument condition distinct"),
-    windows.Frame: Form("frame/1", "first last peers"),
-    windows.WindowOrder: Form("window-order/1", "expression sign nulls_first"),
-    windows.Window: Form("window/1", "name arguments condition partition order frame"),
+    windows.Frame: Form("answers-frame/1", "first last peers"),
+    windows.WindowOrder: Form("answers-window-order/1", "expression sign nulls_first"),
+    windows.Window: Form("answers-window/1", "name arguments condition partition order frame"),
 }
 
 for _kind, _form in FORMS.items():  # what has no name here would be left out of the identity
