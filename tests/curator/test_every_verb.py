@@ -295,6 +295,14 @@ def test_nobody_is_told_what_another_analyst_or_account_paid_for(door: str) -> N
     assert code_of(lambda: PAYING[door](child, "age", **ALLOWED)) == "answered"
 
 
+def test_what_cost_nothing_is_asked_again_for_nothing() -> None:
+    ledger = dp.ledger.Memory()
+    for _ in range(2):
+        source = curator(ledger=ledger, snapshot=None)
+        source.sql("SELECT ward FROM visits GROUP BY ward", spend=FIFTY)
+        assert source.spent.epsilon == 0  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize("door", FOUND)
 def test_a_word_that_is_none_is_refused(door: str) -> None:
     source = curator()

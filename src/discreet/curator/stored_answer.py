@@ -76,13 +76,13 @@ class Known:
         return found if self.allocation in (None, found.get(SPLIT)) else None
 
     def stored_elsewhere(self, account: LedgerAccount, *, analyst: str) -> PaidAnswer | None:
-        """What this analyst has on another snapshot, unless the owner's names say it is another.
+        """What this analyst paid for on another snapshot, unless the owner's names tell them apart.
 
         Content is never compared: a name that the owner gave, and changed, says that the data
         changed. Where there is none, a file that was touched looks like one that was rewritten.
         """
         paid = None if self.anew else self._paid(account, analyst)
-        if paid is None or paid.query == self.identity:
+        if paid is None or paid.query == self.identity or paid.was_free:
             return None
         before = paid.detail.get("snapshots", {})
         named = all([*before.values(), *self.snapshots.values()])

@@ -38,6 +38,11 @@ class PaidAnswer:
         return found
 
     @property
+    def was_free(self) -> bool:
+        """Whether nothing was charged for it."""
+        return not any(self.reserved.amounts("charge"))
+
+    @property
     def release(self) -> Mapping[str, Any]:
         """What was released."""
         return self.committed.body
