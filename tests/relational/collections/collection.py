@@ -103,7 +103,7 @@ def _question(collection: str, heads: list[str], sql: str) -> Question:
 
 
 _CLAUSES = {
-    r"WITH\s+(DIFFERENTIAL_PRIVACY|ANONYMIZATION)(\s+OPTIONS\s*\([^)]*(\(\w+\))?[^)]*\))?": "",
+    r"WITH\s+(DIFFERENTIAL_PRIVACY|ANONYMIZATION)(\s+OPTIONS\s*\(([^()]|\([^()]*\))*\))?": "",
     r",\s*contribution_bounds_per_(group|row)\s*=>\s*(STRUCT)?\([^()]*\)": "",
     r",\s*(report_format|epsilon)\s*=>\s*[\w']+": "",
     r"\s+CLAMPED\s+BETWEEN\s+\S+\s+AND\s+[\d.]+": "",

@@ -301,15 +301,12 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, privacy_unit_column=pid) 
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, privacy_unit_column=people.pid) COUNT(*) AS n FROM people
 
 -- the person named with an alias
--- gap: clause_unit | Options of GoogleSQL's clause
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, privacy_unit_column=p.pid) COUNT(*) AS n FROM people AS p
 
 -- the person named inside brackets
--- gap: clause_option | Options of GoogleSQL's clause
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, privacy_unit_column=(pid)) COUNT(*) AS n FROM people
 
 -- the person named in a subquery
--- gap: clause_unit | Options of GoogleSQL's clause
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, privacy_unit_column=q.pid) COUNT(*) AS n FROM (SELECT * FROM people) AS q
 
 -- the person named in back-quotes
@@ -394,7 +391,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selecti
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS) region, COUNT(*) AS n FROM (SELECT pid, region FROM people WHERE age > 20) RIGHT OUTER JOIN (SELECT DISTINCT region FROM regions WHERE STARTS_WITH(region, 's')) USING (region) GROUP BY region
 
 -- public groups around an answer
--- gap: unsupported_sql | The clause inside FROM or twice
+-- gap: unsupported_sql | The clause twice
 -- plain: SELECT region, COUNT(*) AS n FROM people GROUP BY region
 SELECT region, n FROM (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS) region, COUNT(*) AS n FROM people RIGHT OUTER JOIN (SELECT DISTINCT region FROM regions) USING (region) GROUP BY region)
 
@@ -549,22 +546,19 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n
 WITH a AS (SELECT * FROM people) SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (WITH b AS (SELECT * FROM a) SELECT * FROM b)
 
 -- an answer as a CTE
--- gap: unsupported_sql | The clause inside FROM or twice
 -- plain: SELECT COUNT(*) AS n FROM people
 WITH a AS (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*) AS n FROM people) SELECT * FROM a
 
 -- an answer of a CTE as a CTE
--- gap: unsupported_sql | The clause inside FROM or twice
 -- plain: SELECT COUNT(*) AS n FROM people
 WITH a AS (SELECT * FROM people), b AS (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM a) SELECT * FROM b
 
 -- an answer in brackets
--- gap: unsupported_sql | The clause inside FROM or twice
 -- plain: SELECT COUNT(score) AS n FROM people
 (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(score) AS n FROM people)
 
 -- a union of two answers
--- gap: unsupported_sql | The clause inside FROM or twice
+-- gap: unsupported_sql | The clause twice
 -- plain: SELECT COUNT(*) AS n FROM people UNION ALL SELECT COUNT(*) AS n FROM visits
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*) AS n FROM people UNION ALL SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*) AS n FROM visits
 
@@ -723,7 +717,6 @@ SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, k_threshold=1) ANON_COUNT(*) AS 
 SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6) ANON_COUNT(*) AS n FROM (SELECT COUNT(*) AS k, pid FROM visits GROUP BY pid)
 
 -- an anonymized answer around
--- gap: unsupported_sql | The clause inside FROM or twice
 -- plain: SELECT COUNT(*) AS n FROM people
 SELECT * FROM (SELECT WITH ANONYMIZATION OPTIONS(epsilon=1000, delta=1e-6) ANON_COUNT(*) AS n FROM people)
 
@@ -743,7 +736,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT sex, GROUPING(sex) AS g, SUM(age) AS s FROM people GROUP BY ROLLUP (sex)
 
 -- a clause in a CTE, selected groups used again
--- gap: unsupported_sql | The clause inside FROM or twice
+-- gap: unsupported_sql | The clause twice
 -- plain: SELECT town, COUNT(*) AS n FROM people GROUP BY town
 WITH g AS (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, max_groups_contributed=1) town FROM people GROUP BY town) SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS) town, COUNT(*) AS n FROM people RIGHT JOIN g USING (town) GROUP BY town
 

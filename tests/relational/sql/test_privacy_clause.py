@@ -89,7 +89,9 @@ def test_bounds_may_be_narrowed_for_one_question(hospital: dp.Curator) -> None:
         (asked("epsilon=1, min_privacy_units_per_group=5"), "clause_option"),
         (asked("epsilon=1, group_selection_strategy=BEST"), "clause_option"),
         (asked("epsilon=1, kappa=5"), "clause_bound"),
-        (f"SELECT COUNT(*) AS n FROM ({asked('epsilon=1')}) AS q", "unsupported_sql"),
+        (asked("epsilon=1, privacy_unit_column=(ward)"), "clause_unit"),
+        (asked("epsilon=1, privacy_unit_column=(ward, patient)"), "clause_option"),
+        (asked("epsilon=1, privacy_unit_column=(patient"), "clause_option"),
         (asked("epsilon=1", f"COUNT(*) AS n FROM ({asked('epsilon=1')}) AS q"), "unsupported_sql"),
     ],
 )
@@ -109,12 +111,35 @@ def test_what_the_clause_cannot_say_is_refused_by_name(
         "epsilon=1, max_groups_contributed=NULL",
         "epsilon=1, group_selection_strategy=PUBLIC_GROUPS",
         "epsilon=1, group_selection_strategy=LAPLACE_THRESHOLD",
+        "epsilon=1, privacy_unit_column=(patient)",
+        "epsilon=1, privacy_unit_column=`patient`",
     ],
 )
 def test_what_agrees_with_the_declarations_changes_nothing(
     options: str, hospital: dp.Curator
 ) -> None:
     assert hospital.explain(asked(options)).sql == hospital.explain(asked("epsilon=1")).sql
+
+
+@pytest.mark.parametrize("table", ["visits AS v", "visits v", "(SELECT * FROM visits) AS v"])
+def test_the_person_may_be_named_by_an_alias(table: str, hospital: dp.Curator) -> None:
+    rest = f"COUNT(*) AS n FROM {table}"
+    assert hospital.explain(asked("epsilon=1, privacy_unit_column=v.patient", rest)).measures
+    with pytest.raises(DiscreetError, match="clause_unit"):
+        hospital.explain(asked("epsilon=1, privacy_unit_column=v.ward", rest))
+
+
+@pytest.mark.parametrize(
+    "around", ["SELECT * FROM ({}) AS q", "WITH q AS ({}) SELECT ward, n FROM q", "({})"]
+)
+def test_the_clause_may_stand_inside_where_it_prices_the_whole(
+    around: str, hospital: dp.Curator
+) -> None:
+    inside = hospital.sql(around.format(asked("epsilon=0.75")))
+    assert inside.guarantee == dp.PureDP(epsilon=0.75).per(hospital.unit)
+    spent = hospital.spent
+    assert hospital.sql(asked("epsilon=0.75"))["n"].values == inside["n"].values
+    assert hospital.spent == spent
 
 
 def test_the_former_clause_says_the_same(hospital: dp.Curator) -> None:

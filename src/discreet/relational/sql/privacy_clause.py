@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import sqlglot
@@ -42,13 +43,14 @@ _PUBLIC, _THRESHOLD = "PUBLIC_GROUPS", "LAPLACE_THRESHOLD"
 
 @dataclass(frozen=True)
 class Clause:
-    """What the clause says. ``person`` is a column, perhaps after its table's name."""
+    """What the clause says. ``person`` is a column, perhaps after its table's name or alias."""
 
     spend: Guarantee
     max_groups: int | None = None
     max_rows: int | None = None
     person: tuple[str, ...] | None = None
     groups: str | None = None
+    by_alias: bool = False
 
     def narrowed(self, query: Query) -> Query:
         """The question with bounds at most as wide as declared, about the declared person."""
@@ -76,7 +78,7 @@ class Clause:
             if (
                 named
                 and column == (scan.identifier or "").lower()
-                and table in ([], [scan.table.lower()])
+                and (self.by_alias or table in ([], [scan.table.lower()]))
             ):
                 return
         known = sorted({scan.identifier for scan in scans(query.rows) if scan.identifier})
@@ -100,19 +102,27 @@ def opened(text: str) -> tuple[str, Clause | None]:
     found = [place for place in range(len(tokens) - 2) if _begins(tokens[place : place + 3])]
     if not found:
         return text, None
-    depth = sum(
-        {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(token.token_type, 0)
-        for token in tokens[: found[0]]
-    )
-    if len(found) > 1 or depth:
+    if len(found) > 1:
         raise unsupported(
-            construct=f"WITH {tokens[found[-1] + 2].text.upper()} inside FROM (...) or twice",
-            remedy="Write it once, after the outermost SELECT.",
+            construct=f"WITH {tokens[found[-1] + 2].text.upper()} twice",
+            remedy="Write it once: it is the price of the whole question, wherever it stands.",
         )
     first = found[0] + 1
     last, options = _options(tokens, first + 2)
     rest = text[: tokens[first].start] + text[tokens[last].end + 1 :]
-    return rest, _clause(options)
+    clause = _clause(options)
+    return rest, replace(clause, by_alias=_is_alias(clause.person, tokens))
+
+
+def _is_alias(person: tuple[str, ...] | None, tokens: Sequence[Token]) -> bool:
+    """Whether what stands before the person's column is a name given in the text itself."""
+    if person is None or len(person) == 1:
+        return False
+    given = (TokenType.ALIAS, TokenType.VAR, TokenType.IDENTIFIER, TokenType.R_PAREN)
+    return any(
+        after.text.lower() == person[0].lower() and token.token_type in given
+        for token, after in pairwise(tokens)
+    )
 
 
 def agreed(
@@ -158,8 +168,9 @@ def _options(tokens: Sequence[Token], place: int) -> tuple[int, dict[str, list[T
             raise _option(received=name)
         place += 2
         value = options[name] = []
-        ends = (TokenType.COMMA, TokenType.R_PAREN)
-        while place < len(tokens) and tokens[place].token_type not in ends:
+        ends, depth = (TokenType.COMMA, TokenType.R_PAREN), 0
+        while place < len(tokens) and (depth or tokens[place].token_type not in ends):
+            depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(tokens[place].token_type, 0)
             value.append(tokens[place])
             place += 1
         if place < len(tokens) and tokens[place].token_type is TokenType.COMMA:
@@ -225,6 +236,8 @@ def _strategy(name: str, tokens: list[Token]) -> str:
 
 
 def _column(name: str, tokens: list[Token]) -> tuple[str, ...]:
+    if [token.text for token in (*tokens[:1], *tokens[-1:])] == ["(", ")"]:
+        tokens = tokens[1:-1]
     parts, dots = tokens[::2], tokens[1::2]
     words = all(token.token_type in (TokenType.VAR, TokenType.IDENTIFIER) for token in parts)
     dotted = all(token.token_type is TokenType.DOT for token in dots)

@@ -58,7 +58,10 @@ def parse(text: str) -> exp.Expression:
         )
     tree = applied(marked(plainly_named(statements[0])))  # type: ignore[arg-type]
     require_no_hint(tree)
-    return as_written(tree, text)
+    tree = as_written(tree, text)
+    while isinstance(tree, exp.Subquery) and set(_given(tree)) == {"this"}:
+        tree = tree.this  # (SELECT ...), in brackets
+    return tree
 
 
 def flattened(select: exp.Expression) -> exp.Expression:
