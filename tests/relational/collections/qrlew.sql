@@ -102,7 +102,6 @@ SELECT COUNT(*) AS n, SUM(DISTINCT schooling) AS s FROM people GROUP BY CEIL(age
 SELECT DISTINCT SUM(age) AS s FROM people
 
 -- sums over inner sums of different values
--- gap: unsupported_sql | Aggregates of answers
 SELECT SUM(a) AS x, SUM(b) AS y FROM (SELECT SUM(DISTINCT schooling) AS a, SUM(DISTINCT age) AS b FROM people GROUP BY sex HAVING COUNT(*) > 5) AS q
 
 -- the key summed
