@@ -124,10 +124,10 @@ CHOICES: dict[Any, dict[str, Any]] = {
     quantiles.IndependentQuantiles: {**RANKS, "levels": (0.25, 0.75)},
     quantiles.RecursiveQuantiles: {**RANKS, "levels": (0.25, 0.75), "places": 4},
     quantiles.extreme_rank: {"epsilon": 1, "rank_sensitivity": 2, "candidates": 5},
-    key_selection.ConcentratedThreshold: {"rho": 0.5, "delta": 0.25, "groups": 3, "least": 2},
-    key_selection.GaussianThreshold: {**KEYS, "least": 2},
-    key_selection.GeometricThreshold: {**KEYS, "least": 2},
-    key_selection.OptimalSelection: {**KEYS, "least": 2},
+    key_selection.ConcentratedThreshold: {"rho": 0.5, "delta": 0.25, "groups": 3, "min_people": 2},
+    key_selection.GaussianThreshold: {**KEYS, "min_people": 2},
+    key_selection.GeometricThreshold: {**KEYS, "min_people": 2},
+    key_selection.OptimalSelection: {**KEYS, "min_people": 2},
     record_count.PublicCount: {"records": 10},
 }
 FACTORIES: dict[Any, dict[str, Any]] = {

@@ -52,7 +52,7 @@ def _discovered(planned: Discovering) -> dict[str, Any]:
         "price": guarantee_text(spend),
         "delta": rounded_up(exact(spend.delta)),
         "groups_per_unit": planned.presence.groups,
-        "people_at_least": rule.least,
+        "people_at_least": rule.min_people,
         "kept_half_at": rule.people_for(0.5),
         "kept_95_at": rule.people_for(0.95),
         "counts_published": planned.counted is not None,
@@ -70,7 +70,7 @@ def keys_forecast(planned: PlannedQuery, confidence: float) -> str:
     if not isinstance(planned, Discovering):
         return ""
     rule, (spend, _) = planned.rule, planned.shares
-    minimum = f"; never with fewer than {rule.least:,}" if rule.least > 1 else ""
+    minimum = f"; never with fewer than {rule.min_people:,}" if rule.min_people > 1 else ""
     return (
         f"keys to be discovered for {guarantee_text(spend)} ({name_of(rule)}): named with "
         f"probability 1/2 at {rule.people_for(0.5):,} people and 95 % at "

@@ -47,19 +47,19 @@ FORMS: dict[object, Form] = {
     ),
     partition_gaussian.GaussianThreshold: Form(
         "mechanisms.partition.gaussian.GaussianThreshold",
-        "groups swaps least randomness epsilon delta",
+        "groups swaps least:min_people randomness epsilon delta",
     ),
     partition_gaussian.ConcentratedThreshold: Form(
         "mechanisms.partition.gaussian.ConcentratedThreshold",
-        "groups swaps least randomness rho delta",
+        "groups swaps least:min_people randomness rho delta",
     ),
     geometric.GeometricThreshold: Form(
         "mechanisms.partition.geometric.GeometricThreshold",
-        "groups swaps least randomness epsilon delta",
+        "groups swaps least:min_people randomness epsilon delta",
     ),
     optimal.OptimalSelection: Form(
         "mechanisms.partition.optimal.OptimalSelection",
-        "groups swaps least randomness epsilon delta",
+        "groups swaps least:min_people randomness epsilon delta",
     ),
     extremes.Maximum: Form(
         "mechanisms.quantiles.extremes.Maximum", "candidates rank_sensitivity epsilon by randomness"

@@ -145,7 +145,7 @@ def test_groups_share_the_price_and_replace_doubles_them() -> None:
 
 
 def test_a_public_minimum_costs_nothing_and_is_kept() -> None:
-    rule = OptimalSelection(epsilon=1, delta=1e-5, least=20)
+    rule = OptimalSelection(epsilon=1, delta=1e-5, min_people=20)
     assert rule.people_for(0.5) == 31
     assert rule.keep_probability(19) == 0
     assert rule.keep_probability(20) == OptimalSelection(epsilon=1, delta=1e-5).keep_probability(1)
@@ -160,7 +160,7 @@ def test_without_noise_the_likelier_outcome_is_taken() -> None:
 
 def test_bad_input() -> None:
     given: dict[str, Any] = {"epsilon": 1, "delta": 1e-5}
-    for wrong in ({"epsilon": 0}, {"delta": 0}, {"delta": 1}, {"groups": 0}, {"least": 0}):
+    for wrong in ({"epsilon": 0}, {"delta": 0}, {"delta": 1}, {"groups": 0}, {"min_people": 0}):
         with pytest.raises(InvalidParameter):
             OptimalSelection(**(given | wrong))
     with pytest.raises(InvalidParameter) as refusal:

@@ -56,11 +56,11 @@ def test_a_key_without_people_is_never_named_however_low_the_threshold(kind: Any
 
 @pytest.mark.parametrize("kind", [*KINDS, ConcentratedThreshold])
 def test_a_public_minimum_shifts_the_rule_and_nothing_else(kind: Any) -> None:
-    plain, shifted = rule(kind, delta=0.3), rule(kind, delta=0.3, least=4)
+    plain, shifted = rule(kind, delta=0.3), rule(kind, delta=0.3, min_people=4)
     for people in range(4, 12):
         assert shifted.keep_probability(people) == plain.keep_probability(people - 3)
     assert shifted.keep_probability(3) == 0
-    draws = rule(kind, delta=0.3, least=4, randomness=Seeded(5))
+    draws = rule(kind, delta=0.3, min_people=4, randomness=Seeded(5))
     assert not draws.release(np.full(2000, 3, dtype=np.int64)).chosen.any()
 
 

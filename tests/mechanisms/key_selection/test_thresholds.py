@@ -105,7 +105,7 @@ class TestGeometric:
             assert low <= int((noise == value).sum()) <= high
 
     def test_published_counts_are_the_noisy_ones(self, source: Seeded) -> None:
-        rule = GeometricThreshold(epsilon=1, delta=1e-5, least=5, randomness=source)
+        rule = GeometricThreshold(epsilon=1, delta=1e-5, min_people=5, randomness=source)
         people = np.repeat(np.arange(40), 50)
         kept = rule.release(people)
         assert kept.counts is not None

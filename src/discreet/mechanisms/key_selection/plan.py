@@ -32,7 +32,7 @@ def plan_names(
     delta: Number,
     groups: int,
     swaps: int = 1,
-    least: int = 1,
+    min_people: int = 1,
     randomness: Source = SYSTEM,
 ) -> KeySelectionRule:
     """The rule that names most keys; counts are not asked for."""
@@ -41,7 +41,7 @@ def plan_names(
         delta=delta,
         groups=groups,
         swaps=swaps,
-        least=least,
+        min_people=min_people,
         randomness=randomness,
     )
 
@@ -52,7 +52,7 @@ def plan_counts(
     delta: Number,
     groups: int,
     swaps: int = 1,
-    least: int = 1,
+    min_people: int = 1,
     randomness: Source = SYSTEM,
 ) -> KeySelectionRule:
     """The rule that names most keys together with their noisy counts."""
@@ -61,7 +61,7 @@ def plan_counts(
         delta=delta,
         groups=groups,
         swaps=swaps,
-        least=least,
+        min_people=min_people,
         randomness=randomness,
     )
 

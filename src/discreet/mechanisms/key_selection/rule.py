@@ -42,21 +42,21 @@ class KeySelectionRule(ABC):
     Assumptions: counts are of people, each counted once in at most ``groups`` keys; ``swaps`` is
     2 under Replace and else 1. Keys that nobody has are not candidates, and are never named.
 
-    ``least`` is a public minimum: a key of fewer people is never named. It costs nothing, since
-    the rule then reads the count less ``least - 1``, which moves no more than the count.
+    ``min_people`` is public: a key of fewer people is never named. It costs nothing, since the rule
+    then reads the count less ``min_people - 1``, which moves no more than the count.
     """
 
     groups: int = 1
     swaps: int = 1
-    least: int = 1
+    min_people: int = 1
     randomness: Source = SYSTEM
 
     def __post_init__(self) -> None:
         """Refuse bounds that are not whole numbers of at least one."""
         require_source(self.randomness)
-        for name in ("groups", "swaps", "least"):
+        for name in ("groups", "swaps", "min_people"):
             object.__setattr__(self, name, count(name, getattr(self, name)))
-        if max(self.groups * self.swaps, self.least) > MOST_PEOPLE:
+        if max(self.groups * self.swaps, self.min_people) > MOST_PEOPLE:
             raise out_of_reach()
 
     @property
@@ -78,14 +78,14 @@ class KeySelectionRule(ABC):
                 expectation="one whole number of people for each candidate key",
                 remedy="Count distinct people by key, after bounding each to `groups` keys.",
             )
-        kept = self._release(np.maximum(people.astype(np.int64) - (self.least - 1), 0))
+        kept = self._release(np.maximum(people.astype(np.int64) - (self.min_people - 1), 0))
         if kept.counts is None:
             return kept
-        return KeptKeys(kept.chosen, kept.counts + (self.least - 1))
+        return KeptKeys(kept.chosen, kept.counts + (self.min_people - 1))
 
     def keep_probability(self, people: int) -> float:
         """The chance that a key of so many people is named, for information."""
-        above = count("people", people, least=0) - (self.least - 1)
+        above = count("people", people, least=0) - (self.min_people - 1)
         return float(self._probabilities(np.array([max(above, 0)]))[0])
 
     def people_for(self, chance: float) -> int:
@@ -98,13 +98,13 @@ class KeySelectionRule(ABC):
         high = doubled(enough, 1, at_most=2 * MOST_PEOPLE)
         if high is None:
             raise out_of_reach()
-        return least_whole(enough, high // 2, high) + self.least - 1
+        return least_whole(enough, high // 2, high) + self.min_people - 1
 
     def found(self) -> float:
         """The share of keys found of a long tail: how planners compare."""
         from discreet.accounting.key_selection import tail_of_keys  # loads all accountants
 
-        last = self.people_for(1 - 1e-9) - (self.least - 1)
+        last = self.people_for(1 - 1e-9) - (self.min_people - 1)
         people, shares = tail_of_keys(last)
         named = self._probabilities(people.astype(np.int64))
         return float(np.sum(named * shares) + 1 / (last + 1))

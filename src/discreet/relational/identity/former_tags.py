@@ -62,7 +62,7 @@ FORMER: dict[type, Form] = {
     # keys, measures and columns of the answer
     KeySet: Form("KeySet", "blocks"),
     Cells: Form("Cells", "blocks"),
-    DiscoveredKeys: Form("DiscoveredKeys", "expressions listed least"),
+    DiscoveredKeys: Form("DiscoveredKeys", "expressions listed least:min_people"),
     measures.CountRows: Form("CountRows", "argument"),
     measures.CountPeople: Form("CountPeople"),
     measures.CountValues: Form("CountValues", "argument"),

@@ -127,7 +127,7 @@ FORMS: dict[type, Form] = {
     KeySet: Form("keys/1", "blocks"),
     Cells: Form("cells/1", "blocks"),
     Block: Form("block/1", "expressions entries"),
-    DiscoveredKeys: Form("discovered-keys/1", "expressions listed least"),
+    DiscoveredKeys: Form("discovered-keys/1", "expressions listed least:min_people"),
     measures.CountRows: Form("count-rows/1", "argument"),
     measures.CountPeople: Form("count-people/1"),
     measures.CountValues: Form("count-values/1", "argument"),

@@ -79,12 +79,12 @@ class DiscoveredKeys:
     """Key expressions whose combinations are found privately, by how many people have each.
 
     Rows in which a key is NULL are left out, except where ``listed`` says that the owner listed
-    NULL among the values of that key. A combination of fewer than ``least`` people is never named.
+    NULL among the values of that key. A combination of fewer than ``min_people`` is never named.
     """
 
     expressions: tuple[Expression, ...]
     listed: tuple[bool, ...]
-    least: int
+    min_people: int
 
     @property
     def cells(self) -> int:

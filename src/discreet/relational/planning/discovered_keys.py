@@ -153,7 +153,7 @@ class Discovering(PlannedQuery):
             "delta": spend.delta,  # type: ignore[attr-defined]
             "groups": self.presence.groups,
             "swaps": self.presence.swaps,
-            "least": self.sought.least,
+            "min_people": self.sought.min_people,
             "randomness": self.randomness,
         }
         if isinstance(spend, ApproxZCDP):
