@@ -14,7 +14,8 @@ Source: contract, "Spending" (explicit, versioned tags).
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import cache
 from typing import Any
 
 from discreet.core.guarantee import (
@@ -31,17 +32,20 @@ from discreet.core.unit import Edge, Node, Person, Replace, Row
 
 @dataclass(frozen=True)
 class Form:
-    """A tag, and the fields as ``written`` or ``written:field`` where the two differ by now."""
+    """A tag, and the fields as ``written`` or ``written:field`` where the two differ by now.
+
+    Fields that came ``later`` are written only where they do not hold their default: whatever was
+    written before they came reads as it did.
+    """
 
     tag: str
     written: str = ""
+    later: str = ""
     names: tuple[tuple[str, str], ...] = field(init=False)
 
     def __post_init__(self) -> None:
         """Read the names once."""
-        pairs = (each.partition(":") for each in self.written.split())
-        names = tuple((written, now or written) for written, _, now in pairs)
-        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "names", (*_names(self.written), *_names(self.later)))
 
     def require_all(self, kind: type, *, but: Collection[str] = (), compared: bool = True) -> None:
         """Refuse a form that leaves out, or invents, something that makes two values differ."""
@@ -52,12 +56,31 @@ class Form:
 
     def parts(self, value: object) -> list[tuple[str, Any]]:
         """What the fields of ``value`` hold, each with the name under which it is written."""
-        return [(written, getattr(value, now)) for written, now in self.names]
+        told = [(written, getattr(value, now)) for written, now in self.names]
+        if not self.later:
+            return told
+        kind: type = type(value)
+        usual = _defaults(kind)
+        since = {written: usual[now] for written, now in _names(self.later)}
+        return [(name, part) for name, part in told if name not in since or part != since[name]]
 
     def arguments(self, parts: Mapping[str, Any]) -> dict[str, Any] | None:
         """What was written, by the fields of today; None where it names something else."""
         now = dict(self.names)
         return {now[name]: part for name, part in parts.items()} if set(parts) <= set(now) else None
+
+
+@cache
+def _names(written: str) -> tuple[tuple[str, str], ...]:
+    pairs = (each.partition(":") for each in written.split())
+    return tuple((name, now or name) for name, _, now in pairs)
+
+
+@cache
+def _defaults(kind: type) -> dict[str, Any]:
+    """What the fields of a class hold if nobody says anything; only those with a plain default."""
+    every = fields(kind) if is_dataclass(kind) else ()
+    return {item.name: item.default for item in every if item.default is not MISSING}
 
 
 FORMS: dict[type, Form] = {

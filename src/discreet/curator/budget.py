@@ -9,6 +9,7 @@ Source: contract, "Spending"; 004d:F12, F15.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import reduce
@@ -33,6 +34,7 @@ from discreet.core.unit import Person, PrivacyUnit, Replace
 from discreet.core.written import FORMS, written
 from discreet.ledger import LedgerTerms
 from discreet.relational.identity.identity import FORM as IDENTITIES
+from discreet.relational.schema.agreement import one_limit
 from discreet.release.guarantee import guarantee_to_dict
 
 _LEAST_EPSILON = Fraction(1, 1 << 33)
@@ -41,10 +43,14 @@ _LEAST_EPSILON = Fraction(1, 1 << 33)
 
 @dataclass(frozen=True)
 class PrivacyBudget:
-    """A budget for a unit, with its currency and exact limit; ``total`` is what the owner wrote."""
+    """A budget for a unit, with its currency and exact limit; ``total`` is what the owner wrote.
+
+    ``tables`` are the units as the tables declare them, where these have limits of their own.
+    """
 
     total: Guarantee
     unit: PrivacyUnit
+    tables: tuple[PrivacyUnit, ...] = ()
     currency: Currency = field(init=False)
     limit: Amounts = field(init=False)
 
@@ -67,12 +73,14 @@ class PrivacyBudget:
         budget = guarantee_to_dict(self.total)
         if isinstance(self.total, ApproxDP) and self.total.by is not None:
             budget["by"] = FORMS[self.total.by].tag
+        unit, *others = unit_texts(self.unit, self.tables)
         return LedgerTerms(
-            unit=unit_text(self.unit),
+            unit=unit,
             budget=budget,
             filter=self.name,
             limit=self.limit,
             identities=IDENTITIES,
+            also=tuple(others),
         )
 
     @property
@@ -192,7 +200,7 @@ class PrivacyBudget:
 
     def amended(self, budget: Guarantee) -> PrivacyBudget:
         """The budget after the owner changes the budget; its currency cannot change."""
-        other = PrivacyBudget(budget, self.unit)
+        other = PrivacyBudget(budget, self.unit, self.tables)
         if other.name != self.name:
             raise Mismatch(
                 code="notion_mismatch",
@@ -293,6 +301,52 @@ def unit_text(unit: PrivacyUnit) -> str:
     if unit.of is not None:
         return f"Person(of={unit.of!r}, {bounds})"
     return f"Person(id={unit.id!r}, {bounds}, via={unit.via!r})"
+
+
+def unit_texts(unit: PrivacyUnit, tables: Sequence[PrivacyUnit]) -> tuple[str, ...]:
+    """What a ledger's first record says of the unit, and what else it may have said before.
+
+    Where all tables have one limit, it is part of the text, as it always was. Otherwise limits are
+    the tables' own, stand in each question, and the text names the people alone. A ledger that was
+    begun under one of these texts may be opened under the other: limits decide how much noise a
+    question needs, never whom the budget guards.
+
+    >>> one, many = Person("patient", max_rows=1), Person("patient", max_rows=520)
+    >>> unit_texts(Person("patient"), (one, many))[0]
+    "person/2(id='patient')"
+    """
+    units = (unit, *tables)
+    named = [people_text(each) for each in units]
+    limited = [unit_text(_under(limits, each)) for each in units for limits in tables or units]
+    alike = one_limit(tables or units)
+    return tuple(dict.fromkeys([*limited, *named] if alike else [*named, *limited]))
+
+
+def _under(limits: PrivacyUnit, unit: PrivacyUnit) -> PrivacyUnit:
+    """A unit under the limits that another one declares."""
+    if isinstance(unit, Replace) and isinstance(limits, Replace):
+        inside = _under(limits.unit, unit.unit)
+        return unit if isinstance(inside, Replace) else Replace(inside)
+    if not isinstance(unit, Person) or not isinstance(limits, Person):
+        return unit
+    return replace(
+        unit,
+        max_rows=limits.max_rows,
+        max_groups=limits.max_groups,
+        max_rows_per_group=limits.max_rows_per_group,
+    )
+
+
+def people_text(unit: PrivacyUnit) -> str:
+    """Whose privacy a ledger guards, without limits; rows have none."""
+    if isinstance(unit, Replace):
+        return f"Replace(unit={people_text(unit.unit)})"
+    if not isinstance(unit, Person):
+        return unit_text(unit)
+    if unit.of is not None:
+        return f"person/2(of={unit.of!r})"
+    via = "" if unit.via is None else f", via={unit.via!r}"
+    return f"person/2(id={unit.id!r}{via})"
 
 
 def _ceiling(value: Fraction) -> int:

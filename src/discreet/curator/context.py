@@ -195,7 +195,7 @@ def open_context(
             remedy="Pass ledger=dp.ledger.Memory(), or leave `randomness=` out.",
         )
     database = Database(engine_of(tables, engine), tables)
-    whole = PrivacyBudget(budget, database.unit)
+    whole = PrivacyBudget(budget, database.unit, database.units)
     policies = Policies.of(policy, database)
     book.open(whole.terms)
     return Context(database, book, whole, book, Scope(), policies, randomness, paid_before)

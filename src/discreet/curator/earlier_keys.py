@@ -1,7 +1,9 @@
-"""Answers that were bought over every listed key, before conditions narrowed the keys.
+"""Answers that were bought by earlier versions, over other keys or under other limits.
 
-Such an answer stays paid for: asked again, it comes back as it was made, with the rows that its
-keys had then. Whoever has none gets, and pays for, the keys that the conditions permit.
+Then an answer had every listed key, whatever conditions permit, and one limit served all tables
+and all steps. Such an answer stays paid for: asked again, it comes back as it was made, with the
+rows that its keys had then. Whoever has none gets, and pays for, the keys that the conditions
+permit and the limits that follow from the tables.
 
 Source: contract, "Spending" (identical questions), "Columns" (public keys).
 """
@@ -26,12 +28,13 @@ def as_bought(
     *,
     analyst: str,
 ) -> Plan:
-    """The plan of queries as they are; over all keys, if this analyst bought only that before."""
+    """The plan of queries as they are; as they were, if this analyst bought only that before."""
     now = plan(queries)
-    if all(query.listed is None for query in queries):
+    earlier = tuple(query.as_before() for query in queries)
+    if all(query is None for query in earlier):
         return now
     if known(now).stored(context.account, context.ledger, analyst=analyst) is not None:
         return now
-    before = plan(tuple(query.with_all_keys() or query for query in queries))
+    before = plan(tuple(one or query for one, query in zip(earlier, queries, strict=True)))
     stored = known(before).stored(context.account, context.ledger, analyst=analyst)
     return now if stored is None else before

@@ -10,22 +10,28 @@ from discreet.curator.sql import planned_at
 from discreet.curator.tags import name_of
 from discreet.relational.aggregates.measures import Linear, Total, ValuesTotal
 from discreet.relational.bounding.partition_filter import PartitionFilter, SomeParts
+from discreet.relational.database import Database
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import PlanNode
 from discreet.relational.plan.query import Query
 from discreet.relational.planning.discovered_keys import Discovering, planned_query_for
 from discreet.relational.planning.planned_query import PlannedQuery
+from discreet.relational.sql.limits import declared_rows
 from discreet.relational.sql.privacy_clause import agreed, opened
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step of the plan, ``depth`` levels below the answer."""
+    """One step of the plan, ``depth`` levels below the answer.
+
+    ``within`` is how many rows somebody within the limits of all tables can own there.
+    """
 
     depth: int
     label: str
     stability: int | None
+    within: int | None = None
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,8 @@ class Explanation:
             lines.append(f"bounding: {self.bounding}")
         for step in self.steps:
             rows = "not bounded yet" if step.stability is None else f"{step.stability} rows"
-            lines.append(f"{'  ' * step.depth}{step.label}  [one unit changes {rows}]")
+            within = "" if step.within is None else f", {step.within} within the limits"
+            lines.append(f"{'  ' * step.depth}{step.label}  [one unit changes {rows}{within}]")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -103,7 +110,7 @@ def explain(context: Context, text: Asked, spend: Guarantee | None) -> Explanati
             )
         )
     return Explanation(
-        _steps(query.rows, 0),
+        _steps(query.rows, 0, context.database),
         tuple(measures),
         None if isinstance(made, Discovering) else made.cells,
         _bounding(made),
@@ -132,9 +139,11 @@ def _without(salts: set[int], text: str) -> str:
     return text
 
 
-def _steps(rows: PlanNode, depth: int) -> tuple[Step, ...]:
-    below = [step for item in rows.inputs for step in _steps(item, depth + 1)]
-    return (Step(depth, rows.label(), rows.stability), *below)
+def _steps(rows: PlanNode, depth: int, tables: Database) -> tuple[Step, ...]:
+    below = [step for item in rows.inputs for step in _steps(item, depth + 1, tables)]
+    open_yet = rows.stability is None and rows.privacy_id is not None
+    within = declared_rows(rows, tables) if open_yet else None
+    return (Step(depth, rows.label(), rows.stability, within), *below)
 
 
 def _bounding(planned: PlannedQuery) -> str | None:

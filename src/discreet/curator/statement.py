@@ -31,6 +31,7 @@ def statement(planned: PlannedQuery, budget: PrivacyBudget) -> dict[str, Any]:
         "private": planned.randomness.private,
         "in_a_batch": planned.settled is not None,
         "protects": protection_text(planned.query.unit),
+        **_limits(planned),
         "budget": guarantee_text(budget.total),
         "budget_adds_up": budget.name,
         "cells": planned.query.keys.cells,
@@ -47,6 +48,13 @@ def software() -> str:
         return f"discreet {metadata.version('discreet')}"
     except metadata.PackageNotFoundError:
         return "discreet"
+
+
+def _limits(planned: PlannedQuery) -> dict[str, Any]:
+    """How much of one person counts in this answer, where the unit alone does not say it."""
+    if planned.person is None or planned.query.limits is None:
+        return {}
+    return {"limits": protection_text(planned.person)}
 
 
 def _noises(planned: PlannedQuery) -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ class LedgerTerms:
         limit: What may be spent in that currency, in exact steps.
         identities: The form in which queries are identified since the first entry; None for
             ledgers from before it was written down. Nothing here is kept under an earlier form.
+        also: Other texts for the same people, under which a ledger may have been started.
     """
 
     unit: str
@@ -31,6 +32,7 @@ class LedgerTerms:
     filter: str
     limit: Amounts
     identities: str | None = None
+    also: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check that all of it can be written down, and keep a copy nobody else holds."""
@@ -73,7 +75,7 @@ class LedgerTerms:
         it follows from the budget, and the written one holds; nor is the form of identities,
         which only says what a ledger may hold.
         """
-        if self.unit != first.unit:
+        if first.unit not in (self.unit, *self.also):
             raise _differs(part="unit", was=first.unit, now=self.unit)
         if self.filter != first.filter or len(self.limit) != len(first.limit):
             raise _differs(part="filter", was=first.filter, now=self.filter)
@@ -85,8 +87,8 @@ def _differs(*, part: str, was: object, now: object) -> Mismatch:
     remedy = "Open it as it was started, or start another ledger for other terms."
     if part == "unit":
         remedy += (
-            " Data sets about the same people share a ledger if each declares the same bounds and"
-            " the same name for them: Person(..., of='patients')."
+            " Data sets about the same people share a ledger if each declares the same name for"
+            " them, Person(..., of='patients'), and some table the limits it was started with."
         )
     if part == "budget":
         remedy = "Open it with the budget in force; an owner changes it with `amend`."

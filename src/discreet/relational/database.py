@@ -77,6 +77,11 @@ class Database:
         """Whose privacy all private tables share."""
         return self._unit
 
+    @property
+    def units(self) -> tuple[PrivacyUnit, ...]:
+        """As each private table declares it, with its own limits."""
+        return tuple(table.unit for table in self.tables.values() if isinstance(table, Table))
+
     def names(self) -> list[str]:
         """The tables there are."""
         return [entry.name for entry in self._entries.values()]
@@ -263,7 +268,7 @@ class Database:
 
     def _private(self, name: str, table: Table, stored: Mapping[str, str]) -> dict[str, Field]:
         derived = dict.fromkeys(table.derived, "")
-        for column in table.columns:
+        for column in (*table.columns, *table.fixed_per_person):
             require_column(column, name, {**stored, **derived})
         for column in (part for key in table.max_rows_per for part in key):
             require_column(column, name, stored)

@@ -154,7 +154,8 @@ def _footer(release: ReleasedTable) -> list[str]:
             f"{keys['kept_95_at']:,} with 95 %"
         )
     price = guarantee_text(release.guarantee)
-    lines.append(f"guarantee: {price} for {protection_text(release.guarantee.unit)}")
+    whom = release.statement.get("limits") or protection_text(release.guarantee.unit)
+    lines.append(f"guarantee: {price} for {whom}")
     if _is_unprotected(release.event):
         lines.append("NOT PRIVATE: made in test mode")
     return lines + [f"warning: {warning}" for warning in release.warnings]

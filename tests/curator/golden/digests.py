@@ -14,7 +14,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import date, datetime
 from fractions import Fraction
 from functools import partial
@@ -31,7 +31,7 @@ from discreet.core.guarantee import ApproxZCDP, GaussianDP, RenyiDP
 from discreet.core.unit import Edge, Node
 from discreet.curator.budget import PrivacyBudget, unit_text
 from discreet.curator.rounds.analyst_spending import unit_to_dict
-from discreet.curator.sql import planned_sql
+from discreet.curator.sql import planned_at, planned_sql
 from discreet.curator.synopsis.fingerprint import fingerprint_of, request_fingerprint
 from discreet.curator.synopsis.mechanism import GIVEN
 from discreet.mechanisms import AboveThreshold, NumericSparse, Scores, Sparse
@@ -51,6 +51,7 @@ from discreet.queries.workload.workload import Product
 from discreet.relational.identity.former import described as divided
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import canonical_text, identity
+from discreet.relational.plan.query import Query
 from discreet.relational.planning.stored_allocation import allocated
 from discreet.relational.types.expression import canonical
 from discreet.release.guarantee import guarantee_to_dict
@@ -158,12 +159,26 @@ def found() -> dict[str, dict[str, Any]]:
 def _questions() -> Iterator[tuple[str, list[str | None]]]:
     questions = test_identity.questions.__wrapped__()  # type: ignore[attr-defined]
     for number, query in enumerate(questions[: -len(test_identity.SINCE)]):
-        yield f"every part {number}", _told(query, dp.PureDP(epsilon=1))
+        yield f"every part {number}", _told(_then(number, query), dp.PureDP(epsilon=1))
     made = frontends.curator()
     for number, text in enumerate(test_identity.ASKED):
         spend = dp.ApproxDP(epsilon=2, delta=1e-6)
-        split = allocated(planned_sql(made.context, text, spend)[1])
+        query = _then(number, planned_sql(made.context, text, spend)[0])
+        split = allocated(planned_at(made.context, query, spend))
         yield f"split {number}", [_digest(json.dumps(split))]
+
+
+WIDER = (5, 8)
+"""Questions that count more rows of a person since limits are derived from the tables they read:
+a join of two tables with several rows each, and a union. Then, the unit's limit served for all."""
+
+
+def _then(number: int, query: Query) -> Query:
+    """The question under the limits it had then: those of the unit, whatever it read."""
+    if number not in WIDER:
+        return query
+    assert query.limits is not None
+    return replace(query, limits=None)
 
 
 def _events() -> Iterator[tuple[str, list[Any]]]:

@@ -172,6 +172,59 @@ ROUTED = (
 """Rows that reach their people through another table."""
 
 
+LIMITED = (
+    Origin(
+        "t JOIN u ON t.pid = u.pid AND t.note = u.note",
+        ("t.x", "u.v", "t.x - u.v"),
+        ("t.w", "u.k", "t.f"),
+        ("u.v > 1", "t.z > 0"),
+        person="t.pid",
+    ),
+    Origin(
+        "(SELECT pid, w, x AS n, 'a' AS s FROM t UNION ALL SELECT pid, w, x, 'b' FROM t "
+        "UNION ALL SELECT pid, k, v, 'c' FROM u) AS s JOIN p ON s.w = p.w",
+        ("s.n", "p.weight"),
+        ("s.w", "s.n > 1", "p.region"),
+        ("s.n > 0", "s.s <> 'b'"),
+        person="s.pid",
+    ),
+    Origin(
+        "(SELECT t.pid, t.w, u.v FROM t JOIN u USING (pid) UNION ALL SELECT pid, k, v FROM u) AS s",
+        ("s.v",),
+        ("s.w", "s.v"),
+        ("s.v > 0",),
+        person="s.pid",
+    ),
+    Origin(
+        "(SELECT pid, COUNT(*) AS n, SUM(v) AS m FROM (SELECT pid, x AS v FROM t UNION ALL "
+        "SELECT pid, v FROM u) AS q GROUP BY pid) AS s JOIN t ON s.pid = t.pid",
+        ("s.n", "s.m", "t.x"),
+        ("s.n", "t.w", "t.f"),
+        ("s.n > 1", "t.x > 0"),
+        person="t.pid",
+    ),
+)
+"""Rows whose limits add up and multiply."""
+
+
+LEVELS = (
+    Origin(
+        "items AS t JOIN orders AS o ON t.oid = o.oid",
+        ("t.q", "t.q * 2"),
+        ("t.w", "o.w", "t.q"),
+        ("t.q > 1", "o.w = 'A'"),
+    ),
+    Origin(
+        "(SELECT oid, w FROM items UNION ALL SELECT oid, w FROM items UNION ALL "
+        "SELECT oid, w FROM orders) AS s",
+        ("s.oid % 3",),
+        ("s.w",),
+        ("s.oid > 2",),
+    ),
+)
+"""Rows of a table and of the one through which it reaches its people."""
+
+
 KEYED = (
     Origin(
         "t JOIN u ON t.w = u.k",

@@ -105,6 +105,24 @@ def both(rows: Rows, others: Rows, unit: PrivacyUnit) -> Setting:
     )
 
 
+def limited(
+    rows: Rows,
+    others: Rows,
+    units: tuple[PrivacyUnit, PrivacyUnit],
+    fixed: Sequence[str] = (),
+    cuts: Mapping[str, int] | None = None,
+) -> Setting:
+    """The same two tables, each with its own limits; ``fixed`` names columns of ``t``."""
+    cuts = cuts or {}
+    return Setting(
+        {
+            "t": Private(frame(VISITS, rows), units[0], VISIT_COLUMNS, cuts, fixed),
+            "u": Private(frame(STAYS, others), units[1], STAY_COLUMNS, cuts),
+        },
+        PUBLIC,
+    )
+
+
 def keyed(rows: Rows, others: Rows, unit: PrivacyUnit, left: int, right: int) -> Setting:
     """The same two tables, which may be joined on other keys than the person."""
     cuts = {"w": left, "x": left, "note": left}
@@ -117,15 +135,20 @@ def keyed(rows: Rows, others: Rows, unit: PrivacyUnit, left: int, right: int) ->
     )
 
 
-def routed(orders: Rows, items: Rows, **bounds: Any) -> Setting:
-    """Orders of people, and items that reach the people through their orders."""
+def routed(
+    orders: Rows, items: Rows, *, below: Mapping[str, int] | None = None, **bounds: Any
+) -> Setting:
+    """Orders of people, and items that reach the people through their orders.
+
+    Items have the limits ``below``, or those of the orders.
+    """
     words = {"w": dp.Category(["A", "B", "é"])}
     return Setting(
         {
             "orders": Private(frame(ORDERS, orders), dp.Person("pid", **bounds), words),
             "items": Private(
                 frame(ITEMS, items),
-                dp.Person("oid", via="orders.pid", **bounds),
+                dp.Person("oid", via="orders.pid", **(bounds if below is None else below)),
                 {**words, "q": dp.Number(0, 3)},
             ),
         },
@@ -141,4 +164,8 @@ persons = st.builds(
     max_rows_per_group=st.none() | st.integers(1, 3),
 )
 people_units = persons | st.builds(Replace, persons)
+unit_pairs = st.tuples(persons, persons) | st.tuples(persons, persons).map(
+    lambda pair: (Replace(pair[0]), Replace(pair[1]))
+)
+"""Limits that differ between two tables of the same people."""
 row_units = st.just(dp.Row()) | st.just(Replace(dp.Row()))

@@ -14,16 +14,27 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.core.guarantee import Guarantee
-from tests.relational.neighbours.plans import FEATURES, KEYED, PEOPLE, ROUTED, ROWS, plans
+from tests.relational.neighbours.plans import (
+    FEATURES,
+    KEYED,
+    LEVELS,
+    LIMITED,
+    PEOPLE,
+    ROUTED,
+    ROWS,
+    plans,
+)
 from tests.relational.neighbours.tables import (
     both,
     item,
     keyed,
+    limited,
     order,
     people_units,
     routed,
     row_units,
     stay,
+    unit_pairs,
     visit,
     visits,
 )
@@ -110,6 +121,34 @@ by_feature = st.builds(
     salts,
 )
 
+by_limits = st.builds(
+    Trial,
+    st.builds(
+        limited,
+        any_visits,
+        any_stays,
+        unit_pairs,
+        st.lists(st.sampled_from(["w", "f", "x"]), max_size=2, unique=True),
+        st.none() | st.fixed_dictionaries({"note": st.integers(1, 2)}),
+    ),
+    three(plans((*ROWS, *PEOPLE, *FEATURES, *LIMITED), people=True)),
+    spends,
+    salts,
+)
+by_level = st.builds(
+    Trial,
+    st.builds(
+        lambda orders, items, limits, below: routed(orders, items, below=below, **limits),
+        any_orders,
+        any_items,
+        bounds,
+        bounds,
+    ),
+    three(plans((*ROUTED, *LEVELS))),
+    spends,
+    salts,
+)
+
 _QUIET = settings(suppress_health_check=list(HealthCheck))
 
 
@@ -131,6 +170,18 @@ def test_people_through_foreign_keys(trial: Trial) -> None:
     assert trial.breaches() == []
 
 
+@settings(_QUIET, max_examples=40)
+@given(by_limits)
+def test_tables_with_limits_of_their_own(trial: Trial) -> None:
+    assert trial.breaches() == []
+
+
+@settings(_QUIET, max_examples=15)
+@given(by_level)
+def test_levels_with_limits_of_their_own(trial: Trial) -> None:
+    assert trial.breaches() == []
+
+
 @settings(_QUIET, max_examples=12)
 @given(by_key)
 def test_private_tables_joined_on_another_key(trial: Trial) -> None:
@@ -140,6 +191,20 @@ def test_private_tables_joined_on_another_key(trial: Trial) -> None:
 @settings(_QUIET, max_examples=10)
 @given(by_feature)
 def test_features_of_people(trial: Trial) -> None:
+    assert trial.breaches() == []
+
+
+@pytest.mark.slow
+@settings(_QUIET, max_examples=600)
+@given(by_limits)
+def test_tables_with_limits_of_their_own_at_length(trial: Trial) -> None:
+    assert trial.breaches() == []
+
+
+@pytest.mark.slow
+@settings(_QUIET, max_examples=200)
+@given(by_level)
+def test_levels_with_limits_of_their_own_at_length(trial: Trial) -> None:
     assert trial.breaches() == []
 
 

@@ -53,6 +53,7 @@ class Private:
     unit: PrivacyUnit
     columns: Mapping[str, Declaration]
     max_rows_per: Mapping[Any, int] = field(default_factory=dict)
+    fixed_per_person: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ class Setting:
                 unit=table.unit,
                 columns=table.columns,
                 max_rows_per=table.max_rows_per,
+                fixed_per_person=table.fixed_per_person,
             )
             for name, table in self.private.items()
         }

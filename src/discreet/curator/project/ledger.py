@@ -9,7 +9,6 @@ from pathlib import Path
 
 from discreet.core.errors import InvalidParameter, LedgerError
 from discreet.core.guarantee import Guarantee
-from discreet.core.unit import PrivacyUnit
 from discreet.curator.budget import PrivacyBudget
 from discreet.curator.history import History, history
 from discreet.ledger import Checkpoint, Entry, Ledger
@@ -23,21 +22,20 @@ class ProjectLedger:
     budget: PrivacyBudget
 
     @classmethod
-    def of(cls, budget: Guarantee, unit: PrivacyUnit, ledger: Ledger) -> ProjectLedger:
+    def of(cls, budget: PrivacyBudget, ledger: Ledger) -> ProjectLedger:
         """Open a ledger that was started, on these terms."""
-        guarded = PrivacyBudget(budget, unit)
-        ledger.open(guarded.terms)
-        return cls(ledger, guarded)
+        ledger.open(budget.terms)
+        return cls(ledger, budget)
 
     @classmethod
-    def read(cls, budget: Guarantee, unit: PrivacyUnit, ledger: Ledger) -> ProjectLedger:
+    def read(cls, budget: PrivacyBudget, ledger: Ledger) -> ProjectLedger:
         """The same to be read alone: also a copy, beside the one that lives."""
         try:
-            return cls.of(budget, unit, ledger)
+            return cls.of(budget, ledger)
         except LedgerError as refusal:
             if refusal.code != "ledger_superseded":
                 raise
-        return cls(ledger, PrivacyBudget(budget, unit))
+        return cls(ledger, budget)
 
     @property
     def spent(self) -> Guarantee:

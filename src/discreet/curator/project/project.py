@@ -18,6 +18,7 @@ from pathlib import Path
 from discreet.core.errors import InvalidParameter, LedgerError
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit
+from discreet.curator.budget import PrivacyBudget
 from discreet.curator.curator import Curator
 from discreet.curator.policy.policy import Policy
 from discreet.curator.project import locations as places
@@ -30,6 +31,7 @@ from discreet.curator.project.tables import PrivateEntry, PublicEntry, tables
 from discreet.ledger import Ledger, Memory
 from discreet.relational.database import Database
 from discreet.relational.engines.engine import Engine
+from discreet.relational.schema.agreement import agreed_unit
 from discreet.relational.schema.table import PublicTable, Table
 
 
@@ -88,7 +90,15 @@ class Project:
     @property
     def unit(self) -> PrivacyUnit:
         """Whose privacy is protected."""
-        return next(each.unit for each in self.tables.values() if isinstance(each, PrivateEntry))
+        return agreed_unit(self._units())
+
+    @property
+    def guarded(self) -> PrivacyBudget:
+        """The budget, and whose privacy it guards."""
+        return PrivacyBudget(self.budget, self.unit, self._units())
+
+    def _units(self) -> tuple[PrivacyUnit, ...]:
+        return tuple(each.unit for each in self.tables.values() if isinstance(each, PrivateEntry))
 
     def curator(self) -> Curator:
         """Open the tables, and start the ledger or go on with it."""
@@ -113,11 +123,11 @@ class Project:
 
     def open_ledger(self) -> ProjectLedger:
         """The ledger alone, for its owner; no data is opened."""
-        return ProjectLedger.of(self.budget, self.unit, self._started())
+        return ProjectLedger.of(self.guarded, self._started())
 
     def read_ledger(self) -> ProjectLedger:
         """The same to be read alone, of a copy too."""
-        return ProjectLedger.read(self.budget, self.unit, self._started())
+        return ProjectLedger.read(self.guarded, self._started())
 
     def _started(self) -> Ledger:
         if not self.ledger.started():

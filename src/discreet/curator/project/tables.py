@@ -9,7 +9,7 @@ from pathlib import Path
 from discreet.core.errors import InvalidParameter
 from discreet.core.unit import PrivacyUnit
 from discreet.curator.project.declarations import columns, derived, unit
-from discreet.curator.project.fields import TABLE, TEXT, WHOLE, Fields
+from discreet.curator.project.fields import LIST, TABLE, TEXT, WHOLE, Fields
 from discreet.relational.engines.engine import Engine, EngineTable
 from discreet.relational.schema.declarations import Declaration
 from discreet.relational.schema.sources import TableSource, source_of
@@ -64,6 +64,7 @@ class PrivateEntry:
     snapshot: str | None = None
     max_rows_per: Mapping[str, int] = field(default_factory=dict)
     derived: Mapping[str, str] = field(default_factory=dict)
+    fixed_per_person: tuple[str, ...] = ()
 
     def opened(self, engine: Engine) -> Table:
         """The table, where its rows are there."""
@@ -75,6 +76,7 @@ class PrivateEntry:
             snapshot=self.snapshot,
             max_rows_per=self.max_rows_per,
             derived=self.derived,
+            fixed_per_person=self.fixed_per_person,
         )
 
 
@@ -103,6 +105,7 @@ def tables(
             snapshot=fields.maybe("snapshot", TEXT),
             max_rows_per=_limits(fields),
             derived=derived(fields),
+            fixed_per_person=_fixed(fields),
         )
         fields.finish()
     if not made:
@@ -128,6 +131,11 @@ def _place(fields: Fields, folder: Path, *, on_server: bool) -> InFile | OnServe
     if on_server:
         return OnServer(fields.take("table", TEXT))
     return InFile(folder / fields.take("path", TEXT), fields.maybe("table", TEXT))
+
+
+def _fixed(fields: Fields) -> tuple[str, ...]:
+    listed = fields.maybe("fixed_per_person", LIST)
+    return () if listed is None else tuple(listed)
 
 
 def _limits(fields: Fields) -> dict[str, int]:

@@ -130,7 +130,7 @@ class Columns:
         if not isinstance(self.planned, Discovering):
             return ""
         measures = self.planned.query.aggregates[number].measures
-        return _LEANING if measures == (self.planned.counted,) else ""
+        return _LEANING if self.planned.published.issuperset(measures) else ""
 
     @cached_property
     def cells(self) -> tuple[int, ...]:

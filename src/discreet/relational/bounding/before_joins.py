@@ -15,7 +15,6 @@ import math
 from dataclasses import dataclass
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.unit import Person, PrivacyUnit, add_remove
 from discreet.relational.bounding.hashing import Content, first_rows
 from discreet.relational.compile.compiler import Compiler, privacy_id, step_text
 from discreet.relational.plan.nodes import PlanNode, columns_of
@@ -81,34 +80,56 @@ def limited(rows: Limited, compiler: Compiler, needed: frozenset[str]) -> str:
     return first_rows(inside, every, owner.text, order, f"k <= {rows.limit}")
 
 
-def before_public(rows: PlanNode, partners: int, unit: PrivacyUnit) -> PlanNode:
-    """Rows that may each meet so many rows of a public table."""
+def before_public(rows: PlanNode, partners: int, declared: int, least: int) -> PlanNode:
+    """Rows that may each meet so many rows of a public table.
+
+    ``declared`` is how many of one person count, and ``least`` in one table alone: so many must
+    have room.
+    """
     if partners <= 1 or _fits(rows.stability, partners):
         return rows
-    person, most = add_remove(unit), MAX_JOINED_ROWS // partners
-    if rows.privacy_id is None or not isinstance(person, Person):
+    most = MAX_JOINED_ROWS // partners
+    if rows.privacy_id is None:
         raise too_many((rows.stability or 1) * partners)
-    least = person.max_rows or 1  # where only people are counted, no number of rows is declared
     if most < least:
         raise too_many(least * partners)
-    return Limited(rows, max(least, min(most, USUAL_ROWS)))
+    return Limited(rows, max(least, min(most, max(USUAL_ROWS, declared))))
 
 
-def before_people(left: PlanNode, right: PlanNode) -> tuple[PlanNode, PlanNode]:
+def before_people(
+    left: PlanNode, right: PlanNode, declared: tuple[int | None, int | None]
+) -> tuple[PlanNode, PlanNode]:
     """Rows of two tables that meet where they belong to one person.
 
-    Where a person has one row on one side, nothing multiplies.
+    Where a person has one row on one side, nothing multiplies. ``declared`` is how many rows of
+    one person count on either side: where that is one row on one side alone, that side is cut to
+    it, and where it is more than would enter otherwise, both are.
     """
     if 1 in (left.stability, right.stability) or _fits(left.stability, right.stability):
         return left, right
+    match declared:
+        case (1, several) if several != 1:
+            return Limited(left, 1), right
+        case (several, 1) if several != 1:
+            return left, Limited(right, 1)
+        case (int(one), int(two)) if max(one, two) > _each() and one * two <= MAX_JOINED_ROWS:
+            return _cut(left, one), _cut(right, two)
     return _beside(left, right), _beside(right, left)
+
+
+def _cut(rows: PlanNode, most: int) -> PlanNode:
+    return rows if rows.stability is not None and rows.stability <= most else Limited(rows, most)
 
 
 def _beside(rows: PlanNode, other: PlanNode) -> PlanNode:
     """At most as many rows as the other side leaves room for: the same for both, if it can."""
-    each = math.isqrt(MAX_JOINED_ROWS)
-    most = MAX_JOINED_ROWS // min(each, each if other.stability is None else other.stability)
-    return rows if rows.stability is not None and rows.stability <= most else Limited(rows, most)
+    most = MAX_JOINED_ROWS // min(_each(), _each() if other.stability is None else other.stability)
+    return _cut(rows, most)
+
+
+def _each() -> int:
+    """Rows of a person that enter a join of two tables from each, where nobody declared more."""
+    return math.isqrt(MAX_JOINED_ROWS)
 
 
 def _fits(rows: int | None, partners: int | None) -> bool:

@@ -86,11 +86,9 @@ class TableCounts:
     @cached_property
     def records(self) -> int:
         """The most records of one unit: rows of a person after bounding, or changed rows."""
-        unit, changed = add_remove(self.unit), self.query.rows.stability
-        if isinstance(unit, Person) and self.query.rows.privacy_id is not None:
-            if changed is None:
-                return unit.rows()
-            return min(changed, unit.max_rows or changed)
+        if self.query.person is not None:
+            return self.query.person.rows()
+        changed = self.query.rows.stability
         if not changed:
             raise InvalidParameter(
                 code="public_question",
@@ -148,10 +146,8 @@ class TableCounts:
     @property
     def _person(self) -> Person | None:
         """People whose rows are bounded in number alone, where rows have owners."""
-        unit = add_remove(self.unit)
-        if not isinstance(unit, Person) or self.query.rows.privacy_id is None:
-            return None
-        return Person(unit.id, max_rows=self.records)
+        person = self.query.person
+        return None if person is None else Person(person.id, max_rows=self.records)
 
     def _tally(self, query: Query, person: Person | None) -> NDArray[np.int64]:
         found = aggregate_exactly(query, [CountRows(None)], [], person, self.engine, salt=self.salt)

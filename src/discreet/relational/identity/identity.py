@@ -85,6 +85,7 @@ def private_part(query: Query) -> PrivatePart:
         keys=query.keys,
         key_places=query.key_places,
         measured=tuple(sorted(measured, key=canonical_text)),
+        limits=query.limits,
     )
 
 

@@ -27,6 +27,7 @@ from discreet.relational.bounding import before_joins as limited
 from discreet.relational.bounding import key_truncation as truncation
 from discreet.relational.bounding import partition_filter as kept
 from discreet.relational.bounding import person_rows, public_join
+from discreet.relational.bounding.person_limits import PersonLimits
 from discreet.relational.plan import (
     features,
     person_statistics,
@@ -154,11 +155,15 @@ FORMS: dict[type, Form] = {
     query.QueryOverAnswers: Form(
         "question-over-answers/1",
         "rows unit keys key_places aggregates outputs having order limit offset table others",
+        later="limits",
     ),
-    query.PrivatePart: Form("private-part/1", "rows unit keys key_places measured"),
+    query.PrivatePart: Form("private-part/1", "rows unit keys key_places measured", later="limits"),
     query.Query: Form(
-        "question/1", "rows unit keys key_places aggregates outputs having order limit offset"
+        "question/1",
+        "rows unit keys key_places aggregates outputs having order limit offset",
+        later="limits",
     ),
+    PersonLimits: Form("person-limits/1", "rows groups rows_per_group"),
     # tables computed from answers
     tables.Shown: Form("answers-shown/1", "name kind"),
     tables.Answer: Form("answer/1", "part columns"),

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from discreet.core.unit import PrivacyUnit
+from discreet.core.unit import Person, PrivacyUnit, add_remove
 from discreet.relational.aggregates.aggregate import Aggregate
 from discreet.relational.aggregates.measures import Measure
+from discreet.relational.bounding.person_limits import PersonLimits
 from discreet.relational.limits.memory import require_room, require_rows, require_short
 from discreet.relational.plan.keys import DiscoveredKeys, KeySet, Listed
 from discreet.relational.plan.nodes import PlanNode
@@ -66,7 +67,8 @@ class Query:
     """What is asked. ``key_places`` says which block and place each ``key`` column is.
 
     ``listed`` are the keys as they were listed before conditions narrowed them, if they did: under
-    these the same question was kept by earlier versions.
+    these the same question was kept by earlier versions. ``limits`` says how much of one person
+    counts, where that is not what the unit says.
     """
 
     rows: PlanNode
@@ -80,6 +82,7 @@ class Query:
     limit: int | None = None
     offset: int = 0
     listed: Listed | None = field(default=None, compare=False)
+    limits: PersonLimits | None = None
 
     def __post_init__(self) -> None:
         """Refuse what writes too much text for one row, or holds too much of one unit."""
@@ -96,15 +99,34 @@ class Query:
         """The question about other rows, in every query that is paid for."""
         return replace(self, rows=change(self.rows))
 
-    def with_unit(self, unit: PrivacyUnit) -> Query:
-        """The question under other bounds, in every query that is paid for."""
-        return replace(self, unit=unit)
+    def with_limits(self, change: Callable[[Query], Query]) -> Query:
+        """The question under other limits, in every query that is paid for."""
+        return change(self)
 
-    def with_all_keys(self) -> Query | None:
-        """The question over every listed key; None where conditions narrowed nothing."""
-        if self.listed is None:
+    def as_before(self) -> Query | None:
+        """The question as earlier versions asked it; None where that is how it is asked now.
+
+        Then it was asked over every listed key, whatever conditions permit, and under the limits
+        of the unit, whatever tables it reads.
+        """
+        made, unit = self, add_remove(self.unit)
+        if self.listed is not None:
+            made = replace(made, keys=self.listed.keys, key_places=self.listed.places, listed=None)
+        if isinstance(unit, Person) and unit.max_rows is not None:
+            made = replace(made, limits=None)
+        return None if (made, made.listed) == (self, self.listed) else made
+
+    @property
+    def person(self) -> Person | None:
+        """The person whose rows are bounded, where rows have owners.
+
+        Where steps below leave a person fewer rows than the limits allow, these are the bound.
+        """
+        unit = add_remove(self.unit)
+        if not isinstance(unit, Person) or not self.rows.privacy_id:
             return None
-        return replace(self, keys=self.listed.keys, key_places=self.listed.places, listed=None)
+        limits = PersonLimits.of(unit) if self.limits is None else self.limits
+        return limits.at_most(self.rows.stability).bounding(unit)
 
 
 @dataclass(frozen=True)
@@ -127,9 +149,15 @@ class QueryOverAnswers(Query):
         others = tuple(each.with_rows(change) for each in self.others)
         return replace(self, rows=change(self.rows), others=others)
 
-    def with_unit(self, unit: PrivacyUnit) -> Query:
+    def as_before(self) -> Query | None:
+        """None: earlier versions computed no tables from answers."""
+        return None
+
+    def with_limits(self, change: Callable[[Query], Query]) -> Query:
         """The same for all of them."""
-        return replace(self, unit=unit, others=tuple(each.with_unit(unit) for each in self.others))
+        own = change(self)
+        others = tuple(each.with_limits(change) for each in self.others)
+        return replace(self, unit=own.unit, limits=own.limits, others=others)
 
 
 @dataclass(frozen=True)
@@ -146,3 +174,4 @@ class PrivatePart:
     keys: KeySet | DiscoveredKeys
     key_places: tuple[tuple[int, int], ...]
     measured: tuple[Measure | Aggregate, ...]
+    limits: PersonLimits | None = None

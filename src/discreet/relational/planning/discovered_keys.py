@@ -1,8 +1,9 @@
 """Questions whose keys nobody listed: keys are found first, the rest is asked about those alone.
 
 One part of the spend names keys by how many people have each; where the question counts people,
-their noisy numbers come with the names. The other part answers everything else, as an ordinary
-question about the named keys. Both parts and the event follow from public quantities.
+or rows of which each person has one, their noisy numbers come with the names. The other part
+answers everything else, as an ordinary question about the named keys. Both parts and the event
+follow from public quantities.
 
 Source: contract, "Columns" (discovered keys); modern-data:P1-P5.
 Proof: ``proofs/key_selection.md``.
@@ -104,17 +105,28 @@ class Discovering(PlannedQuery):
             )
         return ContributionBounds(1, 1, 1, 1, swaps(self.query.unit))
 
-    @property
+    @cached_property
+    def published(self) -> frozenset[Linear]:
+        """The measures that are how many people have a key: what the rule counts.
+
+        Where one row of a person counts, rows are people: ``COUNT(*)`` is one of them.
+        """
+        if self.person is None:
+            return frozenset({CountRows()})
+        one_row: set[Linear] = {CountRows()} if self.person.max_rows == 1 else set()
+        return frozenset({CountPeople(), *one_row})
+
+    @cached_property
     def counted(self) -> Linear | None:
         """The measure that the rule publishes beside the names, if the question asks for it."""
-        wanted: Linear = CountRows() if self.person is None else CountPeople()
-        asked = any(wanted in aggregate.measures for aggregate in self.query.aggregates)
-        return wanted if asked else None
+        every = {m for aggregate in self.query.aggregates for m in aggregate.measures}
+        wanted: tuple[Linear, ...] = (CountPeople(), CountRows())
+        return next((m for m in wanted if m in every & self.published), None)
 
     @cached_property
     def parts(self) -> tuple[WeightedMeasure, ...]:
         """The measures that the other part of the spend pays for."""
-        return tuple(part for part in super().parts if part.measure != self.counted)
+        return tuple(part for part in super().parts if part.measure not in self.published)
 
     @cached_property
     def shares(self) -> tuple[Guarantee, Guarantee | None]:
@@ -186,7 +198,7 @@ class Discovering(PlannedQuery):
 
     def noised(self, measure: Linear) -> tuple[int, Any]:
         """Place and noise of a measure; people of named keys come last."""
-        if measure == self.counted:
+        if measure in self.published:
             return len(self.parts), PublishedCounts(measure, self.rule)
         return super().noised(measure)
 

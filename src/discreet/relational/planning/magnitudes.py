@@ -111,6 +111,7 @@ def bounds_question(table: Query, name: str) -> tuple[Query, Magnitudes]:
             key_places=((0, 0),),
             aggregates=(Count(CountRows()),),
             outputs=(KeyOutput("bin", 0), AggregateOutput("n", 0)),
+            limits=table.limits,
         ),
         bins,
     )

@@ -21,7 +21,7 @@ from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ZCDP, ApproxZCDP, Guarantee, RenyiDP
 from discreet.core.measurement import Measurement
 from discreet.core.space import Space
-from discreet.core.unit import Person, add_remove
+from discreet.core.unit import Person
 from discreet.mechanisms import quantiles
 from discreet.noise.randomness import SYSTEM, Source, integer
 from discreet.relational.aggregates.aggregate import Aggregate, RankSelection
@@ -144,17 +144,11 @@ class PlannedQuery:
 
     @cached_property
     def person(self) -> Person | None:
-        """The person whose rows are bounded, where rows have owners.
-
-        Where steps below leave a person fewer rows than the unit allows, these are the bound.
-        """
-        unit, changed = add_remove(self.query.unit), self.query.rows.stability
-        if not isinstance(unit, Person) or not self.query.rows.privacy_id:
-            return None
-        if changed is None:
-            return unit
-        unit = replace(unit, max_rows=min(changed, unit.max_rows or changed))
-        return replace(unit, max_rows_per_group=1) if self._once else unit
+        """The person whose rows are bounded, where rows have owners."""
+        person = self.query.person
+        if person is None or not self._once:
+            return person
+        return replace(person, max_rows_per_group=1)
 
     @property
     def _once(self) -> bool:

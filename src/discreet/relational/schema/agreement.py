@@ -5,11 +5,11 @@ Source: contract, "Units and neighbours", "Columns".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from discreet.core.errors import InvalidParameter, Mismatch
-from discreet.core.unit import Person, PrivacyUnit, add_remove
+from discreet.core.unit import Person, PrivacyUnit, Replace, add_remove
 from discreet.relational.schema.declarations import (
     Boolean,
     Category,
@@ -25,34 +25,54 @@ from discreet.relational.types.data_type import DataType
 
 
 def common_unit(tables: Mapping[str, Table | PublicTable]) -> PrivacyUnit:
-    """Whose privacy all private tables share; refused where they differ."""
-    units = {name: table.unit for name, table in tables.items() if isinstance(table, Table)}
+    """Whose privacy all private tables share; refused where they differ.
+
+    Limits may differ: then they are the tables' own, and the common unit names the person alone.
+    """
+    units = [table.unit for table in tables.values() if isinstance(table, Table)]
     if not units:
         raise InvalidParameter(
             code="no_private_table",
             expectation="at least one private table",
             remedy="Pass visits=dp.table(...).",
         )
-    first, *others = units.values()
+    return agreed_unit(units)
+
+
+def agreed_unit(units: Sequence[PrivacyUnit]) -> PrivacyUnit:
+    """The one unit of tables that each declare theirs; refused where they protect others."""
+    first, *others = units
     for other in others:
-        if _bounds(other) != _bounds(first):
+        if _people(other) != _people(first):
             raise Mismatch(
                 code="unit_mismatch",
-                expectation="private tables that protect the same people with the same bounds",
+                expectation="private tables that protect the same people in the same way",
                 received=other,
-                remedy="Declare the same max_rows, max_groups, of and relation on every table; "
-                "each names its own identifier column.",
+                remedy="Declare dp.Person(...) with the same of=, or dp.Row(), under the same "
+                "relation on every table. Each names its own identifier column and has its own "
+                "max_rows, max_groups and max_rows_per_group.",
             )
-    return first
+    return first if one_limit(units) else _person_alone(units)
 
 
-def _bounds(unit: PrivacyUnit) -> object:
-    """What units of several tables must agree on: all but the identifier's name."""
+def one_limit(units: Iterable[PrivacyUnit]) -> bool:
+    """Whether all tables limit a person's rows and groups alike."""
+    people = [unit for unit in map(add_remove, units) if isinstance(unit, Person)]
+    return len({(p.max_rows, p.max_groups, p.max_rows_per_group) for p in people}) <= 1
+
+
+def _people(unit: PrivacyUnit) -> object:
+    """What units of several tables must agree on: whom they protect, and the relation."""
     inside = add_remove(unit)
-    if isinstance(inside, Person):
-        bounds = (inside.max_rows, inside.max_groups, inside.max_rows_per_group)
-        return (type(unit), Person, bounds, inside.of)
-    return unit
+    return (type(unit), Person, inside.of) if isinstance(inside, Person) else unit
+
+
+def _person_alone(units: Sequence[PrivacyUnit]) -> PrivacyUnit:
+    """The person without limits, by the identifier of the first table that has one itself."""
+    people = [unit for unit in map(add_remove, units) if isinstance(unit, Person)]
+    named = next((person for person in people if person.via is None), people[0])
+    person = Person(named.id, of=named.of)
+    return Replace(person) if isinstance(units[0], Replace) else person
 
 
 def require_column(column: str, table: str, stored: Mapping[str, str]) -> None:

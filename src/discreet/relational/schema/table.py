@@ -7,7 +7,7 @@ Source: contract, "Units and neighbours", "Columns"; 004d:F9, D18.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,7 @@ class Table:
     snapshot: str | None = field(default=None)
     max_rows_per: Mapping[tuple[str, ...], int] = field(default_factory=dict)
     derived: Mapping[str, str] = field(default_factory=dict)
+    fixed_per_person: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse columns whose type would have to be read off private values."""
@@ -63,6 +64,7 @@ def table(
     snapshot: str | None = None,
     max_rows_per: Mapping[str, int] | Mapping[Any, int] | None = None,
     derived: Mapping[str, str] | None = None,
+    fixed_per_person: Sequence[str] = (),
 ) -> Table:
     """Declare a private table.
 
@@ -75,7 +77,9 @@ def table(
     other private rows, how many rows share a value: ``{"city": 3}``. More rows than that are cut,
     never counted, so the noise of a join follows from it. ``derived`` makes columns of stored
     ones, in SQL: ``{"region": "upper(trim(region))"}``; what is declared under such a name, bounds
-    or a list, holds for what was derived.
+    or a list, holds for what was derived. ``fixed_per_person`` names columns that are the same in
+    all rows of a person, such as sex or year of birth: grouped by those alone, a person counts in
+    one group, and is kept in one by a salted hash if the rows say otherwise.
     """
     return Table(
         source_of(source, table),
@@ -85,6 +89,7 @@ def table(
         snapshot,
         _limits(max_rows_per or {}),
         _derived(derived or {}, unit),
+        _fixed(fixed_per_person, unit),
     )
 
 
@@ -139,6 +144,26 @@ def _derived(derived: Mapping[str, str], unit: PrivacyUnit) -> dict[str, str]:
                 remedy="Give the derived column another name: two people must not become one.",
             )
     return dict(derived)
+
+
+def _fixed(columns: Sequence[str], unit: PrivacyUnit) -> tuple[str, ...]:
+    listed = isinstance(columns, Sequence) and not isinstance(columns, str)
+    if not listed or not all(isinstance(name, str) for name in columns):
+        raise InvalidParameter(
+            code="fixed_not_listed",
+            expectation="a list of columns in fixed_per_person",
+            received=type(columns).__name__,
+            remedy='Write fixed_per_person=["sex", "born"].',
+        )
+    if columns and not isinstance(add_remove(unit), Person):
+        raise InvalidParameter(
+            code="fixed_without_person",
+            expectation="a person to whom several rows belong, dp.Person(...), beside "
+            "fixed_per_person",
+            received=unit,
+            remedy="Leave fixed_per_person out: where each row is a unit it says nothing.",
+        )
+    return tuple(dict.fromkeys(columns))
 
 
 def _limits(limits: Mapping[Any, int]) -> dict[tuple[str, ...], int]:

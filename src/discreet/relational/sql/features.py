@@ -43,6 +43,7 @@ from discreet.relational.plan.person_statistics import (
 from discreet.relational.sql.aggregate_calls import title
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
+from discreet.relational.sql.limits import person_rows
 from discreet.relational.sql.relation import SQLRelation, Visible, unsupported
 from discreet.relational.types.column_domain import require_bounds
 from discreet.relational.types.data_type import DataType
@@ -80,8 +81,8 @@ def features_from(
 
 def row_limit(catalog: Catalog, below: SQLRelation) -> int:
     """How many rows of a person are looked at."""
-    limit, owned = _person(catalog).rows(), below.rows.stability
-    return limit if owned is None else min(limit, owned)
+    _require_person(catalog)
+    return person_rows(below.rows, catalog)
 
 
 @dataclass
@@ -330,10 +331,9 @@ def _having(rows: PlanNode, condition: Expression) -> PlanNode:
     return Filtered(rows, condition)
 
 
-def _person(catalog: Catalog) -> Person:
-    person = add_remove(catalog.unit)
-    if isinstance(person, Person):
-        return person
+def _require_person(catalog: Catalog) -> None:
+    if isinstance(add_remove(catalog.unit), Person):
+        return
     raise unsupported(
         construct="aggregates inside FROM (...) where each row is a unit",
         remedy="Under Row() no column says whose rows belong together; features need "

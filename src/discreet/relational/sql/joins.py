@@ -37,6 +37,7 @@ from discreet.relational.plan.nodes import (
 from discreet.relational.schema.table import Table
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
+from discreet.relational.sql.limits import declared_rows, table_rows
 from discreet.relational.sql.relation import SQLRelation, Steps, Visible, unsupported
 from discreet.relational.types.expression import Call, Column, Expression, columns
 
@@ -64,7 +65,9 @@ class Joins:
                     remedy="Write JOIN, or compute features of the right side per person first.",
                 )
             more = tuple(pair for pair in pairs if not owners(*pair, left.rows, right.rows))
-            rows: PlanNode = JoinedPeople(*before_people(left.rows, right.rows), kind, more)
+            one, two = (declared_rows(side.rows, self.catalog) for side in (left, right))
+            sides = before_people(left.rows, right.rows, (one, two))
+            rows: PlanNode = JoinedPeople(*sides, kind, more)
         elif right_private:
             if kind is JoinKind.LEFT:
                 raise unsupported(
@@ -118,7 +121,10 @@ class Joins:
                 remedy="Join the public table itself; prepare it beforehand.",
             )
         partners = self.catalog.partners(scan, tuple(b for _, b in pairs))
-        rows = before_public(rows, partners, self.catalog.unit)
+        declared = declared_rows(rows, self.catalog) if rows.privacy_id else None
+        # Where only people are counted, no number of rows is declared.
+        least = table_rows(rows, self.catalog) or 1
+        rows = before_public(rows, partners, declared or 1, least)
         return JoinedPublic(rows, scan, tuple(pairs), partners, kind)
 
     def _conditions(

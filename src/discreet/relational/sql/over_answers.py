@@ -113,6 +113,7 @@ def query_over_answers(statement: exp.Expression, leaf: Leaf) -> Query:
         order=first.order,
         limit=first.limit,
         offset=first.offset,
+        limits=first.limits,
         table=table,
         others=tuple(others),
     )

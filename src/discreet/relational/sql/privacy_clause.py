@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -23,7 +24,8 @@ from sqlglot import Token, TokenType
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
-from discreet.core.unit import Person, PrivacyUnit, Replace, add_remove
+from discreet.core.unit import Person, Replace, add_remove
+from discreet.relational.bounding.person_limits import PersonLimits
 from discreet.relational.functions.casts import REAL_FORM
 from discreet.relational.plan.keys import DiscoveredKeys
 from discreet.relational.plan.nodes import scans
@@ -64,11 +66,10 @@ class Clause:
                 remedy=f"Write {_THRESHOLD}, which discovers them, or group by a listed key.",
             )
         bounds = {"max_groups": self.max_groups, "max_rows": self.max_rows}
-        unit = query.unit
         for name, value in bounds.items():
             if value is not None:
-                unit = _narrowed(unit, name, value)
-        return query.with_unit(unit)
+                query = query.with_limits(partial(_narrowed, name=name, value=value))
+        return query
 
     def _require_person(self, query: Query) -> None:
         assert self.person is not None
@@ -246,9 +247,12 @@ def _column(name: str, tokens: list[Token]) -> tuple[str, ...]:
     return tuple(token.text for token in parts)
 
 
-def _narrowed(unit: PrivacyUnit, name: str, value: int) -> PrivacyUnit:
+def _narrowed(query: Query, *, name: str, value: int) -> Query:
+    unit, limits = query.unit, query.limits
     person = add_remove(unit)
     declared = getattr(person, name, None)
+    if isinstance(person, Person) and limits is not None:
+        declared = getattr(limits.bounding(person), name)
     if not isinstance(person, Person) or (declared is not None and value > declared):
         raise InvalidParameter(
             code="clause_bound",
@@ -260,7 +264,11 @@ def _narrowed(unit: PrivacyUnit, name: str, value: int) -> PrivacyUnit:
         )
     bounds: dict[str, Any] = {name: value}
     narrower = replace(person, **bounds)
-    return Replace(narrower) if isinstance(unit, Replace) else narrower
+    if limits is not None:
+        limits = PersonLimits.of(replace(limits.bounding(person), **bounds))
+    return replace(
+        query, unit=Replace(narrower) if isinstance(unit, Replace) else narrower, limits=limits
+    )
 
 
 def _option(*, received: str) -> InvalidParameter:

@@ -15,10 +15,10 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.unit import Person, add_remove
 from discreet.relational.bounding.person_rows import Bounded
 from discreet.relational.plan.nodes import Distinct, Output, PlanNode
 from discreet.relational.sql.catalog import Catalog
+from discreet.relational.sql.limits import person_rows
 from discreet.relational.types.expression import Column, Expression
 
 _MAX_STEPS = 200
@@ -109,9 +109,7 @@ class Steps:
         """At most R rows of each person, so that what follows need not know whose they are."""
         if not made.rows.privacy_id:
             return made
-        person = add_remove(self.catalog.unit)
-        assert isinstance(person, Person)
-        limit = person.rows()
+        limit = person_rows(made.rows, self.catalog)
 
         def bounded(prefix: str, rows: PlanNode, expressions: Any, outputs: Any) -> Bounded:
             return Bounded(prefix, rows, limit, expressions, outputs)

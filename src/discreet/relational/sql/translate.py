@@ -34,6 +34,7 @@ from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.features import features_from
 from discreet.relational.sql.from_clause import Sources, require_plain
 from discreet.relational.sql.grouping import Grouping
+from discreet.relational.sql.limits import limits_asked
 from discreet.relational.sql.over_answers import is_over_answers, query_over_answers
 from discreet.relational.sql.person_subqueries import is_hidden, subqueries_joined
 from discreet.relational.sql.person_windows import has_windows, windows_from
@@ -237,6 +238,7 @@ class _Translation:
             limit=_whole(select.args.get("limit"), "LIMIT"),
             offset=_whole(select.args.get("offset"), "OFFSET") or 0,
             listed=grouping.listed,
+            limits=limits_asked(below.rows, grouping.keys, self.catalog),
         )
 
     def _with(self, select: exp.Expression, scope: Mapping[str, Any]) -> dict[str, Any]:

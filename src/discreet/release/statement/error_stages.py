@@ -28,21 +28,26 @@ class Stage:
     error: str
 
 
-def stages(measure: Mapping[str, Any], unit: PrivacyUnit | None, level: float) -> tuple[Stage, ...]:
-    """The stages of one measure, in the order in which they act."""
+def stages(
+    measure: Mapping[str, Any], unit: PrivacyUnit | None, level: float, limits: str | None = None
+) -> tuple[Stage, ...]:
+    """The stages of one measure, in the order in which they act.
+
+    ``limits`` says how much of whom counts, where that is not what the unit says.
+    """
     return (
-        Stage("bounding", _bounding(unit)),
+        Stage("bounding", _bounding(unit, limits)),
         *(Stage("clamping", text) for text in _clamping(measure)),
         *(Stage("grid", text) for text in _grid(measure)),
         Stage("noise", _noise(measure, level)),
     )
 
 
-def _bounding(unit: PrivacyUnit | None) -> str:
+def _bounding(unit: PrivacyUnit | None, limits: str | None) -> str:
     person = None if unit is None else add_remove(unit)
     if not isinstance(person, Person):
         return "none: one row each, as the owner declared"
-    beyond = f"what {protection_text(person)} has beyond that does not count"
+    beyond = f"what {limits or protection_text(person)} has beyond that does not count"
     return f"{UNKNOWN}: {beyond}; none if none has"
 
 

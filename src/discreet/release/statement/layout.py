@@ -87,7 +87,7 @@ def _opening(statement: StatementFacts) -> tuple[str, ...]:
 
 def _protected(statement: StatementFacts) -> tuple[str, ...]:
     unit = statement.guarantee.unit
-    lines = [f"Unit: {protection_text(unit)}."]
+    lines = [f"Unit: {statement.get('limits') or protection_text(unit)}."]
     if unit is not None and relation_of(unit) is Relation.REPLACE:
         lines.append("The answer would look much the same with this one's data exchanged.")
         lines.append("How many there are is public.")
@@ -162,7 +162,7 @@ def _errors(statement: StatementFacts) -> tuple[str, ...]:
     unit, lines = statement.guarantee.unit, []
     named: dict[tuple[str, str], list[str]] = {}
     for measure in statement.measures():
-        for stage in stages(measure, unit, statement.confidence):
+        for stage in stages(measure, unit, statement.confidence, statement.get("limits")):
             named.setdefault((stage.name, stage.error), []).append(_named(measure))
     for acting in ("bounding", "clamping", "grid", "noise"):
         for (name, error), of in named.items():
