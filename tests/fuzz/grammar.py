@@ -104,6 +104,32 @@ CALLS: Mapping[str, tuple[str, ...]] = {
         "day: make_date({whole}, {whole}, {whole})",
         "day: make_date({whole}, 2, 29)",
     ),
+    "right": ("text: right({text}, {position})",),
+    "lpad": ("text: lpad({text}, {position}, '0')", "text: lpad({text}, 3)"),
+    "rpad": ("text: rpad({text}, {position}, 'é')",),
+    "split_part": ("text: split_part({text}, 'a', {position})",),
+    "position": ("whole: position({text} in {text})",),
+    "strpos": ("whole: strpos({text}, {word})",),
+    "instr": ("whole: instr({text}, {text})",),
+    **{
+        name: (f"number: {name}({{number}})",)
+        for name in ("sin", "cos", "tan", "asin", "acos", "atan", "degrees", "radians")
+    },
+    "pi": ("number: pi()",),
+    "strftime": (
+        "text: strftime({day}, {form})",
+        "text: strftime({moment}, '%F %T')",
+        "text: strftime({moment}, '%I %p %V %B')",
+    ),
+    "strptime": ("day: strptime({text}, {form})", "moment: strptime({text}, '%Y%m%d %H:%M')"),
+    "try_strptime": (
+        "day: try_strptime(strftime({day}, '%d.%m.%Y'), '%d.%m.%Y')",
+        "day: try_strptime({text}, '%d/%m/%Y')",
+    ),
+    "dayname": ("text: dayname({day})", "text: dayname({moment})"),
+    "monthname": ("text: monthname({day})",),
+    "last_day": ("day: last_day({day})", "day: last_day({moment})"),
+    "epoch": ("whole: epoch({moment})",),
     "bin": ("number: bin({number}, {ends}, {count})",),
     "width_bucket": ("whole: width_bucket({number}, {ends}, {count})",),
 }
@@ -221,6 +247,7 @@ CONSTANTS: Mapping[str, Sequence[str]] = {
         *("''", "'a'", "'A'", "' '", "'É'", "'ß'", "'it''s'", "'12'", "'%'", "'_'", "'\\'"),
         *("'2020-02-29'", "'true'", "'👨‍👩‍👧'", "'1e3'"),
     ),
+    "form": ("'%Y-%m-%d'", "'%d.%m.%Y'", "'%m/%d/%Y'", "'%Y%m%d'"),
     "letter": ("'b'", "''", "'A'", "'%'"),
     "position": ("1", "2", "3", "7", "300", "10000"),
     "side": ("leading", "trailing", "both"),

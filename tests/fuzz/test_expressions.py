@@ -11,6 +11,7 @@ from functools import partial
 import pytest
 
 from discreet.relational.functions.registry import FUNCTIONS, OPERATORS
+from discreet.relational.sql.composed import COMPOSED
 from tests.fuzz.grammar import CALLS, NAMES, SIGNS
 from tests.fuzz.values import checked, expressions, unused
 from tests.relational.conformance.engines import DUCKDB, POSTGRES, Maker
@@ -29,7 +30,7 @@ SPARK = Maker("spark", spark_missing, partial(SparkWithRows, settings=INTERPRETE
 
 
 def test_the_grammar_has_a_rule_for_every_function_and_operator() -> None:
-    assert set(CALLS) == set(FUNCTIONS)
+    assert set(CALLS) == {*FUNCTIONS, *COMPOSED}
     assert set(SIGNS) == set(OPERATORS)
 
 

@@ -70,6 +70,39 @@ TEXT = (
     *("s ilike 'É%'", "s like '%l%o%'", "s like '%_l%o_%'", "starts_with(s, t)", "contains(s, t)"),
     *("ends_with(s, 'a')", "prefix(s, 'a')", "suffix(s, t)", "s like 'it''s'"),
 )
+PARTS = (
+    *(
+        "right(s, 2)",
+        "right(s, 0)",
+        "right(c, 3)",
+        "lpad(s, 5, '0')",
+        "lpad(c, 2)",
+        "rpad(s, 4, 'é')",
+    ),
+    *(
+        "rpad(s, 0, 'x')",
+        "split_part(s, 'a', 2)",
+        "split_part(s, 'll', 1)",
+        "split_part(c, '-', 9)",
+    ),
+    *("position('a' in s)", "strpos(s, t)", "instr(s, 'é')", "position('' in s)", "strpos(c, s)"),
+)
+FORMATS = (
+    *("dayname(d)", "dayname(m)", "monthname(d)", "monthname(e)", "last_day(d)", "last_day(n)"),
+    *("epoch(m)", "epoch(d)", "strftime(d, '%Y-%m')", "strftime(m, '%d.%m.%Y %H:%M:%S')"),
+    *("strftime(e, '%F')", "strftime(n, '%T %p %I')", "strftime(d, '%a %b %A %B %j %u %w %V %y')"),
+    *("strftime(d, '100%%')", "strftime(d, '')", "strptime('2024-02-29', '%Y-%m-%d')"),
+    *("try_strptime(s, '%Y-%m-%d')", "try_strptime(strftime(d, '%d.%m.%Y'), '%d.%m.%Y')"),
+    *("try_strptime(strftime(m, '%Y%m%d %H%M%S'), '%Y%m%d %H%M%S')", "strptime(s, '%m/%d/%Y')"),
+    *("try_strptime('3.4.2024', '%d.%m.%Y')", "try_strptime('31.2.2024', '%d.%m.%Y')"),
+    *("try_strptime('2024-1-5 07:08', '%Y-%m-%d %H:%M')", "try_strptime('24-01-05', '%Y-%m-%d')"),
+    *("coalesce(try_strptime(s, '%Y-%m-%d'), try_strptime(s, '%d.%m.%Y'))", "pi()", "radians(a)"),
+    *("degrees(x)", "degrees(pi())", "radians(180)"),
+)
+ANGLES = (
+    *("sin(x)", "cos(x)", "tan(a)", "atan(x)", "asin(a / 100)", "acos(x)", "acos(cos(a))"),
+    *("sin(x * y)", "asin(x)", "sqrt(1 - cos(a))"),
+)
 CALENDAR = (
     *("year(d)", "year(e)", "month(d)", "day(d)", "quarter(m)", "week(d)", "dow(d)", "isodow(m)"),
     *("dayofyear(d)", "hour(m)", "minute(m)", "second(m)", "extract(week from m)", "hour(d)"),
@@ -99,9 +132,9 @@ BINS = (
 
 EXACT = (
     *(*ARITHMETIC, *ROUNDING, *ROOTS, *COMPARISON, *LOGIC, *CHOICE, *CASTS),
-    *(*TEXT, *CALENDAR, *BINS),
+    *(*TEXT, *CALENDAR, *BINS, *PARTS, *FORMATS),
 )
 """Where DuckDB and the interpreter agree to the last bit."""
 
-NEARLY = POWERS
+NEARLY = (*POWERS, *ANGLES)
 """Where the last places come from a mathematical library."""

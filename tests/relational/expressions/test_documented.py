@@ -7,6 +7,7 @@ from pathlib import Path
 
 from discreet.relational.functions.registry import FUNCTIONS, OPERATORS
 from discreet.relational.functions.spelling import BINARY, CALLS
+from discreet.relational.sql.composed import COMPOSED
 from tests.relational.expressions.engine import DIALECT
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "sql-functions.md").read_text("utf-8")
@@ -14,7 +15,7 @@ WORDS = set(re.findall(r"[a-z_0-9]+", " ".join(re.findall(r"`([^`]*)`", PAGE)).l
 
 
 def test_every_function_is_on_the_page() -> None:
-    assert set(FUNCTIONS) - WORDS == set()
+    assert {*FUNCTIONS, *COMPOSED} - WORDS == set()
 
 
 def test_every_operator_is_on_the_page() -> None:
@@ -24,7 +25,8 @@ def test_every_operator_is_on_the_page() -> None:
 
 
 def test_parsed_classes_lead_to_functions_of_the_registry() -> None:
-    assert {name for name, *_ in CALLS.values()} <= set(FUNCTIONS)
+    assert {name for name, *_ in CALLS.values()} <= {*FUNCTIONS, *COMPOSED}
+    assert not set(FUNCTIONS) & set(COMPOSED)
     assert set(BINARY.values()) <= set(OPERATORS)
 
 

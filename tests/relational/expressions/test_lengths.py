@@ -53,6 +53,9 @@ CONSTANTS: Mapping[str, Sequence[tuple[object, ...]]] = {
     "left": ((0,), (7,), (TEXT_LIMIT,)),
     "replace": (("\U0001f600", "abcd"), ("é", "ab"), ("aa", "b"), ("", "x"), ("a", "")),
     **dict.fromkeys(("trim", "ltrim", "rtrim"), ((), (" a",))),
+    "right": ((0,), (7,), (TEXT_LIMIT,)),
+    **dict.fromkeys(("lpad", "rpad"), ((0,), (7, "é"), (TEXT_LIMIT, "x"))),
+    "split_part": (("a", 1), ("ab", 2), ("é", TEXT_LIMIT)),
 }
 """What stands for the constant arguments of the functions of text."""
 
@@ -100,7 +103,7 @@ def texts() -> tuple[Call, ...]:
 def test_every_function_that_gives_text_says_how_long_it_is_at_most() -> None:
     assert {call.function.name for call in texts()} == {
         *("lower", "upper", "concat", "substring", "replace", "trim", "cast"),
-        *("coalesce", "nullif", "least", "greatest"),
+        *("coalesce", "nullif", "least", "greatest", "right", "pad", "split_part"),
     }
     for call in texts():
         assert call.domain.length is not None

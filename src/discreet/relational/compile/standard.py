@@ -123,6 +123,22 @@ def _replace(dialect: Dialect, call: Call, text: str) -> str:
     return f"REPLACE({text}, {old}, {new})" if call.function.parameters[0] else text
 
 
+def _split_part(dialect: Dialect, call: Call, text: str) -> str:
+    separator, place = call.function.parameters
+    return f"SPLIT_PART({text}, {dialect.text(str(separator))}, {place})"
+
+
+def _right(_: Dialect, call: Call, text: str) -> str:
+    (length,) = call.function.parameters
+    return f"RIGHT({text}, {length})"
+
+
+def _pad(dialect: Dialect, call: Call, text: str) -> str:
+    side, length, filling = call.function.parameters
+    name = {"leading": "LPAD", "trailing": "RPAD"}[str(side)]
+    return f"{name}({text}, {length}, {dialect.text(str(filling))})"
+
+
 def like(dialect: Dialect, call: Call, text: str) -> str:
     """The engine's own LIKE."""
     pattern = LikePattern(str(call.function.parameters[0]))
@@ -237,6 +253,16 @@ STANDARD: Mapping[str, Template] = {
     "substring": _substring,
     "trim": _trim,
     "replace": _replace,
+    "split_part": _split_part,
+    "right": _right,
+    "pad": _pad,
+    "position": "STRPOS({0}, {1})",
+    "sin": "SIN({0})",
+    "cos": "COS({0})",
+    "tan": "TAN({0})",
+    "atan": "ATAN({0})",
+    "asin": "ASIN(CASE WHEN {0} BETWEEN -1 AND 1 THEN {0} END)",
+    "acos": "ACOS(CASE WHEN {0} BETWEEN -1 AND 1 THEN {0} END)",
     "like": like,
     "bin": _bin,
     "width_bucket": _bucket,

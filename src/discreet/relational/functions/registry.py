@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from discreet.relational.functions import arithmetic, choice, comparison, logic, powers, rounding
+from discreet.relational.functions import (
+    angles,
+    arithmetic,
+    choice,
+    comparison,
+    logic,
+    powers,
+    rounding,
+    text_parts,
+)
 from discreet.relational.functions.bins import binned, bucket
 from discreet.relational.functions.calendar import PARTS, difference, part, truncated
 from discreet.relational.functions.function import Function
@@ -82,6 +91,7 @@ _ENTRIES: dict[str, FunctionEntry] = {
     "exp": _plain(powers.EXP),
     "power": _plain(powers.POWER, 2),
     "pow": _plain(powers.POWER, 2),
+    **{function.name: _plain(function) for function in angles.FUNCTIONS},
     "least": _plain(choice.LEAST, 1, choice.MAX_EXTREMES),
     "greatest": _plain(choice.GREATEST, 1, choice.MAX_EXTREMES),
     "coalesce": _plain(choice.COALESCE, 1, choice.MAX_ALTERNATIVES),
@@ -97,6 +107,13 @@ _ENTRIES: dict[str, FunctionEntry] = {
     "suffix": _plain(ENDS_WITH, 2),
     "contains": _plain(CONTAINS, 2),
     "substring": _made(substring, {1, 2}, 2, 3),
+    "right": _made(text_parts.right, {1}, 2, 2),
+    "lpad": _made(lambda *given: text_parts.padded("leading", *given), {1, 2}, 2, 3),
+    "rpad": _made(lambda *given: text_parts.padded("trailing", *given), {1, 2}, 2, 3),
+    "split_part": _made(text_parts.split_part, {1, 2}, 3, 3),
+    "position": _plain(text_parts.POSITION, 2),
+    "strpos": _plain(text_parts.POSITION, 2),
+    "instr": _plain(text_parts.POSITION, 2),
     "left": _made(lambda length: substring(1, length), {1}, 2, 2),
     "replace": _made(replaced, {1, 2}, 3, 3),
     **{

@@ -22,6 +22,7 @@ from discreet.relational.functions.registry import FUNCTIONS, OPERATORS
 from discreet.relational.functions.shifts import shifted
 from discreet.relational.functions.spelling import BINARY, CALLS, TYPE_REMEDY, TYPES
 from discreet.relational.functions.text import LOWER, lowered
+from discreet.relational.sql.composed import COMPOSED, ComposedFunction
 from discreet.relational.sql.parsed import (
     bare,
     call_of,
@@ -124,6 +125,8 @@ class _Translation:
         )
 
     def _named(self, name: str, nodes: list[exp.Expression], node: exp.Expression) -> Expression:
+        if name in COMPOSED:
+            return self._composed(name, COMPOSED[name], nodes, node)
         entry = FUNCTIONS.get(name)
         if entry is None:
             raise refused(node, suggestion(name), name)
@@ -140,6 +143,23 @@ class _Translation:
             else:
                 args.append(self.of(part))
         return call_of(entry.make(*constants), *args)
+
+    def _composed(
+        self, name: str, entry: ComposedFunction, nodes: list[exp.Expression], node: exp.Expression
+    ) -> Expression:
+        """What a function stands for that is written with others."""
+        if len(nodes) != entry.arguments:
+            raise refused(
+                node,
+                f"{name} takes {entry.arguments} arguments.",
+                f"{name} of {len(nodes)} arguments",
+            )
+        return entry.build(
+            *(
+                self._constant(part, name) if place in entry.constants else self.of(part)
+                for place, part in enumerate(nodes)
+            )
+        )
 
     def _constant(self, node: exp.Expression, name: str) -> object:
         if isinstance(node, exp.Var):
@@ -284,6 +304,11 @@ class _Translation:
         name = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}[position]
         return self._named(name, [*parts(node, "this"), *parts(node, "expression")], node)
 
+    def padded(self, node: exp.Expression) -> Expression:
+        only(node, "this", "expression", "fill_pattern", "is_left")
+        name = "lpad" if node.args.get("is_left") else "rpad"
+        return self._named(name, [part for key in _PADDED for part in parts(node, key)], node)
+
     def logarithm(self, node: exp.Expression) -> Expression:
         only(node, "this", "expression")
         if node.args.get("expression") is None:
@@ -309,6 +334,8 @@ class _Translation:
         return Call(shifted(amount, unit), (self.of(node.this),))
 
 
+_PADDED = ("this", "expression", "fill_pattern")
+
 _HANDLERS: Mapping[type[exp.Expression], Callable[[_Translation, exp.Expression], Expression]] = {
     exp.Column: _Translation.column,
     exp.Literal: _Translation.literal,
@@ -329,6 +356,7 @@ _HANDLERS: Mapping[type[exp.Expression], Callable[[_Translation, exp.Expression]
     exp.Escape: _Translation.like,
     exp.Trim: _Translation.trim,
     exp.Log: _Translation.logarithm,
+    exp.Pad: _Translation.padded,
     exp.DateAdd: _Translation.added,
     exp.Anonymous: _Translation.anonymous,
 }

@@ -168,6 +168,7 @@ _TEMPLATES: Mapping[str, Template] = {
         "(RIGHT({a}, CHAR_LENGTH({b})) = {b})", a=text, b=end
     ),
     "contains": "(STRPOS({0}, {1}) > 0)",
+    "position": "CAST(STRPOS({0}, {1}) AS BIGINT)",
     "like": _like,
     "part": calendar.part,
     "truncate": calendar.truncate,

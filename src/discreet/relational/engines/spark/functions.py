@@ -191,6 +191,7 @@ TEMPLATES: Mapping[str, Template] = {
     "length": "BIGINT(CHAR_LENGTH({0}))",
     "starts_with": "STARTSWITH({0}, {1})",
     "ends_with": "ENDSWITH({0}, {1})",
+    "position": "BIGINT(INSTR({0}, {1}))",
     "like": _like,
     "part": _part,
     "truncate": _truncate,
