@@ -25,11 +25,12 @@ class InFile:
 
     path: Path
     table: str | None
+    names: tuple[str, ...] | None = None
 
     def source(self, _: Engine) -> TableSource:
         """The file, if it is there."""
         try:
-            return source_of(self.path, self.table)
+            return source_of(self.path, self.table, self.names)
         except InvalidParameter as refusal:
             if refusal.code != "file_not_found":
                 raise
@@ -130,7 +131,9 @@ def tables(
 def _place(fields: Fields, folder: Path, *, on_server: bool) -> InFile | OnServer:
     if on_server:
         return OnServer(fields.take("table", TEXT))
-    return InFile(folder / fields.take("path", TEXT), fields.maybe("table", TEXT))
+    path, table = folder / fields.take("path", TEXT), fields.maybe("table", TEXT)
+    names = fields.maybe("names", LIST)
+    return InFile(path, table, None if names is None else tuple(names))
 
 
 def _fixed(fields: Fields) -> tuple[str, ...]:

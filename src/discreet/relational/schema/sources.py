@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -52,7 +55,7 @@ class FileSource(TableSource):
             status = self.path.stat()
         except OSError:
             raise _missing(self.path) from None
-        return Fingerprint(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        return Fingerprint(*_entry(status))
 
 
 @dataclass(frozen=True)
@@ -72,9 +75,36 @@ class ParquetFile(FileSource):
 
 @dataclass(frozen=True)
 class CSVFile(FileSource):
-    """A CSV file with a header. Every field is read as text, so that no type depends on data."""
+    """A CSV file. Every field is read as text, so that no type depends on data.
+
+    ``names`` are those of its columns where it has no header, which no line is asked about.
+    """
 
     path: Path
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Files(TableSource):
+    """Several files of one kind, one after the other, as one table: all that a pattern means.
+
+    Which files there are is public, and part of the version of the table.
+    """
+
+    pattern: Path
+    parts: tuple[ParquetFile | CSVFile, ...]
+
+    def fingerprint(self) -> Fingerprint | None:
+        """Of all of them together, by name; a file that came or went is another version."""
+        found = [(path.name, path.stat()) for path in _matching(self.pattern)]
+        told = [(name, *_entry(status)) for name, status in found]
+        digest = hashlib.sha256(repr(told).encode()).digest()
+        return Fingerprint(*(int.from_bytes(digest[at : at + 8], "big") for at in (0, 8, 16, 24)))
+
+    def identified_by(self, columns: frozenset[str]) -> TableSource:
+        """The same files, each told so."""
+        parts: Any = tuple(part.identified_by(columns) for part in self.parts)
+        return replace(self, parts=parts)
 
 
 @dataclass(frozen=True)
@@ -103,12 +133,16 @@ _FRAMES = {"polars", "pandas", "pyarrow"}
 _IN_MEMORY = {"DataFrame", "Table", "RecordBatch"}
 
 
-def source_of(value: object, table: str | None = None) -> TableSource:
+def source_of(
+    value: object, table: str | None = None, names: Sequence[str] | None = None
+) -> TableSource:
     """The source a user means by a path or an object in memory."""
+    if isinstance(value, str | Path):
+        return _named(_file(Path(value), table), names)
+    if names is not None:
+        raise _names(type(value).__name__)
     if isinstance(value, TableSource):
         return value
-    if isinstance(value, str | Path):
-        return _file(Path(value), table)
     if isinstance(value, dict) or _is_frame(value):
         return InMemory(value)
     raise InvalidParameter(
@@ -127,8 +161,60 @@ def _is_frame(value: object) -> bool:
     )
 
 
+def _entry(status: os.stat_result) -> tuple[int, int, int, int]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _named(source: TableSource, names: Sequence[str] | None) -> TableSource:
+    """The source with the names of its columns, for text files that have no header."""
+    if names is None:
+        return source
+    given = tuple(names)
+    known = all(isinstance(name, str) and name and name == name.strip() for name in given)
+    if isinstance(names, str) or not given or not known or len(set(given)) != len(given):
+        raise _names(given)
+    match source:
+        case CSVFile():
+            return replace(source, names=given)
+        case Files(parts=parts) if isinstance(parts[0], CSVFile):
+            made: Any = tuple(_named(part, given) for part in parts)
+            return replace(source, parts=made)
+    raise _names(type(source).__name__)
+
+
+def _names(received: object) -> InvalidParameter:
+    return InvalidParameter(
+        code="csv_names",
+        expectation="different names for the columns of a text file without a header",
+        received=received,
+        remedy='Write names=["patient", "ward"]; other files and frames name their own columns.',
+    )
+
+
+def _matching(pattern: Path) -> list[Path]:
+    """The files that a pattern means, in the order of their names."""
+    return sorted(path for path in pattern.parent.glob(pattern.name) if path.is_file())
+
+
+def _files(pattern: Path) -> TableSource:
+    """All files of a pattern, which stands in the name of the file and not of its folder."""
+    parts: Any = tuple(_file(path, None) for path in _matching(pattern))
+    if not parts:
+        raise _missing(pattern)
+    if len({type(part) for part in parts}) > 1 or not isinstance(parts[0], ParquetFile | CSVFile):
+        raise InvalidParameter(
+            code="unknown_file_kind",
+            expectation="files of one kind, Parquet or CSV, for a pattern",
+            received=pattern.name,
+            remedy='Write a pattern that ends alike, such as "visits-*.csv".',
+        )
+    return Files(pattern, parts)
+
+
 def _file(path: Path, table: str | None) -> TableSource:
     absolute = path.absolute()
+    if set(path.name) & set("*?") and not absolute.is_file():
+        return _files(absolute)
     if not absolute.is_file():
         raise _missing(path)
     if set(str(absolute)) & set("*?[]{}"):
@@ -136,7 +222,7 @@ def _file(path: Path, table: str | None) -> TableSource:
             code="unknown_file_kind",
             expectation="a path without the signs of a pattern: * ? [ ] { }",
             received=path.name,
-            remedy="Rename the file or its folder.",
+            remedy='Rename the file or its folder; "visits-*.csv" names several files of a folder.',
         )
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if ".parquet" in suffixes:

@@ -65,24 +65,26 @@ def table(
     max_rows_per: Mapping[str, int] | Mapping[Any, int] | None = None,
     derived: Mapping[str, str] | None = None,
     fixed_per_person: Sequence[str] = (),
+    names: Sequence[str] | None = None,
 ) -> Table:
     """Declare a private table.
 
-    ``source`` is a path (Parquet, CSV, DuckDB with ``table=``), a Polars, pandas or Arrow table,
-    or a mapping of names to NumPy arrays; types come from the schema, never from values. ``unit``
-    says whose privacy is protected. ``columns`` declares the public bounds, categories and days
-    of the columns that may be aggregated or grouped by. ``snapshot`` is a public name for this
-    version of the data: with it, identical questions are recognised after a restart even for
-    tables in memory. ``max_rows_per`` says, for columns by which this table may be joined with
-    other private rows, how many rows share a value: ``{"city": 3}``. More rows than that are cut,
-    never counted, so the noise of a join follows from it. ``derived`` makes columns of stored
-    ones, in SQL: ``{"region": "upper(trim(region))"}``; what is declared under such a name, bounds
-    or a list, holds for what was derived. ``fixed_per_person`` names columns that are the same in
-    all rows of a person, such as sex or year of birth: grouped by those alone, a person counts in
-    one group, and is kept in one by a salted hash if the rows say otherwise.
+    ``source`` is a path (Parquet, CSV, DuckDB with ``table=``; a pattern such as ``visits-*.csv``
+    for several files; ``names=`` for the columns of a text file without a header), a Polars,
+    pandas or Arrow table, or a mapping of names to NumPy arrays; types come from the schema, never
+    from values. ``unit`` says whose privacy is protected. ``columns`` declares the public bounds,
+    categories and days of the columns that may be aggregated or grouped by. ``snapshot`` is a
+    public name for this version of the data: with it, identical questions are recognised after a
+    restart even for tables in memory. ``max_rows_per`` says, for columns by which this table may be
+    joined with other private rows, how many rows share a value: ``{"city": 3}``. More rows than
+    that are cut, never counted, so the noise of a join follows from it. ``derived`` makes columns
+    of stored ones, in SQL: ``{"region": "upper(trim(region))"}``; what is declared under such a
+    name, bounds or a list, holds for what was derived. ``fixed_per_person`` names columns that are
+    the same in all rows of a person, such as sex or year of birth: grouped by those alone, a person
+    counts in one group, and is kept in one by a salted hash if the rows say otherwise.
     """
     return Table(
-        source_of(source, table),
+        source_of(source, table, names),
         _unit(unit),
         _declared(columns),
         count("rows_at_most", rows_at_most),
@@ -93,9 +95,11 @@ def table(
     )
 
 
-def public(source: object, *, table: str | None = None) -> PublicTable:
+def public(
+    source: object, *, table: str | None = None, names: Sequence[str] | None = None
+) -> PublicTable:
     """Declare a table that anybody may know; joining with it costs nothing."""
-    return PublicTable(source_of(source, table))
+    return PublicTable(source_of(source, table, names))
 
 
 def _unit(unit: PrivacyUnit) -> PrivacyUnit:

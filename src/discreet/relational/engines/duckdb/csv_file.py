@@ -24,17 +24,21 @@ from typing import BinaryIO
 from discreet.core.errors import InvalidParameter
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.engines.duckdb.csv_lines import LONGEST_LINE, Lines, blocks
+from discreet.relational.schema.sources import CSVFile
 
 _MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
 class Header:
-    """The first line of a file, which is public: no other line is looked at for it."""
+    """The first line of a file, which is public: no other line is looked at for it.
+
+    ``text`` is None where there is no header, and names come from the owner.
+    """
 
     names: tuple[str, ...]
     lines: Lines
-    text: bytes
+    text: bytes | None
 
 
 @dataclass(frozen=True)
@@ -51,8 +55,10 @@ class TextFile:
         types = ", ".join(f"{text(name)}: 'VARCHAR'" for name in self.header.names)
         quote, parallel = ('"', "false") if self.quoted else ("", "true")
         ending = "\\r\\n" if self.header.lines.ending == b"\r\n" else "\\n"
+        header = "false" if self.header.text is None else "true"
         return (
-            f"SELECT * FROM read_csv({text(str(self.path))}, auto_detect = false, header = true, "
+            f"SELECT * FROM read_csv({text(str(self.path))}, auto_detect = false, "
+            f"header = {header}, "
             f"delim = {text(self.header.lines.separator.decode())}, quote = {text(quote)}, "
             f"escape = {text(quote)}, new_line = {text(ending)}, columns = {{{types}}}, "
             f"compression = {text('gzip' if is_compressed(self.path) else 'none')}, "
@@ -61,11 +67,12 @@ class TextFile:
         )
 
 
-def text_file(path: Path, place: Callable[[], Path]) -> TextFile:
+def text_file(source: CSVFile, place: Callable[[], Path]) -> TextFile:
     """The file with plain lines only: itself, or a copy of it at a ``place`` that is asked for."""
+    path = source.path
     with readable(path) as file:
-        header = header_of(path, file)
-        quoted, plain = b'"' in header.text, True
+        header = _header(source, file)
+        quoted, plain = b'"' in (header.text or b""), True
         for block in blocks(file):
             quoted = quoted or b'"' in block
             plain = header.lines.plain(block) or not len(header.lines.odd(block))
@@ -75,7 +82,7 @@ def text_file(path: Path, place: Callable[[], Path]) -> TextFile:
         return TextFile(path, header, quoted)
     copy = place()
     with readable(path) as file, copy.open("xb") as written:
-        header = header_of(path, file)
+        header = _header(source, file)
         quoted = _copied(header, file, written)
     lines = replace(header.lines, ending=b"\n")
     return TextFile(copy, replace(header, lines=lines), quoted)
@@ -100,6 +107,15 @@ def readable(path: Path) -> Iterator[BinaryIO]:
             received=path.name,
             remedy="Check that the file is whole and of the kind its name says.",
         ) from None
+
+
+def _header(source: CSVFile, file: BinaryIO) -> Header:
+    """What the first line says, or the owner: then the name of the file tells the separator."""
+    if not source.names:
+        return header_of(source.path, file)
+    suffixes = [suffix.lower() for suffix in source.path.suffixes]
+    separator = b"\t" if ".tsv" in suffixes else b","
+    return Header(source.names, Lines(separator, len(source.names), b"\n"), None)
 
 
 def header_of(path: Path, file: BinaryIO) -> Header:
@@ -149,8 +165,9 @@ def header_of(path: Path, file: BinaryIO) -> Header:
 
 def _copied(header: Header, file: BinaryIO, written: BinaryIO) -> bool:
     """Write plain lines only, each ended alike; whether there are quotes among them."""
-    lines, quoted = header.lines, b'"' in header.text
-    written.write(header.text + b"\n")
+    lines, quoted = header.lines, b'"' in (header.text or b"")
+    if header.text is not None:
+        written.write(header.text + b"\n")
     for block in blocks(file):
         text = block
         if not lines.plain(block):

@@ -35,6 +35,7 @@ from discreet.relational.engines.key_tables import KeyTables
 from discreet.relational.schema.sources import (
     CSVFile,
     DatabaseTable,
+    Files,
     InMemory,
     ParquetFile,
     TableSource,
@@ -205,17 +206,43 @@ class DuckDB:
                 require_stored(self._connection, self._dialect, self._databases[path], schema, name)
                 within = f"{identifier(schema)}." if schema else ""
                 return f"{self._databases[path]}.{within}{identifier(name)}"
-            case ParquetFile(path):
-                self._paths.append(str(path))
-                place = parquet(path, self._dialect)
-                fingerprint_of = self._run(f"DESCRIBE SELECT * FROM {place}").fetchall()
-                types = {str(row[0]): str(row[1]) for row in fingerprint_of}
-                items = parquet_columns(types, source.identifiers, self._dialect)
-                self._run(f"CREATE VIEW {view} AS SELECT {items} FROM {place}")
+            case ParquetFile() | CSVFile():
+                self._view(view, source)
                 return view
-            case CSVFile(path):
-                read = text_file(path, lambda: self._folder / f"{view}.csv")
-                self._paths.append(str(read.path))
-                self._run(f"CREATE VIEW {view} AS {read.select(self._dialect)}")
+            case Files(parts=parts):
+                self._views(view, parts)
                 return view
         raise TypeError(type(source).__name__)
+
+    def _view(self, view: str, source: ParquetFile | CSVFile) -> None:
+        """The rows of one file under a name."""
+        if isinstance(source, CSVFile):
+            read = text_file(source, lambda: self._folder / f"{view}.csv")
+            self._paths.append(str(read.path))
+            self._run(f"CREATE VIEW {view} AS {read.select(self._dialect)}")
+            return
+        self._paths.append(str(source.path))
+        place = parquet(source.path, self._dialect)
+        described = self._run(f"DESCRIBE SELECT * FROM {place}").fetchall()
+        types = {str(row[0]): str(row[1]) for row in described}
+        items = parquet_columns(types, source.identifiers, self._dialect)
+        self._run(f"CREATE VIEW {view} AS SELECT {items} FROM {place}")
+
+    def _views(self, view: str, parts: Sequence[ParquetFile | CSVFile]) -> None:
+        """The rows of several files under one name; all have the same columns, which are public."""
+        names = [f"{view}_{number}" for number in range(len(parts))]
+        first: list[tuple[object, ...]] = []
+        for name, part in zip(names, parts, strict=True):
+            self._view(name, part)
+            described = self._run(f"DESCRIBE SELECT * FROM {name}").fetchall()
+            columns = [row[:2] for row in described]
+            first = first or columns
+            if columns != first:
+                raise InvalidParameter(
+                    code="files_differ",
+                    expectation=f"the columns of {parts[0].path.name} in every file, in order",
+                    received=part.path.name,
+                    remedy="Bring the files to the same columns, or narrow the pattern.",
+                )
+        every = " UNION ALL ".join(f"SELECT * FROM {name}" for name in names)
+        self._run(f"CREATE VIEW {view} AS {every}")
