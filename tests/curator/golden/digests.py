@@ -107,6 +107,7 @@ def found() -> dict[str, dict[str, Any]]:
         "expressions": {
             text: _digest(canonical_text(made := translated(text)), canonical(made), divided(made))
             for text in (*cases.EXACT, *cases.NEARLY)
+            if text not in cases.LATER
         },
         "spends": {
             name: [canonical_text(spend), guarantee_to_dict(spend), fingerprint_of(spend)]

@@ -179,7 +179,6 @@ def test_other_conditions(condition: str, curator: dp.Curator) -> None:
         "SELECT COUNT(note) AS n FROM t",
         "SELECT COUNT(DISTINCT note) AS n FROM t",
         "SELECT SUM(pid) AS n FROM t",
-        "SELECT SUM(length(note)) AS n FROM t",
         "SELECT SUM(CAST(note AS DOUBLE)) AS n FROM t",
         "SELECT MAX(note) AS n FROM t",
         "SELECT ANY_VALUE(x) AS n FROM t",
