@@ -31,7 +31,7 @@ OPERATORS = (
     *("s like any ('x', 'y')", "w in ()", "w in (1, null)", "w in (v)", "w in (w + 1)"),
 )
 FUNCTIONS = (
-    *("regexp_matches(s, 'x')", "strftime(d, '%Q')", "right(s, i)", "reverse(s)", "try(w)"),
+    *("regexp_matches(s, 'x')", "right(s, i)", "reverse(s)", "try(w)"),
     *("isnan(x)", "log(3, x)", "round(x, j)", "round(x, 2, 3)", "ceil(x, 2)", "trunc(x, 2)"),
     *("substring(s, j)", "left(s, j)", "trim(s, t)", "replace(s, t, 'a')", "bin(x, 0, w, 5)"),
     *("bin(x, 0, 10)", "week(d, 1)", "length(s, 'utf8')", "lower(distinct s)", "f(distinct w)"),
