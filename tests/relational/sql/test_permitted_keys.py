@@ -147,6 +147,13 @@ QUESTIONS: dict[str, list[tuple[object, ...]]] = {
     "(ward IS NULL AND level = 3) GROUP BY ward, level": [("A", 1), ("A", 2), (None, 3)],
     "SELECT level, urgent, month(day) AS m, COUNT(*) AS n FROM visits WHERE level = month(day) "
     "AND urgent GROUP BY level, urgent, m": [(1, True, 1), (2, True, 2), (3, True, 3)],
+    # inside, of each person and key, and before windows over a person's rows
+    "SELECT w, SUM(n) AS n FROM (SELECT patient, ward AS w, COUNT(*) AS n FROM visits "
+    "WHERE ward IN ('A', 'B') AND age > 3 GROUP BY patient, ward) WHERE n > 1 GROUP BY w": ones(
+        "A", "B"
+    ),
+    "SELECT ward, COUNT(*) AS n FROM (SELECT ward, ROW_NUMBER() OVER (PARTITION BY patient "
+    "ORDER BY age) AS k FROM visits WHERE ward = 'C') WHERE k < 3 GROUP BY ward": ones("C"),
     # inside, where rows are told apart or bounded
     "SELECT level, COUNT(*) AS n FROM (SELECT DISTINCT level, note FROM visits WHERE level < 3) "
     "GROUP BY level": ones(1, 2),

@@ -5,7 +5,7 @@ Source: contract, "Columns" (public keys).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from discreet.relational.bounding.before_joins import Limited
 from discreet.relational.bounding.key_truncation import JoinedByKey, Truncated
@@ -13,7 +13,16 @@ from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.bounding.person_rows import Bounded
 from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.functions.logic import AND
-from discreet.relational.plan.nodes import Distinct, Filtered, JoinedPeople, JoinKind, PlanNode
+from discreet.relational.plan.features import PerPersonAndKey
+from discreet.relational.plan.nodes import (
+    Distinct,
+    Filtered,
+    JoinedPeople,
+    JoinKind,
+    Output,
+    PlanNode,
+)
+from discreet.relational.plan.person_windows import Windowed
 from discreet.relational.types.expression import Call, Column, Expression, columns, substitute
 
 
@@ -26,21 +35,30 @@ def known_conditions(rows: PlanNode) -> Iterator[Expression]:
         case Filtered(below, condition):
             yield from _conjuncts(condition)
             yield from known_conditions(below)
-        case Limited() | PartitionFilter() | JoinedPublic():
+        case Limited() | PartitionFilter() | JoinedPublic() | Windowed():
             yield from known_conditions(rows.rows)
         case JoinedPeople(left, right, kind) | JoinedByKey(left, right, kind):
             yield from known_conditions(left)
             if kind is JoinKind.INNER:
                 yield from known_conditions(right)
+        case PerPersonAndKey():
+            yield from _renamed(rows.rows, rows.keys, rows.outputs[len(rows.features) :])
         case Bounded() | Distinct() | Truncated():
-            named: dict[str, Expression] = {
-                inside.name: Column(output.name, output.domain)
-                for output, inside in zip(rows.outputs, rows.expressions, strict=True)
-                if isinstance(inside, Column)
-            }
-            for condition in known_conditions(rows.rows):
-                if columns(condition) <= named.keys():
-                    yield substitute(condition, named)
+            yield from _renamed(rows.rows, rows.expressions, rows.outputs)
+
+
+def _renamed(
+    below: PlanNode, inside: Sequence[Expression], outputs: Sequence[Output]
+) -> Iterator[Expression]:
+    """Conditions of rows below that read only columns which are still there, by their new names."""
+    named: dict[str, Expression] = {
+        column.name: Column(output.name, output.domain)
+        for output, column in zip(outputs, inside, strict=True)
+        if isinstance(column, Column)
+    }
+    for condition in known_conditions(below):
+        if columns(condition) <= named.keys():
+            yield substitute(condition, named)
 
 
 def lookups(rows: PlanNode) -> Iterator[JoinedPublic]:
