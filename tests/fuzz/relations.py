@@ -38,6 +38,7 @@ FAMILIES: Mapping[str, Sequence[str]] = {
     "logic": ("and", "or", "not", "in", "between", "is null", "is true", "<", "is distinct from"),
 }
 """Names that a run may be about."""
+_STATISTICS = ("VARIANCE", "VAR_POP", "STDDEV", "STDDEV_POP", "MEDIAN")
 _KEYS = {"t": ("w", "note"), "u": ("k", "note")}
 """Columns with a bound on rows per key."""
 
@@ -106,7 +107,7 @@ class Questions:
             return self._table()
         steps = ["select", "select", "distinct", "union", "union", "public", "common", "every"]
         if self.people:
-            steps += ["people", "features", "features"]
+            steps += ["people", "features", "features", "windows", "subqueries"]
         if {"t", "u"} <= set(self.tables):
             steps.append("by_key")
         wanted = [name for name in steps if name in self.steps]
@@ -262,9 +263,22 @@ class Questions:
             lambda: (NUMBER, f"AVG({value})"),
             lambda: (NUMBER, f"MIN({value})"),
             lambda: (NUMBER, f"MAX({value}) FILTER (WHERE {self.grown(below, TRUTH, 1)})"),
+            lambda: (NUMBER, f"{self.draw.choice(_STATISTICS)}({value})"),
+            lambda: (TRUTH, f"{self.draw.choice(('BOOL_OR', 'BOOL_AND'))}({value} > 0)"),
         ]
         if words:
             makers.append(lambda: (WHOLE, f"COUNT(DISTINCT {self.draw.choice(words)})"))
+        listed = [name for name in below.of(TEXT) if not name.endswith("note")]
+        if listed:
+            makers.append(lambda: (TEXT, f"MODE({self.draw.choice(listed)})"))
+        if order and listed:
+            makers.append(
+                lambda: (
+                    TEXT,
+                    f"{self.draw.choice(('ARG_MAX', 'ARG_MIN'))}({self.draw.choice(listed)}, "
+                    f"{self.draw.choice(order)})",
+                )
+            )
         if order and below.of(TEXT):
             makers.append(
                 lambda: (
@@ -280,13 +294,76 @@ class Questions:
             name = self._name()
             items.append(f"{text} AS {name}")
             made.setdefault(kind, []).append(f"{alias}.{name}")
-        columns = made
+        columns, by = made, [str(below.person)]
+        if words and self._chance(0.35):
+            kind = self.draw.choice([k for k in (TEXT, TRUTH, WHOLE) if below.of(k)])
+            key, name = self.draw.choice(below.of(kind)), self._name()
+            by.append(key)
+            items.append(f"{key} AS {name}")
+            columns.setdefault(kind, []).append(f"{alias}.{name}")
+            self.clauses.add("features by key")
         having = " HAVING COUNT(*) > 1" if self._chance(0.35) else ""
         self.clauses.add("features")
         if having:
             self.clauses.add("inner having")
-        text = f"(SELECT {', '.join(items)} FROM {below.text} GROUP BY {below.person}{having})"
+        text = f"(SELECT {', '.join(items)} FROM {below.text} GROUP BY {', '.join(by)}{having})"
         return Relation(f"{text} AS {alias}", columns, f"{alias}.pid")
+
+    def _windows(self, depth: int) -> Relation:
+        """Windows over each person's rows, beside columns of their own."""
+        below = self.relation(depth - 1)
+        order = [*below.of(DAY), *below.of(WHOLE), *below.of(NUMBER)]
+        if below.person is None or not order:
+            return below
+        way = self.draw.choice(("", " DESC"))
+        over = f"OVER (PARTITION BY {below.person} ORDER BY {self.draw.choice(order)}{way}"
+        value, words = self.number(below), [*below.of(TEXT)] or ["1"]
+        frame = self.draw.choice(("", " ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"))
+        makers = [
+            (WHOLE, f"{self.draw.choice(('ROW_NUMBER', 'RANK', 'DENSE_RANK'))}() {over})"),
+            (NUMBER, f"{self.draw.choice(('LAG', 'LEAD', 'FIRST_VALUE'))}({value}) {over})"),
+            (NUMBER, f"{self.draw.choice(('SUM', 'AVG', 'MAX'))}({value}) {over}{frame})"),
+            (WHOLE, f"COUNT(*) {over})"),
+            (TEXT, f"LAG({self.draw.choice(words)}) {over})"),
+        ]
+        alias, items = self._alias(), [f"{below.person} AS pid"]
+        columns: dict[str, list[str]] = {}
+        for kind, text in self.draw.sample(makers[:-1] if words == ["1"] else makers, 2):
+            name = self._name()
+            items.append(f"{text} AS {name}")
+            columns.setdefault(kind, []).append(f"{alias}.{name}")
+        own = self._name()
+        items.append(f"{self._value(below, WHOLE)} AS {own}")
+        columns.setdefault(WHOLE, []).append(f"{alias}.{own}")
+        qualify = f" QUALIFY ROW_NUMBER() {over}) = 1" if self._chance(0.3) else ""
+        self.clauses.add("windows")
+        return Relation(
+            f"(SELECT {', '.join(items)} FROM {below.text}{qualify}) AS {alias}",
+            columns,
+            f"{alias}.pid",
+        )
+
+    def _subqueries(self, depth: int) -> Relation:
+        """Rows of people who have, or have not, rows in a table of their own."""
+        below = self.relation(depth - 1)
+        names = [name for name in self.tables if name in ("t", "u")]
+        if below.person is None or not names:
+            return below
+        name, alias = self.draw.choice(names), self._alias()
+        columns = _qualified({"t": _T, "u": _U}[name], alias)
+        inner = self.grown(Relation("", columns), TRUTH, 1)
+        word = self.draw.choice(("", "NOT "))
+        condition = self.draw.choice(
+            (
+                f"{word}EXISTS (SELECT 1 FROM {name} AS {alias} WHERE {alias}.pid = "
+                f"{below.person} AND {inner})",
+                f"{below.person} {word}IN (SELECT {alias}.pid FROM {name} AS {alias} "
+                f"WHERE {inner})",
+                f"(SELECT COUNT(*) FROM {name} AS {alias} WHERE {alias}.pid = {below.person}) > 1",
+            )
+        )
+        self.clauses.add("subqueries")
+        return self._projected(below, "", f" WHERE {condition}")
 
     # Parts ---------------------------------------------------------------------------------------
 

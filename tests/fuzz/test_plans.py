@@ -35,6 +35,7 @@ SPARK = Maker("spark", spark_missing, partial(SparkWithRows, settings=INTERPRETE
 ASKED = {kind.__name__ for kind in (PlannedQuery, Ranking, Discovering)}
 CLAUSES = {
     *("where", "inner where", "group", "having", "inner having", "order", "limit", "top", "with"),
+    *("features by key", "windows", "subqueries"),
     *("distinct", "union", "union all", "features", "public join", "public left join"),
     *("people join", "people left join", "key join", "key left join", "SUM filter"),
     *(function.names[0] for function in FUNCTIONS),
@@ -43,6 +44,7 @@ CALENDAR = {"part", "truncate", "difference", "shift", "make_date"}
 
 
 STEERED: Sequence[tuple[int, tuple[str, ...]]] = (
+    *((1, ("windows",)), (1, ("subqueries",)), (1, ("features",))),
     *((0, ()), (1, ("people",)), (1, ("features",)), (1, ("by_key",)), (1, ("public",))),
     *((1, ("union",)), (1, ("distinct",)), (2, ("common", "select")), (3, ())),
 )

@@ -309,6 +309,31 @@ FEATURES = (
         person="t.pid",
     ),
     Origin(
+        "(SELECT pid, w, f, COUNT(*) AS n, SUM(x) AS sx, STDDEV_POP(y) AS dy, MEDIAN(x) AS mx, "
+        "MODE(c) AS oc FROM t GROUP BY pid, w, f) AS s",
+        ("s.n", "s.sx", "s.dy", "s.mx", "least(s.sx, 4)"),
+        ("s.w", "s.f", "s.n", "s.oc"),
+        ("s.n > 1", "s.dy > 0", "s.w = 'A'"),
+        person="s.pid",
+    ),
+    Origin(
+        "(SELECT pid, w, x, ROW_NUMBER() OVER (PARTITION BY pid ORDER BY x) AS r, LAG(x) OVER "
+        "(PARTITION BY pid ORDER BY d) AS b, SUM(y) OVER (PARTITION BY pid, w ORDER BY x) AS z, "
+        "LEAD(w) OVER (PARTITION BY pid ORDER BY y) AS e FROM t) AS s",
+        ("s.x", "s.r", "s.b", "s.z", "s.x - s.b"),
+        ("s.w", "s.e", "s.r", "s.b"),
+        ("s.r = 1", "s.x > s.b", "s.e IS NULL"),
+        person="s.pid",
+    ),
+    Origin(
+        "(SELECT pid, w, x, (SELECT SUM(u.v) FROM u WHERE u.pid = t.pid) AS sv FROM t WHERE "
+        "EXISTS (SELECT 1 FROM u WHERE u.pid = t.pid AND u.v > 1) OR x > 0) AS s",
+        ("s.x", "s.sv", "coalesce(s.sv, 1)"),
+        ("s.w", "s.sv IS NULL"),
+        ("s.sv > 2", "s.x > 0"),
+        person="s.pid",
+    ),
+    Origin(
         f"(SELECT DISTINCT n, fw FROM ({_FEATURES} GROUP BY pid) AS r) AS s",
         ("s.n",),
         ("s.fw",),
@@ -333,6 +358,9 @@ def _aggregates(origin: Origin, *, people: bool) -> st.SearchStrategy[str]:
         number.map("MEDIAN({})".format),
         number.map("MAX({})".format),
         key.map("COUNT(DISTINCT {})".format),
+        number.map("SUM(DISTINCT CAST({} AS BIGINT))".format),
+        number.map("SUM({}, contribution_bounds_per_group => (-1, 2))".format),
+        number.map("AVG({}, contribution_bounds_per_row => (0, 1.5))".format),
         st.tuples(number, number).map(lambda two: f"CORR({two[0]}, {two[1]})"),
         st.tuples(number, condition).map(lambda two: f"SUM({two[0]}) FILTER (WHERE {two[1]})"),
         condition.map("COUNT(*) FILTER (WHERE {})".format),
