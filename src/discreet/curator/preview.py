@@ -12,7 +12,7 @@ from discreet.core.parameters import exact, probability
 from discreet.curator.budget import PrivacyBudget
 from discreet.curator.key_statement import keys_forecast
 from discreet.relational.aggregates.aggregate import Expected
-from discreet.relational.plan.query import AggregateOutput, DerivedOutput
+from discreet.relational.answers.expected_columns import expected_columns
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.release.guarantee import guarantee_text
@@ -52,6 +52,9 @@ class Preview:
             elif column.by_size:
                 sizes = ", ".join(f"{w:.3g} at {n:,} values" for n, w in column.by_size)
                 lines.append(f"  {column.name}: ± {sizes}")
+                if column.typical:
+                    usual = ", ".join(f"{w:.3g} at {n:,}" for n, w in column.typical)
+                    lines.append(f"    typically, for evenly spread values: ± {usual}")
             else:
                 lines.append(f"  {column.name}: {column.note}")
         left = "any number" if self.is_free else self.affordable
@@ -73,15 +76,8 @@ def preview(
 ) -> Preview:
     """Everything that is known before spending."""
     level = float(probability("confidence", confidence))
-    columns = []
-    for output in planned.query.outputs:
-        if isinstance(output, AggregateOutput):
-            aggregate = planned.query.aggregates[output.number]
-            columns.append(aggregate.expected(output.name, planned, level))
-        elif isinstance(output, DerivedOutput):
-            columns.append(Expected(output.name, None, (), "computed from the released columns"))
     return Preview(
-        columns=tuple(columns),
+        columns=expected_columns(planned, level),
         confidence=level,
         cells=None if isinstance(planned, Discovering) else planned.cells,
         keys=keys_forecast(planned, level),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -12,6 +13,9 @@ import pytest
 
 import discreet as dp
 from discreet.core.errors import DiscreetError
+from discreet.relational.bounding.partition_filter import PartitionFilter
+from discreet.relational.identity.identity import canonical_text
+from discreet.relational.plan.query import QueryOverAnswers
 from discreet.release import Release
 
 SPEND = dp.PureDP(epsilon=1)
@@ -54,11 +58,11 @@ FORMS = {
     "how many": "SELECT COUNT(*) AS k, COUNT(n) AS l, COUNT(DISTINCT ward) AS w FROM t",
     "by key": "SELECT ward, SUM(n) AS x FROM t GROUP BY ward ORDER BY ward",
     "by number of column": "SELECT month, SUM(s) AS x FROM t GROUP BY 1 ORDER BY 1 DESC",
-    "by expression": "SELECT month > 3 AS late, SUM(n) AS x FROM t GROUP BY late ORDER BY 2",
+    "by expression": "SELECT month > 3 AS late, SUM(n) AS x FROM t GROUP BY late ORDER BY 1",
     "filtered": "SELECT SUM(n) FILTER (WHERE month < 3) AS x FROM t",
-    "having": "SELECT ward, SUM(n) AS x FROM t GROUP BY ward HAVING SUM(n) > 900 ORDER BY 2",
-    "ratio of sums": "SELECT ward, SUM(s) / SUM(n) AS x FROM t GROUP BY ward ORDER BY x DESC",
-    "where": "SELECT ward, month, n FROM t WHERE n > 160 AND month <> 2 ORDER BY n DESC, ward",
+    "having": "SELECT ward, SUM(n) AS x FROM t GROUP BY ward HAVING SUM(n) > 900 ORDER BY 2, 1",
+    "ratio of sums": "SELECT ward, SUM(s) / SUM(n) AS x FROM t GROUP BY ward ORDER BY ward",
+    "where": "SELECT ward, month, n FROM t WHERE n > 160 AND month <> 2 ORDER BY n, ward, month",
     "share": "SELECT ward, month, n / SUM(n) OVER () AS x FROM t ORDER BY ward, month",
     "share of a part": (
         "SELECT ward, month, n / SUM(n) OVER (PARTITION BY ward) AS x FROM t ORDER BY 1, 2"
@@ -77,7 +81,7 @@ FORMS = {
     ),
     "ranks": (
         "SELECT ward, month, RANK() OVER (ORDER BY month DESC) AS r, DENSE_RANK() OVER "
-        "(ORDER BY month) AS d, ROW_NUMBER() OVER (PARTITION BY ward ORDER BY n) AS k, "
+        "(ORDER BY month) AS d, ROW_NUMBER() OVER (PARTITION BY ward ORDER BY n, month) AS k, "
         "NTILE(4) OVER (PARTITION BY ward ORDER BY month) AS q FROM t ORDER BY ward, month"
     ),
     "first and last": (
@@ -86,9 +90,9 @@ FORMS = {
     ),
     "qualify": (
         "SELECT ward, month, n FROM t QUALIFY ROW_NUMBER() OVER "
-        "(PARTITION BY ward ORDER BY n DESC) = 1 ORDER BY ward"
+        "(PARTITION BY ward ORDER BY n DESC, month) = 1 ORDER BY ward"
     ),
-    "rollup of an answer": "SELECT ward, SUM(n) AS x FROM t GROUP BY ROLLUP (ward) ORDER BY x",
+    "rollup of an answer": "SELECT ward, SUM(n) AS x FROM t GROUP BY ROLLUP (ward) ORDER BY ward",
     "distinct": "SELECT DISTINCT ward FROM t ORDER BY ward DESC",
     "joined": (
         "SELECT a.ward, a.month, a.n - b.n AS x FROM t AS a JOIN t AS b "
@@ -288,6 +292,54 @@ def test_several_answers_are_one_purchase_at_the_price_that_was_named(form: str)
     assert curator.sql(SEVERAL[form], spend=SPEND).to_json() == first.to_json()
     assert len([e for e in ledger.entries() if e.kind == "reserved"]) == 1
     assert curator.spent.epsilon == pytest.approx(1)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("form", SEVERAL)
+def test_every_query_of_a_question_stays_within_a_part(form: str) -> None:
+    """In each of several queries the divided table is replaced by its part."""
+    visits = dp.table(table(), unit=dp.Row(), columns=COLUMNS, snapshot="one")
+    curator = dp.Curator(
+        visits=visits, budget=dp.PureDP(epsilon=100_000), ledger=dp.ledger.Memory()
+    )
+    part = curator.partition("visits", by="sex", budget=dp.PureDP(epsilon=50_000))["f"]
+    query = part.context.question(SEVERAL[form])
+    assert len(query.parts) == 2
+    for each in query.parts:
+        assert isinstance(each.rows, PartitionFilter) or any(
+            isinstance(step, PartitionFilter) for step in each.rows.inputs
+        )
+
+
+def test_every_query_of_a_question_is_held_to_the_policy() -> None:
+    uses = {"filter": ["sex"], "group": ["ward"], "aggregate": []}
+    policy = dp.Policy(max_spend={"epsilon": 2}, tables={"visits": uses})
+    visits = dp.table(table(), unit=dp.Row(), columns=COLUMNS)
+    curator = dp.Curator(
+        visits=visits,
+        budget=dp.PureDP(epsilon=9),
+        ledger=dp.ledger.Memory(),
+        policy=policy,
+    )
+    curator.sql(SEVERAL["joined"], spend=SPEND)
+    before = curator.spent
+    hidden = "SELECT ward, COUNT(*) / (SELECT SUM(age) FROM visits) AS x FROM visits GROUP BY ward"
+    for text in (hidden, SEVERAL["union"]):
+        with pytest.raises(DiscreetError, match="policy_column"):
+            curator.sql(text, spend=SPEND)
+    assert curator.spent == before
+
+
+@pytest.mark.parametrize("form", SEVERAL)
+def test_no_query_of_a_question_is_hidden_from_identity_and_snapshot(form: str) -> None:
+    visits = dp.table(table(), unit=dp.Row(), columns=COLUMNS)
+    curator = dp.Curator(visits=visits, budget=dp.PureDP(epsilon=1), ledger=dp.ledger.Memory())
+    query = curator.context.question(SEVERAL[form])
+    assert isinstance(query, QueryOverAnswers)
+    (other,) = query.others
+    less = replace(query, others=(replace(other, rows=query.rows),))
+    changed = replace(query, others=(replace(other, limit=7),))
+    assert len({canonical_text(each) for each in (query, changed)}) == 2
+    assert (less == query) is (other.rows == query.rows)
 
 
 @pytest.mark.slow

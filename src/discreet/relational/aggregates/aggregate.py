@@ -42,13 +42,15 @@ SIZES = (10, 100, 1_000, 10_000, 100_000)
 class Expected:
     """The error of one column before anything is spent, from public quantities alone.
 
-    A half-width, the same in every group; or one for each group size; or words.
+    A half-width, the same in every group; or one for each group size; or words. ``typical`` are
+    the half-widths of groups whose values are spread evenly, where ``by_size`` is for the worst.
     """
 
     name: str
     half_width: float | None
     by_size: tuple[tuple[int, float], ...]
     note: str
+    typical: tuple[tuple[int, float], ...] = ()
 
 
 class MeasureNoise(Protocol):
