@@ -105,7 +105,7 @@ SELECT EXTRACT(YEAR FROM day) AS y, EXTRACT(MONTH FROM day) AS m, COUNT(*) AS n 
 SELECT year(TRY_CAST(CAST(joined AS VARCHAR) AS DATE)) AS y, COUNT(*) AS n FROM people GROUP BY y
 
 -- by a year as text parsed as a date
--- gap: unsupported_sql | Functions that are not listed
+-- gap: bad_argument | Functions that are not listed
 SELECT strptime(CAST(year(joined) AS VARCHAR), '%Y') AS y, COUNT(*) AS n FROM people GROUP BY y
 
 -- by week and weekday
@@ -244,7 +244,6 @@ SELECT GEOMEAN(age) AS g FROM people
 SELECT AVG(LN(age)) AS g FROM people
 
 -- cosine of a column
--- gap: unsupported_sql | Functions that are not listed
 SELECT SUM(COS(age)) AS c FROM people
 
 -- exponent of a column

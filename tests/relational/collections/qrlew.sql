@@ -126,11 +126,9 @@ SELECT UPPER(region) AS m, COUNT(*) AS n FROM people GROUP BY UPPER(region)
 SELECT CHAR_LENGTH(region) AS m, COUNT(*) AS n FROM people GROUP BY region
 
 -- place of a letter as a label
--- gap: unsupported_sql | Functions that are not listed
 SELECT POSITION('t' IN region) AS m, COUNT(*) AS n FROM people GROUP BY region
 
 -- place of a letter as a key
--- gap: unsupported_sql | Functions that are not listed
 SELECT POSITION('t' IN region) AS m, COUNT(*) AS n FROM people GROUP BY m
 
 -- a number as text of a label
@@ -246,7 +244,7 @@ SELECT schooling, COUNT(1) AS n FROM people GROUP BY schooling
 SELECT schooling, COUNT(age) AS n FROM people GROUP BY schooling
 
 -- three aliases with spaces, and a cosine
--- gap: unsupported_sql | Functions that are not listed
+-- gap: unknown_column | Functions that are not listed
 SELECT age AS "my age", 3 * COS(COUNT(*)) AS c, AVG(schooling) AS "my mean" FROM people GROUP BY "my age" ORDER BY "my age", "my mean"
 
 -- key between two numbers

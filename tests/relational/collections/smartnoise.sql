@@ -117,11 +117,9 @@ SELECT POWER(SUM(age), 2) AS squared FROM people
 SELECT POWER(AVG(age), 2) AS squared FROM people
 
 -- pi beside an aggregate
--- gap: unsupported_sql | Functions that are not listed
 SELECT PI() AS p, POWER(AVG(age), 2) AS squared FROM people
 
 -- pi times a number
--- gap: unsupported_sql | Functions that are not listed
 SELECT pi() * COUNT(*) AS n FROM people
 
 -- logarithm of a count
@@ -138,11 +136,9 @@ SELECT CEIL(COUNT(*) / 7) AS n FROM people
 SELECT ATANH(COUNT(*) / 1000) AS a FROM people
 
 -- degrees of a share
--- gap: unsupported_sql | Functions that are not listed
 SELECT DEGREES(COUNT(*) / 1000) AS a FROM people
 
 -- cosine of a count
--- gap: unsupported_sql | Functions that are not listed
 SELECT 3 * COS(COUNT(*)) AS c FROM people
 
 -- a mean rounded

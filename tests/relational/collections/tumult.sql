@@ -245,18 +245,15 @@ SELECT AVG(date_diff('day', joined, DATE '2024-01-01')) AS d FROM people
 SELECT dayofweek(day) AS d, COUNT(*) AS n FROM visits GROUP BY d
 
 -- by name of the day
--- gap: unsupported_sql | Functions that are not listed
 SELECT dayname(day) AS d, COUNT(*) AS n FROM visits GROUP BY d
 
 -- by year and month as text
--- gap: unsupported_sql | Functions that are not listed
 SELECT strftime(day, '%Y-%m') AS m, COUNT(*) AS n FROM visits GROUP BY m
 
 -- text parsed as a date in a condition
 SELECT COUNT(*) AS n FROM visits WHERE day > CAST('2024-06-30' AS DATE)
 
 -- first part of a text
--- gap: unsupported_sql | Functions that are not listed
 SELECT split_part(region, 'o', 1) AS k, COUNT(*) AS n FROM people GROUP BY k
 
 -- hour of a moment
