@@ -33,6 +33,7 @@ from discreet.relational.plan.query import Query
 from discreet.relational.planning.batch import Drawn
 from discreet.relational.planning.batch import PlannedBatch as Questions
 from discreet.relational.planning.stored_allocation import allocated_together
+from discreet.relational.sql.listed_constants import require_listed
 from discreet.release import Release
 
 _MOST_APART = 1e9
@@ -117,6 +118,8 @@ def answer_batch(
     level = float(probability("confidence", confidence))
 
     def offer() -> Offer[Callable[[], tuple[str, Drawn]]]:
+        for query in queries:
+            require_listed(query)
         plan.preflight(context.database)
         return Offer(
             product=lambda: (

@@ -44,6 +44,7 @@ from discreet.relational.planning.stored_allocation import (
 )
 from discreet.relational.planning.together import PlannedTogether
 from discreet.relational.planning.top_k import Ranking
+from discreet.relational.sql.listed_constants import require_listed
 from discreet.relational.sql.privacy_clause import agreed, opened
 from discreet.release import Release
 
@@ -190,6 +191,7 @@ def offer_of(
     context: Context, planned: PlannedQuery, product: Callable[[], Result], words: str
 ) -> Offer[Callable[[], Result]]:
     """A planned query as it is offered: what cannot be compiled or drawn is refused here."""
+    require_listed(planned.query)
     planned.preflight(context.database)
     return Offer(product, planned.event, {"sql": words}, charges=planned.charges)
 

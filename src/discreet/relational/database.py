@@ -17,7 +17,7 @@ from discreet.core.unit import Person, PrivacyUnit, add_remove
 from discreet.relational.compile.compiler import Compiler
 from discreet.relational.compile.dialect import ordered
 from discreet.relational.engines.engine import Engine
-from discreet.relational.plan.nodes import Field, PlanNode, Scan, columns_of, scans
+from discreet.relational.plan.nodes import Field, PlanNode, columns_of, scans
 from discreet.relational.schema.agreement import (
     common_unit,
     declared_domain,
@@ -46,7 +46,7 @@ class Database:
     _entries: dict[str, CatalogTable] = field(init=False, default_factory=dict)
     _versions: dict[str, object] = field(init=False, default_factory=dict)
     _stored: dict[str, dict[str, str]] = field(init=False, default_factory=dict)
-    _partners: dict[tuple[str, str], int] = field(init=False, default_factory=dict)
+    _partners: dict[str, int] = field(init=False, default_factory=dict)
     _lists: dict[str, list[tuple[object, ...]]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -90,24 +90,25 @@ class Database:
         """A table by its name, not case-sensitive."""
         return self._entries.get(name.lower())
 
-    def partners(self, scan: Scan, expressions: Sequence[Expression]) -> int:
-        """The most rows of a public table that share their values of ``expressions``.
+    def partners(self, rows: PlanNode, expressions: Sequence[Expression]) -> int:
+        """The most rows of public tables that share their values of ``expressions``.
 
         They are counted as the join compares them: cleaned and converted; in the table as it was
         when it was attached, or not at all.
         """
         used = frozenset().union(*(columns(expression) for expression in expressions))
-        text = Compiler.of(self.engine, salt=0).text(scan, used)
-        keys = ", ".join(self.engine.dialect.render(expression) for expression in expressions)
-        group = f" GROUP BY {keys}" if keys else ""
-        asked = (scan.table, f"SELECT COUNT(*) AS n FROM ({text}) AS q{group}")
-        if asked not in self._partners:
-            if len(self._partners) >= _REMEMBERED:
-                self._partners.clear()
-            with self.engine.snapshot():
-                found = self.engine.rows(f"SELECT COALESCE(MAX(n), 0) FROM ({asked[1]}) AS q")
-                self._require_version(scan.table)
-            self._partners[asked] = int(str(found[0][0]))
+        with self.engine.snapshot():
+            text = Compiler.of(self.engine, salt=0).text(rows, used)
+            keys = ", ".join(self.engine.dialect.render(expression) for expression in expressions)
+            group = f" GROUP BY {keys}" if keys else ""
+            asked = f"SELECT COUNT(*) AS n FROM ({text}) AS q{group}"
+            if asked not in self._partners:
+                if len(self._partners) >= _REMEMBERED:
+                    self._partners.clear()
+                found = self.engine.rows(f"SELECT COALESCE(MAX(n), 0) FROM ({asked}) AS q")
+                for scan in scans(rows):
+                    self._require_version(scan.table)
+                self._partners[asked] = int(str(found[0][0]))
         return self._partners[asked]
 
     def identity(self, entry: CatalogTable) -> str:

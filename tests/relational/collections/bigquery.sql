@@ -74,11 +74,9 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_c
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=people.pid) region, COUNT(*) AS n FROM people INNER JOIN orders ON people.pid = orders.pid GROUP BY region
 
 -- public groups of a lookup
--- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid, group_selection_strategy=PUBLIC_GROUPS) item, AVG(quantity) AS a FROM orders RIGHT OUTER JOIN (SELECT DISTINCT item FROM goods) USING (item) GROUP BY item
 
 -- public groups as constants
--- gap: unsupported_sql | VALUES and UNNEST
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) item, COUNT(*) AS n FROM orders RIGHT OUTER JOIN (SELECT DISTINCT item FROM UNNEST(['tea', 'ink', 'rope']) AS u(item)) USING (item) GROUP BY item
 
 -- groups nobody listed

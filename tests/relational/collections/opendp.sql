@@ -52,7 +52,6 @@ SELECT AVG(minutes) AS m FROM visits
 SELECT sex, AVG(schooling) AS m FROM people GROUP BY sex
 
 -- mean by a public label of sex
--- gap: unsupported_sql | Names of columns after an alias
 SELECT l.label, AVG(p.schooling) AS m FROM people p JOIN (VALUES ('f', 'female'), ('m', 'male'), ('x', 'other')) AS l(sex, label) ON p.sex = l.sex GROUP BY l.label
 
 -- median among candidates
@@ -81,7 +80,6 @@ SELECT age, married, COUNT(*) AS n FROM people GROUP BY age, married
 SELECT age, married, COUNT(*) AS n FROM people GROUP BY age, married ORDER BY age, married
 
 -- keys from an earlier answer
--- gap: unsupported_sql | VALUES and UNNEST
 -- plain: SELECT k.age, COUNT(*) AS n FROM people p JOIN (VALUES (18), (19), (20)) AS k(age) ON p.age = k.age GROUP BY k.age
 SELECT k.age, COUNT(*) AS n FROM people p RIGHT JOIN (VALUES (18), (19), (20)) AS k(age) ON p.age = k.age GROUP BY k.age
 

@@ -13,11 +13,9 @@ SELECT COUNT(age) AS n FROM people
 SELECT COUNT(income) AS n FROM people
 
 -- identifiers
--- gap: column_not_declared | Identifiers counted
 SELECT COUNT(pid) AS n FROM people
 
 -- identifiers in a table with several rows a person
--- gap: column_not_declared | Identifiers counted
 SELECT COUNT(pid) AS n FROM visits
 
 -- different people
@@ -148,11 +146,9 @@ SELECT ROUND(AVG(income), 1) AS m FROM people
 SELECT SQRT(AVG(minutes * minutes) - AVG(minutes) * AVG(minutes)) AS s FROM visits
 
 -- a count scaled and squared, by key
--- gap: column_not_declared | Identifiers counted
 SELECT POWER(COUNT(pid) / 100, 2) AS n, ward FROM visits GROUP BY ward
 
 -- one plus a count
--- gap: column_not_declared | Identifiers counted
 SELECT 1 + COUNT(pid) AS n FROM people
 
 -- filtered sum
@@ -221,7 +217,6 @@ SELECT COUNT(*) AS n, married AS m FROM people GROUP BY married ORDER BY n DESC
 SELECT COUNT(*) AS n, sex AS s FROM people GROUP BY sex ORDER BY n
 
 -- number times five, ordered
--- gap: unknown_column | Aliases of keys
 SELECT COUNT(*) * 5 AS n, region AS r FROM people GROUP BY region ORDER BY n DESC, r
 
 -- by a number
@@ -249,7 +244,6 @@ SELECT AVG(minutes) AS m, ward, kind, urgent FROM visits WHERE warmth > 36.5 GRO
 SELECT COUNT(DISTINCT pid) AS n, ward, kind, urgent FROM visits WHERE warmth > 36.5 GROUP BY ward, kind, urgent
 
 -- rows by three keys, ordered
--- gap: column_not_declared | Identifiers counted
 SELECT COUNT(pid) AS n, ward, urgent, kind, AVG(minutes) AS m FROM visits WHERE warmth > 36.5 GROUP BY ward, urgent, kind ORDER BY ward, urgent, n DESC, m
 
 -- people by key, key not shown
@@ -290,7 +284,6 @@ SELECT ward, urgent, AVG(warmth) AS w FROM visits GROUP BY ward, urgent ORDER BY
 SELECT ward, urgent, AVG(warmth) AS w FROM visits GROUP BY ward, urgent ORDER BY urgent, ward
 
 -- ordered by aggregates not shown
--- gap: column_not_declared | Identifiers counted
 -- ties
 SELECT schooling, COUNT(DISTINCT pid) AS n FROM people GROUP BY schooling ORDER BY COUNT(pid) DESC
 
@@ -301,7 +294,6 @@ SELECT region, COUNT(*) AS n, SUM(age) AS s FROM people GROUP BY region ORDER BY
 SELECT sex AS gender, schooling FROM people GROUP BY sex, schooling ORDER BY sex DESC, schooling
 
 -- ordered by an alias of a key
--- gap: unknown_column | Aliases of keys
 SELECT sex AS gender, schooling FROM people GROUP BY sex, schooling ORDER BY gender DESC, schooling
 
 -- ordered by the key as text
@@ -476,18 +468,15 @@ SELECT (3 * COUNT(minutes)) AS m FROM (SELECT * FROM (SELECT * FROM (SELECT minu
 SELECT region, AVG(warmth) AS w FROM people JOIN visits USING (pid) GROUP BY region ORDER BY region
 
 -- a join on the person inside, by keys of both
--- gap: unknown_column | IN and EXISTS
 SELECT region, ward, COUNT(pid) AS n, SUM(minutes) AS m FROM (SELECT minutes, ward, q.* FROM visits JOIN (SELECT pid, region FROM people) AS q USING (pid)) AS z GROUP BY region, ward ORDER BY region, ward
 
 -- a join of three tables on the person
--- gap: unsupported_sql | IN and EXISTS
 SELECT region, item, COUNT(pid) AS n, SUM(minutes) AS m FROM (SELECT v.*, t.region, t.item FROM visits AS v JOIN (SELECT pid, region, item FROM (people JOIN orders USING (pid)) AS q) AS t USING (pid)) AS z GROUP BY region, item
 
 -- three tables joined one after the other
 SELECT sex, SUM(minutes) AS m FROM people JOIN visits USING (pid) JOIN orders USING (pid) GROUP BY sex ORDER BY sex
 
 -- an alias of a table in brackets
--- gap: unsupported_sql | Brackets around tables and joins
 SELECT SUM(c.minutes) AS m FROM (visits) AS c
 
 -- join with ON and aliases
@@ -507,7 +496,6 @@ SELECT COUNT(*) AS n FROM people LEFT SEMI JOIN orders USING (pid)
 SELECT COUNT(*) AS n FROM people LEFT ANTI JOIN orders ON people.pid = orders.pid
 
 -- comma join on the person
--- gap: unsupported_sql | Joins of other kinds
 SELECT COUNT(*) AS n FROM people, visits WHERE people.pid = visits.pid
 
 -- columns qualified by the table
@@ -529,17 +517,16 @@ SELECT SUM(`minutes`) AS m FROM `visits`
 SELECT SUM([minutes]) AS m FROM [visits]
 
 -- name of a schema before the table
--- gap: unsupported_sql | Schemas before tables
 -- plain: SELECT SUM(age) AS s FROM people
 SELECT SUM(age) AS s FROM main.people
 
 -- name of a database and a schema before the table
--- gap: unsupported_sql | Schemas before tables
+-- gap: unknown_table | Schemas before tables
 -- plain: SELECT COUNT(*) AS n FROM people
 SELECT COUNT(*) AS n FROM memory.main.people
 
 -- table with its own name as schema
--- gap: unsupported_sql | Schemas before tables
+-- gap: unknown_table | Schemas before tables
 -- plain: SELECT COUNT(*) AS n FROM people
 SELECT COUNT(*) AS n FROM people.people
 
@@ -550,7 +537,6 @@ SELECT SUM(age) AS "âge" FROM people
 SELECT SUM(age) AS 検知日時 FROM people
 
 -- alias with a space
--- gap: unknown_column | Aliases of keys
 SELECT region AS "my region", AVG(age) AS "my mean" FROM people GROUP BY "my region" ORDER BY "my region"
 
 -- a semicolon at the end
@@ -567,7 +553,7 @@ SELECT AVG(s) AS m FROM (SELECT pid, SUM(minutes) AS s FROM visits GROUP BY pid)
 SELECT ward, SUM(s) AS m FROM (SELECT pid, ward, SUM(minutes) AS s FROM visits GROUP BY pid, ward) AS q GROUP BY ward
 
 -- a clamped sum of each person and key
--- gap: column_not_declared | Identifiers counted
+-- empty groups
 SELECT ward, COUNT(pid) AS n, SUM(s) AS m FROM (SELECT pid, ward, SUM(CASE WHEN minutes < 0 THEN 0 WHEN minutes > 10 THEN 10 ELSE minutes END) AS s FROM visits WHERE ward IN ('A', 'B') GROUP BY pid, ward) AS q GROUP BY ward ORDER BY ward DESC
 
 -- at most five rows of each person by number
@@ -655,7 +641,7 @@ SELECT minutes * 7, cost * 101.11 FROM visits
 SELECT (1 + minutes) AS m FROM (SELECT * FROM (SELECT minutes, cost FROM people JOIN visits USING (pid)))
 
 -- a column of a join
--- refused: unsupported_sql | rows of people are never released
+-- refused: not_grouped | rows of people are never released
 SELECT region, minutes FROM (people INNER JOIN visits USING (pid))
 
 -- a joined identifier
@@ -759,7 +745,7 @@ SELECT ward, SUM(minutes) AS m FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY p
 SELECT COUNT(a.minutes) AS n FROM visits AS a JOIN visits AS b ON a.day = b.day
 
 -- a comma without a condition
--- refused: unsupported_sql | one person's row meets everybody's
+-- refused: private_join | one person's row meets everybody's
 SELECT AVG(income) AS m FROM people, visits
 
 -- a dot at the end of a name

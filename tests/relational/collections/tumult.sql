@@ -83,7 +83,6 @@ SELECT age, COUNT(*) AS n FROM people GROUP BY age HAVING age <= 21
 SELECT age, region, COUNT(*) AS n FROM people WHERE age IN (18, 19) AND region IN ('north', 'east') GROUP BY age, region
 
 -- groups of pairs that were listed
--- gap: unsupported_sql | Names of columns after an alias
 -- empty groups
 SELECT v.age, v.region, COUNT(*) AS n FROM people p JOIN (VALUES (18, 'north'), (19, 'east')) AS v(age, region) ON p.age = v.age AND p.region = v.region GROUP BY v.age, v.region
 
@@ -372,7 +371,6 @@ SELECT region, sex, COUNT(*) AS n FROM people GROUP BY ROLLUP (region, sex)
 SELECT region, sex, COUNT(*) AS n FROM people GROUP BY GROUPING SETS ((region), (sex), ())
 
 -- groups of everything that is no aggregate
--- gap: unsupported_sql | Totals and subtotals
 SELECT region, sex, COUNT(*) AS n FROM people GROUP BY ALL
 
 -- a question for each part

@@ -190,7 +190,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(b, contribution_bounds_per_group => (0, 1)) AS n FROM (SELECT a AS b FROM (SELECT a FROM (SELECT pid AS a FROM people)))
 
 -- identifiers counted
--- gap: column_not_declared | Identifiers counted
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(pid) AS n FROM visits
 
 -- different people
@@ -342,15 +341,12 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selecti
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS) COUNT(*) AS n FROM people
 
 -- public groups by a right join with different values
--- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS) region, COUNT(*) AS n FROM people RIGHT OUTER JOIN (SELECT DISTINCT region FROM regions) USING (region) GROUP BY region
 
 -- public groups by a right join, limited
--- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) region, COUNT(*) AS n FROM people RIGHT OUTER JOIN (SELECT DISTINCT region FROM regions) USING (region) GROUP BY region
 
 -- public groups by a left join from them
--- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) region, COUNT(*) AS n FROM (SELECT DISTINCT region FROM regions) LEFT OUTER JOIN people USING (region) GROUP BY region
 
 -- public groups by grouping them
@@ -358,40 +354,31 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selecti
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) region, COUNT(*) AS n FROM (SELECT region FROM regions GROUP BY region) LEFT OUTER JOIN people USING (region) GROUP BY region
 
 -- public groups by ON and aliases
--- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) g.region, COUNT(*) AS n FROM people AS p RIGHT OUTER JOIN (SELECT DISTINCT region FROM regions) AS g ON p.region = g.region GROUP BY g.region
 
 -- public groups of two columns
--- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) item, shelf, COUNT(*) AS n FROM orders RIGHT JOIN (SELECT DISTINCT item, shelf FROM goods) USING (item) GROUP BY item, shelf
 
 -- public groups in a CTE
--- gap: unsupported_sql | Joins of other kinds
 WITH g AS (SELECT DISTINCT region FROM regions) SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) region, COUNT(*) AS n FROM people RIGHT JOIN g USING (region) GROUP BY region
 
 -- public groups from numbers
--- gap: unsupported_sql | VALUES and UNNEST
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=4) d, COUNT(*) AS n FROM visits RIGHT OUTER JOIN (SELECT DISTINCT d FROM UNNEST([1, 2, 3, 4, 5, 6, 7]) AS u(d)) AS g ON isodow(visits.day) = g.d GROUP BY d
 
 -- public groups, a sum
--- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) region, SUM(age) AS s FROM people RIGHT JOIN (SELECT DISTINCT region FROM regions) USING (region) GROUP BY region
 
 -- public groups with a group that nobody is in
--- gap: unsupported_sql | Joins of other kinds
 -- plain: SELECT w.ward, COUNT(pid) AS n FROM visits v RIGHT JOIN wards w ON v.ward = w.ward GROUP BY w.ward
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS) w.ward, COUNT(*) AS n FROM visits v RIGHT OUTER JOIN (SELECT DISTINCT ward FROM wards) w ON v.ward = w.ward GROUP BY w.ward
 
 -- public groups filtered by their start
--- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS) region, COUNT(*) AS n FROM people RIGHT OUTER JOIN (SELECT DISTINCT region FROM regions) USING (region) GROUP BY region HAVING STARTS_WITH(region, 'n')
 
 -- public groups chosen before the join
--- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS) region, COUNT(*) AS n FROM (SELECT pid, region FROM people WHERE age > 20) RIGHT OUTER JOIN (SELECT DISTINCT region FROM regions WHERE STARTS_WITH(region, 's')) USING (region) GROUP BY region
 
 -- public groups around an answer
--- gap: unsupported_sql | The clause twice
 -- plain: SELECT region, COUNT(*) AS n FROM people GROUP BY region
 SELECT region, n FROM (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS) region, COUNT(*) AS n FROM people RIGHT OUTER JOIN (SELECT DISTINCT region FROM regions) USING (region) GROUP BY region)
 
@@ -417,11 +404,9 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*, cont
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM visits a INNER JOIN visits b USING (pid)
 
 -- a comma join on the person
--- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM visits a, visits b WHERE a.pid = b.pid
 
 -- a comma join on the person, one alias
--- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM visits, visits b WHERE visits.pid = b.pid
 
 -- a join on the person and more
@@ -431,19 +416,15 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM visits a INNER JOIN visits b ON (a.pid = b.pid AND a.pid = b.pid)
 
 -- a right join with the person on the right
--- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT b.pid FROM (wards a RIGHT JOIN visits b ON a.ward = b.ward))
 
 -- a right join on the person
--- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT b.pid FROM (people a RIGHT JOIN visits b ON a.pid = b.pid))
 
 -- a left join with a public table inside
--- gap: unsupported_sql | Brackets around tables and joins
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT a.pid FROM (visits a LEFT JOIN wards b ON a.ward = b.ward))
 
 -- a left join on the person inside
--- gap: unsupported_sql | Brackets around tables and joins
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT a.pid FROM (people a LEFT JOIN visits b ON a.pid = b.pid))
 
 -- a full join on the person
@@ -451,11 +432,9 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM people a FULL OUTER JOIN visits b ON a.pid = b.pid
 
 -- a cross join with a public table
--- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*) AS n FROM visits CROSS JOIN wards
 
 -- a comma join with a public table by its key
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) b.ward, COUNT(*, contribution_bounds_per_group => (0, 100)) AS n FROM visits a, wards b GROUP BY b.ward
 
 -- public tables crossed and then joined
@@ -469,19 +448,16 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM visits a INNER JOIN (SELECT COUNT(*) AS k, pid FROM orders GROUP BY pid) b ON a.pid = b.pid
 
 -- people's numbers crossed with a public number
--- gap: unsupported_sql | Joins of other kinds
+-- gap: not_a_count | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT COUNT(*) AS k, pid FROM visits GROUP BY pid) a, (SELECT COUNT(*) AS m FROM wards) b
 
 -- a cross join with constants
--- gap: unsupported_sql | VALUES and UNNEST
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) x, COUNT(*) AS n FROM people CROSS JOIN UNNEST([1, 2, 3]) AS u(x) GROUP BY x ORDER BY x ASC
 
 -- a cross join with constants, no key
--- gap: unsupported_sql | VALUES and UNNEST
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM people CROSS JOIN UNNEST([1, 2, 3]) AS u(x)
 
 -- the sum of an answer by constants
--- gap: unsupported_sql | VALUES and UNNEST
 -- plain: SELECT SUM(n) AS s FROM (SELECT x, COUNT(*) AS n FROM people CROSS JOIN UNNEST([1, 2, 3]) AS u(x) GROUP BY x)
 SELECT SUM(n) AS s FROM (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) x, COUNT(*) AS n FROM people CROSS JOIN UNNEST([1, 2, 3]) AS u(x) GROUP BY x)
 
@@ -529,7 +505,6 @@ WITH a AS (SELECT * FROM people), b AS (SELECT * FROM a) SELECT WITH DIFFERENTIA
 WITH a AS (SELECT * FROM people) SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM a INNER JOIN visits b ON a.pid = b.pid
 
 -- a CTE crossed with a public table
--- gap: unsupported_sql | Joins of other kinds
 WITH a AS (SELECT * FROM people) SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM a CROSS JOIN wards
 
 -- a CTE of a constant crossed
@@ -612,27 +587,22 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT pid FROM people EXCEPT SELECT pid FROM orders)
 
 -- a union crossed with constants
--- gap: unsupported_sql | Joins of other kinds
+-- gap: no_table | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT pid FROM visits UNION ALL SELECT pid FROM orders) CROSS JOIN (SELECT 'a' AS x UNION ALL SELECT 'b' AS x)
 
 -- where something exists in a public table
--- gap: unsupported_sql | IN and EXISTS
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*) AS n FROM people WHERE EXISTS (SELECT ward FROM wards)
 
 -- where something exists in a public table that matches
--- gap: unsupported_sql | IN and EXISTS
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*) AS n FROM visits WHERE EXISTS (SELECT 1 FROM wards WHERE wards.ward = visits.ward AND site = 'old')
 
 -- where something exists in a public table whose own condition holds
--- gap: unsupported_sql | IN and EXISTS
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*) AS n FROM people WHERE EXISTS (SELECT ward FROM wards WHERE EXISTS (SELECT region FROM regions))
 
 -- where a column is in a public table
--- gap: unsupported_sql | IN and EXISTS
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*) AS n FROM visits WHERE ward IN (SELECT ward FROM wards WHERE site = 'new')
 
 -- where a constant is in a public table
--- gap: unsupported_sql | IN and EXISTS
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) COUNT(*) AS n FROM people WHERE 10 IN (SELECT beds FROM wards)
 
 -- where the same person has an order
@@ -831,15 +801,15 @@ WITH t AS (SELECT age FROM people ORDER BY RANDOM()) SELECT WITH DIFFERENTIAL_PR
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) region, COUNT(*) AS n FROM (SELECT pid, region FROM people LIMIT 10) RIGHT OUTER JOIN (SELECT DISTINCT region FROM regions) USING (region) GROUP BY region
 
 -- private groups as if public
--- refused: unsupported_sql | keys would be read from private rows
+-- refused: private_join | keys would be read from private rows
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM people a RIGHT OUTER JOIN (SELECT DISTINCT age FROM people) b ON a.age = b.age GROUP BY b.age
 
 -- a cross join of private tables
--- refused: unsupported_sql | one person's row meets everybody's
+-- refused: private_join | one person's row meets everybody's
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM people a CROSS JOIN visits b
 
 -- a comma join of private tables
--- refused: unsupported_sql | one person's row meets everybody's
+-- refused: private_join | one person's row meets everybody's
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM visits a, visits b
 
 -- a join with a condition on one side

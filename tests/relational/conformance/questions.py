@@ -14,6 +14,7 @@ from tests.relational.neighbours import test_person_features as person_features
 from tests.relational.neighbours import test_person_statistics as person_statistics
 from tests.relational.neighbours import test_person_subqueries as person_subqueries
 from tests.relational.neighbours import test_person_windows as person_windows
+from tests.relational.neighbours import test_public_rows as public_rows
 from tests.relational.neighbours.test_hard_plans import ONE_OF_EACH
 from tests.relational.neighbours.worlds import Setting
 from tests.relational.sql import test_contribution_bounds as contribution_bounds
@@ -190,6 +191,14 @@ CASES: Mapping[str, tuple[Callable[[], Setting], Sequence[str]]] = {
             contribution_bounds.MIXED, dp.Person("pid", max_rows=3, max_groups=1)
         ),
         contribution_bounds.QUESTIONS,
+    ),
+    "public rows": (
+        lambda: tables.visits(ONE_OF_EACH, dp.Person("pid", max_rows=3)),
+        public_rows.QUESTIONS,
+    ),
+    "public rows beside rows": (
+        lambda: tables.visits(ONE_OF_EACH, dp.Row()),
+        public_rows.QUESTIONS,
     ),
     "features of people": (
         lambda: tables.visits(ONE_OF_EACH, dp.Person("pid", max_rows=3)),

@@ -56,7 +56,9 @@ def keyed(unit: PrivacyUnit, most: int) -> Setting:
     "unit", [dp.Person("pid", max_rows=3), dp.Person("pid", max_rows=1)], ids=str
 )
 def test_exact_numbers_are_equal_on_every_engine(unit: dp.Person, maker: Maker) -> None:
-    assert list(differences(lambda: keyed(unit, 2), EVERY, maker, PORTABLE)) == []
+    # Nobody with one row has n > 1, so that no key of `lf, n` is permitted then.
+    asked = [text for text in EVERY if unit.rows() > 1 or "GROUP BY lf, n" not in text]
+    assert list(differences(lambda: keyed(unit, 2), asked, maker, PORTABLE)) == []
 
 
 @pytest.mark.parametrize("maker", others())

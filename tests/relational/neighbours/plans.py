@@ -108,6 +108,70 @@ ROWS = (
         before="WITH raw AS (SELECT * FROM t), t AS (SELECT * FROM raw WHERE x > -2), "
         "base AS (SELECT w, x * 2 AS v, note FROM t) ",
     ),
+    Origin(
+        "t, p",
+        ("t.x", "p.weight", "t.x * p.weight"),
+        ("t.w", "p.region", "p.w", "t.f"),
+        ("t.w = p.w", "t.x > p.weight", "p.weight > 1", "t.z > 0"),
+    ),
+    Origin(
+        "p LEFT JOIN t ON t.w = p.w AND t.x > 0",
+        ("t.x", "t.x * p.weight", "t.y"),
+        ("p.region", "p.w", "t.f"),
+        ("p.weight > 1", "t.x > 1", "t.z > 0 OR p.weight > 1"),
+    ),
+    Origin(
+        "t FULL JOIN p USING (w)",
+        ("t.x", "t.y"),
+        ("w", "p.w", "p.region"),
+        ("p.weight > 1", "w = 'A'", "p.w IS NULL"),
+    ),
+    Origin(
+        "t JOIN (p JOIN bands ON p.weight = bands.x) ON t.w = p.w",
+        ("t.x", "p.weight"),
+        ("p.region", "bands.band", "t.w"),
+        ("bands.x > 0", "t.x > bands.x"),
+    ),
+    Origin(
+        "t LEFT JOIN (SELECT w, weight + 1 AS heavy, 1 AS one FROM p WHERE weight > 0) AS q "
+        "ON t.w = q.w AND q.heavy > 1",
+        ("t.x", "q.heavy", "coalesce(q.one, 3)"),
+        ("t.w", "q.one", "t.f"),
+        ("q.one IS NULL", "q.heavy > 2"),
+    ),
+    Origin(
+        "t JOIN (VALUES ('A', 1), ('A', 2), ('é', 7)) AS q(w, n) ON t.w = q.w",
+        ("t.x", "q.n", "t.x * q.n"),
+        ("t.w", "q.n", "q.w"),
+        ("q.n > 1", "t.x > q.n"),
+    ),
+    Origin(
+        "t CROSS JOIN UNNEST([0, 1, 2]) AS q(n)",
+        ("t.x", "q.n", "t.x - q.n"),
+        ("q.n", "t.f"),
+        ("t.x > q.n", "q.n = t.x", "q.n < 2"),
+    ),
+    Origin(
+        "t JOIN p USING (w)",
+        ("t.x", "p.weight"),
+        ("w", "t.w", "p.w", "p.region"),
+        ("p.w <> 'A'", "w IN ('A', 'é')"),
+    ),
+    Origin(
+        "t",
+        ("t.x", "t.y"),
+        ("t.w", "t.x", "t.f"),
+        (
+            "t.w IN (SELECT w FROM p WHERE weight > 1)",
+            "t.w NOT IN (SELECT w FROM p)",
+            "t.x IN (SELECT x FROM bands)",
+            "EXISTS (SELECT 1 FROM p WHERE p.w = t.w AND p.weight > 1)",
+            "NOT EXISTS (SELECT 1 FROM p WHERE p.w = t.w AND p.weight = t.x)",
+            "(t.w, t.x) IN (SELECT w, weight FROM p)",
+            "t.x BETWEEN 1 AND 2 OR t.w IN (SELECT w FROM p)",
+        ),
+        person="t.pid",
+    ),
 )
 """Where rows of ``t`` come from, alone or with public tables."""
 

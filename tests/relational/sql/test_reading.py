@@ -56,6 +56,7 @@ QUERIES = (
 SAID_TWICE = {
     ("Table", "alias"),  # a name that nothing uses
     ("Subquery", "alias"),
+    ("TableAlias", "columns"),  # names of columns that the query does not use
 }
 """Parts that may be planted without a change, because they say what holds already."""
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.relational.compile.compiler import Compiler, step_text
-from discreet.relational.plan.nodes import JoinKind, PlanNode, Scan
+from discreet.relational.plan.nodes import JoinKind, PlanNode, columns_of
 from discreet.relational.types.expression import Column, Expression, columns
 
 
@@ -27,7 +27,7 @@ class JoinedPublic(PlanNode):
     """
 
     rows: PlanNode
-    public: Scan
+    public: PlanNode
     on: tuple[tuple[Expression, Expression], ...]
     partners: int
     kind: JoinKind
@@ -68,7 +68,7 @@ def joined_public(rows: JoinedPublic, compiler: Compiler, needed: frozenset[str]
 def _cut(compiler: Compiler, rows: JoinedPublic, used: frozenset[str]) -> str:
     """The first rows of each key of the public table, which is read once."""
     name, public = compiler.dialect.identifier, rows.public
-    listed = [public.column(field) for field in public.fields if public.column(field) in used]
+    listed = [column for column in columns_of(public) if column in used]
     keys = [right for _, right in rows.on]
     plain = {key.name for key in keys if isinstance(key, Column)}
     by = ", ".join(f"({compiler.dialect.render(key)})" for key in keys)

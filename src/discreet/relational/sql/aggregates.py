@@ -26,6 +26,7 @@ from discreet.relational.schema.declarations import Number
 from discreet.relational.sql.aggregate_calls import AggregateCall, call_of
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
+from discreet.relational.sql.padded_rows import counted_without_partner
 from discreet.relational.sql.parsed import number
 from discreet.relational.sql.relation import SQLRelation, unsupported
 from discreet.relational.sql.undeclared import not_a_number, require_bounded, require_declared
@@ -84,9 +85,14 @@ class _Reading:
     def counted(self, node: exp.Expression) -> CountRows | CountPeople | CountValues:
         condition = self.condition
         if isinstance(node, exp.Star):
+            if self.below.padded and condition is None:
+                raise counted_without_partner()
             return CountRows(None if condition is None else where(Literal(1), condition))
         if not isinstance(node, exp.Distinct):
             inside = expression_from(node, self.below.resolve)
+            if isinstance(inside, Column) and identifies(inside.name, self.below.rows):
+                # Rows without an identifier are nobody's, and dropped.
+                return CountRows(None if condition is None else where(Literal(1), condition))
             if not isinstance(inside, Literal):
                 require_declared(inside, node.sql(), self.below.rows)
             return CountRows(where(inside, condition))

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Protocol
 
+from sqlglot import exp
+
 from discreet.core.errors import InvalidParameter
 from discreet.core.unit import PrivacyUnit
-from discreet.relational.plan.nodes import Field, PlanNode, Scan
+from discreet.relational.plan.nodes import Field, PlanNode
 from discreet.relational.schema.table import PublicTable, Table
 from discreet.relational.types.expression import Expression
 
@@ -36,8 +38,8 @@ class Catalog(Protocol):
     def find(self, name: str) -> CatalogTable | None:
         """A table by its name, not case-sensitive."""
 
-    def partners(self, scan: Scan, expressions: Sequence[Expression]) -> int:
-        """The most rows of a public table that share their values of ``expressions``."""
+    def partners(self, rows: PlanNode, expressions: Sequence[Expression]) -> int:
+        """The most rows of public tables that share their values of ``expressions``."""
 
     def identity(self, entry: CatalogTable) -> str:
         """The type in which the identifier of a table's people is stored; empty without one."""
@@ -61,4 +63,41 @@ def require_table(name: str, catalog: Catalog) -> CatalogTable:
         expectation=f"one of the tables {known}",
         received=name,
         remedy=f"Did you mean {close[0]}?" if close else "Check the spelling.",
+    )
+
+
+def require_named(node: exp.Table, catalog: Catalog) -> CatalogTable:
+    """The table that FROM names, alone or after its schema.
+
+    A schema is the one the owner's table lies in, or that of tables without any, by the name that
+    engines have for it.
+    """
+    if node.args.get("catalog"):
+        raise unsupported_schema(node.name, "a name of three parts")
+    if not node.args.get("db"):
+        return require_table(node.name, catalog)
+    entry = catalog.find(f"{node.db}.{node.name}") or catalog.find(node.name)
+    if entry is None:
+        return require_table(node.name, catalog)
+    lies = str(
+        getattr(entry.table.source, "table", None) or getattr(entry.table.source, "name", "")
+    )
+    schema = lies.rpartition(".")[0].rpartition(".")[2].lower()
+    whole = entry.name.lower() == f"{node.db}.{node.name}".lower()
+    if not whole and (not node.db or node.db.lower() not in {*_USUAL, schema}):
+        raise unsupported_schema(node.name, f"the schema {node.db}")
+    return entry
+
+
+_USUAL = ("main", "public", "default")
+"""What DuckDB, PostgreSQL and Spark call the schema of tables without another one."""
+
+
+def unsupported_schema(name: str, received: str) -> InvalidParameter:
+    """The refusal of a schema that the table does not lie in."""
+    return InvalidParameter(
+        code="unknown_table",
+        expectation="a table by its name, or after the schema that it lies in",
+        received=received,
+        remedy=f"Write {name} alone.",
     )

@@ -16,7 +16,7 @@ from discreet.relational.functions.calendar import difference
 from discreet.relational.functions.casts import cast
 from discreet.relational.functions.comparison import BETWEEN, EQUAL, IN
 from discreet.relational.functions.function import Function
-from discreet.relational.functions.logic import IS_FALSE, IS_NOT_NULL, IS_NULL, IS_TRUE, NOT
+from discreet.relational.functions.logic import IS_FALSE, IS_NOT_NULL, IS_NULL, IS_TRUE, NOT, OR
 from discreet.relational.functions.patterns import like
 from discreet.relational.functions.registry import FUNCTIONS, OPERATORS
 from discreet.relational.functions.shifts import shifted
@@ -229,12 +229,12 @@ class _Translation:
             )
         only(node, "this", "expressions")
         listed = [self.of(part) for part in node.expressions]
-        constant = all(isinstance(part, Literal) and part.value is not None for part in listed)
-        if not listed or not constant:
-            raise refused(
-                node, "List constants other than NULL: x IN (1, 2).", "IN with other values"
-            )
-        return call_of(IN, self.of(node.this), *listed)
+        known = [part for part in listed if not part.domain.empty]
+        if not known or not all(isinstance(part, Literal) for part in listed):
+            raise refused(node, "List constants: x IN (1, 2).", "IN with other values")
+        found = call_of(IN, self.of(node.this), *known)
+        # Whoever is not among the known ones may be the unknown one.
+        return found if len(known) == len(listed) else Call(OR, (found, Literal(None)))
 
     def _listed(self, node: exp.Expression) -> Expression:
         """``x = ANY(ARRAY[...])`` is IN, ``x <> ALL(ARRAY[...])`` is NOT IN."""

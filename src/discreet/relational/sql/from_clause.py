@@ -5,7 +5,7 @@ Source: contract, "Units and neighbours"; 004b:A21, 004d:F5, F9.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,8 +17,10 @@ from discreet.relational.functions.casts import cast
 from discreet.relational.functions.signature import common_kind
 from discreet.relational.plan.nodes import Output, Route, Scan, UnionAll
 from discreet.relational.schema.table import Table
-from discreet.relational.sql.catalog import Catalog, require_table
-from discreet.relational.sql.joins import Joins, join_kind
+from discreet.relational.sql.catalog import Catalog, CatalogTable, require_named
+from discreet.relational.sql.constant_rows import constant_rows, is_constant
+from discreet.relational.sql.joins import Joins, compared_by, conjuncts, kept_by
+from discreet.relational.sql.public_subqueries import PublicSubqueries
 from discreet.relational.sql.relation import SQLRelation, Steps, Visible, unsupported
 from discreet.relational.sql.wording import shortened
 from discreet.relational.types.column_domain import hull
@@ -48,11 +50,38 @@ class Sources:
                 expectation=f"FROM with one of the tables {self.catalog.names()}",
                 remedy="Add FROM.",
             )
-        made = self._one(clause.this, scope)
-        for join in select.args.get("joins") or ():
-            kind = join_kind(join)
-            made = self._joins.joined(made, self._one(join.this, scope), join, kind)
+        where = select.args.get("where")
+        conditions = [] if where is None else conjuncts(where.this)
+        first = self._one(clause.this, scope)
+        return self._joined(first, select.args.get("joins") or (), scope, conditions)
+
+    def _joined(
+        self,
+        made: SQLRelation,
+        joins: Sequence[exp.Join],
+        scope: Mapping[str, Any],
+        conditions: Sequence[exp.Expression],
+    ) -> SQLRelation:
+        """A table with those joined to it; ``conditions`` are those of WHERE."""
+        for join in joins:
+            right = self._one(join.this, scope)
+            compared = compared_by(join, made, right, conditions)
+            made = self._joins.joined(made, right, compared, kept_by(join))
         return made
+
+    def filtered(
+        self, made: SQLRelation, condition: exp.Expression, scope: Mapping[str, Any]
+    ) -> tuple[SQLRelation, exp.Expression]:
+        """Rows and a condition on them, with inner queries over public tables made into lists."""
+        if condition.find(exp.In, exp.Exists) is None:
+            return made, condition
+        lists = PublicSubqueries(
+            self.catalog,
+            self.steps,
+            inner=lambda query: self.inner(query, scope),
+            tables=lambda select: self.of(select, scope),
+        )
+        return lists.applied(made, condition)
 
     def union(self, node: exp.Union, scope: Mapping[str, Any]) -> SQLRelation:
         """UNION ALL by position; plain UNION is UNION ALL and then DISTINCT."""
@@ -67,6 +96,11 @@ class Sources:
                 construct="UNION BY NAME", remedy="List the columns in the same order."
             )
         left, right = self.inner(node.this, scope), self.inner(node.expression, scope)
+        if left.padded or right.padded:
+            raise unsupported(
+                construct="RIGHT or FULL JOIN below UNION",
+                remedy="Write JOIN there: every key of the public table appears anyway.",
+            )
         if len(left.columns) != len(right.columns):
             raise Mismatch(
                 code="union_columns",
@@ -107,28 +141,39 @@ class Sources:
         return self.steps.distinct(made) if node.args.get("distinct") else made
 
     def _one(self, node: exp.Expression, scope: Mapping[str, Any]) -> SQLRelation:
+        if is_constant(node):
+            return constant_rows(node, self.steps)
         require_plain(node)
         if isinstance(node, exp.Subquery):
-            return _renamed(self.inner(node.this, scope), node.alias)
+            if isinstance(node.this, exp.Table):
+                first = self._table(node.this, scope)
+                made = self._joined(first, node.this.args.get("joins") or (), scope, ())
+                return _renamed(made, node) if node.alias else made
+            return _renamed(self.inner(node.this, scope), node)
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             raise unsupported(
                 construct=f"{shortened(node)} in FROM",
                 remedy=f"Name one of the tables {self.catalog.names()}.",
             )
-        for part in ("db", "catalog", "joins", "pivots", "sample", "laterals", "version", "when"):
+        if node.args.get("joins"):
+            raise unsupported(construct="joins in FROM", remedy="Write FROM a JOIN b ON ...")
+        return self._table(node, scope)
+
+    def _table(self, node: exp.Table, scope: Mapping[str, Any]) -> SQLRelation:
+        """A table by its name, with what is joined to it in parentheses left to others."""
+        for part in ("pivots", "sample", "laterals", "version", "when"):
             if node.args.get(part):
                 raise unsupported(
                     construct=f"{part} in FROM",
                     remedy="Name the table alone; sampling earns nothing here.",
                 )
         name = node.name.lower()
-        if name in scope:
+        if name in scope and not node.args.get("db"):
             query, outer = scope[name]
-            return _renamed(self.inner(query, outer), node.alias or node.name)
-        return self._scan(node.name, node.alias or node.name)
+            return _renamed(self.inner(query, outer), node)
+        return _renamed(self._scan(require_named(node, self.catalog)), node)
 
-    def _scan(self, name: str, alias: str) -> SQLRelation:
-        entry = require_table(name, self.catalog)
+    def _scan(self, entry: CatalogTable) -> SQLRelation:
         prefix = self.steps.prefix(entry.name)
         identifier, route = None, None
         if isinstance(entry.table, Table):
@@ -150,7 +195,7 @@ class Sources:
         return SQLRelation(
             scan,
             tuple(
-                Visible(alias, column.name, Column(scan.column(column.name), column.domain))
+                Visible(entry.name, column.name, Column(scan.column(column.name), column.domain))
                 for column in entry.fields.values()
             ),
         )
@@ -158,11 +203,6 @@ class Sources:
 
 def require_plain(node: exp.Expression) -> None:
     """Refuse what may be written after a table or inner query, apart from its alias."""
-    alias = node.args.get("alias")
-    if isinstance(alias, exp.TableAlias) and alias.columns:
-        raise unsupported(
-            construct="column names after an alias", remedy="Name the columns with AS inside."
-        )
     if isinstance(node, exp.Subquery):
         for name, value in node.args.items():
             if value and name not in ("this", "alias"):
@@ -172,7 +212,23 @@ def require_plain(node: exp.Expression) -> None:
                 )
 
 
-def _renamed(made: SQLRelation, alias: str) -> SQLRelation:
-    return SQLRelation(
-        made.rows, tuple(replace(column, qualifier=alias) for column in made.columns)
+def _renamed(made: SQLRelation, node: exp.Expression) -> SQLRelation:
+    """Columns under the alias of an item of FROM, and under the names listed after it."""
+    alias = node.args.get("alias")
+    listed = [] if not isinstance(alias, exp.TableAlias) else [c.name for c in alias.columns]
+    seen = [column for column in made.columns if not column.merged]
+    if len(listed) > len(seen):
+        raise Mismatch(
+            code="union_columns",
+            expectation=f"at most {len(seen)} column names after {node.alias}",
+            received=len(listed),
+            remedy="Name as many columns as there are.",
+        )
+    names = [*listed, *(column.name for column in seen[len(listed) :])]
+    return replace(
+        made,
+        columns=tuple(
+            replace(column, qualifier=node.alias_or_name, name=name)
+            for column, name in zip(seen, names, strict=True)
+        ),
     )

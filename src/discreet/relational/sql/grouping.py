@@ -19,14 +19,22 @@ from discreet.relational.plan.keys import (
     Listed,
     not_finite,
 )
-from discreet.relational.plan.nodes import PlanNode, Scan, declared_field, field_of, scans
-from discreet.relational.schema.declarations import Category, Discovered
+from discreet.relational.plan.nodes import (
+    Distinct,
+    Output,
+    PlanNode,
+    Scan,
+    declared_field,
+    scans,
+)
+from discreet.relational.schema.declarations import Category, Discovered, Number
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
-from discreet.relational.sql.permitted_keys import permitted
+from discreet.relational.sql.permitted_keys import permitted, public_source
 from discreet.relational.sql.relation import SQLRelation, unsupported
 from discreet.relational.sql.undeclared import undeclared
 from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Column, Expression, columns, possible_values
 
 
@@ -56,13 +64,16 @@ class Grouping:
         if group is None:
             return cls(below, (), KeySet(()), ())
         for name, value in group.args.items():
-            if name != "expressions" and value:
+            if name not in ("expressions", "all") and value:
                 raise unsupported(construct=f"GROUP BY {name.upper()}", remedy="List the keys.")
-        if not group.expressions:
+        if group.args.get("all") is True and not group.expressions:
+            nodes = _all_keys(select)
+        elif group.args.get("all") or not group.expressions:
             raise unsupported(
                 construct="GROUP BY without a key", remedy="Name the keys, or leave it out."
             )
-        nodes = [_meant(node, select, below, aliases) for node in group.expressions]
+        else:
+            nodes = [_meant(node, select, below, aliases) for node in group.expressions]
         expressions = tuple(expression_from(node, below.resolve) for node in nodes)
         names = [node.sql() for node in nodes]
         sought = _discovered(expressions, names, below.rows)
@@ -88,6 +99,16 @@ class Grouping:
                     f"key{number}", ColumnDomain(domain.kind, None, None, None, declared=True)
                 )
         return None
+
+
+def _all_keys(select: exp.Select) -> list[exp.Expression]:
+    """GROUP BY ALL: every column of the SELECT without an aggregate in it."""
+    items = [item.this if isinstance(item, exp.Alias) else item for item in select.expressions]
+    return [
+        item
+        for item in items
+        if item.find(exp.AggFunc) is None and item.find(exp.Column) is not None
+    ]
 
 
 def _meant(
@@ -125,13 +146,13 @@ def _discovered(
     least: list[int] = []
     for expression in expressions:
         found = [declared_field(name, rows) for name in columns(expression)]
-        sought = [
-            field.declaration
-            for _, field in filter(None, found)
-            if isinstance(field.declaration, Discovered)
-        ]
+        declared = [field.declaration for _, field in filter(None, found)]
+        sought = [each.min_people for each in declared if isinstance(each, Discovered)]
+        if expression.domain.kind is DataType.INTEGER and expression.domain.declared:
+            # Whole numbers of which there are too many to list may be discovered as well.
+            sought += [1 for each in declared if isinstance(each, Number)]
         if sought and possible_values(expression, MAX_VALUES) is None:
-            least += [declaration.min_people for declaration in sought]
+            least += sought
     if not least:
         return None
     listed = []
@@ -148,29 +169,29 @@ def _blocks(
     expressions: tuple[Expression, ...], names: list[str], rows: PlanNode, catalog: Catalog
 ) -> tuple[KeySet, tuple[tuple[int, int], ...]]:
     """One block per key; the columns of one public table share a block."""
-    publics: dict[str, list[int]] = {}
-    order: list[tuple[Scan | None, list[int]]] = []
+    publics: list[tuple[PlanNode, list[int]]] = []
+    order: list[tuple[PlanNode | None, list[int]]] = []
     for number, expression in enumerate(expressions):
-        scan = _public_scan(expression, rows)
-        if scan is None:
+        public = _public(expression, rows)
+        known = next((numbers for each, numbers in publics if each is public), None)
+        if public is None:
             order.append((None, [number]))
-        elif scan.prefix in publics:
-            publics[scan.prefix].append(number)
+        elif known is not None:
+            known.append(number)
         else:
-            publics[scan.prefix] = [number]
-            order.append((scan, publics[scan.prefix]))
+            publics.append((public, [number]))
+            order.append(publics[-1])
     blocks: list[Block] = []
     places: dict[int, tuple[int, int]] = {}
-    for block, (scan, numbers) in enumerate(order):
+    for block, (public, numbers) in enumerate(order):
         members = tuple(expressions[number] for number in numbers)
-        if scan is None:
+        if public is None:
             (member,) = members
             entries: list[tuple[object, ...]] = [
                 (value,) for value in _values(member, names[numbers[0]], rows)
             ]
         else:
-            stored = [_stored(member, scan) for member in members]
-            entries = catalog.combinations(scan.table, stored)
+            entries = _combinations(members, public, catalog)
         if not entries:
             raise InvalidParameter(
                 code="no_keys",
@@ -213,11 +234,20 @@ def _values(expression: Expression, name: str, rows: PlanNode) -> tuple[object, 
     return values
 
 
-def _public_scan(expression: Expression, rows: PlanNode) -> Scan | None:
-    found = field_of(expression.name, rows) if isinstance(expression, Column) else None
-    return None if found is None or found[0].private else found[0]
+def _public(expression: Expression, rows: PlanNode) -> PlanNode | None:
+    return public_source(expression.name, rows) if isinstance(expression, Column) else None
 
 
-def _stored(expression: Expression, scan: Scan) -> str:
-    assert isinstance(expression, Column)
-    return expression.name.removeprefix(f"{scan.prefix}.")
+def _combinations(
+    members: tuple[Expression, ...], public: PlanNode, catalog: Catalog
+) -> list[tuple[object, ...]]:
+    """The combinations of values of columns of one public table, sorted."""
+    if isinstance(public, Scan):
+        stored = [column.name.removeprefix(f"{public.prefix}.") for column in _plain(members)]
+        return catalog.combinations(public.table, stored)
+    outputs = tuple(Output(f"listed.{place}", key.domain) for place, key in enumerate(members))
+    return catalog.listed(Distinct("listed", public, members, outputs))
+
+
+def _plain(members: tuple[Expression, ...]) -> list[Column]:
+    return [member for member in members if isinstance(member, Column)]

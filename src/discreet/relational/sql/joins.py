@@ -12,7 +12,8 @@ Source: contract, "Units and neighbours"; 004b:A21, 004d:F5, F9, F11. Proof:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any
 
 from sqlglot import exp
@@ -31,6 +32,7 @@ from discreet.relational.plan.nodes import (
     JoinKind,
     PlanNode,
     Scan,
+    columns_of,
     field_of,
     identifies,
 )
@@ -38,8 +40,34 @@ from discreet.relational.schema.table import Table
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.limits import declared_rows, table_rows
+from discreet.relational.sql.padded_rows import vanishes
 from discreet.relational.sql.relation import SQLRelation, Steps, Visible, unsupported
 from discreet.relational.types.expression import Call, Column, Expression, columns
+
+
+class Kept(Enum):
+    """Of which side rows without a partner stay."""
+
+    NEITHER = "JOIN"
+    LEFT = "LEFT JOIN"
+    RIGHT = "RIGHT JOIN"
+    BOTH = "FULL JOIN"
+
+    @property
+    def mirrored(self) -> Kept:
+        """The same where left and right are exchanged."""
+        return {Kept.LEFT: Kept.RIGHT, Kept.RIGHT: Kept.LEFT}.get(self, self)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What a join compares: columns of one name on both sides, and conditions."""
+
+    using: tuple[str, ...]
+    on: tuple[exp.Expression, ...]
+
+
+_SIDES = {"": Kept.NEITHER, "LEFT": Kept.LEFT, "RIGHT": Kept.RIGHT, "FULL": Kept.BOTH}
 
 
 @dataclass(frozen=True)
@@ -50,50 +78,99 @@ class Joins:
     steps: Steps
 
     def joined(
-        self, left: SQLRelation, right: SQLRelation, join: exp.Join, kind: JoinKind
+        self, left: SQLRelation, right: SQLRelation, compared: Compared, kept: Kept
     ) -> SQLRelation:
         """Rows of both sides, with the stability of the way in which they are joined."""
-        both = SQLRelation(left.rows, (*left.columns, *right.columns))
-        pairs, rest, visible = self._conditions(left, right, both, join)
         left_private, right_private = left.rows.stability != 0, right.rows.stability != 0
-        if left_private and right_private:
-            if not _same_people(left, right, pairs):
-                return self._by_key(left, right, join, kind)
-            if kind is JoinKind.LEFT and not all(_people(left, right, pair) for pair in pairs):
+        both = left_private and right_private
+        mirrored = kept is Kept.RIGHT and (both or not left_private)
+        sides = self._privately if both else self._publicly
+        if mirrored or (right_private and not both):
+            made = sides(right, left, compared, kept.mirrored)
+            size = len(right.columns)
+            made = replace(made, columns=(*made.columns[size:], *made.columns[:size]))
+        else:
+            made = sides(left, right, compared, kept)
+        return replace(made, columns=_merged(made.columns, len(left.columns), compared, kept))
+
+    def _privately(
+        self, left: SQLRelation, right: SQLRelation, compared: Compared, kept: Kept
+    ) -> SQLRelation:
+        """Rows of two private tables."""
+        if kept is Kept.BOTH:
+            raise unsupported(
+                construct="FULL JOIN of private tables",
+                remedy="Write LEFT JOIN; or compute features per person from a UNION ALL.",
+            )
+        kind = JoinKind.LEFT if kept is Kept.LEFT else JoinKind.INNER
+        pairs, rest, visible = self._conditions(left, right, compared)
+        if not _same_people(left, right, pairs):
+            return self._by_key(left, right, compared, kind)
+        if kind is JoinKind.LEFT:
+            _require_missing(right)
+            if not all(_people(left, right, pair) for pair in pairs):
                 raise unsupported(
                     construct="LEFT JOIN on the person and more",
                     remedy="Write JOIN, or compute features of the right side per person first.",
                 )
-            more = tuple(pair for pair in pairs if not owners(*pair, left.rows, right.rows))
-            one, two = (declared_rows(side.rows, self.catalog) for side in (left, right))
-            sides = before_people(left.rows, right.rows, (one, two))
-            rows: PlanNode = JoinedPeople(*sides, kind, more)
-        elif right_private:
-            if kind is JoinKind.LEFT:
+        more = tuple(pair for pair in pairs if not owners(*pair, left.rows, right.rows))
+        one, two = (declared_rows(side.rows, self.catalog) for side in (left, right))
+        rows = JoinedPeople(*before_people(left.rows, right.rows, (one, two)), kind, more)
+        return SQLRelation(_filtered(rows, rest, kind), visible, (*left.padded, *right.padded))
+
+    def _publicly(
+        self, left: SQLRelation, right: SQLRelation, compared: Compared, kept: Kept
+    ) -> SQLRelation:
+        """Rows with their partners in a public table, of which those without any may stay.
+
+        Public rows without a partner are left out where they would stay: they bring keys, which
+        appear anyway, and no numbers.
+        """
+        kind = JoinKind.LEFT if kept in (Kept.LEFT, Kept.BOTH) else JoinKind.INNER
+        padded = (*left.padded, *right.padded)
+        if kept in (Kept.RIGHT, Kept.BOTH):
+            if left.rows.stability == 0:
                 raise unsupported(
-                    construct="LEFT JOIN from a public table to a private one",
-                    remedy="Write JOIN: every key of the public table appears anyway.",
+                    construct="FULL JOIN of public tables", remedy="Prepare the table beforehand."
                 )
-            rows = self._public(right.rows, left, [(b, a) for a, b in pairs], kind)
-        else:
-            rows = self._public(left.rows, right, pairs, kind)
-        return SQLRelation(_filtered(rows, rest, kind), visible)
+            if left.rows.privacy_id is None:  # else such a row is nobody's, and dropped as all are
+                padded = (*padded, frozenset(columns_of(left.rows)))
+        if kind is JoinKind.LEFT and not all(
+            isinstance(column.expression, Column) for column in right.columns
+        ):
+            right = self.steps.projected(right)
+        pairs, rest, visible = self._conditions(left, right, compared)
+        if kept in (Kept.RIGHT, Kept.BOTH) and not all(within(each, left) for each in rest):
+            raise unsupported(
+                construct="a join that keeps public rows, on more than equalities and conditions "
+                "on the private side",
+                remedy="Put the condition into WHERE, or join a filtered public table.",
+            )
+        if kind is JoinKind.LEFT:
+            own = [condition for condition in rest if within(condition, right)]
+            rest = [condition for condition in rest if condition not in own]
+            right = replace(right, rows=_filtered(right.rows, own, JoinKind.INNER))
+        partners = self.catalog.partners(right.rows, tuple(b for _, b in pairs))
+        declared = declared_rows(left.rows, self.catalog) if left.rows.privacy_id else None
+        # Where only people are counted, no number of rows is declared.
+        least = table_rows(left.rows, self.catalog) or 1
+        below = before_public(left.rows, partners, declared or 1, least)
+        made = JoinedPublic(below, right.rows, tuple(pairs), partners, kind)
+        return SQLRelation(_filtered(made, rest, kind), visible, padded)
 
     def _by_key(
-        self, left: SQLRelation, right: SQLRelation, join: exp.Join, kind: JoinKind
+        self, left: SQLRelation, right: SQLRelation, compared: Compared, kind: JoinKind
     ) -> SQLRelation:
         """Private rows joined on another key: both sides bounded by person, then cut by key."""
         left, right = self.steps.disowned(left), self.steps.disowned(right)
-        both = SQLRelation(left.rows, (*left.columns, *right.columns))
-        pairs, _, _ = self._conditions(left, right, both, join)
+        pairs, _, _ = self._conditions(left, right, compared)
         if not pairs:
             raise no_equality()
         left = self._truncated(left, tuple(a for a, _ in pairs), kind)
         right = self._truncated(right, tuple(b for _, b in pairs), JoinKind.INNER)
         assert isinstance(left.rows, Truncated)
         assert isinstance(right.rows, Truncated)
-        both = SQLRelation(left.rows, (*left.columns, *right.columns))
-        _, rest, visible = self._conditions(left, right, both, join)
+        _, rest, visible = self._conditions(left, right, compared)
         rows: PlanNode = JoinedByKey(left.rows, right.rows, kind)
         return SQLRelation(_filtered(rows, rest, kind), visible)
 
@@ -107,46 +184,23 @@ class Joins:
 
         return self.steps.computed(made, "truncated", truncated)
 
-    def _public(
-        self,
-        rows: PlanNode,
-        public: SQLRelation,
-        pairs: list[tuple[Expression, Expression]],
-        kind: JoinKind,
-    ) -> PlanNode:
-        scan = public.rows
-        if not isinstance(scan, Scan):
-            raise unsupported(
-                construct="a public side that is not a plain table",
-                remedy="Join the public table itself; prepare it beforehand.",
-            )
-        partners = self.catalog.partners(scan, tuple(b for _, b in pairs))
-        declared = declared_rows(rows, self.catalog) if rows.privacy_id else None
-        # Where only people are counted, no number of rows is declared.
-        least = table_rows(rows, self.catalog) or 1
-        rows = before_public(rows, partners, declared or 1, least)
-        return JoinedPublic(rows, scan, tuple(pairs), partners, kind)
-
     def _conditions(
-        self, left: SQLRelation, right: SQLRelation, both: SQLRelation, join: exp.Join
+        self, left: SQLRelation, right: SQLRelation, compared: Compared
     ) -> tuple[list[tuple[Expression, Expression]], list[Expression], tuple[Visible, ...]]:
-        """Equalities between the sides, other conditions, and the columns seen afterwards."""
+        """Equalities between the sides, other conditions, and the columns of both."""
+        both = SQLRelation(left.rows, (*left.columns, *right.columns))
         pairs: list[tuple[Expression, Expression]] = []
         rest: list[Expression] = []
-        visible = both.columns
-        for name in join.args.get("using") or ():
-            column = exp.column(name.name)
+        for name in compared.using:
+            column = exp.column(name)
             pairs.append(comparable(left.resolve(column), right.resolve(column)))
-            hidden = right.resolve(column)
-            visible = tuple(item for item in visible if item.expression != hidden)
-        on = join.args.get("on")
-        for condition in conjuncts(on) if on is not None else ():
+        for condition in compared.on:
             pair = self._pair(condition, left, right, both)
             if pair is not None:
                 pairs.append(pair)
-            else:
+            elif not (isinstance(condition, exp.Boolean) and condition.this):
                 rest.append(expression_from(condition, both.resolve))
-        return pairs, rest, visible
+        return pairs, rest, both.columns
 
     def _pair(
         self, condition: exp.Expression, left: SQLRelation, right: SQLRelation, both: SQLRelation
@@ -191,20 +245,86 @@ def comparable(left: Expression, right: Expression) -> tuple[Expression, Express
     return first, second
 
 
-def join_kind(join: exp.Join) -> JoinKind:
-    """Inner or left; every other join is refused by name."""
+def kept_by(join: exp.Join) -> Kept:
+    """Whose rows stay without a partner; joins that we do not know are refused by name."""
     side, kind = (join.side or "").upper(), (join.kind or "").upper()
-    if join.args.get("method") or join.args.get("match_condition"):
-        raise unsupported(construct=f"{join.method} JOIN", remedy="Use JOIN ... ON or USING.")
-    if side == "LEFT" and kind in ("", "OUTER"):
-        return JoinKind.LEFT
-    if side == "" and kind in ("", "INNER"):
-        if join.args.get("on") is None and not join.args.get("using"):
+    for part in ("method", "match_condition", "global_", "global", "hint", "pivots"):
+        if join.args.get(part):
             raise unsupported(
-                construct="a join without ON", remedy="Say ON which columns the tables are joined."
+                construct=f"{join.args[part]} JOIN", remedy="Use JOIN ... ON or USING."
             )
-        return JoinKind.INNER
-    raise unsupported(construct=f"{side} {kind} JOIN".strip(), remedy="Use JOIN or LEFT JOIN.")
+    compared = join.args.get("on") is not None or join.args.get("using")
+    plain = kind in ("", "OUTER") if side else kind in ("", "INNER", "CROSS")
+    if side not in _SIDES or not plain or (kind == "CROSS" and compared):
+        raise unsupported(
+            construct=f"{side} {kind} JOIN".strip(),
+            remedy="Use JOIN, LEFT JOIN, RIGHT JOIN, or IN (SELECT ...).",
+        )
+    if side and not compared:
+        raise unsupported(
+            construct=f"{side} JOIN without ON",
+            remedy="Say ON which columns the tables are joined.",
+        )
+    return _SIDES[side]
+
+
+def compared_by(
+    join: exp.Join, left: SQLRelation, right: SQLRelation, conditions: Sequence[exp.Expression]
+) -> Compared:
+    """What a join says; one that says nothing is joined on what WHERE compares of its two sides."""
+    using = tuple(name.name for name in join.args.get("using") or ())
+    on = join.args.get("on")
+    if on is not None or using:
+        return Compared(using, () if on is None else tuple(conjuncts(on)))
+    links = (each for each in conditions if isinstance(each, exp.EQ) and _links(each, left, right))
+    return Compared((), tuple(links))
+
+
+def _links(condition: exp.EQ, left: SQLRelation, right: SQLRelation) -> bool:
+    """Whether one side of an equality reads the left table alone, and the other one the right."""
+    sides = (condition.this, condition.expression)
+    return any(_reads(a, left, right) and _reads(b, right, left) for a, b in (sides, sides[::-1]))
+
+
+def _reads(node: exp.Expression, side: SQLRelation, other: SQLRelation) -> bool:
+    named = list(node.find_all(exp.Column))
+    return bool(named) and all(has_column(side, c) and not has_column(other, c) for c in named)
+
+
+def has_column(side: SQLRelation, column: exp.Column) -> bool:
+    """Whether rows have a column that a name may mean."""
+    name, table = column.name.lower(), column.table.lower()
+    return any(
+        each.name.lower() == name and (not table or each.qualifier.lower() == table)
+        for each in side.columns
+    )
+
+
+def _merged(
+    columns: tuple[Visible, ...], size: int, compared: Compared, kept: Kept
+) -> tuple[Visible, ...]:
+    """The columns of a join, of whose left table there are ``size``.
+
+    Of two columns that USING compares, the name alone means that of the side whose rows stay, and
+    the other one has to be named with its table.
+    """
+    names = {name.lower() for name in compared.using}
+    hidden = range(size) if kept is Kept.RIGHT else range(size, len(columns))
+    return tuple(
+        replace(column, merged=column.merged or (place in hidden and column.name.lower() in names))
+        for place, column in enumerate(columns)
+    )
+
+
+def _require_missing(right: SQLRelation) -> None:
+    """Refuse computed columns of the right side that would not be NULL without a partner."""
+    for column in right.columns:
+        if not vanishes(column.expression, columns(column.expression)):
+            raise unsupported(
+                construct=f"LEFT JOIN with {column.name}, computed so that it has a value in rows "
+                "without a partner",
+                remedy="Compute it outside, from columns of the right side.",
+            )
 
 
 def conjuncts(node: exp.Expression) -> list[exp.Expression]:

@@ -31,7 +31,6 @@ from discreet.relational.plan.nodes import (
     Output,
     PlanNode,
     columns_of,
-    field_of,
 )
 from discreet.relational.plan.public_rows import PublicRows
 from discreet.relational.sql.catalog import Catalog
@@ -269,12 +268,13 @@ class _Narrowing:
 
 
 def public_source(column: str, rows: PlanNode) -> PlanNode | None:
-    """The public table, or public rows, that a column belongs to."""
-    found = field_of(column, rows)
-    if found is not None:
-        return None if found[0].private else found[0]
-    if isinstance(rows, PublicRows):
-        return rows if column in columns_of(rows) else None
+    """The public table, or other public rows, that a column of a plan belongs to."""
+    if isinstance(rows, JoinedPublic) and column in columns_of(rows.public):
+        return rows.public
+    if rows.stability == 0 and column in columns_of(rows):
+        return rows
+    if rows.computed is not None:
+        return None
     places = (public_source(column, below) for below in rows.inputs)
     return next((place for place in places if place is not None), None)
 

@@ -102,7 +102,16 @@ def require_all_read(tree: exp.Expression) -> None:
     """Refuse, by name, the first part of a watched tree that was given and not read."""
     marks = [node.meta.get(_MARK) for node in tree.find_all(*WATCHED)]
     copies = next((mark.copies for mark in marks if isinstance(mark, _Mark)), [])
-    for node, key in chain.from_iterable(_unread(part) for part in (tree, *copies)):
+    _require_read(tree, *copies)
+
+
+def require_read(tree: exp.Expression) -> None:
+    """The same for a tree that is about to leave the one that it is a part of."""
+    _require_read(tree)
+
+
+def _require_read(*trees: exp.Expression) -> None:
+    for node, key in chain.from_iterable(map(_unread, trees)):
         raise InvalidParameter(
             code="unsupported_sql",
             expectation="SQL that the curator understands, in every part",

@@ -16,9 +16,10 @@ from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
 from discreet.relational.bounding.person_rows import Bounded
-from discreet.relational.plan.nodes import Distinct, Output, PlanNode
+from discreet.relational.plan.nodes import Distinct, Output, PlanNode, UnionAll
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.limits import person_rows
+from discreet.relational.sql.padded_rows import Padded
 from discreet.relational.types.expression import Column, Expression
 
 _MAX_STEPS = 200
@@ -26,19 +27,24 @@ _MAX_STEPS = 200
 
 @dataclass(frozen=True)
 class Visible:
-    """A column in scope: the table's name or alias, its own name, and what it stands for."""
+    """A column in scope: the table's name or alias, its own name, and what it stands for.
+
+    One that USING merged with another is ``merged``: it is meant only with its table's name.
+    """
 
     qualifier: str
     name: str
     expression: Expression
+    merged: bool = False
 
 
 @dataclass(frozen=True)
 class SQLRelation:
-    """Rows and their visible columns."""
+    """Rows and their visible columns; ``padded`` says of which joins public rows alone are kept."""
 
     rows: PlanNode
     columns: tuple[Visible, ...]
+    padded: Padded = ()
 
     def resolve(self, node: exp.Column) -> Expression:
         """The one column that a name means; names are not case-sensitive."""
@@ -49,7 +55,7 @@ class SQLRelation:
             column
             for column in self.columns
             if column.name.lower() == name
-            and (not qualifier or column.qualifier.lower() == qualifier)
+            and (column.qualifier.lower() == qualifier if qualifier else not column.merged)
         ]
         if len(found) == 1:
             return found[0].expression
@@ -91,6 +97,11 @@ class Steps:
 
     def computed(self, made: SQLRelation, word: str, step: Callable[..., PlanNode]) -> SQLRelation:
         """Rows after a step that computes every visible column anew."""
+        if made.padded:
+            raise unsupported(
+                construct="RIGHT or FULL JOIN below DISTINCT, UNION or a join on another key",
+                remedy="Write JOIN there: every key of the public table appears anyway.",
+            )
         prefix = self.prefix(word)
         outputs = tuple(
             Output(f"{prefix}.{place}", column.expression.domain)
@@ -115,6 +126,14 @@ class Steps:
             return Bounded(prefix, rows, limit, expressions, outputs)
 
         return self.computed(made, "bounded", bounded)
+
+    def projected(self, made: SQLRelation) -> SQLRelation:
+        """The same rows with every visible column computed."""
+
+        def projected(prefix: str, rows: PlanNode, expressions: Any, outputs: Any) -> UnionAll:
+            return UnionAll(prefix, ((rows, expressions),), outputs)
+
+        return self.computed(made, "computed", projected)
 
     def distinct(self, made: SQLRelation) -> SQLRelation:
         """Each combination once; a person's rows are bounded first, since rows lose their owner."""

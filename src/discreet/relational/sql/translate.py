@@ -36,6 +36,7 @@ from discreet.relational.sql.from_clause import Sources, require_plain
 from discreet.relational.sql.grouping import Grouping
 from discreet.relational.sql.limits import limits_asked
 from discreet.relational.sql.over_answers import is_over_answers, query_over_answers
+from discreet.relational.sql.padded_rows import require_blind
 from discreet.relational.sql.person_subqueries import is_hidden, subqueries_joined
 from discreet.relational.sql.person_windows import has_windows, windows_from
 from discreet.relational.sql.quantile_lists import lists_written_out
@@ -175,7 +176,7 @@ class _Translation:
         columns: list[Visible] = []
         for item in select.expressions:
             columns.extend(self._items(item, below))
-        made = SQLRelation(below.rows, tuple(columns))
+        made = SQLRelation(below.rows, tuple(columns), below.padded)
         distinct = select.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             raise unsupported(construct="DISTINCT ON", remedy="It would choose among private rows.")
@@ -224,6 +225,7 @@ class _Translation:
                 expectation="keys or aggregates: rows themselves are never released",
                 remedy="Ask for COUNT(*), SUM(x), AVG(x), MEDIAN(x) or the like.",
             )
+        require_blind(aggregation.found, below.padded)
         _distinct_names(outputs)
         require_distinct(select, outputs, len(grouping.expressions))
         return Query(
@@ -286,7 +288,8 @@ class _Translation:
         where = select.args.get("where")
         if where is None:
             return made
-        condition = _condition(expression_from(where.this, made.resolve), "WHERE")
+        made, asked = self.sources.filtered(made, where.this, scope)
+        condition = _condition(expression_from(asked, made.resolve), "WHERE")
         return replace(made, rows=_kept(made.rows, condition))
 
     def _items(self, item: exp.Expression, below: SQLRelation) -> list[Visible]:
@@ -297,10 +300,10 @@ class _Translation:
                 raise unsupported(construct="* with EXCEPT or REPLACE", remedy="List the columns.")
             wanted = item.table.lower() if isinstance(item, exp.Column) else ""
             return [
-                replace(column, qualifier="")
+                replace(column, qualifier="", merged=False)
                 for column in below.columns
                 if not is_hidden(column.qualifier)
-                and (not wanted or column.qualifier.lower() == wanted)
+                and (column.qualifier.lower() == wanted if wanted else not column.merged)
             ]
         node = item.this if isinstance(item, exp.Alias) else item
         name = item.alias_or_name
@@ -335,6 +338,9 @@ class _Translation:
                 target = aliases[column.name.lower()]
                 if target is not column and not isinstance(target, exp.Column):
                     return self._released(target, below, grouping, aggregation, {})
+                meant = grouping.match(target)
+                if meant is not None:
+                    return meant
             below.resolve(column)
             raise InvalidParameter(
                 code="not_grouped",
