@@ -64,7 +64,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) AVG(schooling, contribution_bounds_per_group => (1, 12)) AS a, COUNT(income, contribution_bounds_per_group => (0, 10)) AS n FROM people
 
 -- bounds as a STRUCT
--- gap: unsupported_sql | Arguments of GoogleSQL's aggregates
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) SUM(income, contribution_bounds_per_group => STRUCT(0, 8000)) AS s FROM people
 
 -- variance of whole numbers

@@ -69,9 +69,8 @@ def test_each_row_is_clamped() -> None:
     assert exact("SELECT SUM(x, contribution_bounds_per_row => (1, 4)) AS s FROM t") == [
         [3 + 3 + 4 + 1 + 4 + 2]
     ]
-    assert exact("SELECT SUM(x, contribution_bounds_per_row => (1, 4)) AS s FROM t") == exact(
-        "SELECT SUM(least(greatest(x, 1), 4)) AS s FROM t"
-    )
+    struct = "SELECT SUM(x, contribution_bounds_per_row => STRUCT(1, 4)) AS s FROM t"
+    assert exact(struct) == exact("SELECT SUM(least(greatest(x, 1), 4)) AS s FROM t")
 
 
 def test_what_a_person_brings_to_a_group_is_clamped() -> None:

@@ -112,10 +112,10 @@ def _by_name(tokens: Sequence[Token], place: int, call: _Call | None) -> None:
         _require_format(tokens[place + 2 : place + 3])
         call.cut.append((start, tokens[place + 2].end + 1))
         return
-    inside = place + 3
-    low, comma = _number(tokens, inside)
+    opening = place + 3 if _texts(tokens, place + 2, 1) == ["STRUCT"] else place + 2
+    low, comma = _number(tokens, opening + 1)
     high, last = _number(tokens, comma + 1)
-    form = [tokens[at].token_type for at in (place + 2, comma, last) if at < len(tokens)]
+    form = [tokens[at].token_type for at in (opening, comma, last) if at < len(tokens)]
     if form != [TokenType.L_PAREN, TokenType.COMMA, TokenType.R_PAREN]:
         raise _not_constant()
     call.bounds.append((name, low, high))
