@@ -36,6 +36,14 @@ class Done:
         return json.loads(self.output)
 
 
+def changed(project: Path, before: str, after: str) -> None:
+    """Let the project file say something else, by hand."""
+    file = project / "discreet.toml"
+    text = file.read_text(encoding="utf-8")
+    assert text.count(before) == 1
+    file.write_text(text.replace(before, after), encoding="utf-8")
+
+
 def run(line: str, *, typed: str | None = None) -> Done:
     """Run the command; only its own ways out are let through."""
     done = RUNNER.invoke(app, shlex.split(line), input=typed)

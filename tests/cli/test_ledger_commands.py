@@ -12,7 +12,7 @@ import pytest
 
 import discreet as dp
 from discreet.cli.app import app
-from tests.cli.hospital import INIT, RUNNER, run
+from tests.cli.hospital import RUNNER, changed, run
 
 COUNT = 'query "SELECT COUNT(*) AS n FROM visits" --epsilon 0.5 --as ann'
 
@@ -105,7 +105,7 @@ def test_a_back_up_is_whole_and_overwrites_nothing(asked: Path) -> None:
 
 
 def test_other_terms_are_refused(asked: Path) -> None:
-    assert run(INIT.replace("--epsilon 3", "--epsilon 9") + " --force").code == 0
+    changed(asked, "epsilon = 3", "epsilon = 9")
     done = run("ledger show")
     assert (done.code, "ledger_terms" in done.error) == (2, True)
 

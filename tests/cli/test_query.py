@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import discreet as dp
-from tests.cli.hospital import INIT, run
+from tests.cli.hospital import INIT, changed, run
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM visits GROUP BY ward"
@@ -171,7 +171,7 @@ def test_an_explanation_shows_how_far_one_person_can_move_a_number(project: Path
 
 def test_terms_cannot_change_after_the_first_question(project: Path) -> None:
     assert run(f'query "{COUNT}" --epsilon 0.5').code == 0
-    assert run(INIT.replace("--max-rows 3", "--max-rows 9") + " --force").code == 0
+    changed(project, "max_rows = 3", "max_rows = 9")
     done = run(f'query "{COUNT}" --epsilon 0.5')
     assert (done.code, "ledger_terms" in done.error) == (2, True)
 
@@ -227,7 +227,7 @@ def test_a_refused_first_question_begins_no_ledger_so_the_terms_may_still_change
 
 def test_other_terms_need_a_ledger_of_another_name(project: Path) -> None:
     assert run(f'query "{COUNT}" --epsilon 0.5').code == 0
-    assert run(INIT.replace("--max-rows 3", "--max-rows 9") + " --force").code == 0
+    changed(project, "max_rows = 3", "max_rows = 9")
     done = run(f'query "{COUNT}" --epsilon 0.5 --json')
     said = json.loads(done.error)["error"]
     assert said["code"] == "ledger_terms"
