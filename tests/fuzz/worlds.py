@@ -92,7 +92,11 @@ def random_setting(draw: random.Random) -> tuple[Setting, Sequence[str], bool]:
             for _ in range(draw.randint(2, 10))
         ]
         made = routed(
-            orders, items, max_rows=draw.randint(1, 4), max_groups=draw.choice((None, 1, 2))
+            orders,
+            items,
+            below=draw.choice((None, {"max_rows": draw.randint(1, 4)})),
+            max_rows=draw.randint(1, 4),
+            max_groups=draw.choice((None, 1, 2)),
         )
         return made, ("items",), True
     rows = [
@@ -117,7 +121,12 @@ def random_setting(draw: random.Random) -> tuple[Setting, Sequence[str], bool]:
         declared |= {"z": draw.choice((dp.Number(-1e120, 1e120), dp.Number(0, 1e120)))}
     if draw.random() < 0.5:
         declared["note"] = dp.Discovered()
-    made = replace(made, private={**made.private, "t": replace(table, columns=declared)})
+    fixed = draw.sample(["w", "c", "f"], draw.randint(0, 2)) if _person(unit) else []
+    table = replace(table, columns=declared, fixed_per_person=fixed)
+    made = replace(made, private={**made.private, "t": table})
+    if _person(unit) and draw.random() < 0.5:
+        other = replace(made.private["u"], unit=_limited(draw, unit))
+        made = replace(made, private={**made.private, "u": other})
     return made, ("t", "u"), isinstance(_plain(unit), dp.Person)
 
 
@@ -129,6 +138,16 @@ def _unlisted(setting: Setting) -> tuple[str, ...]:
         for name, declared in table.columns.items()
         if isinstance(declared, dp.Discovered)
     )
+
+
+def _person(unit: PrivacyUnit) -> bool:
+    return isinstance(_plain(unit), dp.Person)
+
+
+def _limited(draw: random.Random, unit: PrivacyUnit) -> PrivacyUnit:
+    """The same people under other limits, for another table of theirs."""
+    person = dp.Person("pid", max_rows=draw.randint(1, 6), max_groups=draw.choice((None, 1, 2)))
+    return Replace(person) if isinstance(unit, Replace) else person
 
 
 def _plain(unit: PrivacyUnit) -> PrivacyUnit:

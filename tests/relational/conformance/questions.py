@@ -10,6 +10,7 @@ from tests.relational.conformance.rows import people, routed, visits
 from tests.relational.neighbours import tables
 from tests.relational.neighbours import test_different_values as different_values
 from tests.relational.neighbours import test_key_joins as key_joins
+from tests.relational.neighbours import test_limits as limits
 from tests.relational.neighbours import test_person_features as person_features
 from tests.relational.neighbours import test_person_statistics as person_statistics
 from tests.relational.neighbours import test_person_subqueries as person_subqueries
@@ -199,6 +200,19 @@ CASES: Mapping[str, tuple[Callable[[], Setting], Sequence[str]]] = {
     "public rows beside rows": (
         lambda: tables.visits(ONE_OF_EACH, dp.Row()),
         public_rows.QUESTIONS,
+    "limits of each table": (
+        lambda: tables.limited(
+            ONE_OF_EACH,
+            person_features.OTHERS,
+            (dp.Person("pid", max_rows=3), dp.Person("pid", max_rows=1)),
+            ["f"],
+            {"note": 2},
+        ),
+        limits.QUESTIONS,
+    ),
+    "what is fixed for a person": (
+        lambda: limits.sexes(dp.Person("pid", max_rows=3)),
+        limits.BY_SEX,
     ),
     "features of people": (
         lambda: tables.visits(ONE_OF_EACH, dp.Person("pid", max_rows=3)),

@@ -16,7 +16,8 @@ from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.bounding.hashing import NATIVE, PORTABLE, Hashing
 from discreet.relational.bounding.person_groups import PersonBounds
 from tests.relational.conformance.engines import Maker, others
-from tests.relational.neighbours.tables import both, routed, visits
+from tests.relational.neighbours import test_limits as limits
+from tests.relational.neighbours.tables import both, limited, routed, visits
 from tests.relational.neighbours.test_generated import Trial, by_person, by_route, by_row
 from tests.relational.neighbours.test_hard_plans import ALL_AGGREGATES, BOUNDS, ONE_OF_EACH
 from tests.relational.neighbours.worlds import PURE, Setting, breaches
@@ -43,7 +44,7 @@ def found(maker: Maker, setting: Setting, *questions: str, **options: Any) -> li
 @pytest.mark.parametrize("maker", others())
 @pytest.mark.parametrize("hashing", [NATIVE, PORTABLE], ids=["native", "portable"])
 @pytest.mark.parametrize(
-    "limits",
+    "bounds",
     [
         pytest.param(bound, marks=() if place == 5 else pytest.mark.slow, id=str(bound))
         for place, bound in enumerate(BOUNDS)
@@ -59,13 +60,13 @@ def found(maker: Maker, setting: Setting, *questions: str, **options: Any) -> li
 def test_every_aggregate_under_every_bound(
     maker: Maker,
     hashing: Hashing,
-    limits: dict[str, Any],
+    bounds: dict[str, Any],
     relation: Callable[[dp.Person], PrivacyUnit],
 ) -> None:
     asked = f"{ALL_AGGREGATES}, COUNT(DISTINCT pid) AS u FROM t"
     questions = [f"SELECT {asked}"]
     questions += [f"SELECT {key}, {asked} GROUP BY {key}" for key in ("w", "c", "w, f", "x")]
-    setting = visits(ONE_OF_EACH, relation(dp.Person("pid", **limits)))
+    setting = visits(ONE_OF_EACH, relation(dp.Person("pid", **bounds)))
     assert found(maker, setting, *questions, hashing=hashing) == []
 
 
@@ -79,17 +80,25 @@ def test_every_aggregate_over_every_origin(maker: Maker, unit: PrivacyUnit) -> N
 
 @pytest.mark.parametrize("maker", others())
 def test_joins_of_people_and_routes(maker: Maker) -> None:
-    limits: dict[str, Any] = {"max_rows": 3, "max_groups": 2, "max_rows_per_group": 2}
+    bounds: dict[str, Any] = {"max_rows": 3, "max_groups": 2, "max_rows_per_group": 2}
     questions = [
         "SELECT COUNT(*) AS n, SUM(t.x) AS s, SUM(u.v) AS v FROM t JOIN u ON t.pid = u.pid",
         "SELECT u.k, COUNT(*) AS n, SUM(t.x) AS s FROM t LEFT JOIN u ON t.pid = u.pid GROUP BY u.k",
     ]
-    setting = both(ONE_OF_EACH, _OTHERS, dp.Person("pid", **limits))
+    setting = both(ONE_OF_EACH, _OTHERS, dp.Person("pid", **bounds))
     assert found(maker, setting, *questions) == []
     orders = [(1, 7, "A"), (2, 7, "B"), (3, 8, "A"), (4, None, "A"), (5, 9, None)]
     items = [(1, 3, "A"), (1, 3, "A"), (2, 1, "B"), (3, 2, "é"), (4, 3, "A"), (None, 3, "A")]
     questions = ["SELECT w, COUNT(*) AS n, SUM(q) AS s, MEDIAN(q) AS m FROM items GROUP BY w"]
-    assert found(maker, routed(orders, items, **limits), *questions) == []
+    assert found(maker, routed(orders, items, **bounds), *questions) == []
+
+
+@pytest.mark.parametrize("maker", others())
+def test_limits_of_each_table_and_what_is_fixed(maker: Maker) -> None:
+    units = dp.Person("pid", max_rows=3, max_groups=2), dp.Person("pid", max_rows=1)
+    setting = limited(ONE_OF_EACH, _OTHERS, units, ["f"], {"note": 2})
+    assert found(maker, setting, *limits.QUESTIONS) == []
+    assert found(maker, limits.sexes(dp.Person("pid", max_rows=3)), *limits.BY_SEX) == []
 
 
 def _tried(maker: Maker, trial: Trial) -> list[str]:

@@ -186,6 +186,10 @@ SPECIFIED: list[tuple[str, PrivacyUnit, PrivacyUnit, tuple[int, int | None, int 
 ]
 
 
+QUESTIONS = tuple(dict.fromkeys(sql for sql, *_ in SPECIFIED))
+"""For every engine."""
+
+
 @pytest.mark.parametrize("relation", [lambda unit: unit, Replace], ids=["removed", "replaced"])
 @pytest.mark.parametrize(("sql", "one", "two", "expected"), SPECIFIED)
 def test_limits_of_a_plan(
