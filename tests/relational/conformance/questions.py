@@ -200,6 +200,7 @@ CASES: Mapping[str, tuple[Callable[[], Setting], Sequence[str]]] = {
     "public rows beside rows": (
         lambda: tables.visits(ONE_OF_EACH, dp.Row()),
         public_rows.QUESTIONS,
+    ),
     "limits of each table": (
         lambda: tables.limited(
             ONE_OF_EACH,
