@@ -24,7 +24,7 @@ from discreet.relational.types.expression import Call, Expression, Literal
 
 
 def sum_of_values(value: Expression) -> Sum:
-    """SUM(DISTINCT x)."""
+    """SUM(DISTINCT x): each value of the list counts once, however many rows have it."""
     low, high = _ends(value)
     return Sum(ValuesTotal(value, low, high))
 
@@ -36,12 +36,12 @@ def mean_of_values(value: Expression) -> Average:
 
 
 def variance_of_values(value: Expression, ddof: int) -> Variance:
-    """VARIANCE(DISTINCT x)."""
+    """VARIANCE(DISTINCT x): of the different values, whatever number of rows has each."""
     return Variance(*_parts(value), ddof)
 
 
 def deviation_of_values(value: Expression, ddof: int) -> StandardDeviation:
-    """STDDEV(DISTINCT x)."""
+    """STDDEV(DISTINCT x): the root of the variance of the different values."""
     return StandardDeviation(*_parts(value), ddof)
 
 
