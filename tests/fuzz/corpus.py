@@ -22,7 +22,7 @@ from discreet.relational.database import Database
 from discreet.relational.schema.declarations import Declaration
 from discreet.relational.schema.table import PublicTable, Table
 from discreet.relational.sql.privacy_clause import opened
-from discreet.relational.sql.translate import query_from
+from discreet.relational.sql.translate import question_from
 from tests.relational.neighbours.plans import FEATURES, KEYED, PEOPLE, ROUTED, ROWS
 from tests.relational.neighbours.tables import (
     ITEMS,
@@ -53,6 +53,20 @@ _ADDED = (
     "SELECT * FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) AS a WHERE n > 1",
     "SELECT AVG(CASE WHEN age BETWEEN 18 AND 65 THEN round(cost, 2) ELSE power(age, 2) END) AS m, "
     "STDDEV_POP(cost) AS d, COVAR_SAMP(age, cost) AS c FROM visits WHERE note IN ('ok', 'late')",
+    "SELECT SUM(n) AS s, MAX(n) FILTER (WHERE ward <> 'A') AS m FROM (SELECT ward, COUNT(*) AS n "
+    "FROM visits GROUP BY ward) HAVING SUM(n) > 1",
+    "SELECT ward, COUNT(*) / SUM(COUNT(*)) OVER (PARTITION BY ward ORDER BY age ROWS BETWEEN 1 "
+    "PRECEDING AND CURRENT ROW) AS x, LAG(SUM(cost), 2, 0) OVER (ORDER BY age) AS y, RANK() OVER "
+    "(ORDER BY COUNT(*) DESC) AS r FROM visits WHERE age < 9 GROUP BY ward, age QUALIFY r < 7",
+    "SELECT ward, age, COUNT(*) AS n, AVG(cost) AS m, GROUPING(ward) AS g FROM visits "
+    "WHERE age < 5 GROUP BY ROLLUP (ward, age) ORDER BY n DESC LIMIT 5",
+    "SELECT ward, SUM(cost) AS n FROM visits GROUP BY CUBE (ward) UNION ALL "
+    "SELECT ward, COUNT(*) FROM visits GROUP BY GROUPING SETS ((ward), ()) ORDER BY n",
+    "WITH a AS (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward), b AS (SELECT ward, "
+    "SUM(cost) AS s FROM visits GROUP BY ward) SELECT upper(a.ward) AS w, s / n AS m, n / (SELECT COUNT(*) "
+    "FROM visits) AS k FROM a LEFT JOIN b ON a.ward = b.ward WHERE n > 0",
+    "SELECT DISTINCT ward FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) EXCEPT "
+    "SELECT ward FROM (SELECT ward, AVG(age) AS n FROM visits GROUP BY ward) WHERE n > 5",
 )
 _BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 _BEGINS = re.compile(r"\s*(SELECT|WITH)\b", re.IGNORECASE)
@@ -138,7 +152,7 @@ def corpus() -> tuple[str, ...]:
 
 def _accepted(text: str, database: Database) -> bool:
     try:
-        query_from(opened(text)[0], database)
+        question_from(opened(text)[0], database)
     except DiscreetError:
         return False
     return True

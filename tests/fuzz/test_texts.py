@@ -30,6 +30,7 @@ def test_the_corpus_has_texts_of_every_clause() -> None:
     words = [
         *("JOIN", "LEFT JOIN", "UNION ALL", "DISTINCT", "GROUP BY", "HAVING", "ORDER BY", "WITH"),
         *("LIMIT", "FILTER", "QUANTILE", "WITHIN GROUP", "OPTIONS", "APPROX_TOP_K", "CASE"),
+        *("OVER (", "ROLLUP", "CUBE", "GROUPING SETS", "EXCEPT", "QUALIFY", "(SELECT COUNT(*)"),
     ]
     assert len(corpus()) > 150
     assert [word for word in words if not any(word in text for text in corpus())] == []
