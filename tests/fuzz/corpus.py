@@ -63,8 +63,8 @@ _ADDED = (
     "SELECT ward, SUM(cost) AS n FROM visits GROUP BY CUBE (ward) UNION ALL "
     "SELECT ward, COUNT(*) FROM visits GROUP BY GROUPING SETS ((ward), ()) ORDER BY n",
     "WITH a AS (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward), b AS (SELECT ward, "
-    "SUM(cost) AS s FROM visits GROUP BY ward) SELECT upper(a.ward) AS w, s / n AS m, n / (SELECT COUNT(*) "
-    "FROM visits) AS k FROM a LEFT JOIN b ON a.ward = b.ward WHERE n > 0",
+    "SUM(cost) AS s FROM visits GROUP BY ward) SELECT upper(a.ward) AS w, s / n AS m, "
+    "n / (SELECT COUNT(*) FROM visits) AS k FROM a LEFT JOIN b ON a.ward = b.ward WHERE n > 0",
     "SELECT DISTINCT ward FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward) EXCEPT "
     "SELECT ward FROM (SELECT ward, AVG(age) AS n FROM visits GROUP BY ward) WHERE n > 5",
 )
