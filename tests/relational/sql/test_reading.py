@@ -157,6 +157,12 @@ NAMES_ALONE = {
             "WITH FILL",
         ),
         ("SELECT /*+ BROADCAST(v) */ COUNT(*) AS n FROM visits AS v", "a hint"),
+        ("SELECT ward, COUNT(*) AS n FROM visits GROUP BY DISTINCT ROLLUP (ward)", "DISTINCT"),
+        (
+            "SELECT AS STRUCT AVG(n) AS m FROM (SELECT ward, COUNT(*) AS n FROM visits "
+            "GROUP BY ward) AS t",
+            "SELECT AS STRUCT",
+        ),
         ("SELECT COUNT(*) AS n FROM visits FOR UPDATE", "FOR UPDATE"),
         ("SELECT COUNT(*) AS n FROM visits ORDER BY n NULLS FIRST", "NULLS FIRST"),
         ("SELECT COUNT(*) AS n FROM visits USING SAMPLE 10%", "TABLESAMPLE"),

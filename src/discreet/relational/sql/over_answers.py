@@ -57,6 +57,7 @@ from discreet.relational.sql.released_columns import (
 )
 from discreet.relational.sql.seen_table import Later, SeenTable
 from discreet.relational.sql.split_select import Split, has_aggregates, inside
+from discreet.relational.sql.wording import part_words, shortened
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Expression
 
@@ -203,12 +204,10 @@ class _Composition:
         if isinstance(node, exp.SetOperation):
             return self._combined(node, within)
         if not isinstance(node, exp.Select):
-            raise unsupported(
-                construct=type(node).__name__.upper(), remedy="Only SELECT is answered."
-            )
+            raise unsupported(construct=shortened(node), remedy="Only SELECT is answered.")
         for name, value in node.args.items():
             if name not in _CLAUSES and value:
-                raise unsupported(construct=name.strip("_").upper(), remedy="Leave it out.")
+                raise unsupported(construct=part_words(node, name), remedy="Leave it out.")
         released = _released_sources(node, within)
         if released and not any(released):
             return self._answer(node, scope, within)

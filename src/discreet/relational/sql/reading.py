@@ -132,8 +132,6 @@ def _unread(tree: exp.Expression) -> Iterator[tuple[exp.Expression, str]]:
             for key, value in parts.items():
                 if given(value) and key not in parts.read:
                     yield node, key
-            if isinstance(node, exp.Group) and dict.get(parts, "all") is False:
-                yield node, "all"  # GROUP BY DISTINCT, which the parser writes so
         waiting += node.iter_expressions()
 
 

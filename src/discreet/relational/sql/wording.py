@@ -60,8 +60,15 @@ def as_written(tree: exp.Expression, text: str) -> exp.Expression:
 
 
 def require_no_hint(tree: exp.Expression) -> None:
-    """Refuse hints to an engine, which the parser takes for comments."""
+    """Refuse what the parser hides: hints, which are comments to it, and GROUP BY DISTINCT."""
     for node in tree.walk():
+        if isinstance(node, exp.Group) and node.args.get("all") is False:
+            raise InvalidParameter(
+                code="unsupported_sql",
+                expectation="SQL that the curator understands",
+                received="GROUP BY DISTINCT",
+                remedy="Write GROUP BY.",
+            )
         for comment in node.comments or ():
             if comment.startswith("+"):
                 raise InvalidParameter(
