@@ -242,7 +242,6 @@ SELECT schooling, COUNT(1) AS n FROM people GROUP BY schooling
 SELECT schooling, COUNT(age) AS n FROM people GROUP BY schooling
 
 -- three aliases with spaces, and a cosine
--- gap: unknown_column | Functions that are not listed
 SELECT age AS "my age", 3 * COS(COUNT(*)) AS c, AVG(schooling) AS "my mean" FROM people GROUP BY "my age" ORDER BY "my age", "my mean"
 
 -- key between two numbers
