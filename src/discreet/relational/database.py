@@ -127,9 +127,13 @@ class Database:
         """The combinations of values of ``columns`` in a public table, sorted."""
         entry = self._entries[table.lower()]
         dialect = self.engine.dialect
+        kept = [entry.fields[column] for column in columns]
+        # Not its list of values, which was read off this very column and may be long.
         items = ", ".join(
-            dialect.clean(dialect.identifier(c), entry.fields[c].stored, entry.fields[c].domain)
-            for c in columns
+            dialect.clean(
+                dialect.identifier(each.name), each.stored, ColumnDomain(each.domain.kind)
+            )
+            for each in kept
         )
         places = ordered([str(place + 1) for place in range(len(columns))])
         text = f"SELECT DISTINCT {items} FROM {self.engine.place(table)} ORDER BY {places}"
