@@ -447,7 +447,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM visits a INNER JOIN (SELECT COUNT(*) AS k, pid FROM orders GROUP BY pid) b ON a.pid = b.pid
 
 -- people's numbers crossed with a public number
--- gap: not_a_count | Joins of other kinds
+-- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT COUNT(*) AS k, pid FROM visits GROUP BY pid) a, (SELECT COUNT(*) AS m FROM wards) b
 
 -- a cross join with constants

@@ -189,6 +189,11 @@ class _Translation:
                 construct="DISTINCT beside GROUP BY", remedy="There is one row per person anyway."
             )
         below = self._from(select, scope)
+        if below.rows.stability == 0:
+            raise unsupported(
+                construct="aggregates of public tables inside FROM (...)",
+                remedy="Compute them beforehand: public tables need no curator.",
+            )
         return features_from(select, below, self.catalog, self.sources.steps.prefix)
 
     def query(self, select: exp.Select, scope: Mapping[str, Any]) -> Query:
