@@ -20,12 +20,13 @@ from discreet.curator.earlier_keys import as_bought
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.sql import planned_at
-from discreet.curator.statement import statement
+from discreet.curator.statement import bounded_by, statement
 from discreet.curator.stored_answer import Known
 from discreet.curator.warnings import warnings_of
 from discreet.noise.randomness import random_id
 from discreet.relational.answers.agreed_columns import Agreed, AgreedColumns
 from discreet.relational.answers.columns import Columns
+from discreet.relational.bounding.rule import CURRENT, BoundingRule
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
@@ -110,7 +111,7 @@ def answer_batch(
     plan = as_bought(
         context,
         tuple(context.query(text) for text in texts.values()),
-        lambda queries: planned_batch(context, queries, weights, spend),
+        lambda queries, rule: planned_batch(context, queries, weights, spend, rule),
         lambda made: known_batch(context, tuple(texts), made),
         analyst=analyst,
     )
@@ -151,11 +152,17 @@ def answer_batch(
 
 
 def planned_batch(
-    context: Context, queries: tuple[Query, ...], weights: tuple[float, ...], spend: Guarantee
+    context: Context,
+    queries: tuple[Query, ...],
+    weights: tuple[float, ...],
+    spend: Guarantee,
+    rule: BoundingRule = CURRENT,
 ) -> Questions:
     """How queries would be answered together at a spend."""
     planned_at(context, queries[0], spend)  # refuses what cannot be spent
-    return Questions(queries, weights, as_written(spend), context.rows_at_most, context.randomness)
+    return Questions(
+        queries, weights, as_written(spend), context.rows_at_most, context.randomness, rule
+    )
 
 
 def known_batch(context: Context, names: tuple[str, ...], plan: Questions) -> Known:
@@ -171,6 +178,7 @@ def known_batch(context: Context, names: tuple[str, ...], plan: Questions) -> Kn
         "allocation": allocation,
         "snapshots": snapshots,
         "rows": tuple(map(context.declared_rows, tables)),
+        **bounded_by(*plan.planned),
     }
     former = partial(
         former_identity, plan.questions, names, plan.importance, plan.spend, snapshots, context.unit

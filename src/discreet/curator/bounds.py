@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.curator.context import Context
+from discreet.curator.earlier_keys import as_bought
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Purchase, Storage, buy
 from discreet.curator.sql import known_query, offer_of, planned_at
 from discreet.ledger.plain_json import require_text
 from discreet.relational.planning.magnitudes import Magnitudes, bounds_question, quoted
-from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery
+from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery, in_units
 from discreet.relational.schema.declarations import Number
 from discreet.release.guarantee import guarantee_text, protection_text
 
@@ -78,7 +79,13 @@ def estimate_bounds(
     require_text("column", column)
     about = context.query(f"SELECT COUNT(*) AS n FROM {quoted(table)}")
     query, bins = bounds_question(about, column)
-    planned = planned_at(context, query, spend)
+    planned = as_bought(
+        context,
+        (query,),
+        lambda queries, rule: planned_at(context, queries[0], spend, rule),
+        lambda made: known_query(context, "bounds", query, made),
+        analyst=analyst,
+    )
     measurement = planned.measurement(context.database)
     measured = buy(
         context,
@@ -112,8 +119,9 @@ def bounds_of(
     guarantee: Guarantee,
 ) -> Bounds:
     """Read the bounds off noisy counts: post-processing only."""
-    distribution = planned.allocation.noised[0].distribution
-    ends = bins.bounds([int(count) for count in measured.linear[0]], distribution)
+    (noised,) = planned.allocation.noised
+    distribution = noised.distribution
+    ends = bins.bounds(in_units(measured.linear[0], noised).tolist(), distribution)
     low, high = (None, None) if ends is None else ends
     needed = distribution.half_width(1 - 2e-9 / bins.size) + distribution.half_width(0.98)
     return Bounds(column, low, high, needed, guarantee)

@@ -1,11 +1,13 @@
-"""Answers that were bought by earlier versions, over other keys or under other limits.
+"""Answers that were bought by earlier versions: over other keys, under other limits or rules.
 
-Then an answer had every listed key, whatever conditions permit, and one limit served all tables
-and all steps. Such an answer stays paid for: asked again, it comes back as it was made, with the
-rows that its keys had then. Whoever has none gets, and pays for, the keys that the conditions
-permit and the limits that follow from the tables.
+Then an answer had every listed key, whatever conditions permit; one limit served all tables and all
+steps; and rows of a person beyond the limits were left out by a hash of their content. Such an
+answer stays paid for: asked again, it comes back as it was made, with the rows that its keys had
+then. Whoever has none gets, and pays for, the keys that the conditions permit, the limits that
+follow from the tables, and the rule of today.
 
-Source: contract, "Spending" (identical questions), "Columns" (public keys).
+Source: contract, "Spending" (identical questions), "Columns" (public keys), "Bounding inside the
+engine".
 """
 
 from __future__ import annotations
@@ -13,8 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from discreet.core.unit import Person, add_remove
+from discreet.curator.budget import IDENTITIES
 from discreet.curator.context import Context
 from discreet.curator.stored_answer import Known
+from discreet.relational.bounding.rule import CURRENT, BoundingRule
 from discreet.relational.plan.query import Query
 
 Plan = TypeVar("Plan")
@@ -23,18 +28,35 @@ Plan = TypeVar("Plan")
 def as_bought(
     context: Context,
     queries: tuple[Query, ...],
-    plan: Callable[[tuple[Query, ...]], Plan],
+    plan: Callable[[tuple[Query, ...], BoundingRule], Plan],
     known: Callable[[Plan], Known],
     *,
     analyst: str,
 ) -> Plan:
-    """The plan of queries as they are; as they were, if this analyst bought only that before."""
-    now = plan(queries)
-    earlier = tuple(query.as_before() for query in queries)
-    if all(query is None for query in earlier):
+    """The plan of queries as they are; as they once were, if this analyst bought only that."""
+    now = plan(queries, CURRENT)
+    earlier = _earlier(queries, kept=context.ledger.identities == IDENTITIES)
+    if not earlier or _is_stored(context, known(now), analyst):
         return now
-    if known(now).stored(context.account, context.ledger, analyst=analyst) is not None:
-        return now
-    before = plan(tuple(one or query for one, query in zip(earlier, queries, strict=True)))
-    stored = known(before).stored(context.account, context.ledger, analyst=analyst)
-    return now if stored is None else before
+    for asked, rule in earlier:
+        before = plan(asked, rule)
+        if _is_stored(context, known(before), analyst):
+            return before
+    return now
+
+
+def _earlier(
+    queries: tuple[Query, ...], *, kept: bool
+) -> list[tuple[tuple[Query, ...], BoundingRule]]:
+    """As they may have been asked; ``kept`` says that the ledger is not from before the rules."""
+    forms, before = [queries], tuple(query.as_before() for query in queries)
+    if any(query is not None for query in before):
+        forms.append(tuple(one or query for one, query in zip(before, queries, strict=True)))
+    rules = [CURRENT]
+    if not kept and any(isinstance(add_remove(query.unit), Person) for query in queries):
+        rules.append(BoundingRule.CONTENT_HASH)
+    return [(form, rule) for form in forms for rule in rules][1:]
+
+
+def _is_stored(context: Context, known: Known, analyst: str) -> bool:
+    return known.stored(context.account, context.ledger, analyst=analyst) is not None

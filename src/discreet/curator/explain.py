@@ -159,7 +159,7 @@ def _bounding(planned: PlannedQuery) -> str | None:
         )
         if most is not None
     ]
-    return f"at most {', '.join(parts)} of each {person.id}, by salted content hash"
+    return f"at most {', '.join(parts)} of each {person.id}: sums by weight, else by sampling"
 
 
 def _with_bounds(measure: Linear) -> str:

@@ -19,11 +19,12 @@ from discreet.curator.context import Context, tables_read
 from discreet.curator.earlier_keys import as_bought
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
-from discreet.curator.statement import statement
+from discreet.curator.statement import bounded_by, statement
 from discreet.curator.stored_answer import Known, Stored
 from discreet.curator.warnings import warnings_of
 from discreet.noise.randomness import random_id
 from discreet.relational.answers.table_columns import columns_of, try_out
+from discreet.relational.bounding.rule import CURRENT, BoundingRule
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import (
@@ -72,7 +73,7 @@ def answer_sql(
     query, planned = as_bought(
         context,
         (asked,),
-        lambda queries: (queries[0], plan(queries[0])),
+        lambda queries, rule: (queries[0], plan(queries[0], rule)),
         lambda made: known_private(context, *made),
         analyst=analyst,
     )
@@ -129,7 +130,7 @@ def _with_all_columns(
     context: Context,
     text: str,
     now: tuple[Query, PlannedQuery],
-    plan: Callable[[Query], PlannedQuery],
+    plan: Callable[[Query, BoundingRule], PlannedQuery],
     analyst: str,
 ) -> tuple[Query, PlannedQuery]:
     """The inner query with all of its columns, if this analyst paid for these and not for fewer."""
@@ -143,7 +144,7 @@ def _with_all_columns(
     if find(known_private(context, *now)) is not None:
         return now
     try:
-        other = (whole, plan(whole))
+        other = (whole, plan(whole, CURRENT))
     except DiscreetError:
         return now
     return now if find(known_private(context, *other)) is None else other
@@ -154,12 +155,12 @@ def planned_sql(
 ) -> tuple[Query, PlannedQuery]:
     """What a text asks for, and how it would be answered at a spend, or within an accuracy."""
     query, plan = asked_sql(context, text, spend, goal)
-    return query, plan(query)
+    return query, plan(query, CURRENT)
 
 
 def asked_sql(
     context: Context, text: Asked, spend: Guarantee | None, goal: AccuracyGoal = NO_GOAL
-) -> tuple[Query, Callable[[Query], PlannedQuery]]:
+) -> tuple[Query, Callable[[Query, BoundingRule], PlannedQuery]]:
     """What a text asks for, and what plans it at that spend, or within that accuracy."""
     context.require_open()
     text, clause = opened(text_of(text))
@@ -174,17 +175,24 @@ def asked_sql(
     if clause is not None:
         query = clause.narrowed(query)
     if spend is not None:
-        return query, partial(planned_at, context, spend=spend)
-    at = partial(planned_at, context)
-    return query, lambda query: cheapest(query, goal, context.budget, at)
+        return query, lambda query, rule: planned_at(context, query, spend, rule)
+
+    def within(query: Query, rule: BoundingRule) -> PlannedQuery:
+        return cheapest(query, goal, context.budget, partial(planned_at, context, rule=rule))
+
+    return query, within
 
 
-def planned_at(context: Context, query: Query, spend: Guarantee) -> PlannedQuery:
+def planned_at(
+    context: Context, query: Query, spend: Guarantee, rule: BoundingRule = CURRENT
+) -> PlannedQuery:
     """How a query would be answered at a spend."""
     context.budget.check(spend)
     if not isinstance(query.keys, KeySet):
         context.budget.require_delta()
-    return planned_query_for(query, as_written(spend), context.rows_at_most, context.randomness)
+    return planned_query_for(
+        query, as_written(spend), context.rows_at_most, context.randomness, rule
+    )
 
 
 def offer_of(
@@ -206,6 +214,7 @@ def known_query(context: Context, verb: str, query: Query, planned: PlannedQuery
         "allocation": allocation,
         "snapshot": snapshot,
         "rows": context.declared_rows(tables),
+        **bounded_by(planned),
     }
     former = partial(former_identity, query, planned.spend, snapshot, context.unit)
     return Known(
@@ -233,6 +242,7 @@ def known_private(context: Context, query: Query, planned: PlannedQuery) -> Know
         "split": allocation,
         "snapshot": context.snapshot(tables),
         "rows": context.declared_rows(tables),
+        **bounded_by(planned),
     }
     return Known(
         identity("sql", parts),

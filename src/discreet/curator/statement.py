@@ -14,6 +14,7 @@ from discreet.curator.budget import PrivacyBudget
 from discreet.curator.key_statement import keys_statement
 from discreet.curator.tags import name_of
 from discreet.relational.aggregates.measures import Measure, Total, ValuesTotal
+from discreet.relational.bounding.rule import BoundingRule
 from discreet.relational.plan.nodes import scans
 from discreet.relational.plan.query import AggregateOutput
 from discreet.relational.planning.planned_query import PlannedQuery
@@ -35,10 +36,21 @@ def statement(planned: PlannedQuery, budget: PrivacyBudget) -> dict[str, Any]:
         "budget": guarantee_text(budget.total),
         "budget_adds_up": budget.name,
         "cells": planned.query.keys.cells,
+        **bounded_by(planned),
         "measures": [*_noises(planned), *_choices(planned)],
         **_tables(planned),
         **keys_statement(planned),
     }
+
+
+def bounded_by(*planned: PlannedQuery) -> dict[str, str]:
+    """The rule of bounding by its name, where it may leave rows out.
+
+    The first rule has no name here: it was the only one.
+    """
+    rules = {each.bounding for each in planned if each.cut_by is not None}
+    named = [rule.written for rule in rules - {BoundingRule.CONTENT_HASH}]
+    return {"bounding": named[0]} if named else {}
 
 
 @cache

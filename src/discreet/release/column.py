@@ -78,13 +78,16 @@ class ReleasedColumn:
 
     Contract: ``interval`` belongs to ``formula`` at the confidence of the release; it is None
     where no interval can be stated, and then ``note`` says what is stated instead. All of it is
-    public, or a function of noisy numbers that were paid for.
+    public, or a function of noisy numbers that were paid for. A ``whole`` column is shown in whole
+    numbers, though fractions were measured: estimates keep them, and the interval has room for
+    what rounding takes.
     """
 
     name: str
     formula: Formula
     interval: Interval
     note: str
+    whole: bool = False
 
     def __post_init__(self) -> None:
         """Refuse an interval that does not fit its formula."""
@@ -108,17 +111,32 @@ class ReleasedColumn:
         constant: Released = 0,
         within: Range = ANYWHERE,
         note: str | None = None,
+        whole: bool = False,
     ) -> ReleasedColumn:
-        """A count, a sum, or another sum of measures; its interval follows from their laws."""
+        """A count, a sum, or another sum of measures; its interval follows from their laws.
+
+        One measure that is ``whole`` but for fractions of rows is shown in whole numbers.
+
+        >>> from discreet.mechanisms.distributions.distribution import RoundedLaplace
+        >>> n = NoisyMeasure("r1", "n", RoundedLaplace(scale=2, step=2**-20), (123.25, 4.5))
+        >>> answer = ReleasedColumn.linear("n", [(1, n)], confidence=0.95, whole=True)
+        >>> answer.values, answer.lower, answer.upper
+        ((123, 4), (116, -3), (130, 11))
+        """
         formula = LinearFormula(tuple(terms), constant, within)
         level = float(probability("confidence", confidence))
         rows = len(formula.values)
         width = formula.estimate(0).half_width(confidence=level) if rows else 0
+        rounded = whole and any(isinstance(value, float) for value in formula.values)
+        if rounded:
+            ((_, measure),) = formula.terms
+            width = measure.distribution.whole_half_width(level)
         return cls(
             name=name,
             formula=formula,
             interval=HalfWidth(width),
             note=_note(formula, level) if note is None else note,
+            whole=rounded,
         )
 
     @classmethod
@@ -153,7 +171,11 @@ class ReleasedColumn:
     @property
     def values(self) -> Shown:
         """The released numbers; None where there is none."""
-        return self.formula.values
+        return self._rounded if self.whole else self.formula.values
+
+    @cached_property
+    def _rounded(self) -> Shown:
+        return tuple(None if value is None else round(value) for value in self.formula.values)
 
     @property
     def lower(self) -> Values | None:
@@ -181,7 +203,7 @@ class ReleasedColumn:
             return self.interval
         assert isinstance(self.formula, LinearFormula)
         width, (low, high) = self.interval.half_width, self.formula.within
-        values = self.formula.values
+        values = [value for value in self.values if value is not None]
         ends = [[value - width for value in values], [value + width for value in values]]
         if low > -math.inf:
             ends = [[end if end > low else low for end in side] for side in ends]

@@ -21,6 +21,9 @@ from discreet.release.formula import GivenValues, LinearFormula, QuotientFormula
 from discreet.release.released_table import ReleasedTable
 from discreet.release.take import take
 
+_RULE = "bounding"
+"""Where a statement names the rule by which rows beyond a person's limits count."""
+
 Table = TypeVar("Table", bound=ReleasedTable)
 
 
@@ -84,6 +87,9 @@ def combine_releases(older: ReleasedTable, newer: Table) -> Table:
     """
     if list(older.keys) != list(newer.keys) or len(older) != len(newer):
         raise _differ(older.columns, newer.columns)
+    rules = older.statement.get(_RULE), newer.statement.get(_RULE)
+    if rules[0] != rules[1]:  # they estimate different numbers
+        raise _differ(*rules)
     places = {key: row for row, key in enumerate(zip(*older.keys.values(), strict=True))}
     try:
         keys = zip(*newer.keys.values(), strict=True) if newer.keys else [()]

@@ -148,6 +148,7 @@ def _column_to_dict(
         "name": answer.name,
         "note": answer.note,
         "interval": _interval_to_dict(answer.interval),
+        **({"whole": True} if answer.whole else {}),
         **_formula_to_dict(answer.formula, places),
     }
 
@@ -158,6 +159,7 @@ def _column(plain: Mapping[str, Any], measures: list[NoisyMeasure]) -> ReleasedC
         formula=_formula(plain, measures),
         interval=_interval(plain["interval"]),
         note=plain["note"],
+        whole=plain.get("whole", False),
     )
 
 

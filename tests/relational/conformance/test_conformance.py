@@ -31,7 +31,7 @@ def test_native_hashes_agree_where_nothing_is_cut(name: str, maker: Maker) -> No
 @pytest.mark.parametrize("maker", others())
 def test_a_difference_is_seen(maker: Maker) -> None:
     """Native hashes keep different rows where bounding cuts, and the comparison notices."""
-    questions = ["SELECT w, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY w"]
+    questions = ["SELECT w, MEDIAN(x) AS m, COUNT(DISTINCT x) AS d FROM t GROUP BY w"]
     unit = dp.Person("pid", max_rows=2, max_groups=1)
     assert list(differences(lambda: people(unit), questions, maker, NATIVE)) != []
 

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import discreet as dp
+from discreet.relational.bounding.row_weights import PLACES
 from discreet.relational.database import Database
 from discreet.relational.execute.exact_aggregation import aggregate_exactly
 from discreet.relational.planning.planned_query import PlannedQuery
@@ -60,7 +61,7 @@ def exact(source: object, threads: int, salt: int, unit: dp.Person = UNIT) -> li
         planned = PlannedQuery(query_from(sql, database), dp.PureDP(epsilon=1), MOST_ROWS)
         numbers = aggregate_exactly(
             planned.query,
-            [item.measure for item in planned.allocation.noised],
+            [item.exact for item in planned.allocation.noised],
             [group[0].ranks for group in planned.choosing],
             planned.person,
             database.engine,
@@ -103,7 +104,7 @@ def test_rows_in_each_group_are_chosen_by_content_alone(rows: pl.DataFrame) -> N
 
 def test_one_person_among_many_moves_no_more_than_their_own_rows(rows: pl.DataFrame) -> None:
     """Counts by ward: at most R rows of the one who left, whoever it was."""
-    most = IN_EACH_GROUP.max_rows or 0
+    most = (IN_EACH_GROUP.max_rows or 0) << PLACES
     for threads in (2, 4):
         base = exact(rows, threads, 1, IN_EACH_GROUP)[0].linear[0]
         for person in (0, 1, 5000):

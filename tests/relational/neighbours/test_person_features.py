@@ -163,7 +163,7 @@ def rows_not_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     real = Worlds.numbers
 
     def numbers(self: Worlds, text: str) -> Any:
-        return real(self, text.replace("WHERE k <= 3", "WHERE TRUE"))
+        return real(self, text.replace("CASE WHEN n <= 3 THEN", "CASE WHEN TRUE THEN"))
 
     monkeypatch.setattr(Worlds, "numbers", numbers)
 

@@ -107,7 +107,7 @@ def test_the_joint_gaussian_moves_by_at_most_one(
     for part, item in zip(planned.parts, planned.allocation.noised, strict=True):
         assert isinstance(item.mechanism, Gaussian)
         sigma = exact(item.mechanism.sensitivity) * exact(item.mechanism.noise_multiplier)
-        moved += (part.contributions.l2(bound(item.measure)) / sigma) ** 2
+        moved += (part.contributions.l2(bound(item)) / sigma) ** 2
     (first,) = {repr(mechanism.event) for mechanism in mechanisms}
     assert repr(planned.allocation.linear_event) == first
     assert isinstance(mechanisms[0], Gaussian)

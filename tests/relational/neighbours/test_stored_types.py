@@ -44,7 +44,7 @@ def breaches(path: Path, kind: str, values: Sequence[str], declared: Any, sql: s
         planned = PlannedQuery(query_from(sql.format(name), database), dp.ZCDP(rho=1), MOST_ROWS)
         exact = aggregate_exactly(
             planned.query,
-            [item.measure for item in planned.allocation.noised],
+            [item.exact for item in planned.allocation.noised],
             [group[0].ranks for group in planned.choosing],
             planned.person,
             database.engine,

@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.relational.bounding.hashing import Shuffle
+from discreet.relational.bounding import person_rows
 from discreet.relational.bounding.person_groups import PersonBounds
 from discreet.relational.bounding.public_join import JoinedPublic
+from discreet.relational.bounding.systematic import systematic_sample
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.planning import planned_query as inquiry_module
 from discreet.relational.types.column_domain import ColumnDomain
@@ -57,10 +58,13 @@ ALONE = "SELECT COUNT(*) AS n, SUM(x) AS s FROM t"
 JOINED = "SELECT COUNT(*) AS n FROM t JOIN p ON t.w = p.w"
 DISTINCT = "SELECT COUNT(*) AS n, SUM(x) AS s FROM (SELECT DISTINCT pid, w, x, y FROM t) AS q"
 QUESTIONS = (GROUPED, ALONE, DISTINCT)
+WHOLE = "SELECT w, MEDIAN(x) AS m, COUNT(DISTINCT y) AS d FROM t GROUP BY w"
+WHOLE_ALONE = "SELECT MEDIAN(x) AS m, COUNT(DISTINCT y) AS d FROM t"
+"""What needs whole rows: some of a person's are left out."""
 
 
 def test_the_real_code_passes() -> None:
-    assert found(crowd(), *QUESTIONS, JOINED) == []
+    assert found(crowd(), *QUESTIONS, JOINED, WHOLE, WHOLE_ALONE) == []
     assert found(crowd(dp.Row(), people=2), JOINED) == []
 
 
@@ -81,8 +85,8 @@ def _rewritten(rewrite: Callable[[str], str]) -> Twin:
 
 def _order(text: str, order: str) -> str:
     return re.sub(
-        r"row_number\(\) OVER \(PARTITION BY o(, cell)? ORDER BY [^)]*\) AS",
-        rf"row_number() OVER (PARTITION BY o\1 ORDER BY {order}) AS",
+        r"row_number\(\) OVER \(PARTITION BY o(, cell)? ORDER BY [^)]*\) - 1 AS",
+        rf"row_number() OVER (PARTITION BY o\1 ORDER BY {order}) - 1 AS",
         text,
     )
 
@@ -92,9 +96,12 @@ TWINS: dict[str, Twin] = {
     "rows chosen in the order of the file": _rewritten(lambda text: _order(text, "rid")),
     "ties left unbroken": _rewritten(lambda text: _order(text, "hash(o)")),
     "rows chosen by LIMIT": _rewritten(
-        lambda text: re.sub(r"WHERE (g|k|j) <= .*$", "LIMIT 24", text)
+        lambda text: re.sub(r"WHERE CASE WHEN n <= .*$", "LIMIT 24", text)
     ),
-    "rows are not bounded": _rewritten(lambda text: re.sub(r"(k|j) <= 2", r"\1 <= 5", text)),
+    "rows are not bounded": _rewritten(lambda text: text.replace("n <= 2 THEN", "n <= 5 THEN")),
+    "a sample of everybody's rows": _rewritten(
+        lambda text: text.replace("COUNT(*) OVER (PARTITION BY o)", "COUNT(*) OVER ()")
+    ),
     "a rank over everybody": _rewritten(
         lambda text: text.replace(
             "row_number() OVER (PARTITION BY o ORDER", "row_number() OVER (ORDER"
@@ -108,25 +115,27 @@ def test_bounding_that_looks_at_others_is_caught(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     TWINS[name](monkeypatch)
-    assert found(crowd(), GROUPED, ALONE) != []
+    assert found(crowd(dp.Person("pid", max_rows=2)), WHOLE, WHOLE_ALONE) != []
 
 
-@pytest.mark.parametrize("forgotten", ["g <= 1", "j <= 2"])
+@pytest.mark.parametrize("forgotten", ["g <= 1", "n <= 2"])
 def test_a_bound_that_is_not_enforced_is_caught(
     forgotten: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unit = dp.Person("pid", max_rows=5, max_groups=1, max_rows_per_group=2)
     frame = crowd().frames["t"].with_columns(w=pl.Series(["A", "A", "A", "B", "C"] * 12))
     setting = crowd(unit).with_frames({"t": frame})
-    assert found(setting, GROUPED) == []
+    assert found(setting, WHOLE) == []
     _rewritten(lambda text: text.replace(forgotten, "TRUE"))(monkeypatch)
-    assert found(setting, GROUPED) != []
+    assert found(setting, WHOLE) != []
 
 
 def test_bounding_before_distinct_by_file_order_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        Shuffle, "order", lambda self, contents, owner: self.dialect.hash([owner.text], 1)
-    )
+    def sample(inside: str, named: Any, within: Any, contents: Any, **given: Any) -> str:
+        assert contents
+        return systematic_sample(inside, named, within, (), **given)
+
+    monkeypatch.setattr(person_rows, "systematic_sample", sample)
     assert found(crowd(), DISTINCT) != []
 
 

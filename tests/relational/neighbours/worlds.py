@@ -22,7 +22,6 @@ import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import PrivacyUnit, Replace
-from discreet.relational.aggregates.measures import Linear
 from discreet.relational.bounding.contributions import ContributionBounds
 from discreet.relational.bounding.hashing import Hashing
 from discreet.relational.bounding.key_truncation import Truncated
@@ -31,6 +30,7 @@ from discreet.relational.database import Database
 from discreet.relational.engines.engine import Engine
 from discreet.relational.execute.exact_aggregation import aggregate_exactly
 from discreet.relational.plan.nodes import PlanNode
+from discreet.relational.planning.allocation import Noised
 from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.relational.schema.declarations import Declaration
 from discreet.relational.schema.sources import TableSource, source_of
@@ -251,7 +251,7 @@ class Stand:
         self.engine.seen = world
         found = aggregate_exactly(
             planned.query,
-            [item.measure for item in planned.allocation.noised],
+            [item.exact for item in planned.allocation.noised],
             [group[0].ranks for group in planned.choosing],
             planned.person,
             self.engine,
@@ -266,9 +266,9 @@ class Stand:
 # Distances -------------------------------------------------------------------------------------
 
 
-def bound(measure: Linear) -> int:
-    """The largest contribution of a row, in steps."""
-    return measure.steps()
+def bound(item: Noised) -> int:
+    """The largest contribution of a row, in steps of the noise."""
+    return item.measure.steps() << (item.places or 0)
 
 
 def _norms(
@@ -294,7 +294,7 @@ def apart(planned: PlannedQuery, first: Exact, second: Exact) -> Iterator[str]:
         planned.parts, planned.allocation.noised, first.linear, second.linear, strict=True
     ):
         differences = [p - q for p, q in zip(_whole(a), _whole(b), strict=True)]
-        for norm in _norms(differences, part.contributions, bound(item.measure)):
+        for norm in _norms(differences, part.contributions, bound(item)):
             yield f"{type(item.measure).__name__}: {norm}"
     for choice, a, b in zip(planned.choices, first.ranks, second.ranks, strict=True):
         moved = np.abs(a - b).sum(axis=1)

@@ -100,6 +100,24 @@ class Distribution(ABC):
             steps -= 1
         return steps * self.step
 
+    def whole_half_width(self, confidence: float) -> int:
+        """The least W such that the whole number nearest to x + Z is within W of x, whatever x.
+
+        With a fraction f of x above a whole number, it is where Z lies within W of 1/2 - f: the
+        interval is as long as for whole x, and at most one half off centre, where the tails of
+        a law with one peak weigh most.
+
+        >>> from discreet.mechanisms.distributions.distribution import RoundedLaplace
+        >>> law = RoundedLaplace(scale=5, step=2**-20)
+        >>> round(law.half_width(0.95), 2), law.whole_half_width(0.95)
+        (14.98, 16)
+        """
+        alpha = 1.0 - float(probability("confidence", confidence))
+        width = max(1, math.ceil(self.half_width(confidence)))
+        while float(self.above(np.array([width - 0.5, width + 0.5]) - self.step).sum()) > alpha:
+            width += 1
+        return width
+
     def characteristic(self, t: Floats) -> Floats:
         """E exp(i t Z), real since the law is symmetric."""
         return self._transform(np.asarray(t, dtype=np.float64) * self.step)

@@ -49,7 +49,9 @@ class SingleMeasure(Aggregate):
     def answer(self, name: str, noisy: NoisyValues, confidence: float) -> ReleasedColumn:
         """The noisy values; the interval follows from their law."""
         term = noisy.measure(self.additive)
-        return ReleasedColumn.linear(name, [(1, term)], confidence=confidence, within=self.within)
+        return ReleasedColumn.linear(
+            name, [(1, term)], confidence=confidence, within=self.within, whole=self.whole
+        )
 
     def estimated(
         self, name: str, estimates: Estimates, confidence: float
@@ -71,7 +73,7 @@ class SingleMeasure(Aggregate):
         """One half-width, the same in every group."""
         noise = planned.noise(self.additive)
         note = f"{type(noise.mechanism).__name__}, standard deviation {noise.distribution.std:.4g}"
-        return Expected(name, noise.distribution.half_width(confidence), (), note)
+        return Expected(name, self.half_width(planned, confidence, None), (), note)
 
     def is_foreseeable(self, rows_at_least: int | None) -> bool:
         """Always."""
@@ -81,4 +83,9 @@ class SingleMeasure(Aggregate):
         self, planned: PlannedNoise, confidence: float, rows_at_least: int | None
     ) -> float:
         """That of the noise, whatever the group."""
-        return planned.noise(self.additive).distribution.half_width(confidence)
+        noise = planned.noise(self.additive)
+        width = noise.distribution.half_width(confidence)
+        if self.whole and not noise.whole and width >= 1:
+            # Shown in whole numbers, measured in fractions, which estimates keep.
+            return noise.distribution.whole_half_width(confidence)
+        return width

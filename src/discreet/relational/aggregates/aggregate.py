@@ -64,6 +64,10 @@ class MeasureNoise(Protocol):
     def distribution(self) -> Distribution:
         """Its law in one cell."""
 
+    @property
+    def whole(self) -> bool:
+        """Whether noisy values are whole numbers."""
+
 
 class PlannedNoise(Protocol):
     """Which noise a planned query gives to what it measures: public, known before any spending."""

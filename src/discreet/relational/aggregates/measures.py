@@ -37,7 +37,7 @@ class Counting:
         """The same in steps, which are whole numbers."""
         return 1
 
-    def on_grid(self, scale: Fraction) -> Self:
+    def on_grid(self, scale: Fraction, finest: int = 40) -> Self:
         """The measure itself, whatever the scale of its noise."""
         return self
 
@@ -131,14 +131,14 @@ class Total:
         """The centre on the grid."""
         return round(exact(self.centre) / Fraction(2) ** self.exponent)
 
-    def on_grid(self, scale: Fraction) -> Total:
-        """The measure on a grid of at most 2**-40 of the noise scale, or of 2**-30."""
+    def on_grid(self, scale: Fraction, finest: int = 40) -> Total:
+        """The measure on a grid of 2**-finest of the noise scale, or of at most 2**-30."""
         if self.whole:
             return self
-        wanted = _floor_log2(scale) - 40
+        wanted = _floor_log2(scale) - finest
         # Contributions fit 61 bits.
         least = _floor_log2(max(abs(exact(self.low)), abs(exact(self.high)), scale)) - 60
-        if least > wanted + 10:
+        if least > wanted + finest - 30:
             raise InvalidParameter(
                 code="bounds_too_far",
                 expectation="bounds that are not much farther from zero than from each other",
@@ -198,7 +198,7 @@ class ValuesTotal:
         """The same in steps, which are whole numbers."""
         return max(self.high - self.centre, self.centre - self.low, 1)
 
-    def on_grid(self, scale: Fraction) -> Self:
+    def on_grid(self, scale: Fraction, finest: int = 40) -> Self:
         """The measure itself, whatever the scale of its noise."""
         return self
 

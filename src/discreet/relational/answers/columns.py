@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from discreet.relational.aggregates.aggregate import Aggregate, RankSelection
 from discreet.relational.aggregates.measures import Linear
 from discreet.relational.answers.linear_forms import linear_form, quotient_form
-from discreet.relational.bounding.key_truncation import cut_by
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import AggregateOutput, DerivedOutput, KeyOutput, is_label
 from discreet.relational.planning.discovered_keys import Discovering
@@ -108,8 +107,7 @@ class Columns:
     def answers(self) -> tuple[ReleasedColumn, ...]:
         """The released columns, in the order of the SELECT, with what bounding may have cut."""
         found = self._found()
-        owned = self.planned.person is not None
-        whose = "a person's" if owned else cut_by(self.planned.query.rows)
+        whose = self.planned.cut_by
         if whose is None:
             return found
         beyond = f"; rows beyond {whose} bounds are not counted"

@@ -15,7 +15,8 @@ import math
 from dataclasses import dataclass
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.bounding.hashing import Content, first_rows
+from discreet.relational.bounding.hashing import Content
+from discreet.relational.bounding.systematic import systematic_sample
 from discreet.relational.compile.compiler import Compiler, privacy_id, step_text
 from discreet.relational.plan.nodes import PlanNode, columns_of
 from discreet.relational.types.column_domain import ColumnDomain
@@ -30,7 +31,7 @@ USUAL_ROWS = 1_000
 
 @dataclass(frozen=True)
 class Limited(PlanNode):
-    """At most ``limit`` rows of each person, chosen by a salted hash of their content.
+    """At most ``limit`` rows of each person, a systematic sample along their content.
 
     Columns keep their names and rows their owner. Contract: which rows of a person stay is a
     function of that person's rows and the salt.
@@ -58,12 +59,12 @@ class Limited(PlanNode):
 
     def label(self) -> str:
         """The limit, and what it is for."""
-        return f"at most {self.limit} rows per person enter a join, by salted content"
+        return f"at most {self.limit} rows per person enter a join, a systematic sample"
 
 
 @step_text.register
 def limited(rows: Limited, compiler: Compiler, needed: frozenset[str]) -> str:
-    """The first rows of each person by salted content: of the needed columns."""
+    """A systematic sample of each person's rows: of the needed columns."""
     name, below = compiler.dialect.identifier, rows.rows
     assert below.privacy_id is not None
     listed = {column: kind for column, kind in columns_of(below).items() if column in needed}
@@ -75,9 +76,8 @@ def limited(rows: Limited, compiler: Compiler, needed: frozenset[str]) -> str:
     inside = f"SELECT {', '.join([name(below.privacy_id), *zeroed])} FROM ({source}) AS q"
     owner = privacy_id(below, name(below.privacy_id))
     content = [Content(name(column), kind) for column, kind in listed.items()]
-    every = ", ".join([owner.text, *(part.text for part in content)])
-    order = compiler.shuffle.order(content, owner)
-    return first_rows(inside, every, owner.text, order, f"k <= {rows.limit}")
+    every = [owner.text, *(part.text for part in content)]
+    return systematic_sample(inside, every, [owner], content, limit=rows.limit, by=compiler.shuffle)
 
 
 def before_public(rows: PlanNode, partners: int, declared: int, least: int) -> PlanNode:

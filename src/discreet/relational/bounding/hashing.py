@@ -1,4 +1,4 @@
-"""Which rows are kept: the first ones by a salted hash of their content.
+"""Salted hashes of content: what decides which groups, keys and rows are kept.
 
 The native hash of an engine is its fastest; the portable one gives the same order on every
 engine, so that the very same rows are kept. Both are functions of content and salt alone, and an
@@ -58,6 +58,10 @@ class Hashing(ABC):
     def write(self, dialect: Dialect, contents: Sequence[Hashed], salt: int) -> str:
         """Text to order by, which depends on all contents and on the salt."""
 
+    @abstractmethod
+    def number(self, dialect: Dialect, contents: Sequence[Hashed], salt: int) -> str:
+        """The same as a whole number from 0 to 2**60 - 1."""
+
 
 @dataclass(frozen=True)
 class Native(Hashing):
@@ -66,6 +70,10 @@ class Native(Hashing):
     def write(self, dialect: Dialect, contents: Sequence[Hashed], salt: int) -> str:
         """As the dialect has it."""
         return dialect.hash([content.text for content in contents], salt)
+
+    def number(self, dialect: Dialect, contents: Sequence[Hashed], salt: int) -> str:
+        """Sixty bits of it."""
+        return dialect.hash_number(self.write(dialect, contents, salt))
 
 
 @dataclass(frozen=True)
@@ -76,6 +84,10 @@ class Portable(Hashing):
         """Equal on every engine for equal values; both zeros are one value."""
         parts = [dialect.text(f"{salt};"), *(_spelled(dialect, content) for content in contents)]
         return dialect.digest(" || ".join(parts))
+
+    def number(self, dialect: Dialect, contents: Sequence[Hashed], salt: int) -> str:
+        """The first fifteen digits to the base of sixteen."""
+        return dialect.digest_number(self.write(dialect, contents, salt))
 
 
 NATIVE = Native()
@@ -93,6 +105,10 @@ class Shuffle:
     def hash(self, contents: Sequence[Hashed]) -> str:
         """What rows are ordered by, first."""
         return self.hashing.write(self.dialect, contents, self.salt)
+
+    def number(self, contents: Sequence[Hashed]) -> str:
+        """Where a systematic sample begins."""
+        return self.hashing.number(self.dialect, contents, self.salt)
 
     def order(self, contents: Sequence[Content], owner: Hashed) -> str:
         """Salted hash of the content, then the content: text for ORDER BY."""

@@ -1,7 +1,8 @@
 """At most G groups, R rows and m rows in a group for each person: the bounds of an aggregation.
 
-What one unit can then change is said by ``contributions``; here it is enforced. Rows are kept by
-salted content: groups by a hash of the group, rows by a hash of what they contribute.
+What one unit can then change is said by ``contributions``; here it is enforced, for what needs
+whole rows. Groups are kept by a salted hash of person and group; of the rows in a group, and of
+those in all groups, a systematic sample along what they contribute is.
 
 Source: contract, "Bounding inside the engine"; 004b:A21. Proof: ``proofs/relational.md``.
 """
@@ -12,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from discreet.core.unit import Person
-from discreet.relational.bounding.hashing import Content, Identifier, Shuffle, first_rows
+from discreet.relational.bounding.hashing import Content, Identifier, Shuffle
+from discreet.relational.bounding.systematic import systematic_sample
 from discreet.relational.compile.dialect import ordered
 from discreet.relational.types.data_type import DataType
 
@@ -39,35 +41,23 @@ class PersonBounds:
     ) -> str:
         """The rows of ``inside`` that are kept; ``o`` names the person and ``cell`` the group.
 
-        One sort serves all windows: hash of the cell, the cell, hash of the content, the content.
+        A limit comes by itself after the one before it: no row number is used twice.
         """
-        inner, order_cells = "*", list[str]()
-        order_rows = [content.text for content in contents]
-        if cells > 1:
-            inner += f", {by.hash([who, Content('cell', DataType.INTEGER)])} AS h"
-            order_cells = ["h", "cell"]
-        if contents:
-            inner += f", {by.hash([who, *contents])} AS hv"
-            order_rows = ["hv", *order_rows]
-        source = f"SELECT {inner} FROM ({inside}) AS q"
-        most = self.rows_per_group
-        if self.rows is not None and most is not None and (cells == 1 or most < self.rows):
-            # First and by itself: equal rows may change places between two rankings, not within
-            # one.
-            group, order = "o, cell" if cells > 1 else "o", ordered(order_rows) or "1"
-            source = first_rows(source, "*", group, order, f"j <= {most}", rank="j")
-        windows, kept = [], []
-        if cells > 1 and self.groups is not None and self.groups < cells:
-            order = ordered(order_cells)
-            windows.append(f"dense_rank() OVER (PARTITION BY o ORDER BY {order}) AS g")
-            kept.append(f"g <= {self.groups}")
-        if cells > 1 and self.rows is not None:
-            order = ordered([*order_cells, *order_rows])
-            windows.append(f"row_number() OVER (PARTITION BY o ORDER BY {order}) AS k")
-            kept.append(f"k <= {self.rows}")
-        if not windows:
-            return source
-        return (
-            f"SELECT * FROM (SELECT *, {', '.join(windows)} FROM ({source}) AS q) AS q "
-            f"WHERE {' AND '.join(kept)}"
-        )
+        cell = Content("cell", DataType.INTEGER)
+        columns = ["o", "cell", *(content.text for content in contents)]
+        groups = cells if self.groups is None else min(self.groups, cells)
+        most, left = self.rows_per_group, None
+        if most is not None and cells > 1 and (self.rows is None or most < self.rows):
+            inside = systematic_sample(inside, columns, [who, cell], contents, limit=most, by=by)
+            left = groups * most
+        if groups < cells:
+            order = ordered([by.hash([who, cell]), "cell"])
+            ranked = f"dense_rank() OVER (PARTITION BY o ORDER BY {order}) AS g"
+            named = ", ".join(columns)
+            inside = f"SELECT {named}, {ranked} FROM ({inside}) AS q"
+            inside = f"SELECT {named} FROM ({inside}) AS q WHERE g <= {groups}"
+        if self.rows is not None and (left is None or left > self.rows):
+            rows = self.rows if most is None or cells > 1 else min(self.rows, most)
+            every = [*contents] if cells == 1 else [cell, *contents]
+            inside = systematic_sample(inside, columns, [who], every, limit=rows, by=by)
+        return inside

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.relational.bounding.hashing import Content, first_rows
+from discreet.relational.bounding.hashing import Content
+from discreet.relational.bounding.systematic import systematic_sample
 from discreet.relational.compile.compiler import Compiler, privacy_id, step_text, used_by
 from discreet.relational.plan.nodes import Output, PlanNode
 from discreet.relational.types.expression import Expression
@@ -15,7 +16,7 @@ from discreet.relational.types.expression import Expression
 
 @dataclass(frozen=True)
 class Bounded(PlanNode):
-    """At most ``limit`` rows of each person, chosen by a salted hash of their content.
+    """At most ``limit`` rows of each person, a systematic sample along their content.
 
     Contract: which rows of a person stay is a function of that person's rows and the salt.
     """
@@ -43,12 +44,12 @@ class Bounded(PlanNode):
 
     def label(self) -> str:
         """The limit."""
-        return f"at most {self.limit} rows per person, by salted content"
+        return f"at most {self.limit} rows per person, a systematic sample"
 
 
 @step_text.register
 def bounded(rows: Bounded, compiler: Compiler, needed: frozenset[str]) -> str:
-    """The first rows of each person by salted content: of the needed columns."""
+    """A systematic sample of each person's rows: of the needed columns."""
     pairs = zip(rows.outputs, rows.expressions, strict=True)
     read = [expression for output, expression in pairs if output.name in needed]
     used = used_by(read, rows.rows.privacy_id)
@@ -66,5 +67,7 @@ def bounded(rows: Bounded, compiler: Compiler, needed: frozenset[str]) -> str:
         if output.name in needed
     ]
     owner = privacy_id(rows, name(rows.privacy_id or ""))
-    order = compiler.shuffle.order(contents, owner)
-    return first_rows(inside, "*", owner.text, order, f"k <= {rows.limit}")
+    named = [*(content.text for content in contents), owner.text]
+    return systematic_sample(
+        inside, named, [owner], contents, limit=rows.limit, by=compiler.shuffle
+    )

@@ -136,6 +136,14 @@ class Dialect(ABC):
     def digest(self, text: str) -> str:
         """The SHA-256 of a text's UTF-8, in an order like that of its hexadecimal digits."""
 
+    @abstractmethod
+    def hash_number(self, text: str) -> str:
+        """Sixty bits of what :meth:`hash` gives, as a BIGINT that is not negative."""
+
+    @abstractmethod
+    def digest_number(self, text: str) -> str:
+        """The first sixty bits of what :meth:`digest` gives, as a BIGINT."""
+
     def on_grid(self, text: str) -> str:
         """A double as text, by its steps of a grid that is fine enough to hash; NULL for NaN."""
         return self.cast(self.steps(text, _HASHED, _HASH_GRID), DataType.INTEGER, DataType.TEXT)
@@ -309,6 +317,24 @@ class Dialect(ABC):
     def whole_quotient(self, first: str, second: str) -> str:
         """The quotient of two whole numbers, cut towards zero; the second is not zero."""
         return f"({first} / {second})"
+
+    def shared(self, text: str, weight: str, divisor: int, *, narrow: bool) -> str:
+        """A whole number times a weight over a divisor, cut towards zero, as a BIGINT.
+
+        The result fits; the product does too where it is ``narrow``.
+        """
+        if not narrow:
+            return self.shared_widely(text, weight, divisor)
+        product = f"(CAST({text} AS BIGINT) * {weight})"
+        return product if divisor == 1 else self.whole_quotient(product, self.literal(divisor))
+
+    @abstractmethod
+    def shared_widely(self, text: str, weight: str, divisor: int) -> str:
+        """The same where the product needs up to 124 bits."""
+
+    def with_rows(self, name: str, text: str) -> str:
+        """What to write before a SELECT that reads ``name`` several times: it is computed once."""
+        return f"WITH {name} AS MATERIALIZED ({text}) "
 
     def quotient(self, first: str, second: str) -> str:
         """The quotient of two doubles; the second is not zero."""

@@ -1,7 +1,8 @@
 """Running a question in the engine: exact whole numbers for every cell, nothing else.
 
 What each row contributes is written by ``row_contributions``; where rows have owners, people are
-bounded next (``bounding/person_groups``), and then everything is added up.
+bounded next, and then everything is added up. Sums by weight take all rows
+(``bounding/row_weights``); what needs whole rows takes some (``bounding/person_groups``).
 
 Source: contract, "Bounding inside the engine", "Numbers". Proof: ``proofs/relational.md``.
 """
@@ -26,7 +27,9 @@ from discreet.relational.aggregates.measures import (
     Total,
     ValuesTotal,
 )
+from discreet.relational.aggregates.weighted import Weighted
 from discreet.relational.bounding.person_groups import PersonBounds
+from discreet.relational.bounding.row_weights import RowWeights
 from discreet.relational.compile.compiler import Compiler, privacy_id
 from discreet.relational.engines.engine import Engine
 from discreet.relational.execute.row_contributions import RowContributions
@@ -46,7 +49,7 @@ class ExactAggregates:
 
 def aggregate_exactly(
     query: Query,
-    linear: Sequence[Linear],
+    linear: Sequence[Linear | Weighted],
     ranks: Sequence[Ranks],
     person: Person | None,
     engine: Engine,
@@ -54,94 +57,118 @@ def aggregate_exactly(
     salt: int,
 ) -> ExactAggregates:
     """Count and add up in the engine. ``person`` is given where rows have owners to bound."""
-    run = _Run.of(query, (*linear, *ranks), person, engine, salt=salt)
+    runs = _runs(query, (*linear, *ranks), person, engine, salt=salt)
+    found: dict[int, NDArray[Any]] = {}
     with engine.snapshot():
-        sums = run.linear(len(linear)) if linear else ()
-        histograms = tuple(run.histogram(len(linear) + i) for i in range(len(ranks)))
-    return ExactAggregates(sums, histograms)
+        for run in runs:
+            found.update(run.found())
+    size = len(linear)
+    return ExactAggregates(
+        tuple(found[number] for number in range(size)),
+        tuple(found[size + number] for number in range(len(ranks))),
+    )
 
 
 def statements(
-    query: Query, measures: Sequence[Measure], person: Person | None, engine: Engine
+    query: Query, measures: Sequence[Measure | Weighted], person: Person | None, engine: Engine
 ) -> list[str]:
     """The text that would run, with a salt of zero: for ``explain`` and for tests."""
-    run = _Run.of(query, tuple(measures), person, engine, salt=0)
-    places = [i for i, measure in enumerate(measures) if isinstance(measure, Ranks)]
-    texts = [run.linear_text(len(measures) - len(places))] if len(places) < len(measures) else []
-    return [
-        require_statement(text)
-        for text in (*texts, *(run.histogram_text(place) for place in places))
-    ]
+    runs = _runs(query, tuple(measures), person, engine, salt=0)
+    return [require_statement(run.text()) for run in runs]
+
+
+def _runs(
+    query: Query,
+    measures: tuple[Measure | Weighted, ...],
+    person: Person | None,
+    engine: Engine,
+    *,
+    salt: int,
+) -> list[_Run]:
+    """One statement for all sums over rows, one for people by weight, one for each histogram."""
+    kinds: dict[object, list[int]] = {}
+    for number, measure in enumerate(measures):
+        kinds.setdefault(_together(number, measure), []).append(number)
+    compiler = Compiler.of(engine, salt=salt)
+    made = []
+    for numbers in kinds.values():
+        taken = tuple(measures[number] for number in numbers)
+        kind = _WeightedRun if isinstance(taken[0], Weighted) else _Run
+        contributions = RowContributions(
+            query.rows,
+            query.keys,
+            tuple(m.measure if isinstance(m, Weighted) else m for m in taken),
+            compiler,
+            engine.keys,
+            owned=person is not None,
+        )
+        places = tuple(m.places for m in taken if isinstance(m, Weighted))
+        made.append(kind(query, person, engine, contributions, tuple(numbers), places))
+    return made
+
+
+def _together(number: int, measure: Measure | Weighted) -> object:
+    """What is found by one statement."""
+    if isinstance(measure, Ranks):
+        return number
+    if isinstance(measure, Weighted):
+        return Weighted, isinstance(measure.measure, CountPeople)
+    return None
 
 
 @dataclass(frozen=True)
 class _Run:
+    """One statement, over whole rows, and which of the wanted ``numbers`` it finds."""
+
     query: Query
-    measures: tuple[Measure, ...]
     person: Person | None
     engine: Engine
     contributions: RowContributions
+    numbers: tuple[int, ...]
+    places: tuple[int, ...]
 
-    @classmethod
-    def of(
-        cls,
-        query: Query,
-        measures: tuple[Measure, ...],
-        person: Person | None,
-        engine: Engine,
-        *,
-        salt: int,
-    ) -> _Run:
-        """All that the statements of a question share."""
-        contributions = RowContributions(
-            query.rows,
-            query.keys,
-            measures,
-            Compiler.of(engine, salt=salt),
-            engine.keys,
-            owned=person is not None,
-        )
-        return cls(query, measures, person, engine, contributions)
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What it measures."""
+        return self.contributions.measures
 
-    def linear(self, size: int) -> tuple[NDArray[Any], ...]:
-        """Every linear measure, cell by cell."""
-        cell, *fetched = self.engine.numbers(self.linear_text(size))
+    def found(self) -> dict[int, NDArray[Any]]:
+        """Exact numbers by cell, or by cell and candidate."""
+        cell, *fetched = self.engine.numbers(self.text())
+        (first, *_) = self.measures
+        if isinstance(first, Ranks):
+            counts = np.zeros((self.query.keys.cells, first.size), dtype=np.int64)
+            np.add.at(counts, (cell, fetched[0]), fetched[1])
+            return {self.numbers[0]: counts}
         parts = iter(fetched)
-        return tuple(
-            self._spread(cell, _joined(next(parts), next(parts)))
-            if isinstance(measure, Total)
+        return {
+            number: self._spread(cell, _joined(next(parts), next(parts)))
+            if self._is_wide(measure)
             else self._spread(cell, next(parts))
-            for measure in self.measures[:size]
-        )
+            for number, measure in zip(self.numbers, self.measures, strict=True)
+        }
 
-    def histogram(self, place: int) -> NDArray[np.int64]:
-        """Values nearest to each candidate, cell by cell."""
-        measure = self.measures[place]
-        assert isinstance(measure, Ranks)
-        counts = np.zeros((self.query.keys.cells, measure.size), dtype=np.int64)
-        cell, nearest, found = self.engine.numbers(self.histogram_text(place))
-        np.add.at(counts, (cell, nearest), found)
-        return counts
+    def text(self) -> str:
+        """A SELECT of the cell's number and the measures; of ranks, by candidate."""
+        if isinstance(self.measures[0], Ranks):
+            return self._grouped(["COUNT(*) AS m0"], ("c0",), ("CAST(c0 AS BIGINT)", "m0"))
+        sums = [self._sum(number, m) for number, m in enumerate(self.measures)]
+        return self._grouped(sums, (), self._outer())
 
-    def linear_text(self, size: int) -> str:
-        """A SELECT of the cell's number and the linear measures."""
-        sums = [self._sum(number, m) for number, m in enumerate(self.measures[:size])]
-        outer = [
+    def _is_wide(self, measure: Measure) -> bool:
+        """Whether a sum may need more than 64 bits."""
+        return isinstance(measure, Total)
+
+    def _outer(self) -> list[str]:
+        return [
             text
-            for number, measure in enumerate(self.measures[:size])
+            for number, measure in enumerate(self.measures)
             for text in (
                 self.engine.dialect.halves(f"m{number}")
-                if isinstance(measure, Total)
+                if self._is_wide(measure)
                 else (f"CAST(m{number} AS BIGINT)",)
             )
         ]
-        return self._grouped(sums, (), outer)
-
-    def histogram_text(self, place: int) -> str:
-        """A SELECT of the cell's number, the candidate's number and how many values are there."""
-        return self._grouped(
-            [f"COUNT(*) AS m{place}"], (f"c{place}",), (f"CAST(c{place} AS BIGINT)", f"m{place}")
-        )
 
     def _grouped(self, sums: Sequence[str], more: Sequence[str], outer: Sequence[str]) -> str:
         keys = [f"k{n}" for n in range(sum(len(b.expressions) for b in self.query.keys.blocks))]
@@ -163,19 +190,21 @@ class _Run:
             f"WHERE {' AND '.join(conditions) or 'TRUE'}"
         )
 
+    def _owned(self) -> str:
+        """Each person's rows in declared cells, with what they contribute."""
+        cell, joins, conditions = self.contributions.cells("a")
+        named = [content.text for content in self.contributions.contents()]
+        items = ", ".join(["o", f"CAST({cell} AS INTEGER) AS cell", *named])
+        where = " AND ".join(conditions) or "TRUE"
+        return f"SELECT {items} FROM ({self.contributions.text()}) AS a{joins} WHERE {where}"
+
     def _bounded(self) -> str:
         """Each person's rows in declared cells, cut down to what the unit allows."""
         assert self.person is not None
-        cell, joins, conditions = self.contributions.cells("a")
-        contents = self.contributions.contents()
-        named = [content.text for content in contents]
-        items = ", ".join(["o", f"CAST({cell} AS INTEGER) AS cell", *named])
-        where = " AND ".join(conditions) or "TRUE"
-        inside = f"SELECT {items} FROM ({self.contributions.text()}) AS a{joins} WHERE {where}"
         presence = all(isinstance(measure, CountPeople) for measure in self.measures)
         return PersonBounds.of(self.person, presence=presence).text(
-            inside,
-            contents,
+            self._owned(),
+            self.contributions.contents(),
             privacy_id(self.query.rows, "o"),
             self.query.keys.cells,
             self.contributions.compiler.shuffle,
@@ -205,6 +234,42 @@ class _Run:
         cells: NDArray[Any] = np.zeros(self.query.keys.cells, dtype=found.dtype)
         np.add.at(cells, cell, found)
         return cells
+
+
+@dataclass(frozen=True)
+class _WeightedRun(_Run):
+    """One statement over all rows of a person, each at its weight."""
+
+    def _is_wide(self, measure: Measure) -> bool:
+        """Fractions of rows are many steps."""
+        return True
+
+    def text(self) -> str:
+        """A SELECT of the cell's number and the weighted sums."""
+        assert self.person is not None
+        dialect, cells = self.engine.dialect, self.query.keys.cells
+        owned = self._owned()
+        if isinstance(self.measures[0], CountPeople):
+            owned = f"SELECT DISTINCT o, cell FROM ({owned}) AS q"
+            weights = RowWeights.of_presence(self.person, cells)
+        else:
+            weights = RowWeights.of_rows(self.person, cells)
+        counted = [
+            f"{weights.counted(self._each(number), measure.steps(), places, dialect)} AS d{number}"
+            for number, (measure, places) in enumerate(zip(self.measures, self.places, strict=True))
+            if not isinstance(measure, Ranks)
+        ]
+        sums = [f"{dialect.wide_sum(f'd{n}')} AS m{n}" for n in range(len(self.measures))]
+        rows = f"SELECT a.cell AS cell, {', '.join(counted)} FROM {weights.joined('r', dialect)}"
+        inside = f"SELECT cell, {', '.join(sums)} FROM ({rows}) AS q GROUP BY cell"
+        outer = ", ".join(self._outer())
+        return f"{dialect.with_rows('r', owned)}SELECT cell, {outer} FROM ({inside}) AS q"
+
+    def _each(self, number: int) -> str:
+        """What a row brings before its weight."""
+        measure = self.measures[number]
+        alone = isinstance(measure, CountPeople) or measure == CountRows(None)
+        return "1" if alone else f"a.c{number}"
 
 
 def _joined(high: NDArray[np.int64], low: NDArray[np.int64]) -> NDArray[Any]:

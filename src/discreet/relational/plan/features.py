@@ -1,6 +1,6 @@
 """Features: what is computed from each person's own rows before anybody is aggregated.
 
-Contract: a person's rows are bounded to R first, by salted content, so every feature is a
+Contract: a person's rows are bounded to R first, by sampling, so every feature is a
 function of at most R rows of one person, with public bounds that follow from R and from those of
 its argument. Sums are sums of whole steps and do not depend on the order of rows; the first and
 the last row are those by a declared column, ties broken by content.

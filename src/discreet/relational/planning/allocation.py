@@ -28,22 +28,29 @@ from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Lap
 from discreet.mechanisms.distributions.distribution import Distribution, distribution_of
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.relational.aggregates.measures import Linear
+from discreet.relational.aggregates.measures import CountValues, Linear, ValuesTotal
+from discreet.relational.aggregates.weighted import Weighted
 from discreet.relational.bounding.contributions import ContributionBounds
 
 Additive: TypeAlias = DiscreteGaussian | DiscreteLaplace | Gaussian | Laplace
 
+_FINEST = 30
+_WIDEST = 50
 _PARTS = 10**6
 """Shares are whole numbers of about this many parts, so that they add up to one exactly."""
 
 
 @dataclass(frozen=True)
 class WeightedMeasure:
-    """A measure that wants noise: how far one unit moves it, and how much it matters."""
+    """A measure that wants noise: how far one unit moves it, and how much it matters.
+
+    ``places`` is how finely rows may count by weight; None where only whole rows count.
+    """
 
     measure: Linear
     contributions: ContributionBounds
     weight: float
+    places: int | None = None
 
     def bound(self) -> Fraction:
         """The largest contribution of one row in the caller's units."""
@@ -64,15 +71,36 @@ class QuantileChoice:
 
 @dataclass(frozen=True)
 class Noised:
-    """A measure on its grid with its mechanism; ``distribution`` is in the caller's units."""
+    """A measure on its grid with its mechanism; ``distribution`` is in the caller's units.
+
+    Where rows count by weight, the grid has ``places`` binary places more than the measure.
+    """
 
     measure: Linear
     mechanism: Additive
+    places: int | None = None
 
     @property
     def step(self) -> float:
         """One step of the grid in the caller's units."""
-        return 2.0**self.measure.exponent
+        return 2.0 ** (self.measure.exponent - (self.places or 0))
+
+    @property
+    def steps(self) -> int:
+        """The largest contribution of one row, in steps of the grid."""
+        return self.measure.steps() << (self.places or 0)
+
+    @property
+    def exact(self) -> Linear | Weighted:
+        """What is added up before noise."""
+        if self.places is None or isinstance(self.measure, CountValues | ValuesTotal):
+            return self.measure
+        return Weighted(self.measure, self.places)
+
+    @property
+    def whole(self) -> bool:
+        """Whether values are whole numbers by themselves."""
+        return self.measure.whole and not self.places
 
     @property
     def distribution(self) -> Distribution:
@@ -198,10 +226,25 @@ def _pure(
 
 
 def _laplace(part: WeightedMeasure, epsilon: Fraction, randomness: Source) -> Noised:
-    measure = part.measure.on_grid(part.contributions.l1(1) * part.bound() / epsilon)
+    measure, places = _on_grid(part, part.contributions.l1(1) * part.bound() / epsilon)
     kind = DiscreteLaplace if measure.whole else Laplace
-    sensitivity = part.contributions.l1(measure.steps())
-    return Noised(measure, kind(epsilon=epsilon, sensitivity=sensitivity, randomness=randomness))
+    sensitivity = part.contributions.l1(measure.steps() << (places or 0))
+    mechanism = kind(epsilon=epsilon, sensitivity=sensitivity, randomness=randomness)
+    return Noised(measure, mechanism, places)
+
+
+def _on_grid(part: WeightedMeasure, scale: Fraction) -> tuple[Linear, int | None]:
+    """The measure on its grid, and how many binary places weights add to it.
+
+    Numerics: noise is drawn at a scale of at most 2**51 steps, and a row contributes less than
+    2**62 of them. Where weights make the grid finer anyway, reals need less of it themselves.
+    """
+    if part.places is None:
+        return part.measure.on_grid(scale), None
+    measure = part.measure.on_grid(scale, _FINEST if part.places else 40)
+    steps = scale / Fraction(2) ** measure.exponent
+    room = min(_WIDEST - math.ceil(steps).bit_length(), 62 - measure.steps().bit_length())
+    return measure, max(0, min(part.places, room))
 
 
 def _approximate(
@@ -239,12 +282,13 @@ def _joint(
     first: Gaussian | None = None
     for part, share in zip(parts, split.rhos(_weights(parts, ())), strict=True):
         spread = sqrt_above(1 / share)
-        measure = part.measure.on_grid(part.contributions.l2(1) * part.bound() * spread / epsilon)
-        sensitivity = part.contributions.l2(measure.steps()) * spread
+        scale = part.contributions.l2(1) * part.bound() * spread / epsilon
+        measure, places = _on_grid(part, scale)
+        sensitivity = part.contributions.l2(measure.steps() << (places or 0)) * spread
         first = Gaussian(
             epsilon=epsilon, delta=delta, sensitivity=sensitivity, randomness=randomness
         )
-        noised.append(Noised(measure, first))
+        noised.append(Noised(measure, first, places))
     return tuple(noised)
 
 
@@ -259,14 +303,12 @@ def _concentrated(
     noised = []
     for part, share in zip(parts, divided, strict=False):
         width = part.contributions.l2(1) * part.bound() * sqrt_above(1 / (2 * rho * share))
-        measure = part.measure.on_grid(width)
-        sensitivity = part.contributions.l2(measure.steps())
-        noised.append(
-            Noised(
-                measure,
-                DiscreteGaussian(rho=rho * share, sensitivity=sensitivity, randomness=randomness),
-            )
+        measure, places = _on_grid(part, width)
+        sensitivity = part.contributions.l2(measure.steps() << (places or 0))
+        mechanism = DiscreteGaussian(
+            rho=rho * share, sensitivity=sensitivity, randomness=randomness
         )
+        noised.append(Noised(measure, mechanism, places))
     chosen = tuple(
         _concentrated_choice(choice, rho * share)
         for choice, share in zip(choices, divided[len(parts) :], strict=True)

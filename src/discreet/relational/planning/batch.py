@@ -25,6 +25,7 @@ from discreet.core.space import Space
 from discreet.noise.randomness import Source
 from discreet.queries.synopses.marginals import ordered
 from discreet.relational.aggregates.measures import Linear
+from discreet.relational.bounding.rule import CURRENT, BoundingRule
 from discreet.relational.database import Database, Databases, Units
 from discreet.relational.identity.identity import canonical_text
 from discreet.relational.plan.query import Query
@@ -90,6 +91,7 @@ class PlannedBatch:
     spend: Guarantee
     rows_at_most: int
     randomness: Source
+    bounding: BoundingRule = CURRENT
 
     def __post_init__(self) -> None:
         """Refuse keys that nobody knows before they are paid for."""
@@ -100,7 +102,9 @@ class PlannedBatch:
     def _alone(self) -> tuple[PlannedQuery, ...]:
         """Each question by itself, for what it needs to measure."""
         return tuple(
-            PlannedQuery(query, self.spend, self.rows_at_most, self.randomness)
+            PlannedQuery(
+                query, self.spend, self.rows_at_most, self.randomness, bounding=self.bounding
+            )
             for query in self.questions
         )
 

@@ -33,6 +33,7 @@ from discreet.mechanisms.key_selection import (
 from discreet.noise.randomness import SYSTEM, Source, integer
 from discreet.relational.aggregates.measures import CountPeople, CountRows, Linear
 from discreet.relational.bounding.contributions import ContributionBounds, bounds_of_presence, swaps
+from discreet.relational.bounding.rule import CURRENT, BoundingRule
 from discreet.relational.compile.compiler import Compiler
 from discreet.relational.database import Database
 from discreet.relational.execute.candidate_keys import candidates, candidates_text, stand_in
@@ -54,6 +55,9 @@ class PublishedCounts:
 
     measure: Linear
     mechanism: KeySelectionRule
+
+    whole = True
+    places = None
 
     @property
     def step(self) -> float:
@@ -231,7 +235,7 @@ class Discovering(PlannedQuery):
             return (), ()
         exactly = aggregate_exactly(
             self._about(entries),
-            [item.measure for item in noised],
+            [item.exact for item in noised],
             [group[0].ranks for group in self.choosing],
             self.person,
             database.engine,
@@ -269,14 +273,18 @@ class Discovering(PlannedQuery):
         first = candidates_text(self.sought, self.query.rows, groups, compiler)
         if self.shares[1] is None:
             return [first]
-        measures = [item.measure for item in self.allocation.noised]
+        measures = [item.exact for item in self.allocation.noised]
         ranks = [group[0].ranks for group in self.choosing]
         about = self._about(stand_in(self.sought))
         return [first, *statements(about, [*measures, *ranks], self.person, engine)]
 
 
 def planned_query_for(
-    query: Query, spend: Guarantee, rows_at_most: int, randomness: Source = SYSTEM
+    query: Query,
+    spend: Guarantee,
+    rows_at_most: int,
+    randomness: Source = SYSTEM,
+    rule: BoundingRule = CURRENT,
 ) -> PlannedQuery:
     """The question made ready to be paid for: its keys listed, ranked or discovered."""
     if isinstance(query, QueryOverAnswers):
@@ -285,8 +293,8 @@ def planned_query_for(
         if isinstance(query.keys, KeySet):
             return PlannedQuery(query, spend, rows_at_most, randomness)
     if isinstance(query.keys, KeySet):
-        return ranking(PlannedQuery(query, spend, rows_at_most, randomness))
-    return Discovering(query, spend, rows_at_most, randomness, sought=query.keys)
+        return ranking(PlannedQuery(query, spend, rows_at_most, randomness, bounding=rule))
+    return Discovering(query, spend, rows_at_most, randomness, bounding=rule, sought=query.keys)
 
 
 def _coarse(share: Fraction) -> Fraction:

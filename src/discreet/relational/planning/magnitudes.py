@@ -9,6 +9,7 @@ Source: modern-data:B1. Proof: ``proofs/key_selection.md`` (bounds).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from discreet.core.errors import InvalidParameter
@@ -73,7 +74,7 @@ class Magnitudes:
         )
 
     def bounds(
-        self, noisy: list[int], distribution: Distribution
+        self, noisy: Sequence[float], distribution: Distribution
     ) -> tuple[int | float, int | float] | None:
         """From the lowest bin that noise alone would hardly fill to the highest; None if none.
 

@@ -40,6 +40,9 @@ from discreet.relational.bounding.contributions import (
     bounds_of_rows,
     bounds_of_values,
 )
+from discreet.relational.bounding.key_truncation import cut_by
+from discreet.relational.bounding.row_weights import PLACES, ensured_rows
+from discreet.relational.bounding.rule import CURRENT, BoundingRule
 from discreet.relational.database import Database, Databases, Units
 from discreet.relational.execute.candidate_keys import keys_from_dict, keys_to_dict
 from discreet.relational.execute.exact_aggregation import (
@@ -110,6 +113,7 @@ class PlannedQuery:
     the linear measures, where a wanted accuracy decides the split. ``settled`` is the part of an
     allocation that several questions share, where this is one of them. ``names`` are those under
     which the draws of each measure were released, where they were kept in another order.
+    ``bounding`` is how rows of a person beyond the limits are treated.
     """
 
     query: Query
@@ -119,6 +123,7 @@ class PlannedQuery:
     emphasis: tuple[float, ...] | None = None
     settled: Settled | None = None
     names: tuple[str, ...] | None = None
+    bounding: BoundingRule = CURRENT
 
     def __post_init__(self) -> None:
         """Refuse questions about public tables alone, too large ones, and sums that overflow."""
@@ -134,7 +139,7 @@ class PlannedQuery:
         if isinstance(self.query.keys, KeySet):
             require_numbers(self.query.keys, measures)
         for noised in self.allocation.noised:
-            if self._most(noised.measure) >= _LARGEST_TOTAL:
+            if self._most(noised) >= _LARGEST_TOTAL:
                 raise InvalidParameter(
                     code="total_overflows",
                     expectation=f"sums below 2**{_LARGEST_TOTAL.bit_length() - 1} steps for "
@@ -156,6 +161,11 @@ class PlannedQuery:
         return one_row_in_each(self.query.rows, self.query.keys)
 
     @property
+    def cut_by(self) -> str | None:
+        """Whose limits may leave rows out, for a reader; None where nothing can be."""
+        return "a person's" if self.person is not None else cut_by(self.query.rows)
+
+    @property
     def cells(self) -> int:
         """How many groups there are, as far as that is known beforehand."""
         return self.query.keys.cells
@@ -171,7 +181,8 @@ class PlannedQuery:
         if self.emphasis is not None:
             weights = dict(zip(weights, self.emphasis, strict=True))
         return tuple(
-            WeightedMeasure(m, self.contributions(m), weight) for m, weight in weights.items()
+            WeightedMeasure(m, self.contributions(m), weight, self.places(m))
+            for m, weight in weights.items()
         )
 
     @cached_property
@@ -219,6 +230,21 @@ class PlannedQuery:
             case ValuesTotal():
                 return bounds_of_values(self.person, cells, measure.values, query.unit)
         return bounds_of_person(self.person, cells, query.unit)
+
+    def places(self, measure: Linear) -> int | None:
+        """How finely rows may count by weight: not at all where nobody can exceed a limit."""
+        if (
+            self.person is None
+            or isinstance(measure, CountValues | ValuesTotal)
+            or self.bounding is BoundingRule.CONTENT_HASH
+        ):
+            return None
+        bounds, made = self.contributions(measure), ensured_rows(self.query.rows)
+        if isinstance(measure, CountPeople):
+            ensured = min(self.cells, self.cells if made is None else made) <= bounds.rows
+        else:
+            ensured = made is not None and made <= min(bounds.rows, bounds.most)
+        return 0 if ensured else PLACES
 
     def selection(self, number: int) -> RankSelection:
         """The mechanism that chooses in each cell."""
@@ -318,7 +344,7 @@ class PlannedQuery:
         """What the engine counts and adds up. Private: only noise may follow."""
         return aggregate_exactly(
             self.query,
-            [item.measure for item in self.allocation.noised],
+            [item.exact for item in self.allocation.noised],
             [group[0].ranks for group in self.choosing],
             self.person,
             database.engine,
@@ -346,7 +372,7 @@ class PlannedQuery:
         larger. Totals that fit 61 bits then are released by the mechanism itself. Larger ones are
         added to its noise, drawn for zeros, in whole numbers of any size.
         """
-        most = self._most(item.measure)
+        most = self._most(item)
         # More rows than were declared cost accuracy: no number leaves its public range.
         farthest = most if values.dtype == object else min(most, LARGEST_WHOLE)
         values = np.clip(values, -farthest, farthest)
@@ -356,10 +382,10 @@ class PlannedQuery:
         noisy: NDArray[Any] = values + item.mechanism.release(np.zeros(len(values), dtype=np.int64))
         return noisy
 
-    def _most(self, measure: Linear) -> int:
+    def _most(self, item: Noised) -> int:
         """The largest total there can be, in steps."""
         each = self.person.max_rows if self.person is not None else self.query.rows.stability
-        return measure.steps() * self.rows_at_most * max(each or 1, 1)
+        return item.steps * self.rows_at_most * max(each or 1, 1)
 
     def preflight(self, database: Database) -> None:
         """Draw noise for nothing and write the text, so that what cannot be done is known now."""
@@ -371,7 +397,7 @@ class PlannedQuery:
 
     def texts(self, database: Database) -> list[str]:
         """What the engine would run, with a salt of zero."""
-        measures = [item.measure for item in self.allocation.noised]
+        measures = [item.exact for item in self.allocation.noised]
         ranks = [group[0].ranks for group in self.choosing]
         return statements(self.query, [*measures, *ranks], self.person, database.engine)
 
@@ -404,6 +430,6 @@ def whole_array(values: list[int]) -> NDArray[Any]:
 
 def in_units(values: NDArray[Any], noised: Noised) -> NDArray[Any]:
     """Noisy steps as numbers in the caller's units: whole numbers stay whole."""
-    if noised.measure.whole:
+    if noised.whole:
         return values
     return values.astype(np.float64) * noised.step

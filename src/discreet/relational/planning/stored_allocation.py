@@ -127,6 +127,7 @@ def _linear(noised: Iterable[Noised]) -> list[dict[str, Any]]:
             "exponent": item.measure.exponent,
             "whole": item.measure.whole,
             "noise": item.distribution.to_dict(),
+            **({} if item.places is None else {"places": item.places}),
         }
         for item in noised
     ]

@@ -172,7 +172,13 @@ def ranking(planned: PlannedQuery) -> PlannedQuery:
     """
     if not _ranks(planned.query):
         return planned
-    made = Ranking(planned.query, planned.spend, planned.rows_at_most, planned.randomness)
+    made = Ranking(
+        planned.query,
+        planned.spend,
+        planned.rows_at_most,
+        planned.randomness,
+        bounding=planned.bounding,
+    )
     spread = 1 / float(made.choice.rate())
     noise = planned.allocation.noised[0].distribution.std
     return made if spread < noise else planned

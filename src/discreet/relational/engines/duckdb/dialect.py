@@ -210,6 +210,11 @@ class DuckDBDialect(Dialect):
         """128 bits hold 2**64 numbers of 2**62."""
         return f"COALESCE(SUM({text}), CAST(0 AS HUGEINT))"
 
+    def shared_widely(self, text: str, weight: str, divisor: int) -> str:
+        """In 128 bits."""
+        product = f"(CAST({text} AS HUGEINT) * CAST({weight} AS HUGEINT))"
+        return f"CAST({product} // CAST({divisor} AS HUGEINT) AS BIGINT)"
+
     def first(self, text: str, letters: int) -> str:
         """Unlike ``left``, this is computed once for each value of a dictionary."""
         return f"substring({text}, 1, {letters})"
@@ -255,5 +260,11 @@ class DuckDBDialect(Dialect):
             mixed = f"hash(xor({mixed}, CAST({word} AS UBIGINT)))"
         return mixed
 
+    def hash_number(self, text: str) -> str:
+        return f"CAST(({text}) >> 4 AS BIGINT)"
+
     def digest(self, text: str) -> str:
         return f"sha256({text})"
+
+    def digest_number(self, text: str) -> str:
+        return f"CAST('0x' || substring({text}, 1, 15) AS BIGINT)"

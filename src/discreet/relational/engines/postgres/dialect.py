@@ -336,6 +336,11 @@ class PostgresDialect(Dialect):
         """A NUMERIC has room for any sum."""
         return f"COALESCE(SUM(CAST({text} AS BIGINT)), CAST(0 AS NUMERIC))"
 
+    def shared_widely(self, text: str, weight: str, divisor: int) -> str:
+        """By numerics; DIV cuts towards zero."""
+        product = f"CAST({text} AS NUMERIC) * CAST({weight} AS NUMERIC)"
+        return f"CAST(DIV({product}, CAST({divisor} AS NUMERIC)) AS BIGINT)"
+
     def halves(self, text: str) -> tuple[str, str]:
         """Whole divisions of numerics are exact; the low half is never negative."""
         half = f"CAST({1 << 62} AS NUMERIC)"
@@ -353,8 +358,15 @@ class PostgresDialect(Dialect):
             mixed = f"HASHINT8EXTENDED({mixed}, {word})"
         return mixed
 
+    def hash_number(self, text: str) -> str:
+        return f"(({text}) & {(1 << 60) - 1})"
+
     def digest(self, text: str) -> str:
         return f"SHA256(CONVERT_TO({text}, 'UTF8'))"
+
+    def digest_number(self, text: str) -> str:
+        digits = f"SUBSTRING(ENCODE({text}, 'hex') FROM 1 FOR 15)"
+        return f"CAST(CAST('x0' || {digits} AS BIT(64)) AS BIGINT)"
 
 
 _ANY: Mapping[DataType, object] = {

@@ -176,6 +176,15 @@ class SparkDialect(Dialect):
         )
         return f"CAST(COALESCE({sums}, 0) AS DECIMAL(38,0))"
 
+    def shared_widely(self, text: str, weight: str, divisor: int) -> str:
+        """By decimals: 19 and 18 digits make 37. DIV cuts towards zero and gives a BIGINT."""
+        product = f"CAST({text} AS DECIMAL(19,0)) * CAST({weight} AS DECIMAL(18,0))"
+        return f"({product} DIV CAST({divisor} AS DECIMAL(19,0)))"
+
+    def with_rows(self, name: str, text: str) -> str:
+        """Spark has no word for it: rows may be read again, and are the same then."""
+        return f"WITH {name} AS ({text}) "
+
     def halves(self, text: str) -> tuple[str, str]:
         """Floored quotient and remainder of a DECIMAL; the low half is never negative."""
         half = f"CAST({1 << 62} AS DECIMAL(38,0))"
@@ -190,8 +199,14 @@ class SparkDialect(Dialect):
         ]
         return f"XXHASH64({', '.join([*words, *texts])})"
 
+    def hash_number(self, text: str) -> str:
+        return f"(({text}) & {(1 << 60) - 1}L)"
+
     def digest(self, text: str) -> str:
         return f"SHA2({text}, 256)"
+
+    def digest_number(self, text: str) -> str:
+        return f"BIGINT(CONV(SUBSTRING({text}, 1, 15), 16, 10))"
 
 
 def _is_collated(stored: str) -> bool:

@@ -1,0 +1,132 @@
+"""Rows that count by weight: exact limits in whole numbers, and the mean of a sample."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import polars as pl
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import discreet as dp
+from discreet.core.unit import Person
+from discreet.relational.bounding.contributions import bounds_of_person
+from discreet.relational.bounding.row_weights import PLACES, RowWeights
+from discreet.relational.engines.duckdb.dialect import DuckDBDialect
+from tests.relational.neighbours.worlds import Stand, one
+
+WARDS = ("A", "B", "C", "D")
+COLUMNS = {"w": dp.Category(WARDS), "x": dp.Number(-7, 9), "y": dp.Number(0.0, 1.0)}
+LIMITS = st.builds(
+    Person,
+    st.just("pid"),
+    max_rows=st.integers(1, 12),
+    max_groups=st.none() | st.integers(1, 4),
+    max_rows_per_group=st.none() | st.integers(1, 6),
+)
+
+
+def weights(limits: RowWeights, sizes: dict[str, int]) -> dict[str, int]:
+    """The weight of a row in each group, as the statement computes it."""
+    full = 1 << limits.places
+    if limits.rows_per_group >= limits.rows:
+        every = sum(sizes.values())
+        share = full if every <= limits.rows else limits.rows * full // every
+        return dict.fromkeys(sizes, share)
+    held = {group: min(n, limits.rows_per_group) for group, n in sizes.items()}
+    every = sum(held.values())
+    share = full if every <= limits.rows else limits.rows * full // every
+    return {group: share * held[group] // n for group, n in sizes.items()}
+
+
+@settings(max_examples=300, deadline=None)
+@given(LIMITS, st.dictionaries(st.sampled_from(WARDS), st.integers(1, 10**7), min_size=1))
+@example(Person("pid", max_rows=5, max_groups=1, max_rows_per_group=2), {"A": 3, "B": 3, "C": 1})
+def test_a_person_counts_as_no_more_rows_than_the_unit_allows(
+    person: Person, sizes: dict[str, int]
+) -> None:
+    """In whole numbers: in all, in a group, and squared over groups."""
+    limits, reach = RowWeights.of_rows(person, 4), bounds_of_person(person, 4, person)
+    full = 1 << limits.places
+    counted = [n * w for n, w in zip(sizes.values(), weights(limits, sizes).values(), strict=True)]
+    assert sum(counted) <= reach.rows * full
+    assert max(counted) <= reach.most * full
+    assert sum(each * each for each in counted) <= reach.squares * full * full
+    if sum(sizes.values()) <= min(limits.rows, limits.rows_per_group):
+        assert counted == [n * full for n in sizes.values()]
+    lost = reach.rows - Fraction(sum(counted), full)
+    if limits.rows_per_group >= limits.rows and sum(sizes.values()) >= limits.rows:
+        assert lost <= Fraction(sum(sizes.values()), full)  # below one for a billion rows
+
+
+ROW = st.tuples(st.integers(0, 3), st.sampled_from(WARDS), st.integers(-9, 11))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(ROW, min_size=1, max_size=40), LIMITS)
+def test_the_engine_computes_these_very_weights(
+    rows: list[tuple[int, str, int]], person: Person
+) -> None:
+    frame = pl.DataFrame(rows, schema=["pid", "w", "x"], orient="row").with_columns(y=pl.lit(0.5))
+    stand = Stand(one(frame, person, COLUMNS))
+    try:
+        planned = stand.planned("SELECT w, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY w")
+        found = stand.exact(planned).linear
+    finally:
+        stand.close()
+    limits = RowWeights.of_rows(person, 4)
+    sizes = Counter((who, ward) for who, ward, _ in rows)
+    expected = {(kind, ward): 0 for kind in "ns" for ward in WARDS}
+    places = {
+        kind: item.places or 0 for kind, item in zip("ns", planned.allocation.noised, strict=True)
+    }
+    for who, ward, x in rows:
+        own = {group: n for (other, group), n in sizes.items() if other == who}
+        weight = weights(limits, own)[ward]
+        for kind, value in (("n", 1), ("s", max(-7, min(9, x)))):
+            shift = limits.places - places[kind]
+            size = abs(value) * weight >> shift  # cut towards zero
+            expected[kind, ward] += size if value >= 0 else -size
+    assert [int(n) for n in found[0]] == [expected["n", ward] for ward in WARDS]
+    assert [int(n) for n in found[1]] == [expected["s", ward] for ward in WARDS]
+
+
+def test_weights_leave_room_for_any_limit() -> None:
+    for rows in (1, 5, 2**20, 2**33, 2**43, 2**80):
+        limits = RowWeights.of_rows(Person("pid", max_rows=rows), 1)
+        assert limits.rows << limits.places < 1 << 62
+    assert RowWeights.of_rows(Person("pid", max_rows=20), 9).places == PLACES
+
+
+def test_a_wide_product_is_widened_and_a_narrow_one_is_not() -> None:
+    limits = RowWeights(5, 5)
+    assert "HUGEINT" in limits.counted("x", 1 << 40, 12, DuckDBDialect())
+    assert "HUGEINT" not in limits.counted("x", 1 << 20, 30, DuckDBDialect())
+
+
+def test_people_within_their_limits_count_in_full_and_others_by_their_share() -> None:
+    """The mean of a sample of five rows out of ten, without its spread."""
+    frame = pl.DataFrame(
+        {"pid": [1] * 10 + [2] * 3, "w": ["A"] * 8 + ["B"] * 2 + ["A"] * 3, "x": [5] * 13}
+    ).with_columns(y=pl.lit(0.5))
+    stand = Stand(one(frame, dp.Person("pid", max_rows=5), COLUMNS))
+    try:
+        planned = stand.planned("SELECT w, COUNT(*) AS n FROM t GROUP BY w")
+        found = {salt: stand.exact(planned, salt=salt).linear[0].tolist() for salt in (1, 2)}
+    finally:
+        stand.close()
+    assert found[1] == found[2] == [(4 + 3) << PLACES, 1 << PLACES, 0, 0]
+
+
+def test_noise_is_as_much_larger_in_steps_as_steps_are_finer() -> None:
+    """The scale in the caller's units is that of whole rows: R over epsilon."""
+    frame = pl.DataFrame({"pid": [1], "w": ["A"], "x": [5], "y": [0.5]})
+    stand = Stand(one(frame, dp.Person("pid", max_rows=5), COLUMNS))
+    try:
+        (noised,) = stand.planned("SELECT COUNT(*) AS n FROM t").allocation.noised
+    finally:
+        stand.close()
+    assert noised.places == PLACES
+    assert noised.mechanism.sensitivity == 5 << PLACES
+    assert abs(noised.distribution.spread - 5) < 1e-6
