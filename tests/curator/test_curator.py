@@ -245,11 +245,11 @@ def test_a_person_counts_with_at_most_the_declared_rows_and_groups() -> None:
     frame = visits(people=40, each=12)
     person = dp.Person("patient_id", max_rows=4, max_groups=2)
     answer = by_person(frame, person).sql(COUNT, spend=HALF)
-    assert sum(answer["n"].values) == 160  # type: ignore[arg-type]
+    assert all(abs(n - 160 / 3) <= 0.5 for n in answer["n"].values)  # type: ignore[operator]
     people = by_person(frame, person).sql(
         "SELECT ward, COUNT(DISTINCT patient_id) AS p FROM visits GROUP BY ward", spend=HALF
     )
-    assert sum(people["p"].values) == 80  # type: ignore[arg-type]
+    assert all(abs(p - 80 / 3) <= 0.5 for p in people["p"].values)  # type: ignore[operator]
 
 
 def test_refusals_before_data_is_opened_are_free() -> None:

@@ -13,11 +13,12 @@ import pytest
 import discreet as dp
 from discreet.curator import batch as batches
 from discreet.curator import sql as queries
+from discreet.curator.budget import IDENTITIES
 from discreet.curator.stored_answer import Known
 from discreet.errors import InvalidParameter
 from discreet.queries import Workload
 from discreet.queries.analysts.guarantee import OneQuery
-from discreet.relational.identity.identity import FORM, identity
+from discreet.relational.identity.identity import identity
 from discreet.relational.planning.magnitudes import bounds_question
 from tests.curator import people
 
@@ -388,7 +389,7 @@ def test_a_ledger_started_in_the_present_form_is_not_asked_for_earlier_identitie
         raise AssertionError
 
     ledger = curator(dp.ledger.Memory()).ledger
-    assert ledger.identities == FORM
+    assert ledger.identities == IDENTITIES
     assert Known("now", former).stored(ledger, ledger, analyst="ann") is None
     ledger.identities = None
     with pytest.raises(AssertionError):
@@ -397,6 +398,6 @@ def test_a_ledger_started_in_the_present_form_is_not_asked_for_earlier_identitie
 
 def test_the_form_of_identities_outlives_the_program(tmp_path: Path) -> None:
     with curator(tmp_path / "one.ledger") as first:
-        assert first.ledger.identities == FORM
+        assert first.ledger.identities == IDENTITIES
     with curator(tmp_path / "one.ledger") as again:
-        assert again.ledger.identities == FORM
+        assert again.ledger.identities == IDENTITIES
