@@ -88,7 +88,7 @@ def questions() -> list[Query]:
     for assignment in (SomeParts(2, 77), FirstParts(2), EveryPart()):
         division = Division("visits", scan.prefix, ward, ("A", "B", "C"), assignment)
         found.append(Scope().part(division, "A").query(ASKED[0], made.context.database))
-    return [*found, _routed(), *(made.context.query(text) for text in SINCE)]
+    return [*found, _routed(), *(made.context.query(text) for text in SINCE), _derived()]
 
 
 def _routed() -> Query:
@@ -105,6 +105,21 @@ def _routed() -> Query:
         ledger=dp.ledger.Memory(),
     )
     return made.context.query("SELECT SUM(price) AS s FROM items")
+
+
+def _derived() -> Query:
+    """About a column that the owner derives from others."""
+    made = dp.Curator(
+        items=dp.table(
+            {"paid": np.array([3, 4]), "back": np.array([1, 0])},
+            unit=dp.Row(),
+            columns={"net": dp.Integer(0, 9)},
+            derived={"net": "paid - back"},
+        ),
+        budget=dp.PureDP(epsilon=1),
+        ledger=dp.ledger.Memory(),
+    )
+    return made.context.query("SELECT SUM(net) AS s FROM items")
 
 
 def changes(value: Any, of: Any = None) -> Iterator[Any]:
@@ -177,7 +192,7 @@ def kinds(value: Any) -> Iterator[type]:
             yield from kinds(item)
 
 
-@pytest.mark.parametrize("number", range(len(ASKED) + 4 + len(SINCE)))
+@pytest.mark.parametrize("number", range(len(ASKED) + 5 + len(SINCE)))
 def test_any_one_field_of_a_question_changes_its_identity(
     questions: list[Query], number: int
 ) -> None:
@@ -188,7 +203,7 @@ def test_any_one_field_of_a_question_changes_its_identity(
     assert len(others) > 40
 
 
-@pytest.mark.parametrize("number", range(len(ASKED) + 4 + len(SINCE)))
+@pytest.mark.parametrize("number", range(len(ASKED) + 5 + len(SINCE)))
 def test_any_one_field_of_what_is_measured_changes_the_private_part(
     questions: list[Query], number: int
 ) -> None:

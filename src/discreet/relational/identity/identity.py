@@ -42,6 +42,8 @@ FORM = "question/2"
 _LISTS: dict[type, str] = {ColumnDomain: "values", Category: "values", Block: "entries"}
 """Fields with plain values alone, perhaps very many; by the names under which they are written."""
 _PLAIN = (str, bytes, bool, int, date, datetime, time, timedelta, type(None))
+_AS_THEY_ARE = frozenset({*_PLAIN, float})
+"""Exactly these, and nothing derived from them, are written by ``repr``: most parts are."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,8 @@ def canonical_text(value: object) -> str:  # noqa: PLR0911 -- one line for each 
     >>> canonical_text(Person("id", max_rows=3))[:30]
     "person/1(id='id',max_rows=3,ma"
     """
+    if type(value) in _AS_THEY_ARE:
+        return repr(value)
     if isinstance(value, CanonicalText):
         return value.text
     if isinstance(value, Column | Literal | Call | Case):

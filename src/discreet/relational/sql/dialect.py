@@ -17,3 +17,9 @@ class Asked(DuckDB):
         """Names stand in double quotes or back-quotes."""
 
         IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ['"', "`"]
+
+    class Parser(DuckDB.Parser):
+        """Reads what it does not know as one command, which is refused later, without a word."""
+
+        def _warn_unsupported(self) -> None:
+            """Nothing: the warning would write the text of a question into somebody's log."""

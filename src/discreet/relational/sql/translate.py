@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from sqlglot import exp
@@ -64,14 +65,22 @@ def question_from(text: str, catalog: Catalog) -> Query:
 
     What is neither is refused as what it looks like.
     """
-    parsed = parse(text)
+    parsed = _parsed(text)
     try:
         return translated(parsed.copy(), catalog)
     except DiscreetError as refusal:
         if not is_over_answers(parsed):
             raise
         first = refusal
-    return _over_answers(parsed, catalog, first)
+    return _over_answers(parsed.copy(), catalog, first)
+
+
+def _parsed(text: str) -> exp.Expression:
+    """What a text says. It is asked for more than once: whoever changes it makes a copy."""
+    return _parsed_lately(text) if isinstance(text, str) else parse(text)  # refused there
+
+
+_parsed_lately = lru_cache(maxsize=8)(parse)
 
 
 def as_written(text: str, catalog: Catalog) -> Query | None:
@@ -80,10 +89,10 @@ def as_written(text: str, catalog: Catalog) -> Query | None:
     What is around an answer is usually moved inside, where columns that nobody needs are not
     measured. Whoever has paid for all of them reads these instead.
     """
-    parsed = parse(text)
+    parsed = _parsed(text)
     if not is_over_answers(parsed):
         return None
-    tree = watched(parsed)
+    tree = watched(parsed.copy())
     try:
         query = query_over_answers(
             tree, lambda select, scope: _Translation(catalog).query(select, scope)
