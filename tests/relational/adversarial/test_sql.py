@@ -90,7 +90,6 @@ FROM = [
     "information_schema.columns",
     "pg_catalog.pg_class",
     "sqlite_master",
-    "main.t",
     "system.main.duckdb_settings",
     "temp.keys_0",
     "keys_0",
@@ -113,8 +112,6 @@ FROM = [
     "(SELECT x FROM t ORDER BY x) AS q",
     "(SELECT x, row_number() OVER () AS k FROM t) AS q",
     "(SELECT x FROM t QUALIFY row_number() OVER () = 1) AS q",
-    "(SELECT SUM(x) AS x FROM t) AS q",
-    "(SELECT w FROM t GROUP BY w) AS q",
     "(SELECT x FROM t EXCEPT SELECT x FROM t) AS q",
     "(SELECT x FROM t INTERSECT SELECT x FROM t) AS q",
     "(SELECT COLUMNS('x') FROM t) AS q",
@@ -124,7 +121,6 @@ FROM = [
 ]
 WHERE = [
     "x = (SELECT MAX(x) FROM t)",
-    "pid IN (SELECT pid FROM t)",
     "EXISTS (SELECT 1 FROM t)",
     "x = ANY (SELECT x FROM t)",
     "random() < 0.5",
@@ -187,12 +183,9 @@ def test_other_conditions(condition: str, curator: dp.Curator) -> None:
         "SELECT STRING_AGG(note, ',') AS n FROM t",
         "SELECT HISTOGRAM(x) AS n FROM t",
         "SELECT ARG_MAX(note, x) AS n FROM t",
-        "SELECT SUM(DISTINCT x) AS n FROM t",
         "SELECT SUM(x / y) AS n FROM t",
         "SELECT COUNT(*) OVER () AS n FROM t",
-        "SELECT QUANTILE(x, [0.1, 0.9]) AS n FROM t",
         "SELECT QUANTILE(x, 7) AS n FROM t",
-        "SELECT (SELECT COUNT(*) FROM t) AS n",
         "SELECT COUNT(*) AS n FROM p",
         "SELECT 1 AS n",
         "",
@@ -285,7 +278,6 @@ def test_common_tables_do_not_multiply_without_end(curator: dp.Curator) -> None:
         "SELECT COUNT(*) AS n FROM (SELECT * FROM t) AS q TABLESAMPLE 1%",
         "SELECT COUNT(x, w) AS n FROM t",
         "SELECT COUNT(*) AS n FROM t LIMIT 50%",
-        "SELECT COUNT(x) AS n FROM (SELECT w, x FROM t) AS q(x, w)",
     ],
 )
 def test_no_part_of_a_question_is_ignored(sql: str, curator: dp.Curator) -> None:

@@ -71,17 +71,20 @@ _MOST_PARTS = 16
 
 
 def is_over_answers(statement: exp.Expression) -> bool:
-    """Whether a statement has the form of a query over answers."""
+    """Whether a statement has the form of a query over answers; none that nests too deep has."""
     scope: dict[str, Any] = {}
     if isinstance(statement, exp.SetOperation):
         return True
     if not isinstance(statement, exp.Select):
         return False
-    return _is_released(statement, scope) and (
-        not (statement.args.get("from_") or statement.args.get("from"))
-        or any(_released_sources(statement, scope_of(statement, scope)))
-        or _is_split(statement)
-    )
+    try:
+        return _is_released(statement, scope) and (
+            not (statement.args.get("from_") or statement.args.get("from"))
+            or any(_released_sources(statement, scope_of(statement, scope)))
+            or _is_split(statement)
+        )
+    except RecursionError:
+        return False
 
 
 def query_over_answers(statement: exp.Expression, leaf: Leaf) -> Query:
