@@ -105,7 +105,8 @@ class Questions:
         """Rows after random steps."""
         if depth <= 0 or self._chance(0.1):
             return self._table()
-        steps = ["select", "select", "distinct", "union", "union", "public", "common", "every"]
+        steps = ["select", "select", "distinct", "union", "union", "public", "constants"]
+        steps += ["common", "every"]
         if self.people:
             steps += ["people", "features", "features", "windows", "subqueries"]
         if {"t", "u"} <= set(self.tables):
@@ -221,6 +222,22 @@ class Questions:
             on = f"{on} AND {more}" if self._chance(0.7) else more
         self.clauses.add(f"public {join.lower()}")
         return Relation(f"{below.text} {join} {name} AS {alias} ON {on}", above, below.person)
+
+    def _constants(self, depth: int) -> Relation:
+        """Beside rows that the question itself writes down, of which some share a key."""
+        below = self.relation(depth - 1)
+        alias = self._alias()
+        columns = {WHOLE: [f"{alias}.a"], TEXT: [f"{alias}.b"]}
+        join = self.draw.choice(("JOIN", "LEFT JOIN", "CROSS JOIN"))
+        on = ""
+        if join != "CROSS JOIN":
+            if not below.of(WHOLE):
+                return below
+            on = f" ON {self.draw.choice(below.of(WHOLE))} = {alias}.a"
+        self.clauses.add(f"constants {join.lower()}")
+        written = f"(VALUES (1, 'A'), (2, 'B'), (2, 'C'), (NULL, 'A')) AS {alias}(a, b)"
+        above = _merged(below.columns, columns)
+        return Relation(f"{below.text} {join} {written}{on}", above, below.person)
 
     def _people(self, depth: int) -> Relation:
         left, right = self.relation(depth - 1), self.relation(depth - 2)

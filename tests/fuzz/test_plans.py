@@ -37,6 +37,7 @@ CLAUSES = {
     *("where", "inner where", "group", "having", "inner having", "order", "limit", "top", "with"),
     *("features by key", "windows", "subqueries"),
     *("distinct", "union", "union all", "features", "public join", "public left join"),
+    *("constants join", "constants left join", "constants cross join"),
     *("people join", "people left join", "key join", "key left join", "SUM filter"),
     *(function.names[0] for function in FUNCTIONS),
 }
@@ -46,6 +47,7 @@ CALENDAR = {"part", "truncate", "difference", "shift", "make_date"}
 STEERED: Sequence[tuple[int, tuple[str, ...]]] = (
     *((1, ("windows",)), (1, ("subqueries",)), (1, ("features",))),
     *((0, ()), (1, ("people",)), (1, ("features",)), (1, ("by_key",)), (1, ("public",))),
+    *((1, ("constants",)), (1, ("windows",))),
     *((1, ("union",)), (1, ("distinct",)), (2, ("common", "select")), (3, ())),
 )
 """Depth and steps of the tables of the fixed share, in turn."""
