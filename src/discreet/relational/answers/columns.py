@@ -110,7 +110,7 @@ class Columns:
         whose = self.planned.cut_by
         if whose is None:
             return found
-        beyond = f"; rows beyond {whose} bounds are not counted"
+        beyond = f"; rows beyond {whose} bounds count in part or not at all"
         return tuple(replace(answer, note=answer.note + beyond) for answer in found)
 
     def _found(self) -> tuple[ReleasedColumn, ...]:
