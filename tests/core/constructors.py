@@ -40,6 +40,7 @@ UNITS: dict[Any, dict[str, Any]] = {
 }
 COLUMNS: dict[Any, dict[str, Any]] = {
     dp.Number: {"low": 0, "high": 9.5, "step": 0.5},
+    dp.Integer: {"low": 0, "high": 9},
     dp.Discovered: {"min_people": 3},
     dp.Within: {"error": 5, "confidence": 0.75},
     dp.table: {

@@ -62,7 +62,7 @@ def test_too_many_keys_are_counted(clients: dp.Curator) -> None:
     assert "coarser bins" in error.remedy
     grouped = "SELECT FLOOR(income) AS x, COUNT(*) AS n FROM clients GROUP BY FLOOR(income)"
     asked = partial(clients.sql, grouped, spend=dp.PureDP(epsilon=1))
-    assert refused(asked, "too_many_keys").received == 200_001
+    assert "delta" in refused(asked, "keys_need_delta").expectation  # so many are discovered
 
 
 def test_real_numbers_have_no_list_at_all(clients: dp.Curator) -> None:

@@ -8,8 +8,10 @@ larger than what somebody within them can own.
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -35,7 +37,7 @@ from tests.relational.neighbours.tables import (
     stay,
     visit,
 )
-from tests.relational.neighbours.worlds import Private, Setting, Stand, breaches
+from tests.relational.neighbours.worlds import Exact, Private, Setting, Stand, breaches
 
 _QUIET = settings(suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
 _FAR = 100
@@ -93,6 +95,16 @@ def test_nobody_within_the_limits_of_every_level_is_cut(
     same(narrow, routed(orders, items, max_rows=_FAR), sql, salt)
 
 
+def in_steps(exact: Exact, planned: PlannedQuery) -> Exact:
+    """Sums in the steps of their measures, whatever the weights add to the grid."""
+    noised = planned.allocation.noised
+    scaled = (
+        np.array([Fraction(int(value), 1 << (item.places or 0)) for value in values], dtype=object)
+        for values, item in zip(exact.linear, noised, strict=True)
+    )
+    return Exact(tuple(scaled), exact.ranks)
+
+
 def same(one: Setting, other: Setting, sql: str, salt: int) -> None:
     """Compare exact numbers of a question in two settings that differ in limits alone."""
     first, second = Stand(one), Stand(other)
@@ -106,7 +118,8 @@ def same(one: Setting, other: Setting, sql: str, salt: int) -> None:
                 item.measure for item in wider.allocation.noised
             ]
             if one_grid:  # reals are added on a grid that follows from the noise
-                assert first.exact(plan, 0, salt).same(second.exact(wider, 0, salt)), asked
+                here, there = first.exact(plan, 0, salt), second.exact(wider, 0, salt)
+                assert in_steps(here, plan).same(in_steps(there, wider)), asked
     finally:
         first.close()
         second.close()

@@ -18,6 +18,7 @@ import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.aggregates.measures import Total
+from discreet.relational.bounding.row_weights import RowWeights
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.plan.features import PerPersonAndKey
 from discreet.relational.plan.person_statistics import DeviationOf, MostFrequent, SpreadOf
@@ -217,7 +218,8 @@ def test_a_person_has_one_row_for_each_key() -> None:
     planned = stand.planned(KEYED[0])
     assert isinstance(planned.query.rows, PerPersonAndKey)
     assert planned.query.rows.stability == 20
-    assert stand.exact(planned).linear[0].tolist() == [1, 2, 1]
+    one = 1 << (planned.allocation.noised[0].places or 0)
+    assert stand.exact(planned).linear[0].tolist() == [one, 2 * one, one]
     assert "one row per person and 1 keys" in planned.query.rows.label()
     stand.close()
 
@@ -287,9 +289,11 @@ def test_one_row_claimed_for_several_keys_is_caught(monkeypatch: pytest.MonkeyPa
     """Behind the last bounds the claim costs accuracy; without them it would show."""
     monkeypatch.setattr(PerPersonAndKey, "stability", property(lambda _: 1))
     assert found(KEYED[0]) == []
-    from discreet.relational.bounding.person_groups import PersonBounds
 
-    monkeypatch.setattr(PersonBounds, "text", lambda self, inside, *_: inside)
+    def unweighted(_: RowWeights, text: str, most: int, places: int, dialect: Dialect) -> str:
+        return f"CAST({text} AS BIGINT) * {dialect.literal(1 << places)}"
+
+    monkeypatch.setattr(RowWeights, "counted", unweighted)
     assert found(KEYED[0]) != []
 
 

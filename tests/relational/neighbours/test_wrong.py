@@ -87,7 +87,7 @@ def test_a_total_after_a_join_of_people_fits_what_it_is_released_in() -> None:
     }
     database = Database(dp.DuckDB(), tables)
     query = query_from("SELECT SUM(a.x) AS s FROM a JOIN b ON a.pid = b.pid", database)
-    released = PlannedQuery(query, dp.PureDP(epsilon=2000), 200).release(database)
+    released = PlannedQuery(query, dp.PureDP(epsilon=2e7), 200).release(database)
     assert len(released.linear[0]) == 1
     database.close()
 

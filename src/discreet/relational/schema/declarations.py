@@ -148,14 +148,15 @@ class Integer:
     def __post_init__(self) -> None:
         """Refuse bounds that are no whole numbers of 63 bits, or are crossed."""
         for name in ("low", "high"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or abs(value) > LARGEST_WHOLE:
+            value = finite(name, getattr(self, name))
+            if value != int(value) or abs(value) > LARGEST_WHOLE:
                 raise InvalidParameter(
                     code="not_whole",
                     expectation=f"{name} to be a whole number of at most 63 bits",
                     received=value,
                     remedy="Write Integer(0, 120); Number(0, 1.5) is for reals.",
                 )
+            object.__setattr__(self, name, int(value))
         if self.low > self.high:
             raise InvalidParameter(
                 code="bounds_crossed",
