@@ -69,7 +69,8 @@ def test_the_value_of_a_key_is_exact(source: dp.Curator) -> None:
     )
     each: Any = answer["each"]
     n: Any = answer["n"]
-    for row, beds in enumerate(answer.keys["beds"]):
+    stood: Any = answer.keys["beds"]
+    for row, beds in enumerate(stood):
         # Counts are shown as whole numbers; what is computed from them is not rounded first.
         assert each.values[row] == pytest.approx(n.values[row] / beds, abs=0.5 / beds)
         assert each.lower[row] == pytest.approx(n.lower[row] / beds, abs=1.5 / beds)

@@ -149,7 +149,7 @@ class Integer:
         """Refuse bounds that are no whole numbers of 63 bits, or are crossed."""
         for name in ("low", "high"):
             value = finite(name, getattr(self, name))
-            if value != int(value) or abs(value) > LARGEST_WHOLE:
+            if value != int(value) or not -LARGEST_WHOLE <= value <= LARGEST_WHOLE:
                 raise InvalidParameter(
                     code="not_whole",
                     expectation=f"{name} to be a whole number of at most 63 bits",

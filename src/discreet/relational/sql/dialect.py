@@ -18,7 +18,7 @@ class Asked(DuckDB):
 
         IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ['"', "`"]
 
-    class Parser(DuckDB.Parser):
+    class Parser(DuckDB.Parser):  # type: ignore[misc, valid-type]  # assigned there, not defined
         """Reads what it does not know as one command, which is refused later, without a word."""
 
         def _warn_unsupported(self) -> None:
