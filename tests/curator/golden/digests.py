@@ -160,7 +160,7 @@ def found() -> dict[str, dict[str, Any]]:
 
 def _questions() -> Iterator[tuple[str, list[str | None]]]:
     questions = test_identity.questions.__wrapped__()  # type: ignore[attr-defined]
-    for number, query in enumerate(questions[: -len(test_identity.SINCE)]):
+    for number, query in enumerate(questions[: len(test_identity.ASKED) + 4]):  # those of then
         yield f"every part {number}", _told(_then(number, query), dp.PureDP(epsilon=1))
     made = frontends.curator()
     for number, text in enumerate(test_identity.ASKED):

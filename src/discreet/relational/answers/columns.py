@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from discreet.relational.aggregates.aggregate import Aggregate, RankSelection
 from discreet.relational.aggregates.measures import Linear
 from discreet.relational.answers.linear_forms import linear_form, quotient_form
+from discreet.relational.bounding.rule import BoundingRule
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import AggregateOutput, DerivedOutput, KeyOutput, is_label
 from discreet.relational.planning.discovered_keys import Discovering
@@ -110,7 +111,9 @@ class Columns:
         whose = self.planned.cut_by
         if whose is None:
             return found
-        beyond = f"; rows beyond {whose} bounds count in part or not at all"
+        sampled = self.planned.bounding is BoundingRule.CONTENT_HASH
+        lost = "are not counted" if sampled else "count in part or not at all"
+        beyond = f"; rows beyond {whose} bounds {lost}"
         return tuple(replace(answer, note=answer.note + beyond) for answer in found)
 
     def _found(self) -> tuple[ReleasedColumn, ...]:
