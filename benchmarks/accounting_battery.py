@@ -27,16 +27,18 @@ from dp_accounting.pld import (
 
 SIZE = 240
 SEED = 20240229
+DISCRETE_SIZE = 40
+DISCRETE_SEED = 20261117
 
 
-def expression(draw: random.Random) -> dict[str, Any]:
+def expression(draw: random.Random, kinds: dict[str, Any]) -> dict[str, Any]:
     """A list of [kind, parameters, times], and a delta."""
     parts = []
     for _ in range(draw.choice((1, 1, 2, 3, 5))):
-        kind = draw.choice(list(KINDS))
+        kind = draw.choice(list(kinds))
         most = 2000 if kind.startswith("sampled") else 200
         times = draw.choice((1, 1, 2, round(math.exp(draw.uniform(0, math.log(most))))))
-        parts.append([kind, *KINDS[kind](draw, times), times])
+        parts.append([kind, *kinds[kind](draw, times), times])
     return {"delta": float(f"{10 ** draw.uniform(-10, -2):.3g}"), "parts": parts}
 
 
@@ -65,6 +67,26 @@ KINDS = {
     "sampled_laplace": lambda draw, times: [_short(draw.uniform(0.1, 3)), _rate(draw)],
 }
 
+DISCRETE = {
+    "discrete_gaussian": lambda draw, times: [min(_multiplier(draw, times), 60.0)],
+    "sampled_discrete_gaussian": lambda draw, times: [_short(draw.uniform(0.7, 6)), _rate(draw)],
+    "gaussian": KINDS["gaussian"],
+    "discrete": KINDS["discrete"],
+}
+
+
+def expressions() -> list[dict[str, Any]]:
+    """All of them; what holds a discrete Gaussian comes last."""
+    draw = random.Random(SEED)
+    cases = [expression(draw, KINDS) for _ in range(SIZE)]
+    draw = random.Random(DISCRETE_SEED)
+    discrete: list[dict[str, Any]] = []
+    while len(discrete) < DISCRETE_SIZE:
+        case = expression(draw, DISCRETE)
+        if any("discrete_gaussian" in part[0] for part in case["parts"]):
+            discrete.append(case)
+    return cases + discrete
+
 
 def google(case: dict[str, Any], *, pessimistic: bool, interval: float) -> float:
     """Epsilon by dp-accounting's privacy loss distributions."""
@@ -81,6 +103,10 @@ def google(case: dict[str, Any], *, pessimistic: bool, interval: float) -> float
         elif kind == "approximate":
             spend = common.DifferentialPrivacyParameters(*values)
             one = pld.from_privacy_parameters(spend, value_discretization_interval=interval)
+        elif kind == "discrete_gaussian":
+            one = pld.from_discrete_gaussian_mechanism(values[0], **dots)
+        elif kind == "sampled_discrete_gaussian":
+            one = pld.from_discrete_gaussian_mechanism(values[0], sampling_prob=values[1], **dots)
         elif kind == "sampled_gaussian":
             one = pld.from_gaussian_mechanism(values[0], sampling_prob=values[1], **dots)
         else:
@@ -122,10 +148,8 @@ def _rounded(value: float | None) -> float | None:
 def main() -> None:
     """Write all cases to standard output."""
     warnings.simplefilter("ignore")
-    draw = random.Random(SEED)
     cases = []
-    while len(cases) < SIZE:
-        case = expression(draw)
+    for case in expressions():
         fine = sum(part[-1] for part in case["parts"]) < 200
         interval = 2e-5 if fine else 1e-4
         case["interval"] = interval

@@ -23,18 +23,20 @@ QUESTIONS = {
     "ints": "SELECT grp, COUNT(*) AS n, SUM(v) AS s FROM t GROUP BY grp",
     "floats": "SELECT grp, COUNT(*) AS n, SUM(f) AS s FROM t GROUP BY grp",
     "count": "SELECT COUNT(*) AS n FROM t",
+    "means": "SELECT grp, COUNT(*) AS n, SUM(v) AS s, AVG(v) AS a FROM t GROUP BY grp",
+    "sampled": "SELECT grp, MEDIAN(v) AS m FROM t GROUP BY grp",
 }
 COLUMNS = {"grp": dp.Category(range(GROUPS)), "v": dp.Number(0, MOST), "f": dp.Number(0, MOST)}
 MILLION = 1_000_000
 
 
-def sql(*, path: str, question: str, person: bool, ledger: str | None = None) -> Timer:
+def sql(
+    *, path: str, question: str, person: bool, ledger: str | None = None, engine: str = "duckdb"
+) -> Timer:
     """A private question over a file; each costs a little more, so none comes from the store."""
-    source = Path(path)
     unit = dp.Person("pid", max_rows=20, max_groups=5) if person else dp.Row()
-    table = dp.table(
-        source, table="t" if source.suffix == ".duckdb" else None, unit=unit, columns=COLUMNS
-    )
+    stored = "t" if path.endswith(".duckdb") else None
+    table = dp.table(SOURCES[engine](path), table=stored, unit=unit, columns=COLUMNS)
     book = dp.ledger.Memory() if ledger is None else ledger
     curator = dp.Curator(t=table, budget=dp.PureDP(epsilon=1e6), ledger=book)
     asked = 0
@@ -45,6 +47,21 @@ def sql(*, path: str, question: str, person: bool, ledger: str | None = None) ->
         return curator.sql(QUESTIONS[question], spend=dp.PureDP(epsilon=1 + asked * 1e-6))
 
     return clock(ask, calls=10 if question == "count" else 1)
+
+
+def in_spark(path: str) -> Any:
+    """A file as a view of a local session."""
+    from spark import session
+
+    session().read.parquet(path).createOrReplaceTempView(Path(path).stem)
+    return dp.Spark(session()).table(Path(path).stem)
+
+
+SOURCES: dict[str, Callable[[str], Any]] = {
+    "duckdb": Path,
+    "postgres": lambda address: dp.Postgres(address).table("public.t"),
+    "spark": in_spark,
+}
 
 
 def noise(*, mechanism: str) -> Timer:

@@ -46,7 +46,7 @@ WHERE g <= 5 AND k <= 20 GROUP BY grp
 
 def figures() -> list[Figure]:
     """All figures of this suite."""
-    server = _server_module()
+    server = server_module()
     reason = server.missing()
     if reason is not None:
         return [Figure(name="postgres/rows/plain", values=(), unit="x", remark=f"MISSING {reason}")]
@@ -126,7 +126,7 @@ def _filled(server: Any) -> Iterator[str]:
         yield running.conninfo()
 
 
-def _server_module() -> Any:
+def server_module() -> Any:
     """The server of the tests, by its place: ``tests`` is not a package that is installed."""
     path = Path(__file__).resolve().parents[1] / "tests" / "postgres_server.py"
     spec = importlib.util.spec_from_file_location("postgres_server", path)

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         sum,
         variance,
     )
+    from discreet.relational.plan.left_out import LeftOut
     from discreet.relational.schema.declarations import (
         Boolean,
         Category,
@@ -72,6 +73,7 @@ __all__ = [
     "Edge",
     "GaussianDP",
     "Integer",
+    "LeftOut",
     "Node",
     "Number",
     "PayAgain",
@@ -145,6 +147,7 @@ _NAMES = {
     "discreet.curator.policy.policy": ("Policy",),
     "discreet.curator.project": ("Project",),
     "discreet.release": ("Release",),
+    "discreet.relational.plan.left_out": ("LeftOut",),
     "discreet.relational.engines.duckdb.engine": ("DuckDB",),
     "discreet.relational.engines.postgres.engine": ("Postgres",),
     "discreet.relational.engines.spark.engine": ("Spark",),

@@ -16,10 +16,11 @@ from discreet.accounting import (
 from discreet.core.errors import NotPrivate
 
 
-def test_an_approximate_event_has_half_its_square_and_its_delta() -> None:
+def test_an_approximate_event_costs_what_a_pure_one_does_and_its_delta() -> None:
     event = events.Approximate(epsilon=Fraction(1, 10), delta=Fraction(1, 10**9)) * 100
     price = APPROXIMATELY_CONCENTRATED.price(event)
-    assert price == ApproxZCDPPrice(Fraction(1, 2), Fraction(100, 10**9))
+    pure = 100 * ZERO_CONCENTRATED.price(events.Pure(epsilon=Fraction(1, 10)))
+    assert price == ApproxZCDPPrice(pure, Fraction(100, 10**9))
 
 
 def test_the_advanced_composition_of_the_catalogue_is_beaten_and_the_optimum_is_not() -> None:
@@ -27,7 +28,8 @@ def test_the_advanced_composition_of_the_catalogue_is_beaten_and_the_optimum_is_
     event = events.Approximate(epsilon=0.1, delta=1e-9) * 100
     stated = APPROXIMATELY_CONCENTRATED.epsilon(event, 1e-6)
     assert 4.78772 < stated < 5.77653
-    assert stated == pytest.approx(zcdp_epsilon(0.5, 1e-6 - 1e-7), rel=1e-9)
+    rho = 100 * 0.1 * math.tanh(0.05)
+    assert stated == pytest.approx(zcdp_epsilon(rho, 1e-6 - 1e-7), rel=1e-9)
     assert stated < APPROX.epsilon(event, 1e-6)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
@@ -13,14 +14,24 @@ from hypothesis import strategies as st
 
 from discreet import events
 from discreet.accounting import (
+    APPROX,
+    GAUSSIAN,
+    PRIVACY_LOSS,
     PURE,
+    RENYI,
     ZERO_CONCENTRATED,
+    calibrate,
+    filter_for,
     gaussian_delta,
+    gaussian_epsilon,
+    gaussian_multiplier,
     zcdp_delta,
     zcdp_epsilon,
     zcdp_rho,
 )
-from discreet.core.errors import Unpriced
+from discreet.accounting.zcdp import QUADRATIC
+from discreet.core.errors import InvalidParameter, Unpriced
+from discreet.core.guarantee import ApproxDP
 from tests.accounting import normal
 
 RHOS = (1e-8, 1e-4, 0.018, 0.5, 1.0, 7.0, 300.0)
@@ -79,14 +90,24 @@ def test_better_than_the_simple_conversion() -> None:
 
 
 def test_prices() -> None:
+    """Those of pure events are in test_tight_rho."""
     price = ZERO_CONCENTRATED.price
-    assert price(events.Laplace(epsilon=Fraction(1, 10))) == Fraction(1, 200)
-    assert price(events.Exponential(epsilon=Fraction(1, 10))) == Fraction(1, 800)
-    assert price(events.PermuteAndFlip(epsilon=Fraction(1, 10))) == Fraction(1, 200)
     assert price(events.DiscreteGaussian(2, 5)) == Fraction(1, 8)
-    assert price(events.Gaussian(2) * 8 + events.Laplace(epsilon=1)) == Fraction(3, 2)
+    laplace = price(events.Laplace(epsilon=1))
+    assert price(events.Gaussian(2) * 8 + events.Laplace(epsilon=1)) == 1 + laplace
     with pytest.raises(Unpriced):
         price(events.Approximate(epsilon=1, delta=1e-6))
+
+
+def test_the_quadratic_prices_are_exact_and_never_below_the_tight_ones() -> None:
+    tenth = Fraction(1, 10)
+    quadratic = QUADRATIC.price
+    assert quadratic(events.Laplace(epsilon=tenth)) == Fraction(1, 200)
+    assert quadratic(events.Exponential(epsilon=tenth)) == Fraction(1, 800)
+    assert quadratic(events.PermuteAndFlip(epsilon=tenth)) == Fraction(1, 200)
+    assert quadratic(events.Gaussian(2) * 8 + events.Laplace(epsilon=1)) == Fraction(3, 2)
+    every = (events.Laplace(epsilon=3) + events.Exponential(epsilon=2)) * 5 + events.Gaussian(1)
+    assert ZERO_CONCENTRATED.price(every) < quadratic(every)
 
 
 def test_many_small_pure_events_cost_less_than_their_sum() -> None:
@@ -105,6 +126,25 @@ def test_without_delta_there_is_no_conversion() -> None:
     assert ZERO_CONCENTRATED.epsilon(events.Gaussian(1), 0) == math.inf
     assert events.Gaussian(1).epsilon(delta=0) == math.inf
     assert events.Laplace(epsilon=0.5).epsilon(delta=0) == 0.5
+
+
+def test_a_price_without_a_number_is_infinite_and_what_needs_a_number_refuses() -> None:
+    """One rule for events, accountants and functions."""
+    gaussian = events.Gaussian(1)
+    assert gaussian.epsilon(delta=0) == math.inf
+    assert gaussian_epsilon(1, 0) == zcdp_epsilon(0.5, 0) == math.inf
+    assert events.DiscreteGaussian(1, 1).epsilon(delta=0) == math.inf
+    for accountant in (APPROX, GAUSSIAN, PRIVACY_LOSS, RENYI, ZERO_CONCENTRATED):
+        assert gaussian.with_accountant(accountant).epsilon(delta=0) == math.inf
+    refusing: list[Callable[[], object]] = [
+        lambda: gaussian_multiplier(1, 0),
+        lambda: zcdp_rho(1, 0),
+        lambda: calibrate(events.Gaussian, epsilon=1, delta=0),
+        lambda: filter_for(ApproxDP(epsilon=1, delta=1e-6)).record(gaussian, delta=0),
+    ]
+    for refuse in refusing:
+        with pytest.raises((InvalidParameter, Unpriced)):
+            refuse()
 
 
 def renyi(p: list[float], q: list[float], alpha: float) -> float:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from discreet import calculus as t
 from discreet import events
 from discreet.accounting import APPROX, PURE, ZERO_CONCENTRATED
+from discreet.accounting.tight_rho import pure_rho
 from discreet.calculus.transformation import Transformation, stable
 from discreet.core.domain import Integers, Nullable, Reals, Rows
 from discreet.core.errors import DiscreetError, InvalidParameter, Mismatch, Unpriced
@@ -247,7 +248,7 @@ def test_third_parties_extend_the_calculus_through_its_public_face() -> None:
     pipeline = repeated(top_coded(whole, 5) >> total >> mechanism, 3)
     event = pipeline.event(1)
     assert event.epsilon(delta=0) == 0.75
-    assert ZERO_CONCENTRATED.price(event) == 3 * Fraction(1, 4) ** 2 / 2
+    assert ZERO_CONCENTRATED.price(event) == 3 * pure_rho(Fraction(1, 4))
     assert from_json(event.to_json()) == event
     assert pipeline.release((1, 9)) == [6, 6, 6]
 

@@ -10,6 +10,7 @@ import duckdb
 import pytest
 
 import discreet as dp
+from discreet.cli.declaration import FORMS
 from discreet.curator.project.data_file import schema_of
 from tests.cli.hospital import INIT, ROWS, run
 
@@ -91,9 +92,20 @@ def test_what_is_misread_is_asked_again(folder: Path) -> None:
     done = run("init visits.csv", typed=unit + columns + budget)
     assert done.code == 0, done.output + done.error
     assert read().budget == dp.PureDP(epsilon=3)
+    assert "Expected row or person" in done.output
+    assert "chance;" not in done.output  # rows count by weight: none is drawn
+    assert "chance decides" not in (folder / "discreet.toml").read_text(encoding="utf-8")
+    assert "--unit" not in done.output  # who is being asked has no options to pass
     assert "Expected one of the columns" in done.output
     assert "a lower bound below the upper one" in done.output
     assert (folder / "discreet.toml").exists()
+
+
+def test_every_form_of_a_declaration_is_shown_where_it_is_asked_for(folder: Path) -> None:
+    done = run("init visits.csv", typed="\nrow\n\n\nnumber:0:120\nDone\n1\n0\n\n")
+    for form in ("number:", "integer:", "boolean", "category:", "category+null:", "dates:"):
+        assert form in FORMS
+        assert f"\n  {form}" in done.output
 
 
 def test_a_wide_table_needs_no_answer_for_every_column(folder: Path) -> None:

@@ -17,7 +17,7 @@ PLANTED = 1_000
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """A table with known faults: dirty numbers, days, a list, a heavy person, a dependency."""
-    lines = ["person,town,region,age,fee,day,score"]
+    lines = ["person,town,region,age,fee,day,score,rooms,insured"]
     for row in range(PLANTED):
         person = 0 if row < 100 else row  # one person has a hundred rows
         town = ("Bern", "Thun", "Genf")[row % 3] if row else "Atlantis"
@@ -25,7 +25,10 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         age = "unknown" if row < 20 else str(row % 130)
         fee = "" if row < 7 else f"{row / 4:.2f}"
         day = "31.12.2024" if row < 30 else f"2023-0{1 + row % 9}-01"
-        lines.append(f"{person},{town},{region},{age},{fee},{day},{person % 10}")
+        rooms = f"{row % 6}.5" if row < 40 else str(row % 6)
+        insured = "maybe" if row < 50 else ("yes", "no")[row % 2]
+        score = person % 10
+        lines.append(f"{person},{town},{region},{age},{fee},{day},{score},{rooms},{insured}")
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("planted")
         patch.chdir(folder)
@@ -33,7 +36,8 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         done = run(
             "init towns.csv --unit person --id person --max-rows 5 --column age=number:0:100 "
             "--column town=category:Bern,Thun,Genf,Zug --column fee=number:0:200 "
-            "--column score=number:0:9 --column day=dates:2024-01-01:2024-12-31 "
+            "--column score=number:0:9 --column rooms=integer:0:4 --column insured=boolean "
+            "--column day=dates:2024-01-01:2024-12-31 "
             "--epsilon 1 --delta 0"
         )
         assert done.code == 0, done.error
@@ -55,6 +59,19 @@ def test_it_says_that_it_is_not_private_first_and_last(planted: dict[str, Any]) 
     assert planted["shown"].startswith("NOT PRIVATE")
     assert planted["shown"].rstrip().splitlines()[-1].startswith("NOT PRIVATE")
     assert "do not copy bounds" in planted["shown"]
+
+
+def test_whole_numbers_and_truth_values_that_are_not_read_are_counted(
+    planted: dict[str, Any],
+) -> None:
+    rooms = column(planted, "rooms")
+    assert rooms["declared"] == "whole number from 0 to 4"
+    assert rooms["unreadable"] == 40
+    assert rooms["above"] == sum(row % 6 == 5 for row in range(40, PLANTED))
+    insured = column(planted, "insured")
+    assert insured["declared"] == "truth value"
+    assert insured["outside_the_list"] == 50
+    assert "rooms: 4% of the rows are not read as declared" in planted["shown"]
 
 
 def test_it_must_be_acknowledged(project: Path) -> None:

@@ -117,6 +117,8 @@ def test_a_picture_is_drawn_and_named_on_standard_error(project: Path) -> None:
         (f'"{COUNT}" --within n=20 --at-most much', "at_most_misread"),
         (f'"{COUNT}" --within n=20 --at-most delta=1', "at_most_misread"),
         (f'"{COUNT}" --epsilon 1 --at-most 2', "at_most_without_accuracy"),
+        (f'"{COUNT}" --epsilon 1 --left-out-rows 9', "left_out_misread"),
+        (f'"{COUNT}" --epsilon 1 --left-out 2', "not_a_probability"),
         (f'"{COUNT}" --within n=5%', "relative_to_unknown"),
         (f'"{COUNT}" --within n=500% --rows-at-least 9', "error_misread"),
         (f'"{COUNT}" --epsilon 1 --json --csv', "two_forms"),

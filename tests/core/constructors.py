@@ -43,6 +43,7 @@ COLUMNS: dict[Any, dict[str, Any]] = {
     dp.Integer: {"low": 0, "high": 9},
     dp.Discovered: {"min_people": 3},
     dp.Within: {"error": 5, "confidence": 0.75},
+    dp.LeftOut: {"share": 0.25, "rows_at_most": 4, "groups_at_most": 2},
     dp.table: {
         "source": {"a": np.array([1, 2])},
         "unit": dp.Row(),

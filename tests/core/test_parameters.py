@@ -97,12 +97,19 @@ def test_rates_lie_between_nothing_and_all(bad: Any) -> None:
     refused(lambda x: events.Laplace(epsilon=1).subsample(rate=x), bad)
 
 
-@pytest.mark.parametrize("bad", [0, 1, 1.5, -1, math.nan, "a", True])
+@pytest.mark.parametrize("bad", [1, 1.5, -1, math.nan, "a", True])
 def test_gaussian_and_concentrated_prices_need_a_delta(bad: Any) -> None:
     refused(lambda x: accounting.gaussian_epsilon(1, x), bad)
     refused(lambda x: accounting.gaussian_multiplier(1, x), bad)
     refused(lambda x: accounting.zcdp_epsilon(1, x), bad)
     refused(lambda x: accounting.zcdp_rho(1, x), bad)
+
+
+def test_at_delta_zero_they_are_infinite_and_no_noise_reaches_them() -> None:
+    assert accounting.gaussian_epsilon(1, 0) == math.inf
+    assert accounting.zcdp_epsilon(1, 0) == math.inf
+    refused(lambda x: accounting.gaussian_multiplier(1, x), 0)
+    refused(lambda x: accounting.zcdp_rho(1, x), 0)
 
 
 @given(st.fractions())

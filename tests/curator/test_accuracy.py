@@ -13,6 +13,7 @@ import pytest
 
 import discreet as dp
 from discreet.core.guarantee import Guarantee
+from discreet.curator.price_limit import require_within
 from discreet.errors import DiscreetError
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
@@ -127,6 +128,27 @@ def test_a_limit_is_read_in_the_definition_of_the_price(at_most: Any, code: str)
     price = source.preview(COUNT, accuracy=dp.Within(2)).price
     assert 0.2 < price.rho < 0.5  # type: ignore[attr-defined]
     assert code_of(lambda: source.sql(COUNT, accuracy=dp.Within(2), at_most=at_most)) == code
+
+
+@pytest.mark.parametrize(
+    ("price", "limit", "enough"),
+    [
+        (dp.RenyiDP(alpha=4, epsilon=2), dp.ZCDP(rho=0.5), True),  # rho times alpha
+        (dp.RenyiDP(alpha=4, epsilon=2.001), dp.ZCDP(rho=0.5), False),
+        (dp.RenyiDP(alpha=4, epsilon=2.001), dp.PureDP(epsilon=2), False),
+        (dp.RenyiDP(alpha=4, epsilon=2), dp.RenyiDP(alpha=4, epsilon=2), True),
+        (dp.RenyiDP(alpha=4, epsilon=2.001), dp.RenyiDP(alpha=4, epsilon=2), False),
+        (dp.ZCDP(rho=0.5), dp.PureDP(epsilon=1), True),  # epsilon squared over two
+        (dp.ZCDP(rho=0.501), dp.PureDP(epsilon=1), False),
+        (dp.PureDP(epsilon=1), dp.ApproxDP(epsilon=1, delta=1e-6), True),
+        (dp.PureDP(epsilon=1.001), dp.ApproxDP(epsilon=1, delta=1e-6), False),
+    ],
+)
+def test_a_limit_in_another_definition_is_what_it_permits_there(
+    price: Any, limit: Any, *, enough: bool
+) -> None:
+    attempt = code_of(lambda: require_within(price, limit))
+    assert attempt == ("answered" if enough else "accuracy_too_expensive")
 
 
 def test_a_limit_beside_a_spend_is_refused() -> None:

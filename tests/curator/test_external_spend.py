@@ -1,5 +1,6 @@
 """Spending done elsewhere is charged to the same budget, in the words of whoever did it."""
 
+import math
 from datetime import date
 from fractions import Fraction
 from typing import Any
@@ -37,7 +38,7 @@ CONCENTRATED = dp.ZCDP(rho=1)
         (dp.PureDP(epsilon=2), events.Laplace(epsilon=0.1) * 10, {"epsilon": 1}),
         (PAIR, dp.PureDP(epsilon=0.1), {"epsilon": 0.1, "delta": 0}),
         (PAIR, dp.ApproxDP(epsilon=0.5, delta=1e-7), {"epsilon": 0.5, "delta": 1e-7}),
-        (CONCENTRATED, dp.PureDP(epsilon=1), {"rho": 0.5}),
+        (CONCENTRATED, dp.PureDP(epsilon=1), {"rho": math.tanh(0.5)}),
         (CONCENTRATED, dp.ZCDP(rho=0.25), {"rho": 0.25}),
         (CONCENTRATED, dp.GaussianDP(mu=1), {"rho": 0.5}),
         (CONCENTRATED, events.Gaussian(noise_multiplier=2), {"rho": 0.125}),
@@ -49,7 +50,7 @@ def test_it_costs_what_it_promised(budget: Any, what: Any, spent: dict[str, floa
     made = curator(budget)
     made.record(what, reason="the 2023 report")
     for name, value in spent.items():
-        assert float(getattr(made.spent, name)) == pytest.approx(value, rel=1e-12)
+        assert float(getattr(made.spent, name)) == pytest.approx(value, rel=1e-11)
 
 
 def test_tenths_add_up_as_they_were_written() -> None:

@@ -60,6 +60,16 @@ def test_in_whichever_form_they_were_bought_first(source: dp.Curator, change: st
     assert not charged(source, lambda: source.sql(ASKED, spend=SPEND))
 
 
+@pytest.mark.parametrize("analyst", ["ann", "bob"])
+def test_a_query_around_one_with_more_columns_is_read_from_those_that_were_paid_for(
+    source: dp.Curator, analyst: str
+) -> None:
+    source.sql(ASKED, spend=SPEND, analyst="ann")
+    fewer = f"SELECT ward, n FROM ({ASKED}) AS t"
+    paid = charged(source, lambda: source.sql(fewer, spend=SPEND, analyst=analyst))
+    assert paid == (analyst != "ann")
+
+
 @pytest.mark.parametrize("change", PAID)
 def test_other_measures_are_paid_for(source: dp.Curator, change: str) -> None:
     source.sql(ASKED, spend=SPEND)

@@ -5,6 +5,7 @@ Files keep their snapshot for good, frames in the session. Analysts have no way 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -18,6 +19,8 @@ import polars as pl
 import pytest
 
 import discreet as dp
+from discreet.curator import kept_snapshot
+from discreet.curator.kept_snapshot import keep_snapshot, same_snapshot
 from discreet.errors import DiscreetError
 
 SPEND = dp.PureDP(epsilon=1)
@@ -122,6 +125,32 @@ def test_other_content_is_refused_and_nothing_is_noted(files: Path) -> None:
         assert code_of(lambda: again.same_snapshot(kept)) == "answered"
 
 
+def test_every_table_is_compared(files: Path) -> None:
+    with curator(files) as first:
+        first.keep_snapshot(files / "kept")
+    wards().reverse().write_csv(files / "wards.csv")
+    with curator(files) as again:
+        assert code_of(lambda: again.same_snapshot(files / "kept")) == "content_differs"
+
+
+@pytest.mark.parametrize("look", ["keep_snapshot", "same_snapshot"])
+def test_a_file_that_changes_while_it_is_looked_at_is_refused(
+    files: Path, look: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read is then not what the curator has attached."""
+    read = kept_snapshot._content
+    with curator(files) as owner:
+        owner.keep_snapshot(files / "kept")
+
+        def content(database: Any, name: str) -> tuple[str, str]:
+            found = read(database, name)
+            rows(1).write_parquet(files / "visits.parquet")
+            return found
+
+        monkeypatch.setattr(kept_snapshot, "_content", content)
+        assert code_of(lambda: getattr(owner, look)(files / "kept")) == "data_changed"
+
+
 def test_rows_of_a_frame_are_compared_in_any_order(files: Path) -> None:
     kept = files / "kept"
     with curator(files, rows()) as first:
@@ -155,6 +184,8 @@ def test_nobody_but_the_owner_compares(files: Path) -> None:
         for session in (child, part):
             assert not hasattr(session, "same_snapshot")
             assert not hasattr(session, "keep_snapshot")
+            for look in (keep_snapshot, same_snapshot):
+                assert code_of(partial(look, session.context, kept)) == "owner_only"
     with curator(files, policy=dp.Policy.of(POLICY)) as held:
         assert code_of(lambda: held.same_snapshot(kept)) == "owner_only"
         assert code_of(lambda: held.keep_snapshot(kept)) == "owner_only"
@@ -170,6 +201,9 @@ def test_what_is_kept_tells_nothing_without_the_key(files: Path) -> None:
         assert [part for part in first if first[part] == second[part]] == ["form"]
         assert stat.S_IMODE(one.stat().st_mode) == 0o600
         assert {entry.kind.value for entry in owner.ledger.entries()} == {"opened"}
+        plain = hashlib.sha256((files / "visits.parquet").read_bytes()).hexdigest()
+        inside = kept_snapshot._opened(owner.ledger.chain.owner(), one)
+        assert inside["visits"].content != plain  # nor does the key to the file alone
         touched(files / "visits.parquet")
     with curator(files) as again:
         again.same_snapshot(files / "one")
@@ -190,6 +224,13 @@ def test_a_file_under_another_key_or_changed_is_refused(files: Path, tmp_path: P
         text = (files / "kept").read_text()
         (files / "cut").write_text(text.replace('"kept":"', '"kept":"00'))
         (files / "text").write_text("nothing")
+        start = text.index('"kept":"') + len('"kept":"') + 32  # after the start of the stream
+        for place in range(start + 1, start + 400, 4):
+            flipped = f"{int(text[place], 16) ^ 1:x}"  # the lowest bit of a letter
+            (files / "flipped").write_text(text[:place] + flipped + text[place + 1 :])
+            assert code_of(lambda: owner.same_snapshot(files / "flipped")) == (
+                "kept_snapshot_unreadable"
+            )
         for name in ("theirs", "cut", "text", "missing"):
             assert code_of(lambda n=name: owner.same_snapshot(files / n)) == (  # type: ignore[misc]
                 "kept_snapshot_unreadable"

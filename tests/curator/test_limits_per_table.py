@@ -266,6 +266,8 @@ class TestLedger:
     def test_a_union_that_was_paid_for_under_the_former_rule_stays_paid_for(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        from discreet.curator import budget
+        from discreet.relational.identity.identity import FORM
         from discreet.relational.sql import translate
 
         place = tmp_path / "one.ledger"
@@ -275,6 +277,7 @@ class TestLedger:
         )
         with monkeypatch.context() as then:
             then.setattr(translate, "limits_asked", lambda *_: None)
+            then.setattr(budget, "IDENTITIES", FORM)  # as the first entry of such a ledger says
             with curator(place, **limits) as source:
                 before = source.sql(f"{text} AS q", spend=TEN)
         with curator(place, **limits) as source:

@@ -12,6 +12,7 @@ import pytest
 
 import discreet as dp
 from discreet import events
+from discreet.accounting.zcdp import QUADRATIC
 from discreet.curator.budget import PrivacyBudget
 from discreet.curator.rounds import Round, RoundResults
 from discreet.curator.rounds import round as rounds
@@ -224,7 +225,9 @@ def test_corrections_and_the_game_together_cost_no_more_than_the_spend() -> None
     source = private(budget=ROOMY)
     about = opened(source, mechanism=SampledGame, corrections=2, **(GAME | {"spend": PLENTY}))
     # The streams take all of their three tenths; so small a game needs less than its seven.
-    assert 0.29 * float(PLENTY.rho) < float(about.plan().event.zcdp().rho) <= float(PLENTY.rho)
+    planned = float(QUADRATIC.price(about.plan().event))
+    assert 0.29 * float(PLENTY.rho) < planned <= float(PLENTY.rho)
+    assert about.plan().event.zcdp().rho < planned
 
 
 @pytest.mark.parametrize(

@@ -407,3 +407,18 @@ def test_a_key_may_be_called_as_the_counts_are() -> None:
     workload = Workload.marginal(universe, ["n"])
     release = curator.synopsis(workload, mechanism=MatrixMechanism, spend=HALF)
     assert list(release.table("n").to_dict()) == ["n", "n_"]
+
+
+def test_a_spend_in_pairs_costs_a_budget_in_rho_no_more_than_normal_noise_does() -> None:
+    """From a budget in pairs the same spend takes Laplace noise, which errs less there."""
+    spend = dp.ApproxDP(epsilon=0.5, delta=1e-6)
+    in_rho = private(unit=dp.Row(), budget=dp.ZCDP(rho=1))
+    in_pairs = private(unit=dp.Row(), budget=dp.ApproxDP(epsilon=1, delta=1e-5))
+    gaussian, laplace = (
+        each.synopsis(wards(each), mechanism=MatrixMechanism, spend=spend)
+        for each in (in_rho, in_pairs)
+    )
+    assert gaussian.event.zcdp().rho < laplace.event.zcdp().rho / 4
+    assert laplace.rmse is not None
+    assert gaussian.rmse is not None
+    assert laplace.rmse < gaussian.rmse

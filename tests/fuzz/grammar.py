@@ -107,6 +107,16 @@ CALLS: Mapping[str, tuple[str, ...]] = {
     "right": ("text: right({text}, {position})",),
     "lpad": ("text: lpad({text}, {position}, '0')", "text: lpad({text}, 3)"),
     "rpad": ("text: rpad({text}, {position}, 'é')",),
+    "reverse": ("text: reverse({text})",),
+    "concat_ws": ("text: concat_ws({letter}, {text}, {text})",),
+    **{
+        name: (f"truth: {name}({{text}}, {{regular}})",)
+        for name in ("regexp_matches", "regexp_like", "regexp_contains")
+    },
+    **{
+        name: (f"number: {name}({{number}})",)
+        for name in ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh")
+    },
     "split_part": ("text: split_part({text}, 'a', {position})",),
     "position": ("whole: position({text} in {text})",),
     "strpos": ("whole: strpos({text}, {word})",),
@@ -260,6 +270,7 @@ CONSTANTS: Mapping[str, Sequence[str]] = {
     "amount": ("1", "0", "30", "5", "40", "365", "1200", "9999", "3660000"),
     "date": ("date '2020-02-29'", "'0001-01-01'", "'9999-12-31'", "date '2021-01-31'"),
     "pattern": ("'%a%'", "'_'", "''", "'%'", "'a%'", "'%l%o%'", "'%_l%o_%'", "'%É'", "'\\%'"),
+    "regular": (*("'a'", "'^a*$'", "'[^b]+b'", "'.{2}'", "'(a|É).*1'", "'\\d+'", "'\\W'", "'^ß'"),),
     "escaped": ("'%!%%'", "'a!_b'", "'!!%'"),
     "ends": (
         "0, 1",

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from discreet.relational.aggregates.function import Argument
 from discreet.relational.aggregates.registry import FUNCTIONS
 from tests.fuzz.grammar import DAY, KINDS, NUMBER, TEXT, TRUTH, WHOLE, Grammar
 
-_T: Mapping[str, Sequence[str]] = {
+STORED: Mapping[str, Sequence[str]] = {
     WHOLE: ("x",),
     NUMBER: ("y", "z"),
     TEXT: ("w", "c", "note"),
@@ -23,7 +23,7 @@ _T: Mapping[str, Sequence[str]] = {
 }
 _U: Mapping[str, Sequence[str]] = {WHOLE: ("v",), TEXT: ("k", "note")}
 _ITEMS: Mapping[str, Sequence[str]] = {WHOLE: ("q",), TEXT: ("w",)}
-_PUBLIC: Mapping[str, tuple[Mapping[str, Sequence[str]], str, str]] = {
+PUBLIC: Mapping[str, tuple[Mapping[str, Sequence[str]], str, str]] = {
     "p": ({WHOLE: ("weight",), NUMBER: ("rate",), TEXT: ("w", "region")}, TEXT, "w"),
     "bands": ({WHOLE: ("x",), TEXT: ("band",)}, WHOLE, "x"),
 }
@@ -34,11 +34,14 @@ FAMILIES: Mapping[str, Sequence[str]] = {
     "choice": ("least", "greatest", "coalesce", "nullif", "case", "if", "bounded"),
     "casts": ("cast", "try_cast", "::"),
     "text": ("concat", "||", "upper", "trim", "substring", "replace", "length", "like", "ilike"),
+    "patterns": ("regexp_matches", "regexp_like", "concat_ws", "reverse", "split_part", "strpos"),
+    "hyperbolic": ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
     "calendar": ("date_diff", "date_part", "date_trunc", "interval", "days", "make_date", "year"),
     "logic": ("and", "or", "not", "in", "between", "is null", "is true", "<", "is distinct from"),
 }
 """Names that a run may be about."""
 _STATISTICS = ("VARIANCE", "VAR_POP", "STDDEV", "STDDEV_POP", "MEDIAN")
+LINES = ("REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2", "REGR_COUNT", "REGR_AVGX", "REGR_AVGY")
 _KEYS = {"t": ("w", "note"), "u": ("k", "note")}
 """Columns with a bound on rows per key."""
 
@@ -61,7 +64,8 @@ class Questions:
     """Draws questions. ``tables`` are private; ``people`` says whether rows have persons.
 
     ``focus`` names functions that expressions are to be about, ``steps`` those of a plan, and
-    ``unlisted`` columns of which nobody lists the values.
+    ``unlisted`` columns of which nobody lists the values; ``derived`` are columns by kind that the
+    owner of ``t`` added. ``clauses`` are those of the last question.
     """
 
     draw: random.Random
@@ -70,13 +74,14 @@ class Questions:
     focus: Sequence[str] = ()
     steps: Sequence[str] = ()
     unlisted: Sequence[str] = ()
+    derived: Mapping[str, Sequence[str]] = field(default_factory=dict)
     made: int = 0
     clauses: set[str] = field(default_factory=set)
     _open: list[str] = field(default_factory=list)
 
     def query(self, depth: int) -> str:
         """A question around a relation of at most this depth."""
-        self._open = []
+        self._open, self.clauses = [], set()
         asked = self.relation(depth)
         keys = self._keys(asked)
         where = f" WHERE {self.grown(asked, TRUTH, 2)}" if self._chance(0.3) else ""
@@ -89,28 +94,41 @@ class Questions:
         if keys and self._chance(0.15):
             self.clauses.add("top")
             by = "COUNT(*)" if asked.person is None else f"COUNT(DISTINCT {asked.person})"
+            start, end = self._most("1")
             return (
-                f"{with_}SELECT {', '.join(keys)} FROM {asked.text}{where}{group} "
-                f"ORDER BY {by} DESC LIMIT 1"
+                f"{with_}SELECT{start} {', '.join(keys)} FROM {asked.text}{where}{group} "
+                f"ORDER BY {by} DESC{end}"
             )
         found = [self._aggregate(asked) for _ in range(self.draw.randint(1, 3))]
         named = [*keys, *(f"{text} AS a{place}" for place, text in enumerate(found))]
-        end = ""
+        start, end = "", ""
         if self._chance(0.15):
-            self.clauses |= {"having", "order", "limit"}
-            end = " HAVING a0 > 0 ORDER BY a0 LIMIT 5" if keys else " ORDER BY 1 LIMIT 3"
-        return f"{with_}SELECT {', '.join(named)} FROM {asked.text}{where}{group}{end}"
+            self.clauses |= {"having", "order"}
+            start, end = self._most("5")
+            end = (" HAVING a0 > 0 ORDER BY a0" if keys else " ORDER BY 1") + end
+        return f"{with_}SELECT{start} {', '.join(named)} FROM {asked.text}{where}{group}{end}"
 
-    def relation(self, depth: int) -> Relation:
-        """Rows after random steps."""
-        if depth <= 0 or self._chance(0.1):
-            return self._table()
+    def _most(self, count: str) -> tuple[str, str]:
+        """TOP at the start or LIMIT at the end."""
+        word = self.draw.choice(("TOP", "LIMIT"))
+        self.clauses.add(word)
+        return (f" TOP {count}", "") if word == "TOP" else ("", f" LIMIT {count}")
+
+    def steps_there_are(self) -> list[str]:
+        """Names of steps, as often as they are to be drawn."""
         steps = ["select", "select", "distinct", "union", "union", "public", "constants"]
         steps += ["common", "every"]
         if self.people:
             steps += ["people", "features", "features", "windows", "subqueries"]
         if {"t", "u"} <= set(self.tables):
             steps.append("by_key")
+        return steps
+
+    def relation(self, depth: int) -> Relation:
+        """Rows after random steps."""
+        if depth <= 0 or self._chance(0.1):
+            return self._table()
+        steps = self.steps_there_are()
         wanted = [name for name in steps if name in self.steps]
         chosen = self.draw.choice(wanted or steps)
         made: Relation = getattr(self, f"_{chosen}")(depth)
@@ -144,9 +162,14 @@ class Questions:
     def _table(self) -> Relation:
         name = self.draw.choice(self.tables)
         alias = self._alias()
-        columns = {"t": _T, "u": _U, "items": _ITEMS}[name]
+        columns = self._columns(name)
         person = f"{alias}.pid" if self.people and name != "items" else None
-        return Relation(f"{name} AS {alias}", _qualified(columns, alias), person)
+        return Relation(f"{name} AS {alias}", qualified(columns, alias), person)
+
+    def _columns(self, name: str) -> Mapping[str, Sequence[str]]:
+        """Of a private table, with those that its owner derives."""
+        stored = {"t": STORED, "u": _U, "items": _ITEMS}[name]
+        return merged(stored, self.derived) if name == "t" else stored
 
     def _select(self, depth: int) -> Relation:
         below = self.relation(depth - 1)
@@ -161,10 +184,10 @@ class Questions:
         """SELECT *, where names are distinct."""
         alias = self._alias()
         name = self.draw.choice([name for name in self.tables if name != "items"] or ["items"])
-        columns = {"t": _T, "u": _U, "items": _ITEMS}[name]
+        columns = self._columns(name)
         person = f"{alias}.pid" if self.people and name != "items" else None
         text = f"(SELECT * FROM {name} WHERE TRUE) AS {alias}"
-        return Relation(text, _qualified(columns, alias), person)
+        return Relation(text, qualified(columns, alias), person)
 
     def _distinct(self, depth: int) -> Relation:
         self.clauses.add("distinct")
@@ -175,7 +198,17 @@ class Questions:
         self.clauses.add("with")
         made = self._projected(self.relation(depth - 1), "", "")
         body, _, alias = made.text.rpartition(" AS ")
-        self._open.append(f"{alias} AS {body}")
+        names = sorted((name for kind in KINDS for name in made.of(kind)), key=_number)
+        if made.person is not None:
+            names.insert(0, made.person)
+        if self._chance(0.5):
+            self.clauses.add("with names")
+            renamed = [name.replace(f"{alias}.c", f"{alias}.n") for name in names]
+            made = _called(made, dict(zip(names, renamed, strict=True)))
+            listed = ", ".join(name.partition(".")[2] for name in renamed)
+            self._open.append(f"{alias} ({listed}) AS {body}")
+        else:
+            self._open.append(f"{alias} AS {body}")
         if made.person is None or not self._chance(0.4):
             return Relation(alias, made.columns, made.person)
         other = self._alias()
@@ -184,7 +217,7 @@ class Questions:
         }
         on = f"{made.person} = {made.person.replace(f'{alias}.', f'{other}.')}"
         return Relation(
-            f"{alias} JOIN {alias} AS {other} ON {on}", _merged(made.columns, twin), made.person
+            f"{alias} JOIN {alias} AS {other} ON {on}", merged(made.columns, twin), made.person
         )
 
     def _union(self, depth: int) -> Relation:
@@ -209,14 +242,14 @@ class Questions:
 
     def _public(self, depth: int) -> Relation:
         below = self.relation(depth - 1)
-        name = self.draw.choice(sorted(_PUBLIC))
-        columns, kind, key = _PUBLIC[name]
+        name = self.draw.choice(sorted(PUBLIC))
+        columns, kind, key = PUBLIC[name]
         alias = self._alias()
         if not below.of(kind):
             return below
         join = self.draw.choice(("JOIN", "LEFT JOIN"))
         on = f"{self.draw.choice(below.of(kind))} = {alias}.{key}"
-        above = _merged(below.columns, _qualified(columns, alias))
+        above = merged(below.columns, qualified(columns, alias))
         if join == "JOIN" and self._chance(0.4):
             more = self.grown(Relation("", above), TRUTH, 1)
             on = f"{on} AND {more}" if self._chance(0.7) else more
@@ -236,21 +269,21 @@ class Questions:
             on = f" ON {self.draw.choice(below.of(WHOLE))} = {alias}.a"
         self.clauses.add(f"constants {join.lower()}")
         written = f"(VALUES (1, 'A'), (2, 'B'), (2, 'C'), (NULL, 'A')) AS {alias}(a, b)"
-        above = _merged(below.columns, columns)
+        above = merged(below.columns, columns)
         return Relation(f"{below.text} {join} {written}{on}", above, below.person)
 
     def _people(self, depth: int) -> Relation:
         left, right = self.relation(depth - 1), self.relation(depth - 2)
         if left.person is None or right.person is None or " " not in right.text:
             return left
-        if " JOIN " in _outside(right.text):
+        if " JOIN " in outside(right.text):
             right = self._projected(right, "", "")
         join = self.draw.choice(("JOIN", "JOIN", "LEFT JOIN"))
         on = f"{left.person} = {right.person}"
         if left.of(TEXT) and right.of(TEXT) and join == "JOIN" and self._chance(0.3):
             on += f" AND {left.of(TEXT)[0]} = {right.of(TEXT)[0]}"
         self.clauses.add(f"people {join.lower()}")
-        columns = _merged(left.columns, right.columns)
+        columns = merged(left.columns, right.columns)
         return Relation(f"{left.text} {join} {right.text} ON {on}", columns, left.person)
 
     def _by_key(self, depth: int) -> Relation:
@@ -258,11 +291,8 @@ class Questions:
         left, right = self._alias(), self._alias()
         keys = [self.draw.choice(_KEYS[name]) for name in names]
         join = self.draw.choice(("JOIN", "LEFT JOIN"))
-        columns = _merged(
-            *(
-                {**_qualified({"t": _T, "u": _U}[n], a)}
-                for n, a in zip(names, (left, right), strict=True)
-            )
+        columns = merged(
+            *({**qualified(self._columns(n), a)} for n, a in zip(names, (left, right), strict=True))
         )
         self.clauses.add(f"key {join.lower()}")
         on = f"{left}.{keys[0]} = {right}.{keys[1]}"
@@ -367,7 +397,7 @@ class Questions:
         if below.person is None or not names:
             return below
         name, alias = self.draw.choice(names), self._alias()
-        columns = _qualified({"t": _T, "u": _U}[name], alias)
+        columns = qualified(self._columns(name), alias)
         inner = self.grown(Relation("", columns), TRUTH, 1)
         word = self.draw.choice(("", "NOT "))
         condition = self.draw.choice(
@@ -444,6 +474,8 @@ class Questions:
         for function in FUNCTIONS:
             arguments = [written[kind][place] for place, kind in enumerate(function.arguments)]
             made.append(f"{function.names[0]}({', '.join(arguments)})")
+        made += [f"{name}({value}, {self.number(over)})" for name in LINES]
+        made += [f"SAFE_DIVIDE(SUM({value}), COUNT(*))"]
         if over.person:
             made += [f"COUNT(DISTINCT {over.person})"] * 2
         text = self.draw.choice(made)
@@ -462,15 +494,26 @@ class Questions:
         return f"c{self.made}"
 
 
-def _qualified(columns: Mapping[str, Sequence[str]], alias: str) -> dict[str, list[str]]:
+def _number(name: str) -> int:
+    """The place of a column in the order in which they were named."""
+    return int(name.rpartition(".")[2][1:])
+
+
+def _called(relation: Relation, names: Mapping[str, str]) -> Relation:
+    """The same relation with other names for its columns."""
+    columns = {kind: [names[name] for name in relation.of(kind)] for kind in KINDS}
+    return replace(relation, columns=columns)
+
+
+def qualified(columns: Mapping[str, Sequence[str]], alias: str) -> dict[str, list[str]]:
     return {kind: [f"{alias}.{name}" for name in names] for kind, names in columns.items()}
 
 
-def _merged(*parts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+def merged(*parts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     return {kind: [name for part in parts for name in part.get(kind, ())] for kind in KINDS}
 
 
-def _outside(text: str) -> str:
+def outside(text: str) -> str:
     """What stands outside of parentheses."""
     depth, kept = 0, []
     for letter in text:

@@ -7,11 +7,13 @@ random tables and units, keys that are discovered, rankings, and parts of a tabl
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
+from unittest.mock import patch
 
 import discreet as dp
 from discreet.core.errors import DiscreetError
@@ -33,8 +35,11 @@ from discreet.relational.planning.discovered_keys import Discovering, planned_qu
 from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.relational.planning.top_k import Ranking
 from discreet.relational.schema.table import MOST_ROWS
+from discreet.relational.sql import public_subqueries
 from discreet.relational.types.expression import Expression
-from tests.fuzz.relations import Questions
+from tests.fuzz.clauses import Clauses
+from tests.fuzz.derived import Derived, random_derived
+from tests.fuzz.relations import STORED
 from tests.relational.engine_with_rows import EngineWithRows
 from tests.relational.neighbours.tables import (
     DAYS,
@@ -71,13 +76,17 @@ LONGEST = 25_000
 
 @dataclass
 class Tried:
-    """What was asked, what it was made of, and what was wrong."""
+    """What was asked, what it was made of, and what was wrong.
+
+    ``clauses`` were drawn, ``accepted`` are those of questions that were not refused.
+    """
 
     asked: int = 0
     neighbours: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     steps: set[str] = field(default_factory=set)
     clauses: set[str] = field(default_factory=set)
+    accepted: set[str] = field(default_factory=set)
     functions: set[str] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
 
@@ -122,12 +131,28 @@ def random_setting(draw: random.Random) -> tuple[Setting, Sequence[str], bool]:
     if draw.random() < 0.5:
         declared["note"] = dp.Discovered()
     fixed = draw.sample(["w", "c", "f"], draw.randint(0, 2)) if _person(unit) else []
-    table = replace(table, columns=declared, fixed_per_person=fixed)
+    table = replace(table, columns=declared, fixed_per_person=fixed, unit=_told(draw, unit))
     made = replace(made, private={**made.private, "t": table})
     if _person(unit) and draw.random() < 0.5:
         other = replace(made.private["u"], unit=_limited(draw, unit))
         made = replace(made, private={**made.private, "u": other})
     return made, ("t", "u"), isinstance(_plain(unit), dp.Person)
+
+
+def with_derived(draw: random.Random, setting: Setting, derived: Derived) -> Setting:
+    """The same database, with columns that its owner derives; some are fixed per person."""
+    if not derived.texts:
+        return setting
+    table = setting.private["t"]
+    new = sorted(derived.declared)
+    fixed = [name for name in new if draw.random() < 0.3] if _person(table.unit) else []
+    table = replace(
+        table,
+        columns={**table.columns, **derived.declared},
+        derived=derived.texts,
+        fixed_per_person=(*table.fixed_per_person, *fixed),
+    )
+    return replace(setting, private={**setting.private, "t": table})
 
 
 def _unlisted(setting: Setting) -> tuple[str, ...]:
@@ -147,6 +172,16 @@ def _person(unit: PrivacyUnit) -> bool:
 def _limited(draw: random.Random, unit: PrivacyUnit) -> PrivacyUnit:
     """The same people under other limits, for another table of theirs."""
     person = dp.Person("pid", max_rows=draw.randint(1, 6), max_groups=draw.choice((None, 1, 2)))
+    return Replace(person) if isinstance(unit, Replace) else person
+
+
+def _told(draw: random.Random, unit: PrivacyUnit) -> PrivacyUnit:
+    """Sometimes with a column that the owner says tells rows apart, which it does not."""
+    inside = _plain(unit)
+    row = draw.choice((None, "note", "x", "z", "d"))
+    if not isinstance(inside, dp.Person) or row is None:
+        return unit
+    person = replace(inside, row=row)
     return Replace(person) if isinstance(unit, Replace) else person
 
 
@@ -175,19 +210,31 @@ def tried(
     steps: Sequence[str] = (),
     home: EngineWithRows | None = None,
     most_units: int = 3,
+    generator: type[Clauses] = Clauses,
 ) -> Tried:
     """One random database, asked a few random questions in some of its neighbours."""
     draw, found = random.Random(seed), Tried()
     setting, tables, owned = random_setting(draw)
-    stand = Stand(setting, home)
+    derived = random_derived(draw, STORED) if "t" in tables and draw.random() < 0.6 else Derived()
     try:
+        stand = Stand(with_derived(draw, setting, derived), home)
+    except DiscreetError as refusal:
+        found.refused[f"derived: {refusal.code}"] += 1
+        stand, derived = Stand(setting, home), Derived()
+    written_out = draw.choice((0, public_subqueries.MAX_WRITTEN_OUT))
+    try:
+        setting = stand.setting
         units = people(setting, setting.frames)
         units = draw.sample(units, min(most_units, len(units)))
         worlds = {who: stand.add(without(setting, setting.frames, who)) for who in units}
-        drawn = Questions(draw, tables, owned, focus, steps, _unlisted(setting))
-        for text in [drawn.query(draw.randint(min(1, depth), depth)) for _ in range(questions)]:
-            ask(stand, text, draw, worlds, found)
-        found.clauses |= drawn.clauses
+        drawn = generator(draw, tables, owned, focus, steps, _unlisted(setting), derived.columns)
+        with patch.object(public_subqueries, "MAX_WRITTEN_OUT", written_out):
+            for _ in range(questions):
+                text = drawn.query(draw.randint(min(1, depth), depth))
+                clauses = drawn.clauses | _derived(text, derived)
+                found.clauses |= clauses
+                if ask(stand, text, draw, worlds, found):
+                    found.accepted |= clauses
     finally:
         stand.close()
     return found
@@ -195,8 +242,8 @@ def tried(
 
 def ask(
     stand: Stand, text: str, draw: random.Random, worlds: dict[object, int], found: Tried
-) -> None:
-    """Put one question to every world."""
+) -> bool:
+    """Put one question to every world, unless it is refused; whether it was asked."""
     # Keys are discovered with a delta alone.
     spends = SPENDS[2:] if _unlisted(stand.setting) else SPENDS
     spend, salt = draw.choice(spends), draw.getrandbits(62)
@@ -207,19 +254,27 @@ def ask(
         planned.preflight(stand.database)
         if sum(map(len, planned.texts(stand.database))) > LONGEST:
             found.refused["too long for this test"] += 1
-            return
+            return False
     except DiscreetError as refusal:
         found.refused[refusal.code] += 1
-        return
+        return False
     except Exception as fault:  # the fuzzer's quarry
         found.faults.append(f"{type(fault).__name__} {fault} before data is opened: {text}")
-        return
+        return False
     found.asked += 1
     found.neighbours += len(worlds)
     found.steps |= steps_of(planned.query.rows) | {type(planned).__name__}
     found.functions |= functions_of(planned)
     for breach in faults(stand, planned, worlds, salt):
         found.faults.append(f"{breach}: {stand.setting.unit} {spend}: {text}")
+    return True
+
+
+def _derived(text: str, derived: Derived) -> set[str]:
+    """Which kinds of derived columns a question names."""
+    new = {name for names in derived.columns.values() for name in names}
+    named = {name for name in derived.texts if re.search(rf"\br\d+\.{name}\b", text)}
+    return {"derived column" if name in new else "hiding column" for name in named}
 
 
 def _scope(stand: Stand, draw: random.Random) -> Scope:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from discreet.ledger import Ledger, LedgerAccount, LedgerTerms
+from discreet.ledger import LedgerAccount, LedgerTerms
 
 LIMIT = (10, 4)
 KEY = bytes(range(32))
@@ -23,6 +23,7 @@ def reserve(
     charge: tuple[int, ...] = (1, 0),
     analyst: str = "ann",
     query: str = "count",
+    any_snapshot: str | None = None,
 ) -> str:
     return ledger.reserve(
         analyst=analyst,
@@ -30,10 +31,11 @@ def reserve(
         charge=charge,
         event='{"kind":"laplace"}',
         detail={"rows": [1, 2.5, None]},
+        any_snapshot=any_snapshot,
     )
 
 
-def released(ledger: Ledger, value: object, **how: Any) -> str:
+def released(ledger: LedgerAccount, value: object, **how: Any) -> str:
     """A reservation and its commitment."""
     name = reserve(ledger, **how)
     ledger.commit(name, {"value": value})

@@ -75,6 +75,9 @@ class Small:
         self.child = SubAccount.opened(ledger, "", grant("team"))
         name = reserve(self.child, ONE)
         self.child.commit(name, {"value": 3})
+        for account, value in ((ledger, 4), (self.child, 5)):
+            released(account, value, query="july", charge=(0, 0), any_snapshot="any")
+        ledger.same_version("visits", "two", "one")
         reserve(self.child, ONE, query="more")
         self.whole = SubAccount.opened(ledger, "", grant("wards", Role.PARTITION))
         part = grant("A", Role.PART, (0, 0))
@@ -106,12 +109,21 @@ class Small:
             "answers": lambda: ledger.answers(self.talk),
             "session_log": lambda: SessionLog(ledger, self.talk, 1).entries(),
             "snapshot": lambda: ledger.snapshot("monday"),
+            "find paid": lambda: _paid(ledger, "july"),
+            "find paid on another snapshot": lambda: _paid(ledger, "august"),
+            "known version": lambda: ledger.known_version("visits", "two"),
             "child": lambda: (opened().account, opened().limit()),
             "child spent": lambda: opened().spent(),
             "child left": lambda: opened().remaining(),
             "child find": lambda: self.child.find(analyst="ann", query="count"),
+            "child find paid": lambda: _paid(self.child, "july"),
             "analysts": lambda: analyst_spending(ledger),
         }
+
+
+def _paid(account: LedgerAccount, query: str) -> object:
+    found = account.find_paid(analyst="ann", any_snapshot="any", query=query)
+    return found and (found.query, found.release, found.detail)
 
 
 def put(ledger: Memory, number: int, changed: Entry) -> None:
@@ -278,6 +290,7 @@ def test_nothing_is_drawn_under_a_changed_grant_or_after_a_changed_drawing(small
     relevant = [e for e in ledger.entries() if e.id in about or e.subject in about]
     assert [entry.kind for entry in relevant] == [
         EntryKind.GRANTED,
+        EntryKind.DRAWN,
         EntryKind.DRAWN,
         EntryKind.DRAWN,
     ]

@@ -14,7 +14,7 @@ from discreet.ledger import Checkpoint, LedgerError, PostgreSQL, SQLite, restore
 from discreet.ledger import durable_files as disk
 from discreet.ledger import fence as fences
 from discreet.ledger.entry import Entry
-from discreet.ledger.fence import Fence, Place, fence_of, fenced, secret_of
+from discreet.ledger.fence import Fence, LedgerPlace, fence_of, fenced, secret_of
 from tests import postgres_server
 from tests.ledger.examples import KEY, reserve, terms
 
@@ -284,7 +284,7 @@ class TestTheKeyFile:
         reserve(kept)
 
     def test_may_hold_any_secret(self, tmp_path: Path) -> None:
-        fence = Fence(Checkpoint(number=3, mac="ab" * 32), Place("\u00e9/x", (1, 2)))
+        fence = Fence(Checkpoint(number=3, mac="ab" * 32), LedgerPlace("\u00e9/x", (1, 2)))
         for secret in (KEY, KEY + b"\ndiscreet fence ", b"{}" * 20, bytes(range(256))):
             content = fenced(secret, fence)
             assert (secret_of(content), fence_of(content)) == (secret, fence)

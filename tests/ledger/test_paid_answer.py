@@ -64,7 +64,10 @@ def test_a_question_without_it_is_found_as_ever(ledger: Ledger) -> None:
     ledger.verify()
 
 
-@pytest.mark.parametrize("other", [{"any_snapshot": "sum"}, {"any_snapshot": None}])
+@pytest.mark.parametrize(
+    "other",
+    [{"any_snapshot": "sum"}, {"any_snapshot": None}, {"asker": "bob"}, {"account": "other"}],
+)
 def test_an_entry_filed_under_another_question_is_damage(other: dict[str, Any]) -> None:
     ledger = Memory()
     ledger.open(terms())

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from discreet.calculus import L1, Integers, LInf, Reals, Space, Vector
-from discreet.core.errors import Mismatch
+from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.events.event import Nothing
 from discreet.mechanisms import (
     MONOTONE,
@@ -19,6 +19,7 @@ from discreet.mechanisms import (
     RandomizedResponse,
     Sparse,
     TruncatedGeometric,
+    Warner,
 )
 from discreet.mechanisms.selection import Selection
 
@@ -63,6 +64,22 @@ def test_randomized_response_meets_the_wanted_error_at_the_least_epsilon() -> No
     assert wanted.error(confidence=0.95, people=10_000) <= 0.05
     cheaper = RandomizedResponse(epsilon=float(wanted.epsilon) * 0.999, categories=3)
     assert cheaper.error(confidence=0.95, people=10_000) > 0.05
+
+
+@pytest.mark.parametrize("people", [500, 10_000, 10**9])
+def test_warners_coin_meets_the_wanted_error_and_keeps_the_truth_no_more_often(people: int) -> None:
+    coin = Warner.for_error(0.2, confidence=0.95, people=people)
+    assert coin.error(confidence=0.95, people=people) <= 0.2
+    keep = float(coin.keep)
+    rarer = Warner(keep=0.5 + (keep - 0.5) * 0.999)
+    assert rarer.error(confidence=0.95, people=people) > 0.2
+    two = RandomizedResponse.for_error(0.2, confidence=0.95, people=people, categories=2)
+    assert coin.event.epsilon(delta=0) == pytest.approx(float(two.epsilon), rel=1e-6)
+
+
+def test_warners_coin_refuses_an_error_that_so_few_people_cannot_have() -> None:
+    with pytest.raises(InvalidParameter, match="error_out_of_reach"):
+        Warner.for_error(0.01, confidence=0.95, people=100)
 
 
 @pytest.mark.parametrize("kind", SELECTIONS)

@@ -6,21 +6,28 @@ import pytest
 
 import discreet as dp
 from discreet import events
-from discreet.core.guarantee import Guarantee, PureDP
+from discreet.accounting.zcdp import QUADRATIC
+from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.core.parameters import Number
 from discreet.errors import InvalidParameter
 from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 from discreet.mechanisms.for_spend import (
     additive_spend,
+    deviation,
+    divided,
     epsilon_for,
     gaussian_for,
     largest_epsilon,
+    least_error,
     noise_for,
+    noise_of,
+    readings,
     share_of,
 )
 from discreet.noise import SYSTEM, Seeded
 
 APPROXIMATE = dp.ApproxDP(epsilon=1, delta=1e-6)
+BOTH = readings(APPROXIMATE)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +35,9 @@ APPROXIMATE = dp.ApproxDP(epsilon=1, delta=1e-6)
     [
         (dp.PureDP(epsilon=0.5), DiscreteLaplace, 3),
         (dp.ZCDP(rho=0.1), DiscreteGaussian, 2),
-        (APPROXIMATE, Gaussian, 2),
+        (APPROXIMATE, DiscreteLaplace, 3),
+        (dp.ApproxDP(epsilon=1, delta=0), DiscreteLaplace, 3),
+        (dp.ApproxDP(epsilon=1, delta=0.3), Gaussian, 2),
     ],
 )
 def test_noise_is_that_of_the_spend_at_the_norm_of_its_noise(
@@ -37,6 +46,35 @@ def test_noise_is_that_of_the_spend_at_the_norm_of_its_noise(
     noise = noise_for(spend, l1=3, l2=2, randomness=SYSTEM)
     assert type(noise) is kind
     assert noise.sensitivity == sensitivity
+
+
+def test_of_two_noises_that_a_spend_permits_the_one_of_less_deviation_is_taken() -> None:
+    """Where the L1 norm is twelve times the L2 norm, as of 144 marginals, normal noise."""
+    many = noise_for(APPROXIMATE, l1=144, l2=12, randomness=SYSTEM)
+    assert type(many) is Gaussian
+    for noise in (noise_of(each, l1=144, l2=12, randomness=SYSTEM) for each in BOTH):
+        assert deviation(many) <= deviation(noise)
+
+
+def test_of_equal_errors_the_first_reading_is_taken_and_a_single_one_is_not_measured() -> None:
+    assert least_error(BOTH, lambda each: each, lambda _: 1.0) is BOTH[0]
+    assert least_error(BOTH[1:], lambda each: each, lambda _: 1 / 0) is BOTH[1]
+
+
+def test_a_pure_step_and_noise_for_the_rest_cost_the_spend_together() -> None:
+    for spend in (dp.PureDP(epsilon=1), dp.ApproxDP(epsilon=1, delta=0.3), dp.ZCDP(rho=0.5)):
+        step, left = divided(spend, Fraction(1, 4))
+        noise = noise_for(left, l1=1, l2=1, randomness=SYSTEM)
+        epsilon = epsilon_for(step, lambda each: events.Pure(epsilon=each))
+        event = events.Pure(epsilon=epsilon) + noise.event
+        match spend:
+            case PureDP():
+                assert event.epsilon(delta=0) == 1
+            case ZCDP():
+                assert event.zcdp().rho <= 0.5
+            case ApproxDP():
+                assert isinstance(noise, Gaussian)
+                assert event.epsilon(delta=0.3) <= 1
 
 
 def test_steps_that_stand_for_reals_get_laplace_noise() -> None:
@@ -59,8 +97,8 @@ def test_the_noise_costs_the_spend() -> None:
     [
         dp.PureDP(epsilon=0),
         dp.ZCDP(rho=0),
-        dp.ApproxDP(epsilon=1, delta=0),
         dp.ApproxDP(epsilon=0, delta=1e-6),
+        dp.ApproxDP(epsilon=0, delta=0),
         dp.RenyiDP(alpha=2, epsilon=1),
     ],
 )
@@ -103,4 +141,6 @@ def test_noise_of_a_test_is_priced_as_if_it_were_private() -> None:
     def event(epsilon: Number) -> events.Event:
         return Exponential(epsilon=epsilon, sensitivity=1, randomness=Seeded(1)).event
 
-    assert largest_epsilon(event, dp.ZCDP(rho=0.1)) == pytest.approx(0.8**0.5, rel=1e-6)
+    former = largest_epsilon(event, dp.ZCDP(rho=0.1), by=QUADRATIC)
+    assert former == pytest.approx(0.8**0.5, rel=1e-6)
+    assert former < largest_epsilon(event, dp.ZCDP(rho=0.1)) < 1.01 * former

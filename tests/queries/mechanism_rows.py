@@ -25,6 +25,8 @@ Wholes = NDArray[np.int64]
 Play = Callable[[Any, Wholes], object]
 
 PURE, RHO, APPROX = dp.PureDP(epsilon=1), dp.ZCDP(rho=0.5), dp.ApproxDP(epsilon=1, delta=1e-4)
+SMALL_DELTA, LARGE_DELTA = dp.ApproxDP(epsilon=1, delta=1e-90), dp.ApproxDP(epsilon=1, delta=0.5)
+"""So that Laplace noise is the better on tables of six cells, and normal noise."""
 COUNTS = np.array([9, 7, 5, 8, 6, 10])
 RECORDS = (1, 2, 5)
 COME_OR_GO, EXCHANGED = "come or go", "exchanged"

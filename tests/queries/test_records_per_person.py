@@ -49,13 +49,14 @@ from discreet.queries.workload.linear_query import Region, Weights
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 from tests.queries.mechanism_rows import (
-    APPROX,
     COME_OR_GO,
     COUNTS,
     EXCHANGED,
+    LARGE_DELTA,
     PURE,
     RECORDS,
     RHO,
+    SMALL_DELTA,
     Row,
     Wholes,
     check,
@@ -77,6 +78,12 @@ SMALL = Workload.marginals(Universe.of(x=range(3)), 1)
 FEW = np.array([7, 6, 8])
 
 LAPLACE, NORMAL, ROUNDED = {"DiscreteLaplace": 0.99}, {"DiscreteGaussian": 0.99}, {"Gaussian": 0.99}
+NAMES = {
+    PURE: "PureDP",
+    RHO: "ZCDP",
+    SMALL_DELTA: "ApproxDP",
+    LARGE_DELTA: "ApproxDP at a large delta",
+}
 COMPARED = {"AboveThreshold": 0.99, "Laplace": 0.99}
 
 
@@ -115,9 +122,9 @@ def conversed(mechanism: OnlineConstruction, counts: Wholes) -> object:
 
 def additive_rows(spend: Guarantee, reached: Mapping[str, float]) -> Iterator[Row]:
     """Those whose every noise is added to a vector."""
-    said = type(spend).__name__
+    said = NAMES[spend]
     # Two moved cells are priced at twice one, in both norms; in L2 they are nearer.
-    triangle = {} if spend is PURE else dict.fromkeys(reached, 0.49)
+    triangle = {} if reached is LAPLACE else dict.fromkeys(reached, 0.49)
     uneven = dict.fromkeys(reached, 0.39)
     for name, title, build, exchanged in (
         ("IndependentNoise", "independent noise", made(IndependentNoise, EVERY), triangle),
@@ -143,8 +150,8 @@ def additive_rows(spend: Guarantee, reached: Mapping[str, float]) -> Iterator[Ro
 
 def adaptive_rows(spend: Guarantee, reached: Mapping[str, float]) -> Iterator[Row]:
     """Those that choose, compare or split before they measure."""
-    said = type(spend).__name__
-    one = "PermuteAndFlip" if spend is PURE else "Exponential"
+    said = NAMES[spend]
+    one = "PermuteAndFlip" if reached is LAPLACE else "Exponential"
     chosen = {**reached, one: 0.99}
 
     def row(name: str, title: str, build: Any, reached: Mapping[str, float], **others: Any) -> Row:
@@ -222,9 +229,11 @@ def choosing_rows() -> Iterator[Row]:
 ROWS = (
     *additive_rows(PURE, LAPLACE),
     *additive_rows(RHO, NORMAL),
-    *additive_rows(APPROX, ROUNDED),
+    *additive_rows(SMALL_DELTA, LAPLACE),
+    *additive_rows(LARGE_DELTA, ROUNDED),
     *adaptive_rows(PURE, LAPLACE),
     *adaptive_rows(RHO, NORMAL),
+    *adaptive_rows(SMALL_DELTA, LAPLACE),
     *choosing_rows(),
 )
 CASES = [(row, relation) for row in ROWS for relation in row.relations]

@@ -40,17 +40,22 @@ def test_a_grid_a_law_and_a_choice_are_each_part_of_it(source: dp.Curator) -> No
     split = planned.allocation
     place = next(n for n, item in enumerate(split.noised) if not _whole(item))
     item = split.noised[place]
-    coarser = Noised(replace(item.measure, exponent=item.measure.exponent + 1), item.mechanism)
-    noisier = Noised(item.measure, replace(item.mechanism, sensitivity=7))
+    coarser = replace(item, measure=replace(item.measure, exponent=item.measure.exponent + 1))
+    noisier = replace(item, mechanism=replace(item.mechanism, sensitivity=7))
+    finer = replace(item, places=(item.places or 0) + 1)
     others = [
         replace(split, noised=(*split.noised[:place], other, *split.noised[place + 1 :]))
-        for other in (coarser, noisier)
+        for other in (coarser, noisier, finer)
     ]
     others.append(replace(split, choices=(split.choices[0] / 2,)))
     others.append(replace(split, noised=split.noised[::-1]))
     kept = [allocated(_with(planned, each)) for each in (split, *others)]
     assert kept[0]["linear"] == allocated(planned)["linear"]
     assert all(each != kept[0] for each in kept[1:])
+    # Each of these by itself, whatever follows from it: noise in other units tells a grid, too.
+    told = [each["linear"][place] for each in kept]
+    assert [part for part in told[0] if told[1][part] != told[0][part]] == ["exponent", "noise"]
+    assert [part for part in told[0] if told[3][part] != told[0][part]] == ["noise", "places"]
 
 
 def _whole(item: Noised) -> bool:

@@ -366,3 +366,16 @@ def test_every_aggregate_that_can_be_asked_for_has_a_tag_and_was_tried(
     assert len(parts) > 10
     assert parts <= set(FORMS)
     assert parts <= {kind for query in questions for kind in kinds(query)}
+
+
+def test_long_lists_that_are_equal_but_not_alike_are_told_apart() -> None:
+    """The text of a long list is kept by the list itself: 1, 1.0 and True are equal."""
+    lists = [tuple(range(2_000)), tuple(map(float, range(2_000))), (False, True, *range(2, 2_000))]
+    assert lists[0] == lists[1] == lists[2]
+    blocks = [ColumnDomain(DataType.INTEGER, values=values) for values in lists]
+    first = [canonical_text(block) for block in blocks]
+    assert len(set(first)) == 3
+    assert [canonical_text(block) for block in blocks] == first
+    for turn in range(200):
+        own = tuple(range(turn, turn + 1_000))
+        assert repr(own) in canonical_text(ColumnDomain(DataType.INTEGER, values=own))

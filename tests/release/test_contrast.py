@@ -76,8 +76,8 @@ def test_far_from_zero_a_difference_is_as_short_as_its_noise() -> None:
 
 
 def test_near_zero_it_is_a_box() -> None:
-    a, b = mean(500.0, 40, 0, SUMS), mean(30_000.0, 1000, 1, SUMS)
-    assert COUNTS.half_width(0.95) * FAR > 40
+    a, b = mean(250.0, 20, 0, SUMS), mean(30_000.0, 1000, 1, SUMS)
+    assert COUNTS.half_width(0.95) * FAR > 20
     low, high = (a - b).interval()
     ends = a.interval(confidence=0.975), b.interval(confidence=0.975)
     assert (low, high) == pytest.approx((ends[0][0] - ends[1][1], ends[0][1] - ends[1][0]))

@@ -258,7 +258,7 @@ def test_it_is_a_value() -> None:
 def test_notes_say_what_intervals_cover() -> None:
     assert wards()["age"].note == (
         "Laplace noise of scale 100 and discrete Laplace noise of scale 2;"
-        " 95 % intervals cover noise only, not sampling or clamping"
+        " 95 % intervals cover noise"
     )
     assert quantile_column((1,)).estimates is None
     assert quantile_column((1,)).lower is None

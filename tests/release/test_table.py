@@ -27,9 +27,8 @@ ward    n  n_lower  n_upper   age  age_lower  age_upper  median
 A     123      117      129  58.0       55.5       60.5      41
 B      77       71       83  64.0       60.1       68.0       –
 NULL    4        0       10  40.0        0.0      120.0      40
-n: discrete Laplace noise of scale 2; 95 % intervals cover noise only, not sampling or clamping
-age: Laplace noise of scale 100 and discrete Laplace noise of scale 2; 95 % intervals cover noise \
-only, not sampling or clamping
+n: discrete Laplace noise of scale 2; 95 % intervals cover noise
+age: Laplace noise of scale 100 and discrete Laplace noise of scale 2; 95 % intervals cover noise
 median: rank error at most 12 (95 %)
 guarantee: epsilon 0.5 for each patient_id (at most 20 rows, 5 groups)"""
 

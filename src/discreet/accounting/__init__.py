@@ -4,7 +4,7 @@ Importing this package registers every price with ``core.pricing``. Nothing here
 reads data; a price knows an event and no mechanism.
 """
 
-from discreet.accounting import key_selection, reports, tradeoff
+from discreet.accounting import key_selection, reports, shuffled_losses, tradeoff
 from discreet.accounting.adaptive import (
     AcrossParts,
     ApproxFilter,
@@ -162,6 +162,7 @@ __all__ = [
     "reports",
     "shuffled_delta",
     "shuffled_epsilon",
+    "shuffled_losses",
     "stopping_gamma",
     "tradeoff",
     "tuned_curve",

@@ -1,10 +1,12 @@
 """The approximate concentrated accountant: rho adds up, and so do deltas set apart.
 
 delta-approximate rho-zCDP: but for events of probability delta on either side, the laws are
-rho-zCDP. An (epsilon, delta) mechanism is delta-approximately (epsilon**2 / 2)-zCDP, since by the
-decomposition lemma (004a:D10) both laws are mixtures, with weight delta, of something arbitrary
-and of laws within exp(±epsilon). Back: (epsilon, delta + delta') for every (epsilon, delta') that
-rho-zCDP gives. Source: 004a:D7, 004a:D9, 004a:D10. Proof: ``proofs/pld.md``.
+rho-zCDP. An (epsilon, delta) mechanism is delta-approximately rho-zCDP with the rho of a pure one,
+epsilon tanh(epsilon / 2), since by the decomposition lemma (004a:D10) both laws are mixtures, with
+weight delta, of something arbitrary and of laws within exp(±epsilon). Back: (epsilon, delta +
+delta') for every (epsilon, delta') that rho-zCDP gives.
+
+Source: 004a:D7, 004a:D9, 004a:D10. Proof: ``proofs/pld.md``.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.accounting.tight_rho import pure_rho
 from discreet.accounting.zcdp import ZERO_CONCENTRATED, zcdp_delta, zcdp_epsilon
 from discreet.core.accountant import Accountant
 from discreet.core.events import mechanisms as basic
@@ -60,7 +63,7 @@ APPROXIMATELY_CONCENTRATED = ApproximatelyConcentrated()
 
 @APPROXIMATELY_CONCENTRATED.prices(basic.Approximate)
 def _approximate(event: basic.Approximate) -> ApproxZCDPPrice:
-    return ApproxZCDPPrice(exact(event.loss) ** 2 / 2, exact(event.slack))
+    return ApproxZCDPPrice(pure_rho(exact(event.loss)), exact(event.slack))
 
 
 @APPROXIMATELY_CONCENTRATED.prices(Composed)

@@ -48,9 +48,9 @@ def gaussian_delta(noise_multiplier: Number, epsilon: Number) -> float:
 
 
 def gaussian_epsilon(noise_multiplier: Number, delta: Number) -> float:
-    """The least epsilon at ``delta``, rounded up. ``delta`` must be positive."""
+    """The least epsilon at ``delta``, rounded up; infinite at delta zero."""
     z = rounded_down(exact(positive("noise_multiplier", noise_multiplier)))
-    target = rounded_down(exact(_positive_delta(delta)))
+    target = rounded_down(exact(delta_parameter("delta", delta)))
     if z < _LEAST_MULTIPLIER or target == 0:
         return math.inf
     if gaussian_delta(z, 0) <= target:

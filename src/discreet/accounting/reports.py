@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.pld import PRIVACY_LOSS, DominatingPair, Losses
+from discreet.accounting.pld.lattice_pair import LatticePair, directions
+from discreet.accounting.pld.leaked_pair import LeakedPair
 from discreet.accounting.pld.pair import BoundedRangePair
 from discreet.accounting.pld.sampled_pair import Removed, Replaced, Reversed
 from discreet.accounting.rdp import rdp
+from discreet.accounting.shuffled_losses import ShuffledPair
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
 from discreet.core import pricing
 from discreet.core.errors import Unpriced
@@ -41,7 +44,9 @@ def epsilon_bounds(event: Event, delta: Any) -> tuple[float, float]:
 def _attained(pair: DominatingPair) -> bool:
     if isinstance(pair, (Removed, Reversed)):
         return _attained(pair.base)
-    return not isinstance(pair, (BoundedRangePair, Replaced))
+    if isinstance(pair, LatticePair):  # several directions are an envelope, too
+        return len(directions(pair.square)) == 1
+    return not isinstance(pair, (BoundedRangePair, LeakedPair, Replaced, ShuffledPair))
 
 
 @pricing.reports("rdp")

@@ -70,7 +70,7 @@ _BULK = 0.4
 _AT_ONCE = 64
 _NEGLIGIBLE = 1e-13
 _LARGEST = 700.0
-_FAIR = BiasedCoin(0.5, 0.5)
+FAIR = BiasedCoin(0.5, 0.5)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Blanket:
 
 
 @dataclass(frozen=True)
-class _Groups:
+class Groups:
     """Values of C grouped by their least one, with the probabilities of the groups, raised."""
 
     least: Floats
@@ -102,9 +102,10 @@ class _Groups:
 
 
 @lru_cache(maxsize=64)
-def _groups(trials: int, share: float) -> _Groups:
+def groups(trials: int, share: float) -> Groups:
+    """The values of a binomial C of so many trials, in groups judged by their least."""
     if trials == 0 or share == 0:
-        return _Groups(np.zeros(1), np.ones(1), 0.0)
+        return Groups(np.zeros(1), np.ones(1), 0.0)
     coin = BiasedCoin(share, 1 - share)
     bottom, top = window(trials, coin)
     values = np.arange(bottom, top + 1, dtype=np.float64)
@@ -122,7 +123,7 @@ def _groups(trials: int, share: float) -> _Groups:
     if len(values) <= _UNGROUPED:
         starts = np.arange(len(values))
     grouped = np.add.reduceat(masses, starts) * (1 + _MARGIN)
-    return _Groups(values[starts], grouped, mass_to(bottom - 1, trials, coin))
+    return Groups(values[starts], grouped, mass_to(bottom - 1, trials, coin))
 
 
 def shuffled_delta(*, loss: Number, people: int, even: bool, epsilon: Number) -> float:
@@ -157,16 +158,16 @@ def _delta(blanket: Blanket, epsilon: Fraction) -> float:
     if epsilon >= blanket.loss:
         return 0.0
     loss, spent = rounded_up(blanket.loss), rounded_down(epsilon)
-    groups = _groups(blanket.people - 1, blanket.share())
+    held = groups(blanket.people - 1, blanket.share())
     # With a the truth's probability: gain = a - exp(epsilon) (1 - a), for each unit of mass.
     fall = math.exp(-loss)
     gain = -math.expm1(float(epsilon - blanket.loss)) / (1 + fall) * (1 + _MARGIN)
     if loss > _LARGEST:
         return min(1.0, gain)
-    given = _given(groups.least, loss, spent, gain)
-    bulk = float(np.sum(groups.masses * given)) * (1 + _MARGIN)
+    given = _given(held.least, loss, spent, gain)
+    bulk = float(np.sum(held.masses * given)) * (1 + _MARGIN)
     # Below the window delta given c is at most that of c = 0, which is the gain.
-    return min(1.0, bulk + groups.low_tail * gain)
+    return min(1.0, bulk + held.low_tail * gain)
 
 
 def _given(c: Floats, loss: float, epsilon: float, gain: float) -> Floats:
@@ -186,7 +187,7 @@ def _given(c: Floats, loss: float, epsilon: float, gain: float) -> Floats:
 
 def _fair_masses(c: Floats, j: Floats, *, raised: bool) -> Floats:
     """P(Bin(c, 1/2) = j), rounded up or down."""
-    log, error = log_masses(j, np.maximum(c, 1.0), _FAIR)
+    log, error = log_masses(j, np.maximum(c, 1.0), FAIR)
     masses = np.exp(log + error if raised else log - error)
     return np.where(c > 0, masses, 1.0)
 
@@ -210,8 +211,8 @@ def _fair_tail(c: Floats, t: Floats) -> Floats:
 class ShuffleAccountant(Accountant[Blanket]):
     """Price: what the shuffle bound depends on. Prices one shuffled event alone.
 
-    Compositions of shuffled events are priced by their local epsilons under the pure accountant,
-    and more tightly by whoever composes (epsilon, delta) pairs.
+    Rounds of shuffled events are composed by their privacy loss, in
+    :mod:`discreet.accounting.shuffled_losses`.
     """
 
     def epsilon(self, event: Event, delta: float) -> float:

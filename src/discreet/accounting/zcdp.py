@@ -1,11 +1,12 @@
 """The zero-concentrated accountant: rho adds up, also when events are chosen adaptively.
 
-The first price of the discrete Gaussian: its Rényi divergence on integer vectors is at most that
-of the continuous law, sensitivity**2 / 2 sigma**2 per order (modern-data:N1), while its delta can
-exceed the continuous one's threefold, so it is never priced by the continuous curve.
+Discrete Gaussian noise costs as much rho as continuous: its Rényi divergence on integer vectors is
+at most sensitivity**2 / 2 sigma**2 per order (modern-data:N1). Pure events cost the least rho that
+holds for them (:mod:`discreet.accounting.tight_rho`), those without a price of their own here as
+much as the worst pure event. These prices are irrational and rounded up.
 
-An event without a price of its own here, the Laplace mechanism among them, costs its pure price
-squared over two; to change one, register a function for it.
+``QUADRATIC`` has the prices of old, epsilon**2 / 2 and epsilon**2 / 8. They hold as well, and what
+is planned again when a session is resumed goes by them, so that it comes out as it was paid for.
 
 Conversion (004a:E3(8), 004a:D7): for every order alpha > 1, rho-zCDP is (epsilon, delta) with
 
@@ -21,11 +22,19 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.accounting.pure import PURE
+from discreet.accounting.tight_rho import (
+    bounded_range_rho,
+    geometric_rho,
+    laplace_rho,
+    pure_rho,
+    response_rho,
+)
 from discreet.core.accountant import Accountant
 from discreet.core.events import mechanisms as basic
 from discreet.core.events.event import Composed, Event, Repeated
 from discreet.core.parameters import (
     Number,
+    delta_parameter,
     exact,
     nonnegative,
     positive,
@@ -43,13 +52,13 @@ _LARGEST = 2.0**1000
 
 
 def zcdp_epsilon(rho: Number, delta: Number) -> float:
-    """The least epsilon at ``delta`` for rho-zCDP, rounded up.
+    """The least epsilon at ``delta`` for rho-zCDP, rounded up; infinite at delta zero.
 
     >>> round(zcdp_epsilon(0.5, 1e-6), 5)
     5.22153
     """
     rate = rounded_up(exact(nonnegative("rho", rho)))
-    slack = rounded_down(exact(probability("delta", delta)))
+    slack = rounded_down(exact(delta_parameter("delta", delta)))
     if rate == 0:
         return 0.0
     if slack == 0 or math.isinf(rate):
@@ -86,6 +95,7 @@ def zcdp_rho(epsilon: Number, delta: Number) -> float:
     0.024356
     """
     spend = rounded_down(exact(positive("epsilon", epsilon)))
+    probability("delta", delta)
 
     def private(rho: float) -> bool:
         return zcdp_epsilon(rho, delta) <= spend
@@ -116,9 +126,9 @@ class ZeroConcentrated(Accountant[Fraction]):
     """Price: rho, as an exact rational. Guarantee: rho-zCDP, and what it converts into."""
 
     def price(self, event: Event) -> Fraction:
-        """Own prices first; any purely priced event is epsilon**2 / 2."""
+        """Own prices first; any purely priced event as the worst of its epsilon."""
         if not self.knows(event) and PURE.knows(event):
-            return PURE.price(event) ** 2 / 2
+            return pure_rho(PURE.price(event))
         return super().price(event)
 
     def epsilon(self, event: Event, delta: float) -> float:
@@ -133,7 +143,20 @@ class ZeroConcentrated(Accountant[Fraction]):
         return zcdp_delta(rounded_up(self.price(event)), epsilon)
 
 
+class Quadratic(ZeroConcentrated):
+    """The prices before the tight ones: never below them, and exact rationals."""
+
+    def price(self, event: Event) -> Fraction:
+        """Own prices first; pure events are epsilon**2 / 2; else what the tight one says."""
+        if self.knows(event):
+            return Accountant.price(self, event)
+        if PURE.knows(event):
+            return PURE.price(event) ** 2 / 2
+        return ZERO_CONCENTRATED.price(event)
+
+
 ZERO_CONCENTRATED = ZeroConcentrated()
+QUADRATIC = Quadratic()
 
 
 @ZERO_CONCENTRATED.prices(basic.Gaussian)
@@ -142,10 +165,25 @@ def _gaussian(event: basic.Gaussian | basic.DiscreteGaussian) -> Fraction:
     return 1 / (2 * exact(event.noise_multiplier) ** 2)
 
 
+@ZERO_CONCENTRATED.prices(basic.Laplace)
+def _laplace(event: basic.Laplace) -> Fraction:
+    return laplace_rho(exact(event.loss))
+
+
+@ZERO_CONCENTRATED.prices(basic.DiscreteLaplace)
+def _discrete_laplace(event: basic.DiscreteLaplace) -> Fraction:
+    return geometric_rho(exact(event.loss), event.steps)
+
+
+@ZERO_CONCENTRATED.prices(basic.RandomizedResponse)
+def _randomized_response(event: basic.RandomizedResponse) -> Fraction:
+    return response_rho(exact(event.loss), event.categories)
+
+
 @ZERO_CONCENTRATED.prices(basic.Exponential)
 def _exponential(event: basic.Exponential) -> Fraction:
     # Bounded range: holds for the exponential mechanism and not for permute-and-flip.
-    return exact(event.loss) ** 2 / 8
+    return bounded_range_rho(exact(event.loss))
 
 
 @ZERO_CONCENTRATED.prices(Composed)
@@ -156,3 +194,18 @@ def _composed(event: Composed) -> Fraction:
 @ZERO_CONCENTRATED.prices(Repeated)
 def _repeated(event: Repeated) -> Fraction:
     return event.times * ZERO_CONCENTRATED.price(event.event)
+
+
+@QUADRATIC.prices(basic.Exponential)
+def _quadratic_exponential(event: basic.Exponential) -> Fraction:
+    return exact(event.loss) ** 2 / 8
+
+
+@QUADRATIC.prices(Composed)
+def _quadratic_sum(event: Composed) -> Fraction:
+    return sum((QUADRATIC.price(part) for part in event.parts), Fraction(0))
+
+
+@QUADRATIC.prices(Repeated)
+def _quadratic_repeated(event: Repeated) -> Fraction:
+    return event.times * QUADRATIC.price(event.event)

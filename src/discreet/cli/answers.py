@@ -26,6 +26,7 @@ class Answers:
     max_rows: int | None = None
     max_groups: int | None = None
     max_rows_per_group: int | None = None
+    row: str | None = None
     columns: tuple[tuple[str, str], ...] = ()
     epsilon: float | None = None
     delta: float | None = None
@@ -62,6 +63,7 @@ def from_file(path: Path) -> Answers:
         max_rows=read.maybe("max_rows", WHOLE),
         max_groups=read.maybe("max_groups", WHOLE),
         max_rows_per_group=read.maybe("max_rows_per_group", WHOLE),
+        row=read.maybe("row", TEXT),
         columns=tuple((name, declared.take(name, TEXT)) for name in declared.values),
         epsilon=read.maybe("epsilon", NUMBER),
         delta=read.maybe("delta", NUMBER),
@@ -108,11 +110,14 @@ def unit(answers: Answers, schema: Schema) -> Row | Person:
             option="max-rows", meaning="how many rows of one person may count at most"
         )
     _require(answers.id, schema)
+    if answers.row is not None:
+        _require(answers.row, schema)
     return Person(
         answers.id,
         max_rows=answers.max_rows,
         max_groups=answers.max_groups,
         max_rows_per_group=answers.max_rows_per_group,
+        row=answers.row,
     )
 
 

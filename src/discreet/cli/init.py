@@ -52,6 +52,12 @@ def init(
         int | None,
         typer.Option("--max-rows-per-group", help="Rows of one person in one group."),
     ] = None,
+    row: Annotated[
+        str | None,
+        typer.Option(
+            "--row", metavar="COLUMN", help="A column that tells the rows of one person apart."
+        ),
+    ] = None,
     column: Annotated[
         list[str] | None,
         typer.Option(
@@ -106,6 +112,7 @@ def init(
             max_rows=max_rows,
             max_groups=max_groups,
             max_rows_per_group=max_rows_per_group,
+            row=row,
             columns=answering.from_columns(column or [], schema),
             epsilon=epsilon,
             delta=delta,

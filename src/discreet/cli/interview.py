@@ -12,7 +12,7 @@ import typer
 from discreet.cli import answers as answering
 from discreet.cli.answers import Answers
 from discreet.cli.declaration import declaration
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.parameters import count, delta_parameter, positive
 from discreet.curator.project.data_file import Schema
 
@@ -23,12 +23,15 @@ Whose privacy?
   row     every row is another person
   person  one person may have several rows, and a column says whose each row is"""
 _ROWS = """
-At most how many rows of one person may count? Rows beyond that are left out by chance;
-noise grows with this number. Answer from what you know about such data, not from the data."""
+As how many rows may one person count at most? Somebody with more rows counts as so many, each
+of them a little less; noise grows with this number. Answer from what you know about such data,
+not from the data."""
 _COLUMNS = """
 What may be in the columns? Only declared columns can be grouped by, summed or averaged.
 Everybody may see what you write, so write what you know, never what you read in the data:
   number:0:120                   between these bounds; values beyond count as the bound
+  integer:0:120                  the same for whole numbers, which can be grouped by
+  boolean                        true or false
   category:A,B,C                 one of these values; any other counts as missing
   category+null:A,B,C            the same, and missing is a group of its own
   dates:2024-01-01:2024-12-31    days from the first to the last
@@ -64,10 +67,15 @@ def interview(schema: Schema, path: Path, given: Answers) -> Answers:
 
 
 def _unit(word: str, schema: Schema) -> Answers:
-    said = Answers(unit=word)
+    if word == "row":
+        return Answers(unit=word)
     if word != "person":
-        answering.unit(said, schema)
-        return said
+        raise InvalidParameter(
+            code="answer_missing",
+            expectation="row or person",
+            received=word,
+            remedy="Nothing about privacy has a default.",
+        )
 
     def identified(text: str) -> str:
         answering.unit(Answers(unit="person", id=text.strip(), max_rows=1), schema)

@@ -51,6 +51,22 @@ RowsAtLeast = Annotated[
         "--rows-at-least", help="With --within, for means and n=5%: a public size of groups."
     ),
 ]
+LeftOutShare = Annotated[
+    float | None,
+    typer.Option(
+        "--left-out",
+        metavar="SHARE",
+        help="Also say what the limits left out, for this share of the price, such as 0.1.",
+    ),
+]
+LeftOutRows = Annotated[
+    int | None,
+    typer.Option(
+        "--left-out-rows",
+        metavar="CAP",
+        help="With --left-out: rows too, of which so many of one person are in the number.",
+    ),
+]
 Reuse = Annotated[
     bool,
     typer.Option(

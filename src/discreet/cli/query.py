@@ -17,6 +17,8 @@ from discreet.cli.options import (
     Confidence,
     Delta,
     Epsilon,
+    LeftOutRows,
+    LeftOutShare,
     Machine,
     PayAgain,
     ProjectFile,
@@ -45,6 +47,8 @@ def query(
     within: Within = None,
     rows_at_least: RowsAtLeast = None,
     at_most: AtMost = None,
+    left_out: LeftOutShare = None,
+    left_out_rows: LeftOutRows = None,
     confidence: Confidence = 0.95,
     reuse: Reuse = False,
     pay_again: PayAgain = False,
@@ -84,6 +88,7 @@ def query(
         spend = spending.spend_of(epsilon, delta, rho)
         accuracy = spending.accuracy_of(within or [], confidence)
         limit = spending.limit_of(at_most)
+        wanted = spending.left_out_of(left_out, left_out_rows)
         paid_before = spending.paid_before_of(reuse=reuse, pay_again=pay_again)
         text = spending.sql_of(sql)
         spending.require_price(text, spend, accuracy)
@@ -97,6 +102,7 @@ def query(
                     purpose=purpose,
                     rows_at_least=rows_at_least,
                     at_most=limit,
+                    left_out=wanted,
                 )
                 expected = look.preview(
                     text,
@@ -105,6 +111,7 @@ def query(
                     confidence=confidence,
                     rows_at_least=rows_at_least,
                     at_most=limit,
+                    left_out=wanted,
                 )
                 require_affordable(expected, look.remaining)
         with opening.curator(project) as curator:
@@ -119,6 +126,7 @@ def query(
                     purpose=purpose,
                     rows_at_least=rows_at_least,
                     at_most=limit,
+                    left_out=wanted,
                     paid_before=paid_before,
                 )
             left, free = curator.remaining, curator.spent == before
@@ -146,6 +154,8 @@ def preview(
     within: Within = None,
     rows_at_least: RowsAtLeast = None,
     at_most: AtMost = None,
+    left_out: LeftOutShare = None,
+    left_out_rows: LeftOutRows = None,
     confidence: Confidence = 0.95,
     machine: Machine = False,
     project: ProjectFile = Path("discreet.toml"),
@@ -162,6 +172,7 @@ def preview(
         spend = spending.spend_of(epsilon, delta, rho)
         accuracy = spending.accuracy_of(within or [], confidence)
         limit = spending.limit_of(at_most)
+        wanted = spending.left_out_of(left_out, left_out_rows)
         text = spending.sql_of(sql)
         spending.require_price(text, spend, accuracy)
         with opening.look(project) as look:
@@ -172,6 +183,7 @@ def preview(
                 confidence=confidence,
                 rows_at_least=rows_at_least,
                 at_most=limit,
+                left_out=wanted,
             )
         if machine:
             display.as_json(display.members(expected))

@@ -9,6 +9,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.curator.accuracy import Within
 from discreet.curator.paid_before import PaidBefore, PayAgain, Reuse
+from discreet.relational.plan.left_out import LeftOut
 
 
 def spend_of(epsilon: float | None, delta: float | None, rho: float | None) -> Guarantee | None:
@@ -100,6 +101,22 @@ def paid_before_of(*, reuse: bool, pay_again: bool) -> PaidBefore | None:
     if reuse:
         return Reuse()
     return PayAgain() if pay_again else None
+
+
+def left_out_of(share: float | None, rows: int | None) -> LeftOut | None:
+    """The wish for a report of what limits left out; None where nothing was said.
+
+    >>> left_out_of(0.1, 100)
+    LeftOut(share=0.1, rows_at_most=100, groups_at_most=None)
+    """
+    if share is None and rows is not None:
+        raise InvalidParameter(
+            code="left_out_misread",
+            expectation="--left-out-rows beside --left-out",
+            received=rows,
+            remedy="Pass --left-out 0.1 too, the share of the price that pays for it.",
+        )
+    return None if share is None else LeftOut(share=share, rows_at_most=rows)
 
 
 def require_price(sql: str, spend: Guarantee | None, accuracy: object) -> None:

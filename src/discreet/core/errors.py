@@ -18,6 +18,9 @@ Every error carries a ``code`` (stable, documented in ``docs/errors.md``), the
 
 from __future__ import annotations
 
+_MOST_BITS = 4096
+"""Longer numbers are told by their length: Python refuses to write out very long ones."""
+
 
 class DiscreetError(Exception):
     """Base of all errors raised on purpose by discreet.
@@ -33,6 +36,9 @@ class DiscreetError(Exception):
         self.expectation = expectation
         self.received = received
         self.remedy = remedy
+        if isinstance(received, int) and received.bit_length() > _MOST_BITS:
+            received = f"a number of {received.bit_length()} bits"  # too long to be written out
+            self.received = received
         got = "" if received is None else f" Got {received!r}."
         super().__init__(f"[{code}] Expected {expectation}.{got} {remedy}")
 

@@ -87,7 +87,8 @@ def probability(name: str, value: object) -> Number:
             code="not_a_probability",
             expectation=f"{name} to lie strictly between 0 and 1",
             received=number,
-            remedy=f"Choose 0 < {name} < 1, for example 0.95 for a confidence.",
+            remedy=f"Choose 0 < {name} < 1, for example "
+            + ("0.95." if name == "confidence" else "0.1."),
         )
     return number
 

@@ -42,7 +42,10 @@ class Person:
     ``max_rows_per_group`` (m) rows in each of them, which defaults to R. ``via`` names the
     foreign key, as ``"orders.customer_id"``, through which a table reaches the identifier.
     ``of`` names the people, as ``"patients"``: the owner declares that data sets which name the
-    same ``of`` are about the same people, whatever their identifier columns are called.
+    same ``of`` are about the same people, whatever their identifier columns are called. ``row``
+    names a column that tells a person's rows apart, as ``"visit_id"``: where whole rows of a person
+    are chosen, they are by a salted hash of it. It is not believed: rows that share a value, or
+    have none, are told apart by their content.
     """
 
     id: str
@@ -51,6 +54,7 @@ class Person:
     max_rows_per_group: int | None = None
     via: str | None = None
     of: str | None = None
+    row: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse bounds that are not whole numbers of at least one."""
@@ -67,6 +71,13 @@ class Person:
                 expectation="the name of the column that identifies a person",
                 received=type(self.id).__name__,
                 remedy='Write Person("patient_id", max_rows=20), or Row() if each row is a person.',
+            )
+        if self.row is not None and (not isinstance(self.row, str) or not self.row):
+            raise InvalidParameter(
+                code="unit_without_identifier",
+                expectation="row= to name the column that tells a person's rows apart",
+                received=type(self.row).__name__,
+                remedy='Write Person("patient_id", max_rows=20, row="visit_id").',
             )
         for name in ("max_rows", "max_groups", "max_rows_per_group"):
             value = getattr(self, name)

@@ -91,7 +91,7 @@ FORMS: dict[type, Form] = {
     RenyiDP: Form("RenyiDP", "unit alpha epsilon"),
     GaussianDP: Form("GaussianDP", "unit mu"),
     Row: Form("Row"),
-    Person: Form("Person", "id max_rows max_groups max_rows_per_group via of"),
+    Person: Form("Person", "id max_rows max_groups max_rows_per_group via of", later="row"),
     Edge: Form("Edge"),
     Node: Form("Node"),
     Replace: Form("Replace", "unit"),

@@ -6,7 +6,8 @@ Source: contract, "Spending"; 004d:D21.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,7 @@ from discreet.core.parameters import positive, probability
 from discreet.curator.budget import PrivacyBudget, as_written
 from discreet.curator.context import Context, tables_read
 from discreet.curator.earlier_keys import as_bought
+from discreet.curator.left_out import left_out_release, require_left_out, told
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.sql import planned_at
@@ -26,18 +28,26 @@ from discreet.curator.warnings import warnings_of
 from discreet.noise.randomness import random_id
 from discreet.relational.answers.agreed_columns import Agreed, AgreedColumns
 from discreet.relational.answers.columns import Columns
+from discreet.relational.answers.former_words import former_words
 from discreet.relational.bounding.rule import CURRENT, BoundingRule
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
+from discreet.relational.plan.left_out import LeftOut
 from discreet.relational.plan.query import Query
 from discreet.relational.planning.batch import Drawn
 from discreet.relational.planning.batch import PlannedBatch as Questions
+from discreet.relational.planning.left_out import reports_of
+from discreet.relational.planning.planned_query import MeasuredValues
 from discreet.relational.planning.stored_allocation import allocated_together
 from discreet.relational.sql.listed_constants import require_listed
 from discreet.release import Release
 
 _MOST_APART = 1e9
+_WORDS = "words"
+"""Where a batch in the ledger keeps which words its answers are told in; none: the first."""
+_LIMITS_APART = 2
+"""Limits have lines of their own."""
 
 
 @dataclass(frozen=True)
@@ -104,51 +114,81 @@ def answer_batch(
     analyst: str,
     purpose: str | None,
     paid_before: PaidBefore | None,
+    left_out: LeftOut | None = None,
 ) -> Batch:
     """The releases of several queries; the stored ones if this analyst has them."""
+    require_left_out(left_out)
     texts = {name: text_of(text) for name, text in _named(questions).items()}
     weights = _weights(texts, importance)
     plan = as_bought(
         context,
-        tuple(context.query(text) for text in texts.values()),
-        lambda queries, rule: planned_batch(context, queries, weights, spend, rule),
+        tuple(_read(context, name, text) for name, text in texts.items()),
+        lambda queries, rule: planned_batch(
+            context, queries, weights, spend, rule, left_out=left_out
+        ),
         lambda made: known_batch(context, tuple(texts), made),
         analyst=analyst,
     )
     queries = plan.questions
     level = float(probability("confidence", confidence))
 
-    def offer() -> Offer[Callable[[], tuple[str, Drawn]]]:
-        for query in queries:
-            require_listed(query)
+    def offer() -> Offer[Callable[[], tuple[str, Drawn, Any]]]:
+        for name, query in zip(texts, queries, strict=True):
+            with _named_in_refusals(name):
+                require_listed(query)
         plan.preflight(context.database)
         return Offer(
             product=lambda: (
                 random_id(96),
                 plan.measurement(context.database).release(context.database),
+                _LIMITS_APART,
             ),
-            event=plan.event,
+            event=plan.paid_event,
             detail={"batch": texts},
-            charges=((plan.spend, plan.events),),
+            charges=plan.paid_charges,
         )
 
-    number, drawn = buy(
+    number, drawn, words = buy(
         context,
         Purchase(
             analyst=analyst,
             purpose=purpose,
-            spend=plan.spend,
+            spend=plan.price,
             reads=queries,
             offer=offer,
             paid_before=paid_before,
         ),
         Storage(
             known=lambda: known_batch(context, tuple(texts), plan),
-            to_dict=lambda made: {"batch": made[0], "drawn": made[1].to_dict()},
-            from_dict=lambda stored: (str(stored["batch"]), Drawn.from_dict(stored["drawn"])),
+            to_dict=lambda made: {"batch": made[0], "drawn": made[1].to_dict(), _WORDS: made[2]},
+            from_dict=lambda stored: (
+                str(stored["batch"]),
+                Drawn.from_dict(stored["drawn"]),
+                stored.get(_WORDS),
+            ),
         ),
     )
-    return _made(texts, plan, drawn, context.budget, number=number, confidence=level)
+    made = partial(_made, texts, plan, drawn, context.budget, number=number, confidence=level)
+    return made(former=words is None)
+
+
+def _read(context: Context, name: str, text: str) -> Query:
+    with _named_in_refusals(name):
+        return context.query(text)
+
+
+@contextmanager
+def _named_in_refusals(name: str) -> Iterator[None]:
+    """Among several questions a refusal says which one it is about."""
+    try:
+        yield
+    except InvalidParameter as refusal:
+        raise InvalidParameter(
+            code=refusal.code,
+            expectation=f'{refusal.expectation}, in the question "{name}"',
+            received=refusal.received,
+            remedy=refusal.remedy,
+        ) from None
 
 
 def planned_batch(
@@ -157,12 +197,17 @@ def planned_batch(
     weights: tuple[float, ...],
     spend: Guarantee,
     rule: BoundingRule = CURRENT,
+    *,
+    left_out: LeftOut | None = None,
 ) -> Questions:
     """How queries would be answered together at a spend."""
     planned_at(context, queries[0], spend)  # refuses what cannot be spent
-    return Questions(
-        queries, weights, as_written(spend), context.rows_at_most, context.randomness, rule
-    )
+    written = as_written(spend)
+    rest, share = (written, None) if left_out is None else left_out.divided(written)
+    plan = Questions(queries, weights, rest, context.rows_at_most, context.randomness, rule)
+    if left_out is None or share is None:
+        return plan
+    return replace(plan, left_out=reports_of(left_out, plan.planned, share, written))
 
 
 def known_batch(context: Context, names: tuple[str, ...], plan: Questions) -> Known:
@@ -174,18 +219,19 @@ def known_batch(context: Context, names: tuple[str, ...], plan: Questions) -> Kn
         "questions": CanonicalText.of(plan.questions),
         "names": names,
         "importance": plan.importance,
-        "spend": plan.spend,
+        "spend": plan.price,
         "allocation": allocation,
         "snapshots": snapshots,
         "rows": tuple(map(context.declared_rows, tables)),
         **bounded_by(*plan.planned),
+        **({} if plan.left_out is None else {"left_out": plan.left_out.asked}),
     }
     former = partial(
         former_identity, plan.questions, names, plan.importance, plan.spend, snapshots, context.unit
     )
     return Known(
         identity("batch", parts),
-        former,
+        former if plan.left_out is None else None,
         allocation,
         any_snapshot=any_snapshot("batch", parts),
         snapshots=context.snapshot_names(frozenset().union(*tables)),
@@ -200,9 +246,10 @@ def _made(
     *,
     number: str,
     confidence: float,
+    former: bool,
 ) -> Batch:
-    """The releases of noisy values: post-processing only."""
-    guarantee = questions.spend.per(budget.unit)
+    """The releases of noisy values: post-processing only. ``former`` words are as they were."""
+    guarantee = questions.price.per(budget.unit)
     agreed = _agreed(questions, drawn)
     plain: dict[str, Release] = {}
     best: dict[str, Release] = {}
@@ -216,6 +263,11 @@ def _made(
             )
         for kept, columns in views:
             answers = columns.answers()
+            if former:
+                answers = former_words(planned, answers)
+            report = _report(
+                questions, place, drawn, budget, number=number, text=text, confidence=confidence
+            )
             kept[name] = Release(
                 id=number,
                 query=text,
@@ -223,12 +275,39 @@ def _made(
                 answers=answers,
                 confidence=confidence,
                 guarantee=guarantee,
-                event=questions.event,
+                event=questions.paid_event,
                 warnings=warnings_of(planned, answers),
-                statement=statement(planned, budget),
+                statement={**statement(planned, budget, former=former), **told(report)},
+                left_out=report,
             )
     releases = {name: best.get(name, plain[name]) for name in texts}
-    return Batch(releases, plain, guarantee, questions.event)
+    return Batch(releases, plain, guarantee, questions.paid_event)
+
+
+def _report(
+    questions: Questions,
+    place: int,
+    drawn: Drawn,
+    budget: PrivacyBudget,
+    *,
+    number: str,
+    text: str,
+    confidence: float,
+) -> Release | None:
+    """What limits left out of one of the questions; its draws have names within the batch."""
+    if questions.left_out is None or drawn.left_out is None or not drawn.left_out[place]:
+        return None
+    planned = replace(questions.planned[place], left_out=questions.left_out.planned[place])
+    values = MeasuredValues((), (), left_out=drawn.left_out[place])
+    return left_out_release(
+        planned,
+        values,
+        budget,
+        number=number,
+        text=text,
+        confidence=confidence,
+        name=f"left_out{place}",
+    )
 
 
 def _named(questions: object) -> Mapping[str, Any]:

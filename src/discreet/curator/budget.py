@@ -142,6 +142,15 @@ class PrivacyBudget:
         except InvalidParameter:
             return self.currency.price(event, spend.delta)
 
+    def as_paid(self, spend: Guarantee) -> Guarantee:
+        """The spend with what pays for it: (epsilon, delta) from a budget in rho says so.
+
+        At equal (epsilon, delta) Gaussian noise costs less rho than Laplace noise.
+        """
+        if isinstance(spend, ApproxDP) and isinstance(self.currency, Rhos | RhosAndDeltas):
+            return replace(spend, by=ZCDP)
+        return spend
+
     def check(self, spend: Guarantee) -> None:
         """Refuse what is no spend, and a spend whose definition has no price in this budget."""
         if not isinstance(spend, Guarantee):

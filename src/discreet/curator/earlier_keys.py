@@ -12,9 +12,10 @@ engine".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from discreet.core.errors import DiscreetError
 from discreet.core.unit import Person, add_remove
 from discreet.curator.budget import IDENTITIES
 from discreet.curator.context import Context
@@ -33,27 +34,55 @@ def as_bought(
     *,
     analyst: str,
 ) -> Plan:
-    """The plan of queries as they are; as they once were, if this analyst bought only that."""
-    now = plan(queries, CURRENT)
-    earlier = _earlier(queries, kept=context.ledger.identities == IDENTITIES)
+    """The plan of queries as they are; as they once were, if this analyst bought only that.
+
+    A query that is refused today, since sums by weight need more room, may have been bought then.
+    """
+    earlier = _earlier(context, queries)
+    try:
+        now = plan(queries, CURRENT)
+    except DiscreetError:
+        before = _bought(context, earlier, plan, known, analyst)
+        if before is None:
+            raise
+        return before
     if not earlier or _is_stored(context, known(now), analyst):
         return now
+    return _bought(context, earlier, plan, known, analyst) or now
+
+
+def _bought(
+    context: Context,
+    earlier: Sequence[tuple[tuple[Query, ...], BoundingRule]],
+    plan: Callable[[tuple[Query, ...], BoundingRule], Plan],
+    known: Callable[[Plan], Known],
+    analyst: str,
+) -> Plan | None:
+    """The first of the earlier plans whose answer this analyst has; None where there is none."""
     for asked, rule in earlier:
-        before = plan(asked, rule)
+        try:
+            before = plan(asked, rule)
+        except DiscreetError:
+            continue  # what cannot be planned was not bought
         if _is_stored(context, known(before), analyst):
             return before
-    return now
+    return None
 
 
 def _earlier(
-    queries: tuple[Query, ...], *, kept: bool
+    context: Context, queries: tuple[Query, ...]
 ) -> list[tuple[tuple[Query, ...], BoundingRule]]:
-    """As they may have been asked; ``kept`` says that the ledger is not from before the rules."""
+    """As they may have been asked; in a ledger that began with today's forms, in no other way.
+
+    Whoever changes which keys or limits a query has gives ``IDENTITIES`` another name.
+    """
+    if context.ledger.identities == IDENTITIES:
+        return []
     forms, before = [queries], tuple(query.as_before() for query in queries)
     if any(query is not None for query in before):
         forms.append(tuple(one or query for one, query in zip(before, queries, strict=True)))
     rules = [CURRENT]
-    if not kept and any(isinstance(add_remove(query.unit), Person) for query in queries):
+    if any(isinstance(add_remove(query.unit), Person) for query in queries):
         rules.append(BoundingRule.CONTENT_HASH)
     return [(form, rule) for form in forms for rule in rules][1:]
 

@@ -18,7 +18,7 @@ from discreet.release.guarantee import guarantee_text
 
 
 @dataclass(frozen=True)
-class Asked:
+class HistoryEntry:
     """One query or interactive session; ``number`` is its place in this history.
 
     Entries of the ledger have other numbers, which would tell how much others wrote between.
@@ -40,16 +40,16 @@ class Asked:
 class History:
     """All questions, oldest first."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[HistoryEntry, ...]
 
     def __len__(self) -> int:
         return len(self.asked)
 
-    def __iter__(self) -> Iterator[Asked]:
+    def __iter__(self) -> Iterator[HistoryEntry]:
         """One by one."""
         return iter(self.asked)
 
-    def __getitem__(self, place: int) -> Asked:
+    def __getitem__(self, place: int) -> HistoryEntry:
         """One of them."""
         return self.asked[place]
 
@@ -84,14 +84,14 @@ _ENDS = {EntryKind.COMMITTED: "released", EntryKind.FAILED: "failed"}
 
 def history(account: LedgerAccount, budget: PrivacyBudget) -> History:
     """Read the questions that an account paid for, and what it set aside, from the ledger."""
-    asked: dict[str, Asked] = {}
+    asked: dict[str, HistoryEntry] = {}
     ends: dict[str, str] = {}
     for entry in account.entries():
         if entry.kind in _ASKED and entry.account == account.account:
             body = entry.body
             detail = body.get("detail", {})
             kind = kind_of(detail)
-            asked[entry.id] = Asked(
+            asked[entry.id] = HistoryEntry(
                 len(asked) + 1,
                 str(entry.time)[:19],
                 str(body.get("asker", "owner" if entry.kind is EntryKind.GRANTED else "elsewhere")),

@@ -32,6 +32,7 @@ class Preview:
     affordable: int
     affordable_by_zcdp: int | None
     keys: str = ""
+    left_out: tuple[Expected, ...] = ()
 
     def __getitem__(self, name: str) -> Expected:
         """The expected error of a column."""
@@ -57,6 +58,10 @@ class Preview:
                     lines.append(f"    typically, for evenly spread values: ± {usual}")
             else:
                 lines.append(f"  {column.name}: {column.note}")
+        lines += [
+            f"  left out, {column.name}: ± {column.half_width:.4g}  ({column.note})"
+            for column in self.left_out
+        ]
         left = "any number" if self.is_free else self.affordable
         lines.append(f"price: {guarantee_text(self.price)}; such questions left: {left}")
         if self.affordable_by_zcdp is not None:
@@ -86,6 +91,7 @@ def preview(
             (have // price for have, price in zip(left, charge, strict=True) if price), default=0
         ),
         affordable_by_zcdp=_by_zcdp(planned, budget),
+        left_out=() if planned.left_out is None else planned.left_out.expected(level),
     )
 
 
@@ -95,7 +101,7 @@ def _by_zcdp(planned: PlannedQuery, budget: PrivacyBudget) -> int | None:
     if not isinstance(total, ApproxDP) or total.by is not None or total.delta == 0:
         return None
     try:
-        rho = ZERO_CONCENTRATED.price(planned.event)
+        rho = ZERO_CONCENTRATED.price(planned.paid_event)
     except DiscreetError:
         return None
     return int(exact(zcdp_rho(total.epsilon, total.delta)) // rho) if rho else None

@@ -51,7 +51,7 @@ def require_within(price: Guarantee, at_most: Guarantee | None) -> None:
         + ("" if named else ", unless at_most= says otherwise"),
         received=told,
         remedy="Ask for a larger error; a relative one is written dp.Within('5%', "
-        f"rows_at_least=1000). To pay it, pass at_most= with at least {told}.",
+        f"rows_at_least=1000). To pay it, if so much remains, pass at_most= with at least {told}.",
     )
 
 

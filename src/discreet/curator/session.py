@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from discreet.relational.frontends.frame.frame import Frame
     from discreet.relational.frontends.ibis_tables import IbisTables
     from discreet.relational.plan.keyed_universe import KeyedUniverse
+    from discreet.relational.plan.left_out import LeftOut
     from discreet.release import Release
 
 Result = TypeVar("Result")
@@ -114,6 +115,7 @@ class Session:
         rows_at_least: int | None = None,
         at_most: Guarantee | None = None,
         paid_before: PaidBefore | None = None,
+        left_out: LeftOut | None = None,
     ) -> Release:
         """Answer a query.
 
@@ -123,6 +125,8 @@ class Session:
         query by the same analyst at the same spend is answered from the ledger at no charge.
         Where it was paid for on another snapshot of the data, it is refused until ``paid_before``
         says ``dp.Reuse()`` or ``dp.PayAgain()``. ``purpose`` is recorded; a policy may ask for one.
+        ``left_out=dp.LeftOut(share=0.1, rows_at_most=100)`` also buys what the limits on a person
+        left out, for a share of the price: ``answer.left_out``.
         Instead of SQL text the query may be a frame or an Ibis expression.
         """
         return answer_sql(
@@ -134,6 +138,7 @@ class Session:
             analyst=analyst,
             purpose=purpose,
             paid_before=paid_before,
+            left_out=left_out,
         )
 
     def frame(self, table: str) -> Frame:
@@ -161,12 +166,14 @@ class Session:
         analyst: str = ANALYST,
         purpose: str | None = None,
         paid_before: PaidBefore | None = None,
+        left_out: LeftOut | None = None,
     ) -> Batch:
         """Answer several queries at one price, split over all of them as well as can be.
 
         What queries share is measured once, and related answers agree with each other.
         ``importance`` weighs the squared errors of a query's cells, 1 unless given. The same
-        batch by the same analyst is answered from the ledger at no charge.
+        batch by the same analyst is answered from the ledger at no charge. ``left_out`` buys, for
+        its share of the spend, what limits left out of each query on which they can act.
         """
         from discreet.curator.batch import answer_batch
 
@@ -179,6 +186,7 @@ class Session:
             analyst=analyst,
             purpose=purpose,
             paid_before=paid_before,
+            left_out=left_out,
         )
 
     def bounds(
@@ -413,6 +421,7 @@ class Session:
         confidence: float = 0.95,
         rows_at_least: int | None = None,
         at_most: Guarantee | None = None,
+        left_out: LeftOut | None = None,
     ) -> Preview: ...
 
     @overload
@@ -430,6 +439,7 @@ class Session:
         confidence: float = 0.95,
         rows_at_least: int | None = None,
         at_most: Guarantee | None = None,
+        left_out: LeftOut | None = None,
     ) -> Preview | SynopsisPreview:
         """Expected error of each column; touches no data and costs nothing.
 
@@ -445,15 +455,21 @@ class Session:
 
             return preview_synopsis(context, text, mechanism, spend, accuracy=accuracy)
         goal = AccuracyGoal(accuracy, rows_at_least, at_most)
-        query, planned = planned_sql(context, text, spend, goal)
+        query, planned = planned_sql(context, text, spend, goal, left_out)
         if at_most is not None:
-            goal.require_affordable(planned.spend)
-        context.policies.require_askable(query, planned.spend)
-        left, charge = context.account.remaining(), context.price(planned.charges)
+            goal.require_affordable(planned.price)
+        context.policies.require_askable(query, planned.price)
+        left, charge = context.account.remaining(), context.price(planned.paid_charges)
         return preview(planned, context.budget, charge, left, confidence=confidence)
 
     def simulate(
-        self, text: str, *, spend: Guarantee, rows: int = 1000, confidence: float = 0.95
+        self,
+        text: str,
+        *,
+        spend: Guarantee,
+        rows: int = 1000,
+        confidence: float = 0.95,
+        left_out: LeftOut | None = None,
     ) -> Release:
         """The answer as it would look, from rows invented from the schema; costs nothing.
 
@@ -461,7 +477,9 @@ class Session:
         """
         from discreet.curator.simulate import simulate
 
-        return simulate(self.context, text, spend=spend, rows=rows, confidence=confidence)
+        return simulate(
+            self.context, text, spend=spend, rows=rows, confidence=confidence, left_out=left_out
+        )
 
     def explain(self, text: Asked, *, spend: Guarantee | None = None) -> Explanation:
         """The plan, with the stability and sensitivity of every step; costs nothing."""

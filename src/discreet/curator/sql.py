@@ -6,7 +6,6 @@ Source: contract, "Spending"; 000a:C12, 004d:F15, D2.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache, partial
 from typing import Any, TypeVar
 
@@ -17,12 +16,14 @@ from discreet.curator.accuracy import NO_GOAL, AccuracyGoal, cheapest
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
 from discreet.curator.earlier_keys import as_bought
+from discreet.curator.left_out import left_out_release, reported, require_left_out, told
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.statement import bounded_by, statement
 from discreet.curator.stored_answer import Known, Stored
 from discreet.curator.warnings import warnings_of
 from discreet.noise.randomness import random_id
+from discreet.relational.answers.former_words import former_words
 from discreet.relational.answers.table_columns import columns_of, try_out
 from discreet.relational.bounding.rule import CURRENT, BoundingRule
 from discreet.relational.frontends.as_sql import Asked, text_of
@@ -31,15 +32,17 @@ from discreet.relational.identity.identity import (
     CanonicalText,
     any_snapshot,
     identity,
-    private_part,
+    question_texts,
 )
 from discreet.relational.plan.keys import KeySet
+from discreet.relational.plan.left_out import LeftOut
 from discreet.relational.plan.query import Query, QueryOverAnswers
 from discreet.relational.planning.discovered_keys import planned_query_for
+from discreet.relational.planning.left_out import with_left_out
 from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery
 from discreet.relational.planning.stored_allocation import (
     allocated,
-    allocated_by_measure,
+    by_measure,
     in_order,
     measure_order,
 )
@@ -66,10 +69,11 @@ def answer_sql(
     analyst: str,
     purpose: str | None,
     paid_before: PaidBefore | None = None,
+    left_out: LeftOut | None = None,
 ) -> Release:
     """The release of a query; the stored one, byte for byte, if this analyst has it."""
     text = text_of(text)
-    asked, plan = asked_sql(context, text, spend, goal)
+    asked, plan = asked_sql(context, text, spend, goal, left_out)
     query, planned = as_bought(
         context,
         (asked,),
@@ -79,7 +83,7 @@ def answer_sql(
     )
     if goal.accuracy is None:
         query, planned = _with_all_columns(context, text, (query, planned), plan, analyst)
-    goal.require_affordable(planned.spend)
+    goal.require_affordable(planned.price)
     level = float(probability("confidence", confidence))
     release = partial(_release, context, text=text, confidence=level)
     known = cache(lambda: known_private(context, query, planned))
@@ -107,7 +111,7 @@ def answer_sql(
         Purchase(
             analyst=analyst,
             purpose=purpose,
-            spend=planned.spend,
+            spend=planned.price,
             reads=(query,),
             offer=offer,
             paid_before=paid_before,
@@ -151,18 +155,27 @@ def _with_all_columns(
 
 
 def planned_sql(
-    context: Context, text: Asked, spend: Guarantee | None, goal: AccuracyGoal = NO_GOAL
+    context: Context,
+    text: Asked,
+    spend: Guarantee | None,
+    goal: AccuracyGoal = NO_GOAL,
+    left_out: LeftOut | None = None,
 ) -> tuple[Query, PlannedQuery]:
     """What a text asks for, and how it would be answered at a spend, or within an accuracy."""
-    query, plan = asked_sql(context, text, spend, goal)
+    query, plan = asked_sql(context, text, spend, goal, left_out)
     return query, plan(query, CURRENT)
 
 
 def asked_sql(
-    context: Context, text: Asked, spend: Guarantee | None, goal: AccuracyGoal = NO_GOAL
+    context: Context,
+    text: Asked,
+    spend: Guarantee | None,
+    goal: AccuracyGoal = NO_GOAL,
+    left_out: LeftOut | None = None,
 ) -> tuple[Query, Callable[[Query, BoundingRule], PlannedQuery]]:
     """What a text asks for, and what plans it at that spend, or within that accuracy."""
     context.require_open()
+    require_left_out(left_out)
     text, clause = opened(text_of(text))
     spend = agreed(clause, spend, goal.accuracy)
     if (spend is None) == (goal.accuracy is None):
@@ -175,24 +188,32 @@ def asked_sql(
     if clause is not None:
         query = clause.narrowed(query)
     if spend is not None:
-        return query, lambda query, rule: planned_at(context, query, spend, rule)
+        return query, lambda query, rule: planned_at(context, query, spend, rule, left_out)
 
     def within(query: Query, rule: BoundingRule) -> PlannedQuery:
-        return cheapest(query, goal, context.budget, partial(planned_at, context, rule=rule))
+        asked = partial(planned_at, context, rule=rule, left_out=left_out)
+        return cheapest(query, goal, context.budget, asked)
 
     return query, within
 
 
 def planned_at(
-    context: Context, query: Query, spend: Guarantee, rule: BoundingRule = CURRENT
+    context: Context,
+    query: Query,
+    spend: Guarantee,
+    rule: BoundingRule = CURRENT,
+    left_out: LeftOut | None = None,
 ) -> PlannedQuery:
-    """How a query would be answered at a spend."""
+    """How a query would be answered at a spend, of which a report takes its share."""
     context.budget.check(spend)
     if not isinstance(query.keys, KeySet):
         context.budget.require_delta()
-    return planned_query_for(
-        query, as_written(spend), context.rows_at_most, context.randomness, rule
-    )
+
+    def plan(spend: Guarantee) -> PlannedQuery:
+        return planned_query_for(query, spend, context.rows_at_most, context.randomness, rule)
+
+    written = as_written(spend)
+    return plan(written) if left_out is None else with_left_out(left_out, written, plan)
 
 
 def offer_of(
@@ -201,28 +222,26 @@ def offer_of(
     """A planned query as it is offered: what cannot be compiled or drawn is refused here."""
     require_listed(planned.query)
     planned.preflight(context.database)
-    return Offer(product, planned.event, {"sql": words}, charges=planned.charges)
+    if planned.left_out is not None:
+        planned.left_out.preflight(context.database)
+    return Offer(product, planned.paid_event, {"sql": words}, charges=planned.paid_charges)
 
 
 def known_query(context: Context, verb: str, query: Query, planned: PlannedQuery) -> Known:
     """The identity of a query with its price and split, and the split itself."""
-    tables, allocation = tables_read(query), allocated(planned)
-    snapshot = context.snapshot(tables)
+    terms, allocation = _terms(context, query, planned), allocated(planned)
     parts = {
         "question": CanonicalText.of(query),
-        "spend": planned.spend,
-        "allocation": allocation,
-        "snapshot": snapshot,
-        "rows": context.declared_rows(tables),
-        **bounded_by(planned),
+        "spend": terms.pop("spend"),
+        "allocation": CanonicalText.of(allocation),
+        **terms,
     }
-    former = partial(former_identity, query, planned.spend, snapshot, context.unit)
     return Known(
         identity(verb, parts),
-        former,
+        _former(context, query, planned),
         allocation,
         any_snapshot=any_snapshot(verb, parts),
-        snapshots=context.snapshot_names(tables),
+        snapshots=context.snapshot_names(tables_read(query)),
     )
 
 
@@ -232,25 +251,43 @@ def known_private(context: Context, query: Query, planned: PlannedQuery) -> Know
     A ranking chooses as many keys as LIMIT says, so its columns, order and limit are private. Of
     several queries together all of the question must be the same.
     """
-    whole = known_query(context, "sql", query, planned)
     if isinstance(planned, Ranking | PlannedTogether):
-        return whole
-    tables, allocation = tables_read(query), allocated_by_measure(planned)
-    parts = {
-        "private": CanonicalText.of(private_part(query)),
-        "spend": planned.spend,
-        "split": allocation,
+        return known_query(context, "sql", query, planned)
+    terms, told = _terms(context, query, planned), allocated(planned)
+    split, spend = by_measure(planned, told), terms.pop("spend")
+    question, private = question_texts(query)
+    whole = {"question": question, "spend": spend, "allocation": told, **terms}
+    parts = {"private": private, "spend": spend, "split": CanonicalText.of(split), **terms}
+    return Known(
+        identity("sql", parts),
+        allocation=split,
+        any_snapshot=any_snapshot("sql", parts),
+        snapshots=context.snapshot_names(tables_read(query)),
+        earlier=Known(identity("sql", whole), _former(context, query, planned), told),
+    )
+
+
+def _terms(context: Context, query: Query, planned: PlannedQuery) -> dict[str, CanonicalText]:
+    """What makes two purchases of one question differ, each written once."""
+    tables = tables_read(query)
+    terms: dict[str, object] = {
+        "spend": planned.price,
         "snapshot": context.snapshot(tables),
         "rows": context.declared_rows(tables),
         **bounded_by(planned),
+        **reported(planned),
     }
-    return Known(
-        identity("sql", parts),
-        allocation=allocation,
-        any_snapshot=any_snapshot("sql", parts),
-        snapshots=whole.snapshots,
-        earlier=replace(whole, any_snapshot=None),
-    )
+    return {name: CanonicalText.of(part) for name, part in terms.items()}
+
+
+def _former(
+    context: Context, query: Query, planned: PlannedQuery
+) -> Callable[[], str | None] | None:
+    """None with a report of what limits left out: no former answer has one."""
+    if planned.left_out is not None:
+        return None
+    snapshot = context.snapshot(tables_read(query))
+    return partial(former_identity, query, planned.spend, snapshot, context.unit)
 
 
 def _release(
@@ -265,15 +302,21 @@ def _release(
     """The release of noisy values: post-processing only."""
     planned = planned.answered(measured)
     columns = columns_of(planned, measured, number, confidence)
-    answers = columns.answers()
+    answers, former = columns.answers(), planned.bounding is BoundingRule.CONTENT_HASH
+    if former:
+        answers = former_words(planned, answers)
+    report = left_out_release(
+        planned, measured, context.budget, number=number, text=text, confidence=confidence
+    )
     return Release(
         id=number,
         query=text,
         keys=columns.keys(),
         answers=answers,
         confidence=confidence,
-        guarantee=planned.spend.per(context.unit),
-        event=planned.event,
+        guarantee=planned.price.per(context.unit),
+        event=planned.paid_event,
         warnings=warnings_of(planned, answers),
-        statement=statement(planned, context.budget),
+        statement={**statement(planned, context.budget, former=former), **told(report)},
+        left_out=report,
     )

@@ -10,6 +10,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
+from discreet.curator.active_limits import limits_stated
 from discreet.curator.budget import PrivacyBudget
 from discreet.curator.key_statement import keys_statement
 from discreet.curator.tags import name_of
@@ -24,8 +25,10 @@ VERSION = 2
 """Of the form of the facts; part of them. Releases stored before there was one have none."""
 
 
-def statement(planned: PlannedQuery, budget: PrivacyBudget) -> dict[str, Any]:
-    """Plain JSON for whoever wants to check the claim."""
+def statement(
+    planned: PlannedQuery, budget: PrivacyBudget, *, former: bool = False
+) -> dict[str, Any]:
+    """Plain JSON for whoever wants to check the claim; ``former`` ones list no limits."""
     return {
         "version": VERSION,
         "software": software(),
@@ -37,6 +40,7 @@ def statement(planned: PlannedQuery, budget: PrivacyBudget) -> dict[str, Any]:
         "budget_adds_up": budget.name,
         "cells": planned.query.keys.cells,
         **bounded_by(planned),
+        **({} if former else limits_stated(planned)),
         "measures": [*_noises(planned), *_choices(planned)],
         **_tables(planned),
         **keys_statement(planned),

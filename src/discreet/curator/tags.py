@@ -24,7 +24,9 @@ FORMS: dict[object, Form] = {
     guarantee.ZCDP: Form("core.guarantee.ZCDP", "unit rho"),
     unit.Edge: Form("core.unit.Edge"),
     unit.Node: Form("core.unit.Node"),
-    unit.Person: Form("core.unit.Person", "id max_rows max_groups max_rows_per_group via of"),
+    unit.Person: Form(
+        "core.unit.Person", "id max_rows max_groups max_rows_per_group via of", later="row"
+    ),
     unit.Replace: Form("core.unit.Replace", "unit"),
     unit.Row: Form("core.unit.Row"),
 }

@@ -48,7 +48,7 @@ _open: set[int] = set()  # handles that a child of a fork must close
 
 
 @dataclass(frozen=True)
-class Place:
+class LedgerPlace:
     """Where a ledger lies.
 
     Attributes:
@@ -60,12 +60,12 @@ class Place:
     file: tuple[int, int] | None = None
 
     @classmethod
-    def of_file(cls, path: Path) -> Place:
+    def of_file(cls, path: Path) -> LedgerPlace:
         """Where a file lies."""
         found = path.stat()
         return cls(str(path), (found.st_dev, found.st_ino))
 
-    def is_also(self, other: Place) -> bool:
+    def is_also(self, other: LedgerPlace) -> bool:
         """Whether it is the same by path or by file: renamed, or written anew in its place."""
         return self.text == other.text or (self.file is not None and self.file == other.file)
 
@@ -75,7 +75,7 @@ class Fence:
     """The entry that the living copy contains, and where that copy lies."""
 
     checkpoint: Checkpoint
-    place: Place
+    place: LedgerPlace
 
     def text(self) -> str:
         """All of it, in one form."""
@@ -106,7 +106,7 @@ def fence_of(content: bytes) -> Fence | None:
         if whole["tag"] == OwnerKey(secret).tag("fence", text):
             plain = json.loads(text)
             file = None if plain["file"] is None else (int(plain["file"][0]), int(plain["file"][1]))
-            return Fence(Checkpoint.parse(plain["head"]), Place(plain["place"], file))
+            return Fence(Checkpoint.parse(plain["head"]), LedgerPlace(plain["place"], file))
     except (ValueError, LookupError, TypeError):
         pass
     raise damaged(what="the fence in the key file")
@@ -240,7 +240,7 @@ class Copy(Protocol):
 class LiveCopy:
     """Only the living copy of a ledger is added to: asks the fence of its key file."""
 
-    def __init__(self, file: FenceFile | None, here: Callable[[], Place | None]) -> None:
+    def __init__(self, file: FenceFile | None, here: Callable[[], LedgerPlace | None]) -> None:
         """Look at nothing yet; ``here`` says where the ledger lies, None if it is not there."""
         self._file = file
         self._here = here

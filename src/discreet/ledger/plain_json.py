@@ -12,10 +12,12 @@ from typing import Any
 
 from discreet.core.errors import InvalidParameter
 
+_COMPACT = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
 
 def compact(value: Any) -> str:
     """One form for one value: ASCII, no spaces, keys in the order given."""
-    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return _COMPACT.encode(value)
 
 
 def object_text(name: str, value: Mapping[str, object]) -> str:

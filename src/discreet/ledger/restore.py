@@ -22,7 +22,7 @@ from discreet.ledger.checkpoint import Checkpoint
 from discreet.ledger.durable_files import exists, file_path, give_name
 from discreet.ledger.entry import Entry, EntryKind, following
 from discreet.ledger.errors import missing, restore_refused
-from discreet.ledger.fence import Fence, Place, fence_of
+from discreet.ledger.fence import Fence, LedgerPlace, fence_of
 from discreet.ledger.keyring import KeyLent, Keyring, keyring
 from discreet.ledger.plain_json import compact
 from discreet.ledger.sqlite.ledger import SQLite
@@ -48,7 +48,7 @@ class Served(Protocol):
     """A ledger on a server, which is there or not, but is no file that could be moved."""
 
     keys: Keyring
-    place: Place
+    place: LedgerPlace
     chain: Chain
 
     @property
@@ -100,7 +100,7 @@ def restore(
             remedy="Pass the path; a ledger in a file is closed while it is restored.",
         )
     place = file_path(ledger)
-    with _Move.started(keyring(key, place), source, Place(str(place)), checkpoint) as move:
+    with _Move.started(keyring(key, place), source, LedgerPlace(str(place)), checkpoint) as move:
         return _into_file(move, place)
 
 
@@ -112,7 +112,7 @@ class _Move:
         keys: Keyring,
         content: bytes | None,
         copy: SQLite,
-        place: Place,
+        place: LedgerPlace,
         checkpoint: Checkpoint | None,
     ) -> None:
         self.lent = KeyLent(keys.existing())
@@ -124,7 +124,7 @@ class _Move:
     @classmethod
     @contextmanager
     def started(
-        cls, keys: Keyring, source: Path, place: Place, checkpoint: Checkpoint | None
+        cls, keys: Keyring, source: Path, place: LedgerPlace, checkpoint: Checkpoint | None
     ) -> Iterator[_Move]:
         """Verify the back-up, and compare it with the ledger that lives elsewhere."""
         with SQLite(source, key=KeyLent(keys.existing())) as copy:
@@ -170,7 +170,7 @@ class _Move:
             contained = entry is not None and entry.checkpoint == self._fence.checkpoint
         return contained and self._fence.place.is_also(self._place)
 
-    def settle(self, checkpoint: Checkpoint, place: Place) -> None:
+    def settle(self, checkpoint: Checkpoint, place: LedgerPlace) -> None:
         """Let the fence name an entry that no other copy has: from now on nothing else lives."""
         if self._file is None or self._content is None:
             return
@@ -181,7 +181,7 @@ class _Move:
 def _into_file(move: _Move, place: Path) -> Checkpoint:
     if exists(place):
         with SQLite(place, key=move.lent) as ledger:
-            return _brought_up(move, ledger.chain, Place.of_file(place))
+            return _brought_up(move, ledger.chain, LedgerPlace.of_file(place))
     move.require_nothing_lost(in_place=False)
     _require_no_journal(place)
     draft = place.with_name(f"{place.name}.{random_id()}")
@@ -189,7 +189,7 @@ def _into_file(move: _Move, place: Path) -> Checkpoint:
         move.copy.backup(draft)
         with SQLite(draft, key=move.lent) as ledger, ledger.chain.writing() as last:
             found = _note(ledger.chain, last)
-        move.settle(found, Place(str(place), Place.of_file(draft).file))
+        move.settle(found, LedgerPlace(str(place), LedgerPlace.of_file(draft).file))
         give_name(draft, place)
     except FileExistsError:
         raise restore_refused(what="a ledger that appeared meanwhile") from None
@@ -213,7 +213,7 @@ def _onto_server(move: _Move, ledger: Served) -> Checkpoint:
         return found
 
 
-def _brought_up(move: _Move, chain: Chain, place: Place) -> Checkpoint:
+def _brought_up(move: _Move, chain: Chain, place: LedgerPlace) -> Checkpoint:
     """Append to the ledger in place what the copy has beyond it."""
     _verify(chain)
     lives = move.lives(chain)

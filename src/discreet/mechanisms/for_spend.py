@@ -1,26 +1,30 @@
 """From a spend to what it buys: the noise for a sensitivity, a share of it, the largest epsilon.
 
 One place says which noise a privacy definition permits: Laplace noise by the L1 norm for a pure
-spend, one Gaussian release by the L2 norm for (epsilon, delta), discrete Gaussian noise by the L2
-norm for a concentrated one. A spend whose noise has no sensitivity given is refused.
+spend, discrete Gaussian noise by the L2 norm for a concentrated one, and for (epsilon, delta)
+either Laplace noise at epsilon or one Gaussian release by the exact curve. What is pure at epsilon
+keeps (epsilon, delta), so such a spend has two *readings*, and :func:`least_error` takes the one
+that errs less: a delta never makes a release worse. The choice looks at public quantities alone.
 
-Source: contract, "Spending" (a spend permits only mechanisms of its own privacy definition).
+Source: contract, "Spending" (a spend permits only mechanisms of its own privacy definition; the
+choice of mechanism uses public quantities alone).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, TypeAlias, overload
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias, TypeVar, overload
 
-from discreet.accounting.zcdp import zcdp_rho
+from discreet.accounting.zcdp import ZERO_CONCENTRATED, ZeroConcentrated, zcdp_rho
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Unprotected
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.core.parameters import Number, exact
+from discreet.core.parameters import Number, exact, rounded_up
 from discreet.core.search import greatest_above_zero
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.discrete_laplace import DiscreteLaplace
+from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.noise.randomness import Source
@@ -28,7 +32,55 @@ from discreet.noise.randomness import Source
 WholeNoise: TypeAlias = DiscreteLaplace | DiscreteGaussian | Gaussian
 """Noise on whole numbers, whichever the spend permits."""
 
+Reading: TypeAlias = PureDP | ApproxDP | ZCDP
+"""One privacy definition in which one kind of noise keeps a spend."""
+
 _CLOSE = 1e-12
+_Reading = TypeVar("_Reading", bound=Guarantee)
+_Made = TypeVar("_Made")
+
+
+def readings(spend: Guarantee) -> tuple[Reading, ...]:
+    """The definitions in which one release may be made for a spend; Laplace noise comes first.
+
+    (epsilon, delta) that is paid in rho, ``by=ZCDP``, is Gaussian alone: that costs the least rho.
+
+    >>> [type(each).__name__ for each in readings(ApproxDP(epsilon=1, delta=1e-6))]
+    ['PureDP', 'ApproxDP']
+    """
+    match spend:
+        case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon, delta=0) if epsilon > 0:
+            return (PureDP(epsilon=epsilon),)
+        case ApproxDP(epsilon=epsilon, by=None) if epsilon > 0:
+            return (PureDP(epsilon=epsilon), spend)
+        case ApproxDP(epsilon=epsilon) if epsilon > 0:
+            return (spend,)  # paid in rho, of which Laplace noise costs more
+        case ZCDP(rho=rho) if rho > 0:
+            return (spend,)
+    raise _not_permitted(spend)
+
+
+def additive_readings(spend: Guarantee) -> tuple[PureDP | ZCDP, ...]:
+    """The definitions in which several steps may share a spend, since their prices add up.
+
+    >>> [type(each).__name__ for each in additive_readings(ApproxDP(epsilon=1, delta=1e-6))]
+    ['PureDP', 'ZCDP']
+    """
+    return tuple(
+        each if isinstance(each, PureDP | ZCDP) else additive_spend(each)
+        for each in readings(spend)
+    )
+
+
+def least_error(
+    given: Sequence[_Reading], make: Callable[[_Reading], _Made], error: Callable[[_Made], float]
+) -> _Made:
+    """What ``make`` makes of the reading that errs least; of equals, of the first.
+
+    Contract: ``make`` and ``error`` look at public quantities alone.
+    """
+    made = [make(each) for each in given]
+    return made[0] if len(made) == 1 else min(made, key=error)
 
 
 @overload
@@ -48,15 +100,29 @@ def noise_for(
 ) -> WholeNoise | Laplace:
     """The noise for numbers that move by at most ``l1`` and ``l2`` in these norms.
 
-    ``whole`` numbers get discrete Laplace noise from a pure spend; steps of a fine grid that stand
-    for reals, Laplace noise.
+    Of all that the spend permits, the one of least deviation. ``whole`` numbers get discrete
+    Laplace noise from a pure spend; steps of a fine grid that stand for reals, Laplace noise.
     """
-    if isinstance(spend, PureDP) and spend.epsilon > 0:
-        laplace = DiscreteLaplace if whole else Laplace
-        return laplace(epsilon=exact(spend.epsilon), sensitivity=l1, randomness=randomness)
-    if not permits_gaussian(spend):
-        raise _not_permitted(spend)
-    return gaussian_for(spend, l2=l2, randomness=randomness)
+
+    def made(reading: Reading) -> WholeNoise | Laplace:
+        if isinstance(reading, PureDP) and not whole:
+            return Laplace(epsilon=exact(reading.epsilon), sensitivity=l1, randomness=randomness)
+        return noise_of(reading, l1=l1, l2=l2, randomness=randomness)
+
+    return least_error(readings(spend), made, deviation)
+
+
+def noise_of(reading: Reading, *, l1: Number, l2: Number, randomness: Source) -> WholeNoise:
+    """The one noise of a reading, for whole numbers; for whoever chooses the reading himself."""
+    if isinstance(reading, PureDP):
+        epsilon = exact(reading.epsilon)
+        return DiscreteLaplace(epsilon=epsilon, sensitivity=l1, randomness=randomness)
+    return gaussian_for(reading, l2=l2, randomness=randomness)
+
+
+def deviation(noise: WholeNoise | Laplace) -> float:
+    """The standard deviation of one number's noise, in steps."""
+    return float(distribution_of(noise, step=1.0).std)
 
 
 def gaussian_for(
@@ -102,13 +168,26 @@ def additive_spend(spend: Guarantee) -> PureDP | ZCDP:
     Pure and concentrated spends as they are; (epsilon, delta) converted once to rho.
     """
     match spend:
-        case PureDP(epsilon=epsilon) if epsilon > 0:
+        case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon, delta=0) if epsilon > 0:
             return PureDP(epsilon=epsilon)
         case ZCDP(rho=rho) if rho > 0:
             return ZCDP(rho=rho)
-        case ApproxDP(epsilon=epsilon, delta=delta) if delta > 0 and epsilon > 0:
+        case ApproxDP(epsilon=epsilon, delta=delta) if epsilon > 0:
             return ZCDP(rho=zcdp_rho(epsilon, delta))
     raise _not_permitted(spend)
+
+
+def divided(spend: Guarantee, share: Number) -> tuple[PureDP | ZCDP, Reading]:
+    """A spend for one step that is pure and one release of noise: ``share`` of it, and the rest.
+
+    (epsilon, delta) is kept by a pure step and (epsilon', delta) where both epsilons add up.
+    """
+    part = exact(share)
+    match spend:
+        case ApproxDP(epsilon=epsilon, delta=delta, by=None) if delta > 0 and epsilon > 0:
+            left = ApproxDP(epsilon=exact(epsilon) * (1 - part), delta=delta)
+            return PureDP(epsilon=exact(epsilon) * part), left
+    return share_of(spend, part), share_of(spend, 1 - part)
 
 
 def share_of(spend: Guarantee, share: Number) -> PureDP | ZCDP:
@@ -120,20 +199,30 @@ def share_of(spend: Guarantee, share: Number) -> PureDP | ZCDP:
             return ZCDP(rho=exact(rho) * exact(share))
 
 
-def epsilon_for(spend: PureDP | ZCDP, event: Callable[[Number], Event]) -> Number:
+def epsilon_for(
+    spend: PureDP | ZCDP,
+    event: Callable[[Number], Event],
+    *,
+    by: ZeroConcentrated = ZERO_CONCENTRATED,
+) -> Number:
     """The largest epsilon whose event costs no more than the spend: its own, if that is pure."""
     if isinstance(spend, PureDP):
         return exact(spend.epsilon)
-    return largest_epsilon(event, spend)
+    return largest_epsilon(event, spend, by=by)
 
 
-def largest_epsilon(event: Callable[[float], Event], spend: ZCDP) -> float:
-    """The largest parameter whose event is priced at no more than ``spend``; it grows with it."""
+def largest_epsilon(
+    event: Callable[[float], Event], spend: ZCDP, *, by: ZeroConcentrated = ZERO_CONCENTRATED
+) -> float:
+    """The largest parameter whose event is priced at no more than ``spend``; it grows with it.
+
+    What is made again from its spend when a session is resumed is priced ``by=QUADRATIC``.
+    """
 
     def paid(value: float) -> bool:
         made = event(value)
         priced = made.instead_of if isinstance(made, Unprotected) else made
-        return priced.zcdp().rho <= spend.rho
+        return rounded_up(by.price(priced)) <= spend.rho
 
     return greatest_above_zero(paid, close=_CLOSE)
 
@@ -141,7 +230,7 @@ def largest_epsilon(event: Callable[[float], Event], spend: ZCDP) -> float:
 def _not_permitted(spend: Guarantee) -> InvalidParameter:
     return InvalidParameter(
         code="spend_notion",
-        expectation="a spend in PureDP, ApproxDP with delta > 0, or ZCDP, above zero",
+        expectation="a spend in PureDP, ApproxDP or ZCDP, above zero",
         received=type(spend).__name__,
         remedy="Write spend=dp.PureDP(epsilon=1).",
     )

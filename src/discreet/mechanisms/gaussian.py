@@ -75,6 +75,7 @@ class Gaussian(Additive):
         """The cheapest mechanism at ``delta`` whose largest error is at most ``error``."""
         from discreet.accounting.gaussian import gaussian_epsilon  # loads all accountants
 
+        cls(epsilon=1, delta=delta, sensitivity=sensitivity)  # refuse what no epsilon mends
         wanted = positive_error(error)
         reach = whole_bound(wanted) + 0.5 if kind is int else wanted
         unit = float(grid.ordinary("sensitivity", sensitivity))

@@ -193,6 +193,29 @@ class Warner:
         tail = 1 - float(probability("confidence", confidence))
         return self.standard_error(share=0.5, people=people) / math.sqrt(tail)
 
+    @classmethod
+    def for_error(cls, error: float, *, confidence: float, people: int) -> Warner:
+        """The coin that keeps the truth least often and whose stated error is at most ``error``.
+
+        The error is 1 / (2 (2 keep - 1) sqrt(people (1 - confidence))), solved for ``keep``.
+
+        >>> round(float(Warner.for_error(0.05, confidence=0.95, people=10_000).keep), 4)
+        0.7236
+        """
+        tail = 1 - float(probability("confidence", confidence))
+        contrast = 0.5 / (
+            float(positive("error", error)) * math.sqrt(count("people", people) * tail)
+        )
+        keep = (1 + contrast * (1 + 2.0**-40)) / 2  # a little more, for what was rounded
+        if not keep < 1:
+            raise InvalidParameter(
+                code="error_out_of_reach",
+                expectation="an error that answers of so many people can have",
+                received=f"error {error} with {people} people",
+                remedy="Ask for a larger error, or ask more people.",
+            )
+        return cls(keep=keep)
+
 
 def _categories(answers: Any, categories: int) -> tuple[NDArray[np.int64], bool]:
     array = np.asarray(answers)

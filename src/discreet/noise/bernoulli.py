@@ -7,6 +7,7 @@ Source: 000a:A11, 000a:C1. Proof: ``proofs/bernoulli.md``.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from discreet.noise.randomness import Source
 
 _BITS = 16
+_HOPELESS = 20
+"""From 2**20 on an exponent is as good as infinite to double precision."""
 
 
 def bernoulli(probability: Number, size: int, source: Source = SYSTEM) -> NDArray[np.bool_]:
@@ -67,6 +70,19 @@ def bernoulli_exp(
     for i in np.flatnonzero(np.abs(gap) < MARGIN):
         heads[i] = _exp_coin(exactly(int(i)), int(words[i]), source)
     return heads
+
+
+def exp_coin(above: int, below: int, source: Source) -> bool:
+    """One coin, heads with probability exactly exp(-above/below), for whole above >= 0, below > 0.
+
+    A quotient of integers is rounded once, whatever their size.
+    """
+    word = integer(source, 64)
+    exponent = above / below if above < below << _HOPELESS else math.inf
+    gap = math.exp(-exponent) - word * 2.0**-64
+    if abs(gap) >= MARGIN:
+        return gap > 0
+    return _exp_coin(Fraction(above, below), word, source)
 
 
 def bernoulli_enclosed(

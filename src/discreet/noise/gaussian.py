@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.noise import bins, table
+from discreet.noise import bins, few, table
 from discreet.noise.bins import (
     centred_directions,
     centred_starts,
@@ -49,6 +49,8 @@ def rounded_gaussian(scale: Number, size: int, source: Source = SYSTEM) -> NDArr
     sigma = checked_scale(scale)
     if isinstance(source, Noiseless):
         return np.zeros(size, dtype=np.int64)
+    if size <= few.FEW and sigma >= 1:
+        return few.drawn(few.rounded_gaussian_number, sigma, size, source)
     if sigma < _WIDEST_INTEGRAL:
         return table.draw(RoundedCells(sigma), size, source)
     return bins.draw(BinnedRoundedGaussian(sigma, bin_bits(sigma)), size, source)
@@ -59,6 +61,8 @@ def discrete_gaussian(scale: Number, size: int, source: Source = SYSTEM) -> NDAr
     sigma = checked_scale(scale)
     if isinstance(source, Noiseless):
         return np.zeros(size, dtype=np.int64)
+    if size <= few.FEW:
+        return few.drawn(few.discrete_gaussian_number, sigma, size, source)
     law = BinnedDiscreteGaussian(sigma, bin_bits(sigma))
     return bins.draw(law, size, source) if law.place_bits else table.draw(law, size, source)
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import exact, positive
-from discreet.noise import bins, table
+from discreet.noise import bins, few, table
 from discreet.noise.bins import (
     centred_directions,
     centred_starts,
@@ -33,6 +33,8 @@ from discreet.noise.randomness import SYSTEM, Noiseless
 from discreet.noise.table import OutcomeWeights
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from discreet.core.parameters import Number
@@ -49,23 +51,31 @@ def rounded_laplace(scale: Number, size: int, source: Source = SYSTEM) -> NDArra
 
     Guarantee: exactly P(0) = 1 - exp(-1/2s) and P(±k) = exp(-(k-1/2)/s) (1 - exp(-1/s)) / 2.
     """
-    return _draw(BinnedRoundedLaplace, scale, size, source)
+    return _draw(BinnedRoundedLaplace, few.rounded_laplace_number, scale, size, source)
 
 
 def discrete_laplace(scale: Number, size: int, source: Source = SYSTEM) -> NDArray[np.int64]:
     """Two-sided geometric noise. Guarantee: exactly P(z) = (1-a)/(1+a) a**|z|."""
-    return _draw(BinnedDiscreteLaplace, scale, size, source)
+    return _draw(BinnedDiscreteLaplace, few.discrete_laplace_number, scale, size, source)
 
 
 def geometric(scale: Number, size: int, source: Source = SYSTEM) -> NDArray[np.int64]:
     """One-sided geometric noise. Guarantee: exactly P(k) = (1-a) a**k for k >= 0."""
-    return _draw(BinnedGeometric, scale, size, source)
+    return _draw(BinnedGeometric, few.geometric_number, scale, size, source)
 
 
-def _draw(kind: type[_Exponential], scale: Number, size: int, source: Source) -> NDArray[np.int64]:
+def _draw(
+    kind: type[_Exponential],
+    number: Callable[[Fraction, Source], int],
+    scale: Number,
+    size: int,
+    source: Source,
+) -> NDArray[np.int64]:
     checked = checked_scale(scale)
     if isinstance(source, Noiseless):
         return np.zeros(size, dtype=np.int64)
+    if size <= few.FEW:
+        return few.drawn(number, checked, size, source)
     law = kind(checked, bin_bits(checked))
     return bins.draw(law, size, source) if law.place_bits else table.draw(law, size, source)
 

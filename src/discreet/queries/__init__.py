@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from discreet.queries.online.iterative_construction import IterativeConstruction
     from discreet.queries.online.pmw import private_gap_weights, private_multiplicative_weights
     from discreet.queries.planning.contest import Contest
+    from discreet.queries.planning.objectives import LargestDeviation as LargestDeviation
+    from discreet.queries.planning.objectives import RootMeanSquare as RootMeanSquare
     from discreet.queries.planning.plan import ReleasePlan, best_mechanism, plan
     from discreet.queries.projection import ProjectionMechanism
     from discreet.queries.record_count import NoisyRecordCount, PublicCount
@@ -88,6 +90,7 @@ _NAMES = {
     "net": ("NetMechanism", "small_db"),
     "online.construction": ("OnlineConstruction",),
     "planning.contest": ("Contest",),
+    "planning.objectives": ("LargestDeviation", "RootMeanSquare"),
     "planning.plan": ("ReleasePlan", "best_mechanism", "plan"),
     "online.pmw": ("private_gap_weights", "private_multiplicative_weights"),
     "projection": ("ProjectionMechanism",),

@@ -142,6 +142,10 @@ class IndependentNoise:
         """The standard deviation of every answer, in records."""
         return float(distribution_of(self.noise, step=float(self._step)).std)
 
+    def deviations(self, workload: Workload) -> Floats:
+        """The standard deviation of each answer: all are equal."""
+        return np.full(workload.queries, self.rmse)
+
     def release(self, counts: Counted) -> ReleasedAnswers:
         """Answer each product from the marginal it looks at; one release of all answers."""
         universe, step = self.workload.universe, float(self._step)

@@ -29,6 +29,7 @@ from discreet.queries.workload.linear_query import on_grid, rounded
 from discreet.queries.workload.workload import Workload
 
 MOST_CANDIDATES = 1 << 20
+_DIGITS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,12 +117,16 @@ def small_databases(cells: int, rows: int) -> Floats:
     (28, 3)
     """
     size, many = count("cells", cells), count("rows", rows)
-    candidates = math.comb(size + many - 1, many)
-    if candidates > MOST_CANDIDATES:
+    chosen_of = size + many - 1
+    few = min(many, size - 1)
+    # C(m, k) >= (m/k)^k: beyond all limits it is neither computed nor written out.
+    digits = few * (math.log10(chosen_of) - math.log10(few)) if few else 0.0
+    candidates = math.comb(chosen_of, few) if digits < _DIGITS else 0
+    if candidates > MOST_CANDIDATES or digits >= _DIGITS:
         raise InvalidParameter(
             code="net_too_large",
             expectation=f"at most {MOST_CANDIDATES} small databases",
-            received=candidates,
+            received=candidates or f"more than 10**{int(digits)}",
             remedy="Use MWEM; this method is for tiny universes.",
         )
     net = np.zeros((candidates, size))

@@ -26,8 +26,9 @@ from functools import cached_property, reduce
 import numpy as np
 
 from discreet.core.events.event import Event
-from discreet.core.guarantee import Guarantee, PureDP
+from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count, positive
+from discreet.mechanisms import DiscreteLaplace
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.frank_wolfe import AtMost, Exactly, Hull, nearest
 from discreet.queries.independent import IndependentNoise
@@ -104,9 +105,13 @@ class ProjectionMechanism:
             deviation=self.noisy.rmse,
             radius=radius(asked, self._hull(float(records))),
             columns=asked.universe.size + 1,
-            scale=self.noisy.rmse / math.sqrt(2) if isinstance(self.spend, PureDP) else 0.0,
+            scale=self.noisy.rmse / math.sqrt(2) if self._laplace else 0.0,
         )
         return min(self.noisy.rmse, math.sqrt(squared / asked.queries))
+
+    @property
+    def _laplace(self) -> bool:
+        return isinstance(self.noisy.noise, DiscreteLaplace)
 
     def _hull(self, total: float) -> Exactly | AtMost:
         return Exactly(total) if isinstance(self.size, PublicCount) else AtMost(total)

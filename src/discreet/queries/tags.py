@@ -24,7 +24,7 @@ from discreet.queries.mwem import fitting, mwem
 from discreet.queries.mwem import rounds as mwem_rounds
 from discreet.queries.online import construction as online_construction
 from discreet.queries.online import iterative_construction, multiplicative_updaters, pmw, updaters
-from discreet.queries.planning import contest, plan
+from discreet.queries.planning import contest, objectives, plan
 from discreet.queries.synopses import marginals
 from discreet.queries.trees import dawa, points, privtree, quadtree
 from discreet.queries.workload import families, linear_query, universe, workload
@@ -99,13 +99,18 @@ FORMS: dict[object, Form] = {
     contest.Contest: Form(
         "queries.planning.contest.Contest", "workload spend size contenders part records randomness"
     ),
+    objectives.LargestDeviation: Form("queries.planning.objectives.LargestDeviation"),
+    objectives.RootMeanSquare: Form("queries.planning.objectives.RootMeanSquare"),
     plan.ReleasePlan: Form("queries.planning.plan.Plan", "request ranked unfit within"),
     plan.best_mechanism: Form(
         "queries.planning.plan.best_mechanism",
         "workload spend size records randomness about within",
+        later="objective",
     ),
     plan.plan: Form(
-        "queries.planning.plan.plan", "workload spend size records about within options"
+        "queries.planning.plan.plan",
+        "workload spend size records about within options",
+        later="objective",
     ),
     pmw.private_gap_weights: Form(
         "queries.pmw.private_gap_weights",

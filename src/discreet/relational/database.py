@@ -23,6 +23,7 @@ from discreet.relational.schema.agreement import (
     declared_domain,
     identifier_types,
     require_column,
+    require_kind,
 )
 from discreet.relational.schema.sources import TableSource
 from discreet.relational.schema.table import PublicTable, Table
@@ -105,9 +106,10 @@ class Database:
             if asked not in self._partners:
                 if len(self._partners) >= _REMEMBERED:
                     self._partners.clear()
-                found = self.engine.rows(f"SELECT COALESCE(MAX(n), 0) FROM ({asked}) AS q")
-                for scan in scans(rows):
-                    self._require_version(scan.table)
+                found = self._public_rows(
+                    f"SELECT COALESCE(MAX(n), 0) FROM ({asked}) AS q",
+                    [scan.table for scan in scans(rows)],
+                )
                 self._partners[asked] = int(str(found[0][0]))
         return self._partners[asked]
 
@@ -138,9 +140,7 @@ class Database:
         places = ordered([str(place + 1) for place in range(len(columns))])
         text = f"SELECT DISTINCT {items} FROM {self.engine.place(table)} ORDER BY {places}"
         with self.engine.snapshot():
-            found = self.engine.rows(text)
-            self._require_version(entry.name)
-        return found
+            return self._public_rows(text, [entry.name])
 
     def listed(self, rows: PlanNode) -> list[tuple[object, ...]]:
         """The rows of a plan over public tables and constants, in the order of their values.
@@ -148,13 +148,6 @@ class Database:
         They are computed in the engine, so that every function means here what it means beside
         private rows; of the tables as they were attached, or not at all.
         """
-        if rows.stability != 0 or any(scan.private for scan in scans(rows)):
-            raise Mismatch(
-                code="rows_not_public",
-                expectation="rows of public tables and constants",
-                received=rows.label(),
-                remedy="Private rows are counted and added up, never listed.",
-            )
         names = list(columns_of(rows))
         every = ", ".join(map(self.engine.dialect.identifier, names))
         places = ordered([str(place + 1) for place in range(len(names))])
@@ -163,9 +156,7 @@ class Database:
             text = f"SELECT {every} FROM ({text}) AS q ORDER BY {places} LIMIT {_LISTED + 1}"
             if text in self._lists:
                 return self._lists[text]
-            found = self.engine.rows(text)
-            for name in {scan.table for scan in scans(rows)}:
-                self._require_version(name)
+            found = self._public_rows(text, [scan.table for scan in scans(rows)])
         if len(found) > _LISTED:
             raise InvalidParameter(
                 code="too_many_keys",
@@ -177,6 +168,23 @@ class Database:
             self._lists.clear()
         if len(found) <= _SHORT:
             self._lists[text] = found
+        return found
+
+    def _public_rows(self, text: str, tables: Sequence[str]) -> list[tuple[object, ...]]:
+        """What a statement over these tables gives, read before anything is paid for.
+
+        Hence refused unless each of them is public; and if one is no longer as it was attached.
+        """
+        if any(not isinstance(self._entries[name.lower()].table, PublicTable) for name in tables):
+            raise Mismatch(
+                code="rows_not_public",
+                expectation="rows of public tables and constants",
+                received=sorted(tables),
+                remedy="Private rows are counted and added up, never listed.",
+            )
+        found = self.engine.rows(text)
+        for name in dict.fromkeys(tables):
+            self._require_version(name)
         return found
 
     def require_process(self) -> None:
@@ -280,6 +288,9 @@ class Database:
         unit = add_remove(table.unit)
         if isinstance(unit, Person):
             require_column(unit.id, name, stored)
+            if unit.row is not None:
+                require_column(unit.row, name, stored)
+                require_kind(unit.row, name, self.engine.dialect.kind_of(stored[unit.row]))
         fields = {}
         for column, kind_name in stored.items():
             kind = self.engine.dialect.kind_of(kind_name)

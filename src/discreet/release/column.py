@@ -9,7 +9,7 @@ An answer holds a formula and an interval, both small; ``values``, ``lower``, ``
 >>> answer.values, answer.lower, answer.upper
 ((123, 4), (117, 0), (129, 10))
 >>> answer.note
-'discrete Laplace noise of scale 2; 95 % intervals cover noise only, not sampling or clamping'
+'discrete Laplace noise of scale 2; 95 % intervals cover noise'
 >>> answer.estimates[0]
 123 ± 6 (95 %)
 """
@@ -214,8 +214,7 @@ class ReleasedColumn:
 
 def _note(formula: Formula, confidence: float) -> str:
     noises = dict.fromkeys(described(measure) for measure in formula.measures())
-    limits = "cover noise only, not sampling or clamping"
-    return f"{' and '.join(noises)}; {percent(confidence)} intervals {limits}"
+    return f"{' and '.join(noises)}; {percent(confidence)} intervals cover noise"
 
 
 def described(measure: NoisyMeasure) -> str:

@@ -16,7 +16,8 @@ none at all.
 True
 
 A quotient of two released numbers, such as a mean, is a :class:`Ratio` with Fieller's interval: it
-holds the truth at the stated confidence at every sample size, whatever noise the two share. Where
+holds the truth, that of the numbers to which noise was added, at the stated confidence at every
+sample size, whatever noise the two share. Where
 the denominator cannot be told from zero, the whole range is stated: nothing shorter would be true.
 
 >>> north / (north + south)
@@ -60,8 +61,11 @@ from discreet.release.format import above, below, decimals, percent, shown
 from discreet.release.intervals.linear import half_width, half_widths
 from discreet.release.intervals.ratio import ratio_ends
 
-FAR = 10
-"""From how many half-widths on a denominator counts as far from zero."""
+FAR = 4
+"""From how many half-widths on a denominator counts as far from zero.
+
+Simulated at this distance, over Laplace and normal noise and means anywhere in their bounds, first
+order holds the truth 94 to 98 times in 100, where a box would hold it 99.8 times."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,8 +76,8 @@ class Estimate:
     and the law it was drawn from; different atoms are independent. ``within`` is where the truth
     lies for public reasons, such as a count not being negative; it cuts intervals, never values.
 
-    Guarantee: the interval at some confidence holds the truth at least that often over the noise.
-    It says nothing about sampling, clamping or bounding.
+    Guarantee: the interval at some confidence holds the truth at least that often over the noise:
+    the number that noise was added to, after clamping and bounding.
     """
 
     value: Released
@@ -294,7 +298,7 @@ class Contrast:
 
     Guarantee: where a denominator is within ``FAR`` of its half-widths, the interval holds the
     truth at least as often as it says. Otherwise it is approximate, to first order in the noise of
-    the denominators: in simulations it misses the stated confidence by at most .002 at .95.
+    the denominators: in simulations it holds the truth 94 to 98 times in 100 at .95.
     """
 
     ratios: tuple[Ratio, ...]

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 class Release(ReleasedTable):
     """The answer to one question: :class:`ReleasedTable`, and what can be done with it."""
 
+    left_out: Release | None
+
     def take(self, rows: Sequence[int]) -> Self:
         """The release with these rows only, by number from zero, in this order."""
         return take(self, rows)

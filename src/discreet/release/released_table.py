@@ -42,6 +42,7 @@ class ReleasedTable:
         event: What the mechanisms did; any accountant can price it again.
         warnings: For the analyst, from public facts.
         statement: The privacy statement: prints in full, and is a mapping of its facts.
+        left_out: What the limits left out, where that was paid for: a release of its own.
     """
 
     id: str
@@ -53,6 +54,7 @@ class ReleasedTable:
     event: Event
     warnings: tuple[str, ...] = ()
     statement: Mapping[str, Any]
+    left_out: ReleasedTable | None = None
 
     def __post_init__(self) -> None:
         """Check that the parts fit; keep copies that nobody else holds."""

@@ -59,6 +59,8 @@ def to_json(release: ReleasedTable) -> str:
         "warnings": release.warnings,
         "statement": dict(release.statement),
     }
+    if release.left_out is not None:
+        plain["left_out"] = json.loads(to_json(release.left_out))
     return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -74,7 +76,7 @@ def from_json(kind: type[Table], text: str) -> Table:
                 received=version,
                 remedy="Upgrade discreet, or read it with the version that wrote it.",
             )
-        return kind(**_parts(plain))
+        return _release(kind, plain)
     except DiscreetError:
         raise
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
@@ -84,6 +86,12 @@ def from_json(kind: type[Table], text: str) -> Table:
             received=type(error).__name__,
             remedy="Pass the text unchanged.",
         ) from None
+
+
+def _release(kind: type[Table], plain: Mapping[str, Any]) -> Table:
+    """The release with the report that came with it, if any."""
+    report = plain.get("left_out")
+    return kind(**_parts(plain), left_out=None if report is None else _release(kind, report))
 
 
 def _parts(plain: Mapping[str, Any]) -> dict[str, Any]:

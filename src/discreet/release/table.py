@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import Unprotected
+from discreet.release.active_limits import limit_lines
 from discreet.release.column import HalfWidth, ReleasedColumn
 from discreet.release.format import above, at_most, below, decimals, shown
 from discreet.release.guarantee import guarantee_text, protection_text
@@ -45,7 +46,7 @@ def text(release: ReleasedTable) -> str:
     hidden = len(release) - len(rows)
     if hidden:
         lines.insert(1 + MOST_ROWS // 2, f"… {hidden} more rows …")
-    return "\n".join((*lines, *map(_one_line, _footer(release))))
+    return "\n".join((*lines, *map(_one_line, _footer(release)), *_left_out(release)))
 
 
 def html(release: ReleasedTable) -> str:
@@ -70,7 +71,10 @@ def html(release: ReleasedTable) -> str:
     if hidden:
         line = f'<tr><td colspan="{len(columns)}">… {hidden} more rows …</td></tr>'
         body.insert(MOST_ROWS // 2, line)
-    footer = "".join(f"<div><small>{escape(line)}</small></div>" for line in _footer(release))
+    told = [*_footer(release), *_left_out(release)[:1]]
+    footer = "".join(f"<div><small>{escape(line)}</small></div>" for line in told)
+    if release.left_out is not None:
+        footer += html(release.left_out)
     return (
         f"<div><table><thead><tr>{head}</tr></thead>"
         f"<tbody>{''.join(body)}</tbody></table>{footer}</div>"
@@ -153,12 +157,23 @@ def _footer(release: ReleasedTable) -> list[str]:
             f"{keys['kept_half_at']:,} people is named with probability 1/2, of "
             f"{keys['kept_95_at']:,} with 95 %"
         )
+    lines += limit_lines(release.statement.get("active_limits", ()))
     price = guarantee_text(release.guarantee)
     whom = release.statement.get("limits") or protection_text(release.guarantee.unit)
     lines.append(f"guarantee: {price} for {whom}")
     if _is_unprotected(release.event):
         lines.append("NOT PRIVATE: made in test mode")
     return lines + [f"warning: {warning}" for warning in release.warnings]
+
+
+def _left_out(release: ReleasedTable) -> list[str]:
+    """The report of what limits left out, below everything else."""
+    if release.left_out is None:
+        return []
+    price = guarantee_text(release.left_out.guarantee)
+    lines = text(release.left_out).splitlines()
+    said = [line for line in lines if not line.startswith("guarantee: ")]
+    return [f"left out by limits, for {price} of it:", *(f"  {line}" for line in said)]
 
 
 def _is_below_zero(answer: ReleasedColumn) -> bool:

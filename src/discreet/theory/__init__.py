@@ -74,25 +74,11 @@ if TYPE_CHECKING:
         closed_form_epsilon,
         sampled_mean_error,
     )
-    from discreet.theory.taxonomy import (
-        Agreement,
-        Arrival,
-        Dimension,
-        QueryKind,
-        ReleasePurpose,
-        Taxonomy,
-    )
 
 __all__ = [
-    "Agreement",
-    "Arrival",
     "Decomposition",
-    "Dimension",
     "Halving",
     "OnlineSketch",
-    "QueryKind",
-    "ReleasePurpose",
-    "Taxonomy",
     "advanced_epsilon",
     "amplification_floor",
     "analytic_bound",
@@ -212,14 +198,6 @@ _NAMES = {
         "small_db_error",
         "small_db_records",
         "step_epsilon",
-    ),
-    "taxonomy": (
-        "Agreement",
-        "Arrival",
-        "Dimension",
-        "QueryKind",
-        "ReleasePurpose",
-        "Taxonomy",
     ),
 }
 

@@ -183,15 +183,15 @@ def test_deltas_that_cover_nothing_or_everything() -> None:
 @pytest.mark.parametrize(
     "event",
     [
-        events.DiscreteGaussian(noise_multiplier=1, sigma=1),
-        SGD + events.DiscreteGaussian(noise_multiplier=1, sigma=1),
+        events.DiscreteGaussian(noise_multiplier=0.2, sigma=1),
+        SGD + events.DiscreteGaussian(noise_multiplier=0.2, sigma=1),
         (events.Gaussian(1.0) + events.Laplace(epsilon=1.0)).subsample(rate=0.1),
         (events.Laplace(epsilon=1.0) * 2).subsample(rate=0.1),
         (events.Laplace(epsilon=1.0) * 2).subsample(size=1, of=10),
     ],
 )
 def test_refusals(event: Event) -> None:
-    """A law of its own, or a sample on which several mechanisms run."""
+    """Noise too coarse for its many directions, or a sample on which several mechanisms run."""
     with pytest.raises(Unpriced):
         PRIVACY_LOSS.epsilon(event, 1e-6)
     with pytest.raises(Unpriced):

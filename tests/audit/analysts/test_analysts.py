@@ -13,7 +13,7 @@ import pytest
 from discreet.audit import BrokenTwin, check_pair
 from discreet.audit.analysts import (
     AnalystFinding,
-    Shown,
+    RoundView,
     among_fakes,
     analyst_replaced,
     audit_analysts,
@@ -72,17 +72,17 @@ def test_worlds_without_a_victim_are_refused(analyst: int, place: int, code: str
 
 
 def test_the_joint_view_is_everything_but_what_the_victim_alone_is_given() -> None:
-    view = joint_view(Shown("all", ("a", "b", "c")), victim=1)
+    view = joint_view(RoundView("all", ("a", "b", "c")), victim=1)
     assert (view.shared, view.others) == ("all", ("a", "c"))
 
 
-def _told(shown: Shown, *, delta: Fraction = Fraction(0)) -> AnalystFinding:
+def _told(shown: RoundView, *, delta: Fraction = Fraction(0)) -> AnalystFinding:
     """The victim asks "a" or "b", and the round echoes it as ``shown`` says."""
     worlds = analyst_replaced([["a"], ["c"]], analyst=0, queries=["b"])
 
-    def play(submitted: tuple[tuple[str, ...], ...]) -> Shown:
+    def play(submitted: tuple[tuple[str, ...], ...]) -> RoundView:
         echo = submitted[0][0]
-        return Shown(echo if shown.shared else None, (echo, echo if shown.own else "-"))
+        return RoundView(echo if shown.shared else None, (echo, echo if shown.own else "-"))
 
     return audit_analysts(
         play,
@@ -96,14 +96,14 @@ def _told(shown: Shown, *, delta: Fraction = Fraction(0)) -> AnalystFinding:
 
 
 def test_the_victims_own_answers_are_no_leak_and_anyone_elses_are() -> None:
-    assert _told(Shown()).passes
-    assert not _told(Shown(shared=True)).passes
-    assert not _told(Shown(own=("told",))).passes
-    assert _told(Shown(shared=True), delta=Fraction(9, 10)).passes
+    assert _told(RoundView()).passes
+    assert not _told(RoundView(shared=True)).passes
+    assert not _told(RoundView(own=("told",))).passes
+    assert _told(RoundView(shared=True), delta=Fraction(9, 10)).passes
 
 
 def test_a_finding_says_claim_bound_and_verdict() -> None:
-    found = _told(Shown(shared=True))
+    found = _told(RoundView(shared=True))
     assert found.claimed == 0
     assert 1 < found.lower_bound < 5
     line = str(found)
@@ -115,7 +115,7 @@ def test_a_promise_about_queries_is_not_audited_by_replacing_analysts() -> None:
     worlds = analyst_replaced([["a"], ["c"]], analyst=0, queries=["b"])
     with pytest.raises(Mismatch) as refused:
         audit_analysts(
-            lambda _: Shown(),
+            lambda _: RoundView(),
             worlds,
             promise=AnalystGuarantee(OneQuery()),
             delta=0,

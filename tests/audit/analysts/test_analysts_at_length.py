@@ -20,7 +20,7 @@ from discreet.audit.analysts import (
     AnalystFinding,
     JointView,
     QueryWorlds,
-    Shown,
+    RoundView,
     among_fakes,
     analyst_replaced,
     answers_within,
@@ -102,7 +102,7 @@ class Case:
     """A round, worlds, what was promised, and what the attacker looks at."""
 
     name: str
-    play: Callable[[Any], Shown]
+    play: Callable[[Any], RoundView]
     worlds: QueryWorlds[Any]
     promise: AnalystGuarantee
     delta: float

@@ -16,7 +16,7 @@ import pytest
 import discreet as dp
 from discreet.audit.analysts import (
     JointView,
-    Shown,
+    RoundView,
     analyst_replaced,
     audit_analysts,
 )
@@ -39,7 +39,7 @@ WORLDS = analyst_replaced(
 
 def _round(
     kind: type, asked: QueryClass
-) -> tuple[Callable[[tuple[tuple[Conditions, ...], ...]], Shown], AnalystGuarantee]:
+) -> tuple[Callable[[tuple[tuple[Conditions, ...], ...]], RoundView], AnalystGuarantee]:
     columns = {"a": dp.Category(["x", "y"]), "b": dp.Category(["u", "v"])}
     table = dp.table(PEOPLE, unit=dp.Replace(dp.Row()), columns=columns, snapshot="one")
     curator = dp.Curator(
@@ -49,7 +49,7 @@ def _round(
     )
     promises: list[AnalystGuarantee] = []
 
-    def play(submitted: tuple[tuple[Conditions, ...], ...]) -> Shown:
+    def play(submitted: tuple[tuple[Conditions, ...], ...]) -> RoundView:
         opened = curator.round(
             curator.universe("people", "a", "b"),
             analysts=ANALYSTS,
@@ -65,7 +65,7 @@ def _round(
             if queries:
                 opened.submit(name, list(queries))
         results = opened.close()
-        return Shown(own=tuple(map(results.for_analyst, ANALYSTS)))
+        return RoundView(own=tuple(map(results.for_analyst, ANALYSTS)))
 
     play(WORLDS.first)
     return play, promises[0]

@@ -63,8 +63,8 @@ def test_under_rho_the_exponential_mechanism_is_cheaper() -> None:
     asked = curator(budget=dp.ZCDP(rho=1))
     release = asked.sql(TOP, spend=dp.ZCDP(rho=0.1))
     assert isinstance(release.event.event, events.Exponential)  # type: ignore[attr-defined]
-    assert asked.spent.rho == pytest.approx(0.1, rel=1e-9)  # type: ignore[attr-defined]
-    assert asked.spent.rho <= 0.1  # type: ignore[attr-defined]
+    # the split is by epsilon**2 / 8, of which bounded range keeps a little less
+    assert 0.099 < asked.spent.rho <= 0.1  # type: ignore[attr-defined]
 
 
 def test_noise_on_all_counts_where_people_have_few_keys() -> None:

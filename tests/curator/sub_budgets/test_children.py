@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -121,11 +122,11 @@ def test_conversations_and_batches_are_paid_by_the_child() -> None:
             dp.ApproxDP(epsilon=1.5, delta=3e-6),
         ),
         (dp.ZCDP(rho=1), dp.ZCDP(rho=0.25), dp.ZCDP(rho=0.75)),
-        (dp.ZCDP(rho=1), dp.PureDP(epsilon=1), dp.ZCDP(rho=0.5)),
+        (dp.ZCDP(rho=1), dp.PureDP(epsilon=1), dp.ZCDP(rho=1 - math.tanh(0.5))),
         (
             dp.ApproxZCDP(rho=1, delta=1e-6),
             dp.PureDP(epsilon=1),
-            dp.ApproxZCDP(rho=0.5, delta=1e-6),
+            dp.ApproxZCDP(rho=1 - math.tanh(0.5), delta=1e-6),
         ),
         (dp.ApproxZCDP(rho=1, delta=1e-6), dp.ZCDP(rho=0.25), dp.ApproxZCDP(rho=0.75, delta=1e-6)),
         (

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -154,6 +155,20 @@ class TestNumericSparse:
         formula = max(math.log(4 / beta), math.sqrt(8) * math.log(2 / beta)) * base
         assert corrected == pytest.approx(formula, rel=1e-5)
         assert comparisons.error(confidence=1 - beta / 2, questions=1) == pytest.approx(printed)
+
+    @pytest.mark.parametrize("cutoff", [1, 20, 500])
+    def test_a_total_with_delta_is_kept_and_used_up(self, cutoff: int) -> None:
+        terms: dict[str, Any] = {"cutoff": cutoff, "threshold": 0, "sensitivity": 1}
+        numeric = NumericSparse.approximate(epsilon=1, delta=1e-6, **terms)
+        assert 0.999 < numeric.event.epsilon(delta=1e-6) <= 1
+        pure = NumericSparse(epsilon=1, **terms)
+        assert float(numeric.epsilon) >= 1
+        stated = numeric.error(confidence=0.95, questions=100)
+        assert stated <= pure.error(confidence=0.95, questions=100) * (1 + 1e-9)
+        if cutoff == 1:  # 000a:E4, whose corrected error of the book's split is 939.0
+            assert numeric.error(confidence=0.95, questions=1) < 40
+        with pytest.raises(InvalidParameter, match="delta_zero"):
+            NumericSparse.approximate(epsilon=1, delta=0, **terms)
 
     def test_values_have_fresh_noise_of_the_stated_law(self, source: Seeded, alpha: float) -> None:
         mechanism = NumericSparse(

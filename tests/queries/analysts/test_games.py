@@ -62,10 +62,11 @@ def test_hidden_queries_and_cells_together_cost_at_most_the_sum(analysts: int, m
     for s in range(1, analysts + 1):
         game = sampled(shape, 4, s, protects=protects)
         claimed = replace(game, randomness=SYSTEM).event.zcdp().rho
-        assert bound <= claimed <= bound * (1 + 1e-6)
+        # The sum takes squares of epsilons; what a pure event costs is a little less than that.
+        assert 0.95 * bound <= claimed <= bound * (1 + 1e-6)
         for _ in range(2):
             found = data_loss(game, random_queries(shape, rng), [2, 2], [1, 3])
-            assert found <= bound * (1 + 1e-9)
+            assert found <= claimed * (1 + 1e-9)
 
 
 def test_the_worst_instance_nearly_attains_the_sum() -> None:
@@ -109,8 +110,9 @@ def test_cells_of_the_expected_game_cost_at_most_both_sums(most: int) -> None:
     data = expected_data_sum(rounds=5, batch=1, step_x=1, step_q=2, records=4)
     analyst = expected_analyst_sum(rounds=5, batch=1, step=1, share=1 / 2)
     private = replace(game, randomness=SYSTEM)
-    assert data <= private.event.zcdp().rho <= data * (1 + 1e-5)
-    assert analyst <= private.analysts.event.zcdp().rho <= analyst * (1 + 1e-5)
+    claimed, hidden = (event.zcdp().rho for event in (private.event, private.analysts.event))
+    assert 0.95 * data <= claimed <= data * (1 + 1e-5)
+    assert 0.95 * analyst <= hidden <= analyst * (1 + 1e-5)
     for _ in range(10):
         queries = random_queries(shape, rng)
         rows = queries.rows.copy()
@@ -120,8 +122,8 @@ def test_cells_of_the_expected_game_cost_at_most_both_sums(most: int) -> None:
         asked = expected_views(game, QuerySet(shape, rows), np.array([2, 2]))
         assert base.sum() == pytest.approx(1)
         for order in ORDERS:
-            assert renyi(base, moved, order) <= data * (1 + 1e-9)
-            assert renyi(base, asked, order) <= analyst * (1 + 1e-9)
+            assert renyi(base, moved, order) <= claimed * (1 + 1e-9)
+            assert renyi(base, asked, order) <= hidden * (1 + 1e-9)
 
 
 def test_an_expected_game_with_losses_twice_as_large_exceeds_the_price() -> None:
@@ -332,7 +334,7 @@ def test_several_records_of_a_person_cost_as_much_more() -> None:
     shape = shape_of(4, 10, 1)
     game = sampled(shape, 100, 5, randomness=SYSTEM)
     one, three = (replace(game, records=k).event.zcdp().rho for k in (1, 3))
-    assert three == pytest.approx(9 * one, rel=1e-6)
+    assert three == pytest.approx(9 * one, rel=1e-4)  # a little less: pure events cost so
 
 
 @pytest.mark.parametrize(

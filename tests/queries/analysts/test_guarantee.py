@@ -35,7 +35,8 @@ def test_pairs_add_up_over_rounds() -> None:
 
 def test_concentrated_rounds_add_rho() -> None:
     many = CONCENTRATED + CONCENTRATED
-    assert float(many.event.zcdp().rho) == pytest.approx(200 * 1e-4 / 8)
+    sum_of_squares = 200 * 1e-4 / 8  # of which bounded range keeps a little less
+    assert sum_of_squares * 0.9999 < float(many.event.zcdp().rho) <= sum_of_squares
     assert many.epsilon(delta=1e-6) < 2 * CONCENTRATED.epsilon(delta=5e-7)
 
 

@@ -168,7 +168,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="strategy_rank"):
         MarginalMechanism(WORKLOAD, SPENDS[2], narrow)
     with pytest.raises(InvalidParameter, match="spend_notion"):
-        MarginalMechanism(WORKLOAD, dp.ApproxDP(epsilon=1, delta=0))
+        MarginalMechanism(WORKLOAD, dp.ApproxDP(epsilon=0, delta=1e-6))
     with pytest.raises(InvalidParameter, match="workload_public"):
         MarginalMechanism(Workload.marginal(UNIVERSE, []), SPENDS[0], size=PublicCount(N))
 

@@ -289,7 +289,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="marginals_only"):
         MWEM(Workload.of(SMALL, {"b": Ranges(3)}), SPENDS[0], SIZES[0], 3)
     with pytest.raises(InvalidParameter, match="spend_notion"):
-        MWEM(PAIRS, dp.ApproxDP(epsilon=1, delta=0), SIZES[0], 3)
+        MWEM(PAIRS, dp.ApproxDP(epsilon=0, delta=1e-6), SIZES[0], 3)
     with pytest.raises(InvalidParameter, match="start_misfit"):
         MWEM(PAIRS, SPENDS[0], SIZES[0], 3, start=np.zeros(6))
     mechanism = MWEM(PAIRS, SPENDS[0], SIZES[0], 3)

@@ -10,7 +10,7 @@ from discreet.queries.matrix import product
 from discreet.queries.matrix.mechanism import MatrixMechanism
 from discreet.queries.matrix.p_identity import p_identity
 from discreet.queries.matrix.strategy import Strategy
-from discreet.queries.planning.options import Basis
+from discreet.queries.planning.option import Basis
 from discreet.queries.planning.plan import best_mechanism, plan
 from discreet.queries.planning.surrogate import rmse, surrogate
 from discreet.queries.record_count import PublicCount

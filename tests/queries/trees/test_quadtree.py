@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.mechanisms import DiscreteLaplace
 from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.noise.randomness import Noiseless, Seeded
 from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
@@ -163,7 +164,7 @@ def test_neighbours_move_the_release_by_no_more_than_its_sensitivity(
 ) -> None:
     tree = QuadTree(ranges(4, 8), spend, size, records=records)
     shape = tree.levels.shape(tree.levels.depth)
-    norm = 1 if isinstance(spend, PureDP) else 2
+    norm = 1 if isinstance(tree.noise, DiscreteLaplace) else 2
     farthest = 0.0
     for here in ((0, 0), (3, 7), (1, 2)):
         for there in ((0, 1), (2, 5)):

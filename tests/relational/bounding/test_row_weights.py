@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 
 import polars as pl
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +15,9 @@ import discreet as dp
 from discreet.core.unit import Person
 from discreet.relational.bounding.contributions import bounds_of_person
 from discreet.relational.bounding.row_weights import PLACES, RowWeights
+from discreet.relational.engines.duckdb import crowds, engine
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
+from discreet.relational.execute.exact_aggregation import statements
 from tests.relational.neighbours.worlds import Stand, one
 
 WARDS = ("A", "B", "C", "D")
@@ -25,6 +29,15 @@ LIMITS = st.builds(
     max_groups=st.none() | st.integers(1, 4),
     max_rows_per_group=st.none() | st.integers(1, 6),
 )
+
+SEVERAL = st.builds(
+    Person,
+    st.just("pid"),
+    max_rows=st.integers(2, 6),
+    max_groups=st.none() | st.integers(2, 3),
+    max_rows_per_group=st.integers(1, 2),
+)
+"""Limits of which each leaves something of a dozen rows to the other."""
 
 
 def weights(limits: RowWeights, sizes: dict[str, int]) -> dict[str, int]:
@@ -61,13 +74,52 @@ def test_a_person_counts_as_no_more_rows_than_the_unit_allows(
 
 
 ROW = st.tuples(st.integers(0, 3), st.sampled_from(WARDS), st.integers(-9, 11))
+MANY = [(who, ward, 11) for who in range(3) for ward in WARDS[: who + 1] for _ in range(who + 2)]
 
 
+def held(_: pytest.MonkeyPatch) -> None:
+    """As DuckDB holds the rows of a small table."""
+
+
+def crowded(patched: pytest.MonkeyPatch) -> None:
+    """As DuckDB finds people in large tables, with buckets whatever their number of rows."""
+    patched.setattr(engine, "LARGE", 0)
+    patched.setattr(engine, "LEAST", 1)
+    patched.setattr(crowds, "_FEWER", 0)
+
+
+def bucketless(patched: pytest.MonkeyPatch) -> None:
+    """The same where people have too many rows for buckets."""
+    patched.setattr(engine, "LARGE", 0)
+    patched.setattr(engine, "LEAST", 1)
+    patched.setattr(crowds, "_FEWER", 1 << 20)
+
+
+def sorts(patched: pytest.MonkeyPatch) -> None:
+    """As an engine that holds no rows: weights are found by sorting."""
+    patched.setattr(DuckDBDialect, "with_rows", lambda *_: None)
+
+
+@pytest.mark.parametrize("way", [held, crowded, bucketless, sorts])
 @settings(max_examples=40, deadline=None)
-@given(st.lists(ROW, min_size=1, max_size=40), LIMITS)
+@given(
+    rows=st.lists(ROW, min_size=1, max_size=40) | st.lists(ROW, min_size=16, max_size=40),
+    person=LIMITS | SEVERAL,
+)
+@example(rows=MANY, person=Person("pid", max_rows=5, max_groups=3, max_rows_per_group=2))
+@example(rows=MANY, person=Person("pid", max_rows=3, max_rows_per_group=2))
+@example(rows=MANY, person=Person("pid", max_rows=3, max_rows_per_group=1))
+@example(rows=MANY, person=Person("pid", max_rows=7, max_groups=2, max_rows_per_group=3))
+@example(rows=MANY, person=Person("pid", max_rows=5))
 def test_the_engine_computes_these_very_weights(
-    rows: list[tuple[int, str, int]], person: Person
+    way: Callable[[pytest.MonkeyPatch], None], rows: list[tuple[int, str, int]], person: Person
 ) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        way(patched)
+        _require_these_weights(rows, person)
+
+
+def _require_these_weights(rows: list[tuple[int, str, int]], person: Person) -> None:
     frame = pl.DataFrame(rows, schema=["pid", "w", "x"], orient="row").with_columns(y=pl.lit(0.5))
     stand = Stand(one(frame, person, COLUMNS))
     try:
@@ -105,6 +157,33 @@ def test_a_wide_product_is_widened_and_a_narrow_one_is_not() -> None:
     assert "HUGEINT" not in limits.counted("x", 1 << 20, 30, DuckDBDialect())
 
 
+def test_the_share_of_a_large_value_does_not_overflow() -> None:
+    """A value of 45 bits and a weight of 30: the product is taken in more than 64."""
+    frame = pl.DataFrame({"pid": [1] * 10, "x": [2**45, -(2**45)] * 4 + [2**45] * 2})
+    columns = {"x": dp.Number(-(2**45), 2**45)}
+    stand = Stand(one(frame, dp.Person("pid", max_rows=5), columns))
+    try:
+        planned = stand.planned("SELECT SUM(x) AS s FROM t")
+        found = stand.exact(planned).linear[0].tolist()
+    finally:
+        stand.close()
+    assert found == [2**45 << (planned.allocation.noised[0].places or 0)]
+
+
+@pytest.mark.parametrize("epsilon", [1, 10**4, 10**9])
+def test_a_contribution_fits_however_little_noise_there_is(epsilon: int) -> None:
+    columns = {"x": dp.Number(-(2**45), 2**45)}
+    frame = pl.DataFrame({"pid": [1] * 10, "x": [2**45] * 10})
+    stand = Stand(one(frame, dp.Person("pid", max_rows=5), columns))
+    try:
+        planned = stand.planned("SELECT SUM(x) AS s FROM t", dp.PureDP(epsilon=epsilon))
+        (item,) = planned.allocation.noised
+        assert item.steps < 2**62
+        assert stand.exact(planned).linear[0].tolist() == [5 * item.steps]
+    finally:
+        stand.close()
+
+
 def test_people_within_their_limits_count_in_full_and_others_by_their_share() -> None:
     """The mean of a sample of five rows out of ten, without its spread."""
     frame = pl.DataFrame(
@@ -130,3 +209,42 @@ def test_noise_is_as_much_larger_in_steps_as_steps_are_finer() -> None:
     assert noised.places == PLACES
     assert noised.mechanism.sensitivity == 5 << PLACES
     assert abs(noised.distribution.spread - 5) < 1e-6
+
+
+def test_people_with_many_rows_are_found_in_a_large_table() -> None:
+    """Sixty thousand people with one row, of whom three have more: by buckets, as without them."""
+    many = {7: 30, 1_000: 6, 59_999: 5}
+    who = [*range(60_000), *(each for each, n in many.items() for _ in range(n - 1))]
+    frame = pl.DataFrame({"pid": who}).with_columns(w=pl.lit("A"), x=pl.lit(5), y=pl.lit(0.5))
+    found = {}
+    for large in (1 << 18, 1 << 10):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(engine, "LARGE", large)
+            stand = Stand(one(frame, dp.Person("pid", max_rows=5), COLUMNS))
+            try:
+                planned = stand.planned("SELECT COUNT(*) AS n, SUM(x) AS s FROM t")
+                found[large] = [each.tolist() for each in stand.exact(planned).linear]
+            finally:
+                stand.close()
+    rows = (60_000 - 3 + 5) << PLACES
+    share = (5 << PLACES) // 30 * 30 + (5 << PLACES) // 6 * 6
+    assert found[1 << 10] == found[1 << 18]
+    assert found[1 << 10][0] == [rows + share]
+
+
+def test_how_large_a_table_is_does_not_show_in_what_is_explained() -> None:
+    """The size of a private table decides what runs, after the charge, and no text before it."""
+    frame = pl.DataFrame({"pid": [1], "w": ["A"], "x": [5], "y": [0.5]})
+    texts = set()
+    for large in (0, 1 << 18):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(engine, "LARGE", large)
+            stand = Stand(one(frame, dp.Person("pid", max_rows=5), COLUMNS))
+            try:
+                planned = stand.planned("SELECT COUNT(*) AS n FROM t")
+                measures = [item.exact for item in planned.allocation.noised]
+                written = statements(planned.query, measures, planned.person, stand.engine)
+                texts |= set(written)
+            finally:
+                stand.close()
+    assert len(texts) == 1

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import discreet as dp
+from discreet.core.unit import Person
+from discreet.relational.bounding.person_groups import PersonBounds
 from tests.relational.neighbours.worlds import Stand, one
 
 COLUMNS = {"w": dp.Category(["A", "B"]), "x": dp.Number(0, 30)}
@@ -59,6 +61,24 @@ def test_another_person_and_another_salt_begin_elsewhere() -> None:
     finally:
         stand.close()
     assert len(found) > 10  # of 20; fewer with a chance below 1e-9
+
+
+def test_people_do_not_keep_the_same_groups() -> None:
+    """Else a group that is lost is lost for everybody: 12 people, 2 groups, 10 salts."""
+    frame = pl.DataFrame({"pid": [*range(12)] * 2, "w": ["A"] * 12 + ["B"] * 12, "x": [1] * 24})
+    stand = Stand(one(frame, dp.Person("pid", max_rows=2, max_groups=1), COLUMNS))
+    try:
+        found = [[sum(row) for row in kept(stand, BY_WARD, salt)] for salt in range(10)]
+    finally:
+        stand.close()
+    assert all(sum(each) == 12 for each in found)
+    assert any(0 not in each for each in found)  # by chance alone below 2**-100
+
+
+def test_people_are_in_no_more_groups_than_they_have_rows() -> None:
+    for rows, groups, most in ((2, 5, 2), (5, 2, 2), (None, 3, 3), (4, None, 4)):
+        person = Person("pid", max_rows=rows, max_groups=groups)
+        assert PersonBounds.of(person, presence=True) == PersonBounds(most, None, None)
 
 
 @settings(max_examples=40, deadline=None)

@@ -115,7 +115,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_c
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) EXTRACT(MONTH FROM day) AS m, COUNT(*) AS n FROM orders GROUP BY m
 
 -- by month as BigQuery truncates it
--- gap: unknown_column | Functions that are not listed
 -- plain: SELECT date_trunc('month', day) AS m, COUNT(*) AS n FROM orders GROUP BY m
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) DATE_TRUNC(day, MONTH) AS m, COUNT(*) AS n FROM orders GROUP BY m
 
@@ -124,12 +123,10 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_c
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) SUM(DATE_DIFF(day, DATE '2024-01-01', DAY)) AS d FROM orders
 
 -- SAFE_DIVIDE of two sums
--- gap: unsupported_sql | Functions that are not listed
 -- plain: SELECT item, SUM(price) / SUM(quantity) AS a FROM orders GROUP BY item
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=.01, privacy_unit_column=pid) item, SAFE_DIVIDE(SUM(price), SUM(quantity)) AS a FROM orders GROUP BY item
 
 -- a table in back-quotes with its project
--- gap: unknown_table | Names in other quotes
 -- plain: SELECT COUNT(*) AS n FROM people
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, privacy_unit_column=pid) COUNT(*) AS n FROM `main.people`
 

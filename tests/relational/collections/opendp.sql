@@ -103,7 +103,6 @@ SELECT EXTRACT(YEAR FROM day) AS y, EXTRACT(MONTH FROM day) AS m, COUNT(*) AS n 
 SELECT year(TRY_CAST(CAST(joined AS VARCHAR) AS DATE)) AS y, COUNT(*) AS n FROM people GROUP BY y
 
 -- by a year as text parsed as a date
--- gap: bad_argument | Functions that are not listed
 SELECT strptime(CAST(year(joined) AS VARCHAR), '%Y') AS y, COUNT(*) AS n FROM people GROUP BY y
 
 -- by week and weekday
@@ -207,7 +206,6 @@ SELECT COUNT(*) AS n, SUM(schooling) AS x, SUM(age) AS y, SUM(schooling * age) A
 SELECT (COUNT(*) * SUM(schooling * age) - SUM(schooling) * SUM(age)) / (COUNT(*) * SUM(schooling * schooling) - SUM(schooling) * SUM(schooling)) AS slope FROM people
 
 -- slope of a straight line
--- gap: unsupported_sql | Functions that are not listed
 SELECT REGR_SLOPE(age, schooling) AS slope FROM people
 
 -- covariance
@@ -261,7 +259,6 @@ SELECT remark = 'fine' AS fine, COUNT(*) AS n FROM visits GROUP BY fine
 SELECT COUNT_IF(remark = 'fine') AS n FROM visits
 
 -- values of a text nobody declared
--- gap: column_not_declared | Bounds given in the question
 SELECT COUNT(note) AS n FROM people
 
 -- length of a text nobody declared
@@ -337,7 +334,6 @@ SELECT note, COUNT(*) AS n FROM people GROUP BY note
 SELECT SUM(error('no')) AS s FROM people
 
 -- a regular expression
--- refused: unsupported_sql | engines do not agree on it
 SELECT COUNT(*) AS n FROM people WHERE regexp_matches(note, '^o.*')
 
 -- similar to

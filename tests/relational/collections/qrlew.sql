@@ -343,7 +343,6 @@ SELECT SUM(CEIL(3 * warmth)) AS a, SUM(FLOOR(3 * warmth)) AS b, SUM(TRUNC(3 * wa
 SELECT SUM(EXTRACT(YEAR FROM joined)) AS y, SUM(EXTRACT(WEEK FROM joined)) AS w, SUM(EXTRACT(DOW FROM joined)) AS d FROM people
 
 -- seconds since 1970
--- gap: bad_argument | Functions that are not listed
 SELECT SUM(EXTRACT(EPOCH FROM joined)) AS e FROM people
 
 -- by parts of a date
@@ -359,7 +358,6 @@ SELECT SUM(CASE WHEN age > 50 THEN 1 ELSE 0 END) AS s FROM people WHERE age > 20
 SELECT schooling, COUNT(ABS(10 * schooling + age)) AS n FROM people WHERE age > -0.1 AND schooling IN (1, 2, 3) GROUP BY schooling
 
 -- a join of orders with their lines
--- gap: column_not_declared | Identifiers counted
 SELECT COUNT(orders.order_id) AS n, SUM(worth) AS s, AVG(worth) AS m FROM orders JOIN lines ON orders.order_id = lines.order_id
 
 -- a join with the person by a foreign key, by a key of people
@@ -398,7 +396,6 @@ SELECT t.item, p.shelf, COUNT(*) AS n FROM orders t INNER JOIN goods p ON t.item
 SELECT sex, region FROM people GROUP BY sex, region
 
 -- a natural join on the person
--- gap: unsupported_sql | Joins of other kinds
 SELECT COUNT(*) AS n FROM people NATURAL JOIN (SELECT pid, minutes FROM visits) AS v
 
 -- a join of two CTEs with USING
@@ -430,7 +427,6 @@ SELECT COUNT(*) AS n FROM (SELECT * FROM people) AS cte
 WITH cte AS (SELECT * FROM people) SELECT COUNT(*) AS n FROM cte
 
 -- a CTE with names of columns
--- gap: unsupported_sql | Names of columns after an alias
 WITH cte (a, b) AS (SELECT age, schooling FROM people) SELECT SUM(a) AS x, SUM(b) AS y FROM cte
 
 -- VALUES joined
@@ -506,7 +502,7 @@ SELECT * FROM visits
 SELECT * FROM visits LIMIT 10
 
 -- rows of a table, TOP
--- refused: sql_syntax | rows of people are never released
+-- refused: unsupported_sql | rows of people are never released
 SELECT TOP (10) * FROM visits
 
 -- rows of a join in an order

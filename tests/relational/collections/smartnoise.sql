@@ -61,7 +61,6 @@ SELECT SUM(age), COUNT(*) FROM people
 SELECT SUM(cost), SUM(minutes) AS m FROM visits
 
 -- the same sum twice
--- gap: columns_not_distinct | Two columns under one name
 SELECT SUM(cost), SUM(cost), SUM(minutes), COUNT(ward) FROM visits
 
 -- the same sum twice, by key
@@ -83,12 +82,10 @@ SELECT AVG(age), SUM(age), COUNT(age) FROM people
 SELECT AVG(age) + 3 AS a, STDDEV(age) AS b, VARIANCE(age) AS c, SUM(age) / 10 AS d, COUNT(age) + 2 AS e FROM people
 
 -- STD and VAR as they are called there
--- gap: unsupported_sql | Functions that are not listed
 -- plain: SELECT AVG(age) + 3 AS a, STDDEV(age) AS b, VARIANCE(age) AS c FROM people
 SELECT AVG(age) + 3 AS a, STD(age) AS b, VAR(age) AS c FROM people
 
 -- a variance under the name VAR
--- gap: unsupported_sql | Functions that are not listed
 -- plain: SELECT COUNT(*) AS n, VARIANCE(age) AS v FROM people
 SELECT COUNT(*) AS n, VAR(age) AS v FROM people
 
@@ -130,7 +127,6 @@ SELECT LOG2(COUNT(*)) AS l FROM people
 SELECT CEIL(COUNT(*) / 7) AS n FROM people
 
 -- a hyperbolic function of a share
--- gap: unsupported_sql | Functions that are not listed
 SELECT ATANH(COUNT(*) / 1000) AS a FROM people
 
 -- degrees of a share
@@ -187,7 +183,6 @@ SELECT COUNT(*) AS n FROM people WHERE score < schooling AND age > score OR marr
 SELECT COUNT(*) AS n FROM people WHERE NOT age = 30
 
 -- filtered by NOT IN columns
--- gap: unsupported_sql | IN and EXISTS
 SELECT COUNT(*) AS n FROM people WHERE score NOT IN (schooling)
 
 -- filtered by IS NOT NULL
@@ -323,7 +318,6 @@ SELECT age, married, COUNT(*) AS n, SUM(income) AS s FROM people GROUP BY age, m
 SELECT schooling, COUNT(*) AS n FROM people GROUP BY schooling LIMIT 4
 
 -- TOP before the columns
--- gap: sql_syntax | TOP
 -- plain: SELECT schooling, AVG(income) AS m FROM people GROUP BY schooling ORDER BY m DESC LIMIT 5
 SELECT TOP 5 schooling, AVG(income) AS m FROM people GROUP BY schooling ORDER BY m DESC
 
@@ -486,12 +480,10 @@ SELECT COUNT(*) AS n FROM people AS a INNER JOIN visits AS b ON a.pid = b.pid
 SELECT region, COUNT(v.minutes) AS n FROM people LEFT OUTER JOIN visits v ON people.pid = v.pid GROUP BY region
 
 -- semi join on the person
--- gap: unsupported_sql | Semi and anti joins
 -- plain: SELECT COUNT(*) AS n FROM people WHERE pid IN (SELECT pid FROM orders)
 SELECT COUNT(*) AS n FROM people LEFT SEMI JOIN orders USING (pid)
 
 -- anti join on the person
--- gap: unsupported_sql | Semi and anti joins
 -- plain: SELECT COUNT(*) AS n FROM people WHERE pid NOT IN (SELECT pid FROM orders)
 SELECT COUNT(*) AS n FROM people LEFT ANTI JOIN orders ON people.pid = orders.pid
 
@@ -512,7 +504,6 @@ SELECT "ward" AS col, SUM(visits."minutes") AS m FROM visits GROUP BY col
 SELECT SUM(`minutes`) AS m FROM `visits`
 
 -- names in square brackets
--- gap: sql_syntax | Names in other quotes
 -- plain: SELECT SUM(minutes) AS m FROM visits
 SELECT SUM([minutes]) AS m FROM [visits]
 
@@ -521,7 +512,6 @@ SELECT SUM([minutes]) AS m FROM [visits]
 SELECT SUM(age) AS s FROM main.people
 
 -- name of a database and a schema before the table
--- gap: unknown_table | Schemas before tables
 -- plain: SELECT COUNT(*) AS n FROM people
 SELECT COUNT(*) AS n FROM memory.main.people
 
@@ -543,7 +533,6 @@ SELECT region AS "my region", AVG(age) AS "my mean" FROM people GROUP BY "my reg
 SELECT COUNT(*) AS n FROM people;
 
 -- different people in a subquery ordered inside
--- gap: unsupported_sql | ORDER BY inside FROM
 SELECT COUNT(DISTINCT pid) AS n FROM (SELECT pid, SUM(cost) AS s FROM visits GROUP BY pid ORDER BY s DESC) ORDER BY n
 
 -- a mean of sums of each person
@@ -673,7 +662,7 @@ SELECT age FROM people LIMIT 10
 SELECT * FROM people ORDER BY age ASC
 
 -- TOP of rows
--- refused: sql_syntax | rows of people are never released
+-- refused: not_grouped | rows of people are never released
 SELECT TOP 12 age FROM people
 
 -- different values of a column nobody listed

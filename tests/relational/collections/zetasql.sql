@@ -207,7 +207,7 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) SUM(IF(score IS NULL, 0, 1), report_format => 'JSON') AS s FROM people
 
 -- no options
--- gap: clause_option | Options of GoogleSQL's clause
+-- refused: clause_option | nobody says a price, and there is no default
 -- plain: SELECT COUNT(*) AS n FROM people
 SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) AS n FROM people
 
@@ -349,7 +349,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selecti
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) region, COUNT(*) AS n FROM (SELECT DISTINCT region FROM regions) LEFT OUTER JOIN people USING (region) GROUP BY region
 
 -- public groups by grouping them
--- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, group_selection_strategy=PUBLIC_GROUPS, max_groups_contributed=3) region, COUNT(*) AS n FROM (SELECT region FROM regions GROUP BY region) LEFT OUTER JOIN people USING (region) GROUP BY region
 
 -- public groups by ON and aliases
@@ -386,7 +385,6 @@ SELECT region, n FROM (SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, de
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, group_selection_strategy=UNDEFINED_STRATEGY) COUNT(*) AS n FROM people
 
 -- fewest people of a group
--- gap: clause_option | Options of GoogleSQL's clause
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, min_privacy_units_per_group=2) town, COUNT(*) AS n FROM people GROUP BY town
 
 -- a price for each aggregate
@@ -437,7 +435,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) b.ward, COUNT(*, contribution_bounds_per_group => (0, 100)) AS n FROM visits a, wards b GROUP BY b.ward
 
 -- public tables crossed and then joined
--- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM ((regions a CROSS JOIN holidays b) CROSS JOIN people c) INNER JOIN orders d ON c.pid = d.pid
 
 -- people's numbers joined on the person
@@ -507,7 +504,6 @@ WITH a AS (SELECT * FROM people) SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilo
 WITH a AS (SELECT * FROM people) SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM a CROSS JOIN wards
 
 -- a CTE of a constant crossed
--- gap: no_table | Scalar subqueries
 WITH a AS (SELECT 1 AS one) SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM a CROSS JOIN people
 
 -- two CTEs joined on the person
@@ -578,15 +574,12 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT pid, day FROM visits UNION DISTINCT SELECT pid, day FROM orders)
 
 -- common rows of two tables
--- gap: unsupported_sql | Sets of answers
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT pid FROM people INTERSECT SELECT pid FROM orders)
 
 -- rows of a table without those of another
--- gap: unsupported_sql | Sets of answers
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT pid FROM people EXCEPT SELECT pid FROM orders)
 
 -- a union crossed with constants
--- gap: no_table | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT pid FROM visits UNION ALL SELECT pid FROM orders) CROSS JOIN (SELECT 'a' AS x UNION ALL SELECT 'b' AS x)
 
 -- where something exists in a public table
@@ -936,5 +929,5 @@ CREATE CONSTANT form = 'JSON'
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM wards
 
 -- constants alone with the clause
--- refused: no_table | nobody is protected here
+-- refused: public_question | nobody is protected here
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT 1 AS x UNION ALL SELECT 2 AS x)

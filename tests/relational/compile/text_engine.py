@@ -52,6 +52,9 @@ class TextEngine:
     def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[DataType]) -> str:
         return f"keys_of_{len(entries)}"
 
+    def crowd(self, tables: Sequence[str], rows: str, limit: int) -> str:
+        return rows
+
     def numbers(self, text: str) -> list[NDArray[np.int64]]:
         raise AssertionError(text)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import discreet as dp
 from discreet.core.unit import Replace
@@ -150,6 +151,14 @@ KEYED = tuple(f"SELECT {text}, COUNT(*) AS n FROM t GROUP BY {text}" for text in
 _WIDE = dp.Person("pid", max_rows=1000, max_groups=100)
 _NARROW = dp.Person("pid", max_rows=5, max_groups=2, max_rows_per_group=3)
 
+
+def _told(unit: dp.Person, row: str) -> Setting:
+    """The rows of one table are said to be told apart by a column; those of the other are not."""
+    made = people(unit)
+    first = replace(made.private["t"], unit=replace(unit, row=row))
+    return replace(made, private={**made.private, "t": first})
+
+
 CASES: Mapping[str, tuple[Callable[[], Setting], Sequence[str]]] = {
     "rows": (lambda: visits(dp.Row()), (*ALONE, *SUMMED, *COUNTED, *KEYED, *ORIGINS)),
     "replaced rows": (lambda: visits(Replace(dp.Row())), GROUPED),
@@ -157,6 +166,14 @@ CASES: Mapping[str, tuple[Callable[[], Setting], Sequence[str]]] = {
     "people cut down": (
         lambda: people(_NARROW),
         (*ALONE[::3], *GROUPED, *KEYED[::2], *ORIGINS, *PEOPLE),
+    ),
+    "people whose rows are told apart by text": (
+        lambda: _told(_NARROW, "note"),
+        (*ALONE[::4], *GROUPED[::2], *PEOPLE),
+    ),
+    "people whose rows are told apart by a real number": (
+        lambda: _told(_NARROW, "r"),
+        (*GROUPED[::3], *PEOPLE),
     ),
     "people of one row": (lambda: people(dp.Person("pid", max_rows=1)), (*GROUPED[:12], *PEOPLE)),
     "people replaced": (lambda: people(Replace(_NARROW)), (*GROUPED[:12], *PEOPLE)),

@@ -22,8 +22,8 @@ from discreet.relational.aggregates.measures import CountPeople, Linear, Ranks, 
 from discreet.relational.database import Database
 from discreet.relational.execute.exact_aggregation import (
     ExactAggregates,
-    _joined,
     aggregate_exactly,
+    joined_halves,
 )
 from discreet.relational.plan.query import Query
 from discreet.relational.schema.declarations import Declaration
@@ -218,7 +218,7 @@ def test_no_statement_at_all_without_measures() -> None:
 def test_wide_sums_are_put_together_from_their_halves(sums: list[int]) -> None:
     high = np.array([total >> 62 for total in sums], dtype=np.int64)
     low = np.array([total & (2**62 - 1) for total in sums], dtype=np.int64)
-    assert [int(total) for total in _joined(high, low)] == sums
+    assert [int(total) for total in joined_halves(high, low)] == sums
 
 
 @pytest.mark.parametrize("sign", [1, -1])

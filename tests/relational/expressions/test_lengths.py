@@ -103,7 +103,7 @@ def texts() -> tuple[Call, ...]:
 def test_every_function_that_gives_text_says_how_long_it_is_at_most() -> None:
     assert {call.function.name for call in texts()} == {
         *("lower", "upper", "concat", "substring", "replace", "trim", "cast"),
-        *("coalesce", "nullif", "least", "greatest", "right", "pad", "split_part"),
+        *("coalesce", "nullif", "least", "greatest", "right", "pad", "split_part", "reverse"),
     }
     for call in texts():
         assert call.domain.length is not None

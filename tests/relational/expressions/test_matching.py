@@ -12,6 +12,7 @@ from discreet.relational.bounding.hashing import NATIVE
 from discreet.relational.engines.spark.dialect import SparkDialect
 from discreet.relational.functions.casts import cast
 from discreet.relational.functions.patterns import like
+from discreet.relational.functions.regular_expressions import matches
 from discreet.relational.schema.sources import source_of
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import TEXT_LIMIT, DataType
@@ -31,6 +32,11 @@ PATTERNS = (
     *("%" + "a" * 900 + "b%", "%" + "a_" * 450 + "b%a%a%b", "%" + "_" * 900 + "%a%a%b"),
 )
 """No text of the letter a matches; a matcher that comes back tries all places of all pieces."""
+REGULAR = (
+    *("a*b", "[ab]*c", "a.*b", "(a|aa)a*c", "[a-z]+[0-9]+x", ".{0,255}b", "^a*b|a+c", "a?b"),
+    *("(aa|a)(a|aa)(a|ab)(b|ba).*c", "[^b]*b$", r"\w+\d\W", "é+a"),
+)
+"""Regular expressions that make a matcher come back most often, of those that are understood."""
 SECONDS = 120.0
 
 
@@ -38,6 +44,8 @@ def test_the_interpreter_matches_in_a_time_that_does_not_explode() -> None:
     started = time.perf_counter()
     for pattern in PATTERNS:
         assert like(pattern, "!").apply(["a" * TEXT_LIMIT], DataType.BOOLEAN) is False
+    for pattern in REGULAR:
+        assert matches(pattern).apply(["a" * TEXT_LIMIT], DataType.BOOLEAN) is False
     assert time.perf_counter() - started < SECONDS
 
 
@@ -46,6 +54,7 @@ def test_no_text_keeps_a_matcher_busy(maker: Maker) -> None:
     """Seconds, and on a busy machine a minute, for what would take ages."""
     long = Column("v", ColumnDomain(DataType.TEXT))
     tests: list[Expression] = [Call(like(pattern, "!"), (long,)) for pattern in PATTERNS]
+    tests += [Call(matches(pattern), (long,)) for pattern in REGULAR]
     tests += [Call(cast(kind), (long,)) for kind in DataType if kind is not DataType.TEXT]
     texts = ["a" * TEXT_LIMIT, "9" * TEXT_LIMIT, "9" * 2000 + "." + "9" * 2000 + "e", "é" * 4096]
     home = maker.home(NATIVE)

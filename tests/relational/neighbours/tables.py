@@ -162,6 +162,7 @@ persons = st.builds(
     max_rows=st.integers(1, 4),
     max_groups=st.none() | st.integers(1, 3),
     max_rows_per_group=st.none() | st.integers(1, 3),
+    row=st.none() | st.just("note"),
 )
 people_units = persons | st.builds(Replace, persons)
 unit_pairs = st.tuples(persons, persons) | st.tuples(persons, persons).map(

@@ -215,7 +215,7 @@ def test_sums_of_doubles_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         ("SELECT pid, CORR(x, y) AS n FROM t GROUP BY pid", "unsupported_sql"),
         ("SELECT pid, COUNT(*) FROM t GROUP BY pid", "column_without_name"),
         ("SELECT * FROM t GROUP BY pid", "column_without_name"),
-        ("SELECT pid, COUNT(*) AS n FROM t GROUP BY pid ORDER BY n", "unsupported_sql"),
+        ("SELECT pid, COUNT(*) AS n FROM t GROUP BY pid ORDER BY n LIMIT 3", "unsupported_sql"),
         ("SELECT pid, COUNT(*) AS n FROM t GROUP BY pid HAVING COUNT(*)", "type_clash"),
         ("SELECT DISTINCT pid, COUNT(*) AS n FROM t GROUP BY pid", "unsupported_sql"),
         (

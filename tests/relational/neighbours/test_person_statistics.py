@@ -22,6 +22,7 @@ from discreet.relational.bounding.row_weights import RowWeights
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.plan.features import PerPersonAndKey
 from discreet.relational.plan.person_statistics import DeviationOf, MostFrequent, SpreadOf
+from discreet.relational.planning import planned_query
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Column
@@ -295,6 +296,28 @@ def test_one_row_claimed_for_several_keys_is_caught(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(RowWeights, "counted", unweighted)
     assert found(KEYED[0]) != []
+
+
+def test_one_row_in_each_group_that_is_claimed_is_enforced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A wrong claim costs accuracy: the statement cuts to what noise was made for."""
+    monkeypatch.setattr(planned_query, "one_row_in_each", lambda *_: True)
+    questions = (
+        "SELECT w, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY w",
+        "SELECT w, MEDIAN(x) AS m FROM t GROUP BY w",
+    )
+    rows: list[Row] = [(1, "A", 2, 0.5, True, 0, "u")] * 2
+    stand = Stand(crowd(rows, dp.Person("pid", max_rows=5)))
+    counted, chosen = map(stand.planned, questions)
+    person, exact = counted.person, counted.exact(stand.database).linear[0]
+    ranked = chosen.exact(stand.database).ranks[0]
+    stand.close()
+    assert person is not None
+    assert person.max_rows_per_group == 1
+    assert sum(exact.tolist()) == 1 << (counted.allocation.noised[0].places or 0)
+    assert ranked.sum() == 1
+    assert found(*questions) == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
@@ -21,7 +21,7 @@ from discreet.core.parameters import exact
 from discreet.core.unit import PrivacyUnit
 from discreet.curator.budget import PrivacyBudget
 from discreet.errors import InvalidParameter
-from discreet.mechanisms import DiscreteLaplace, Gaussian
+from discreet.mechanisms import DiscreteLaplace, Gaussian, Laplace
 from discreet.relational.aggregates.measures import Total
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.types.column_domain import ColumnDomain
@@ -112,6 +112,30 @@ def test_the_joint_gaussian_moves_by_at_most_one(
     assert repr(planned.allocation.linear_event) == first
     assert isinstance(mechanisms[0], Gaussian)
     assert moved * exact(mechanisms[0].noise_multiplier) ** 2 <= 1
+
+
+@settings(_QUIET, max_examples=60)
+@given(questions, spends)
+@example((dp.Person("pid", max_rows=4), "SELECT COUNT(*) AS n FROM t"), dp.PureDP(epsilon=1))
+@example((dp.Person("pid", max_rows=4), "SELECT SUM(x) AS s FROM t"), dp.ZCDP(rho=1))
+@example(
+    (dp.Person("pid", max_rows=4), "SELECT SUM(x) AS s FROM t"), dp.RenyiDP(alpha=2, epsilon=1)
+)
+def test_noise_is_made_for_all_that_a_unit_moves(
+    asked: tuple[PrivacyUnit, str], spend: Guarantee
+) -> None:
+    """On the grid it is drawn on, however much finer weights make it."""
+    unit, sql = asked
+    try:
+        planned = stand(unit).planned(sql, spend)
+    except DiscreetError:
+        return
+    for part, item in zip(planned.parts, planned.allocation.noised, strict=True):
+        sensitivity, moved = exact(item.mechanism.sensitivity), bound(item)
+        if isinstance(item.mechanism, DiscreteLaplace | Laplace):
+            assert sensitivity >= part.contributions.l1(moved)
+        else:  # a joint Gaussian spreads it over its parts, and so has more
+            assert sensitivity >= part.contributions.l2(moved)
 
 
 @pytest.mark.parametrize("unit", [dp.Person("pid", max_rows=4, max_rows_per_group=1), dp.Row()])

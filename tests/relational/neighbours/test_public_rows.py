@@ -24,6 +24,10 @@ QUESTIONS = (
     "SELECT w, x, COUNT(*) AS n FROM t WHERE (w = 'A' AND x > 1) OR (w = 'B' AND x < 1) "
     "GROUP BY w, x",
     "SELECT t.w, COUNT(*) AS n FROM t JOIN bands b ON t.x = b.x WHERE t.w <> 'A' GROUP BY t.w",
+    # constants without FROM, groups of public rows, lists of columns
+    "SELECT COUNT(*) AS n, SUM(x + a) AS s FROM t CROSS JOIN (SELECT 1 AS a UNION ALL SELECT 2)",
+    "SELECT w, COUNT(*) AS n FROM t JOIN (SELECT w FROM p GROUP BY w) AS g USING (w) GROUP BY w",
+    "SELECT COUNT(*) AS n, COUNT(note) AS m FROM t WHERE x IN (y, 1)",
     # comma, CROSS and nested joins
     "SELECT p.region, COUNT(*) AS n, SUM(t.x * p.weight) AS s FROM t, p WHERE t.w = p.w "
     "GROUP BY p.region",

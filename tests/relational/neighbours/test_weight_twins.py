@@ -12,6 +12,7 @@ import pytest
 import discreet as dp
 from discreet.relational.bounding.row_weights import RowWeights
 from discreet.relational.compile.dialect import Dialect
+from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from tests.relational.neighbours.test_twins import GROUPED, crowd, found
 
 PEOPLE = "SELECT w, COUNT(DISTINCT pid) AS n FROM t GROUP BY w"
@@ -27,10 +28,22 @@ def _joined(rewrite: Callable[[str], str]) -> Twin:
     def install(monkeypatch: pytest.MonkeyPatch) -> None:
         real = RowWeights.joined
 
-        def joined(self: RowWeights, rows: str, dialect: Dialect) -> str:
-            return rewrite(real(self, rows, dialect))
+        def joined(self: RowWeights, crowd: str, dialect: Dialect) -> str:
+            return rewrite(real(self, crowd, dialect))
 
         monkeypatch.setattr(RowWeights, "joined", joined)
+
+    return install
+
+
+def _ranked(rewrite: Callable[[str], str]) -> Twin:
+    def install(monkeypatch: pytest.MonkeyPatch) -> None:
+        real = RowWeights.ranked
+        monkeypatch.setattr(
+            RowWeights,
+            "ranked",
+            lambda self, rows, dialect: rewrite(real(self, rows, dialect)),
+        )
 
     return install
 
@@ -48,7 +61,9 @@ def _limits(name: str, change: Callable[[RowWeights, Any], RowWeights]) -> Twin:
 
 
 def _upward(text: str) -> str:
-    return re.sub(r"\((CAST\(\d+ AS BIGINT\)) // (COUNT\(\*\)|t)\)", r"((\1 + \2 - 1) // \2)", text)
+    return re.sub(
+        r"\((CAST\(\d+ AS BIGINT\)) // (COUNT\(\*\)|t|n)\)", r"((\1 + \2 - 1) // \2)", text
+    )
 
 
 TWINS: dict[str, tuple[dp.Person, str, Twin]] = {
@@ -79,6 +94,34 @@ TWINS: dict[str, tuple[dp.Person, str, Twin]] = {
         ),
     ),
 }
+
+SORTED: dict[str, tuple[dp.Person, str, Twin]] = {
+    "weights rounded up": (FEW, GROUPED, _ranked(_upward)),
+    "people beyond the limit in full": (FEW, GROUPED, _ranked(lambda t: t.replace("> 3", "> 9"))),
+    "rows in a group not held": (SPREAD, GROUPED, _ranked(lambda t: t.replace("n > 1 OR ", ""))),
+    "shares of a group, not of a person": (
+        EACH,
+        GROUPED,
+        _ranked(lambda t: t.replace("OVER (PARTITION BY o)", "OVER (PARTITION BY o, cell)")),
+    ),
+    "places in a group not counted": (
+        EACH,
+        GROUPED,
+        _ranked(lambda t: t.replace("row_number()", "rank()").replace("p < 1", "p > 0")),
+    ),
+}
+"""The same for engines that hold no rows."""
+
+
+@pytest.mark.parametrize("name", SORTED)
+def test_weights_found_by_sorting_are_caught_likewise(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unit, question, twin = SORTED[name]
+    monkeypatch.setattr(DuckDBDialect, "with_rows", lambda *_: None)
+    assert found(crowd(unit), question) == []
+    twin(monkeypatch)
+    assert found(crowd(unit), question) != []
 
 
 @pytest.mark.parametrize("name", TWINS)

@@ -54,6 +54,7 @@ class Private:
     columns: Mapping[str, Declaration]
     max_rows_per: Mapping[Any, int] = field(default_factory=dict)
     fixed_per_person: Sequence[str] = ()
+    derived: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ class Setting:
                 columns=table.columns,
                 max_rows_per=table.max_rows_per,
                 fixed_per_person=table.fixed_per_person,
+                derived=table.derived,
             )
             for name, table in self.private.items()
         }
@@ -189,6 +191,9 @@ class Worlds:
 
     def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[DataType]) -> str:
         return self._inner.keys(entries, kinds)
+
+    def crowd(self, tables: Sequence[str], rows: str, limit: int) -> str:
+        return self._inner.crowd([self._version(name) for name in tables], rows, limit)
 
     def numbers(self, text: str) -> list[NDArray[np.int64]]:
         self.statements += 1
@@ -351,14 +356,14 @@ def breaches(
                 TESTED.refused += 1
         return [
             f"{query}: {fault}"
-            for query, faults in _all_faults(stand, inquiries, salt, also)
+            for query, faults in faults_of(stand, inquiries, salt, also)
             for fault in faults
         ]
     finally:
         stand.close()
 
 
-def _all_faults(
+def faults_of(
     stand: Stand,
     inquiries: Sequence[tuple[str, PlannedQuery]],
     salt: int,

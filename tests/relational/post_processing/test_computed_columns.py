@@ -146,9 +146,23 @@ def test_a_function_of_one_number_has_the_image_of_its_interval(curator: dp.Cura
 
 
 def test_a_choice_that_depends_on_noise_may_be_any_branch(curator: dp.Curator) -> None:
-    made = ask(curator, "ward, CASE WHEN COUNT(*) > 1000 THEN COUNT(*) ELSE 0 END AS x")
+    made = ask(curator, "ward, CASE WHEN COUNT(*) > 1500 THEN COUNT(*) ELSE 0 END AS x")
     assert made["x"].lower is not None
-    assert made["x"].lower[0] == 0
+    assert made["x"].lower[0] == 0  # 1500 rows of ward a: noise decides
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["n > 1000", "NOT n <= 1000", "n > 1000 AND n < 9000", "n = 1499 OR n > 900", "n >= 0"],
+)
+def test_a_choice_beyond_doubt_has_the_interval_of_its_branch(
+    curator: dp.Curator, condition: str
+) -> None:
+    test = condition.replace("n ", "COUNT(*) ")
+    made = ask(curator, f"ward, COUNT(*) AS n, CASE WHEN {test} THEN COUNT(*) ELSE 0 END AS x")
+    assert made["x"].lower is not None
+    assert made["n"].lower is not None
+    assert made["x"].lower[0] == made["n"].lower[0]
 
 
 # Coverage over fresh noise -----------------------------------------------------------------------

@@ -142,7 +142,7 @@ def test_a_person_has_one_share_of_each_group() -> None:
     assert [part.contributions.l1(1) for part in planned.parts] == [2, 2]
     assert float(planned.parts[0].contributions.l2(1)) == pytest.approx(2**0.5)
     text = planned.texts(stand.database)[0]
-    assert "WHERE n > h OR t > 2" in text  # one row in a group, two in all
+    assert "WHEN n > 1 OR t > 2" in text  # one row in a group, two in all
     stand.close()
 
 

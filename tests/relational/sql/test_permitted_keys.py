@@ -234,11 +234,18 @@ def test_the_answer_has_the_permitted_keys_and_the_whole_count(source: dp.Curato
     assert answer["n"].values == tuple(1 if age == 7 else 0 for age in range(5, 18))
 
 
-def test_private_rows_are_never_listed(source: dp.Curator) -> None:
+def test_private_rows_are_never_listed_nor_counted_before_they_are_paid_for(
+    source: dp.Curator,
+) -> None:
     database = source.context.database
     query = query_from("SELECT level, COUNT(*) AS n FROM visits GROUP BY level", database)
-    with pytest.raises(DiscreetError, match="rows_not_public"):
-        database.listed(query.rows)
+    for read in (
+        lambda: database.listed(query.rows),
+        lambda: database.partners(query.rows, ()),
+        lambda: database.combinations("visits", ["level"]),
+    ):
+        with pytest.raises(DiscreetError, match="rows_not_public"):
+            read()
 
 
 # Python and the engine permit the same ----------------------------------------------------------

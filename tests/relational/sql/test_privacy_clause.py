@@ -67,6 +67,15 @@ def test_bounds_may_be_narrowed_for_one_question(hospital: dp.Curator) -> None:
     assert hospital.unit.max_groups == 4
 
 
+def test_bounds_are_narrowed_in_every_query_of_a_question(hospital: dp.Curator) -> None:
+    text = asked(
+        "epsilon=1, max_rows_contributed=2",
+        "a.n, b.m FROM (SELECT COUNT(*) AS n FROM visits) AS a CROSS JOIN "
+        "(SELECT COUNT(*) AS m FROM visits WHERE ward = 'A') AS b",
+    )
+    assert [measure.l1 for measure in hospital.explain(text).measures] == [2, 2]
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [
@@ -86,7 +95,7 @@ def test_bounds_may_be_narrowed_for_one_question(hospital: dp.Curator) -> None:
         ("SELECT WITH DIFFERENTIAL_PRIVACY COUNT(*) AS n FROM visits", "clause_option"),
         ("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1", "clause_option"),
         (asked("epsilon=1, kappa=2, max_groups_contributed=2"), "clause_option"),
-        (asked("epsilon=1, min_privacy_units_per_group=5"), "clause_option"),
+        (asked("epsilon=1, min_privacy_units_per_group=5"), "clause_groups"),
         (asked("epsilon=1, group_selection_strategy=BEST"), "clause_option"),
         (asked("epsilon=1, kappa=5"), "clause_bound"),
         (asked("epsilon=1, privacy_unit_column=(ward)"), "clause_unit"),

@@ -273,7 +273,6 @@ REFUSED = {
     "JOIN visits v ON v.ward = w.ward": "unsupported_sql",
     "SELECT w.ward, COUNT(v.age) AS n FROM wards w LEFT JOIN visits v ON v.ward = w.ward "
     "AND w.beds < 3 GROUP BY w.ward": "unsupported_sql",
-    "SELECT COUNT(*) AS n FROM visits NATURAL JOIN wards": "unsupported_sql",
     "SELECT COUNT(*) AS n FROM visits v LEFT JOIN wards w ON v.age > w.beds": "unsupported_sql",
     "SELECT COUNT(*) AS n FROM visits v LEFT JOIN wards w": "unsupported_sql",
     "SELECT COUNT(*) AS n FROM elsewhere.visits": "unknown_table",

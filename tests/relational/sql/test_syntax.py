@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from discreet.errors import InvalidParameter
+import discreet as dp
+from discreet.errors import DiscreetError, InvalidParameter
 from discreet.relational.sql.statement import parse
 from discreet.relational.sql.translate import query_from
+from tests.relational.neighbours.tables import visits
+from tests.relational.neighbours.worlds import Stand
 from tests.relational.sql.test_reading import catalog
 
 
 @pytest.mark.parametrize(
     ("text", "line", "pointed", "words"),
     [
-        ("SELECT TOP 5 a FROM t", 1, "5", "near 5"),
+        ("SELECT TOP 5 a FROM t LIMIT 2", 1, "5", "near 5"),
         ("SELECT a,\n  strftime() AS x\nFROM t", 2, ")", "too few arguments for strftime"),
         ("SELECT Date_Trunc('month') FROM t", 1, ")", "too few arguments for Date_Trunc"),
         ("SELECT f(g(1), ROUND()) FROM t", 1, "))", "too few arguments for ROUND"),
@@ -89,3 +94,33 @@ def test_other_statements_are_named_by_their_word(text: str, word: str) -> None:
     with pytest.raises(InvalidParameter) as refusal:
         query_from(text, catalog())
     assert str(refusal.value.received).startswith(word)
+
+
+WORDS = {
+    "SELECT STRING_AGG(w, ',') AS a FROM t": ("STRING_AGG", "Use COUNT"),
+    "SELECT GROUP_CONCAT(w) AS a FROM t": ("STRING_AGG", "Use COUNT"),
+    "SELECT COUNT(*) AS n FROM t WHERE w ~ 'a'": ("x ~ pattern", "regexp_matches"),
+    "SELECT COUNT(*) AS n FROM t WHERE w IN 'A'": ("IN without", "IN ('A', 'B')"),
+    'SELECT COUNT(*) AS n FROM t WHERE w = "Zq9"': ('"Zq9"', "'Zq9'"),
+    "SELECT IFF(w = 'A', 1, 0) AS k, COUNT(*) AS n FROM t GROUP BY k": ("iff", "CASE WHEN"),
+    "SELECT TO_CHAR(d, 'YYYY') AS k, COUNT(*) AS n FROM t GROUP BY k": ("to_char", "strftime"),
+    "SELECT PERCENTILE(x, 50) AS p FROM t": ("percentile", "QUANTILE(x, 0.5)"),
+    "SELECT COUNT(*) AS n FROM t PIVOT (COUNT(*) FOR w IN ('A'))": ("PIVOT", "Group by"),
+    "SELECT COUNT(*) AS n FROM t TABLESAMPLE 10%": ("a sample", "earns nothing"),
+    "SELECT COUNT(*) AS n FROM t WHERE x > (SELECT AVG(x) FROM t)": ("a subquery", "ask for it"),
+    "SELECT TOP 5 PERCENT w, COUNT(*) AS n FROM t GROUP BY w": ("near 5", "caret"),
+    "  ": ("an empty text", "SELECT"),
+}
+
+
+@pytest.mark.parametrize("sql", WORDS)
+def test_a_refusal_names_what_was_written_and_what_to_write(sql: str) -> None:
+    stand = Stand(visits([], dp.Person("pid", max_rows=2)))
+    try:
+        with pytest.raises(DiscreetError) as refused:
+            query_from(sql, stand.database)
+    finally:
+        stand.close()
+    said = f"{refused.value}"
+    assert all(word in said for word in WORDS[sql]), said
+    assert not re.search(r"exp\.|sqlglot|Anonymous|LISTAGG", said)

@@ -253,6 +253,9 @@ def _aligned(losses: Losses, step: float, least: float) -> float:
     if len(losses.parts) != 1:
         return step
     pair = losses.parts[0][0]
+    lattice = pair.lattice()
+    if lattice is not None:
+        return max(lattice[1] * (1 + 2e-14), step)
     places = np.unique(pair.atoms()[:, 0])
     if len(places) < 2:
         return step

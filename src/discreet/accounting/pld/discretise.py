@@ -101,6 +101,7 @@ def from_above(pair: DominatingPair, step: float, tail: float) -> LossTable:
 
 def from_below(pair: DominatingPair, step: float, tail: float) -> LossTable:
     """A table whose privacy curve lies below the pair's, everywhere and under composition."""
+    pair = pair.listed(tail)
     cells = _cut(pair, step, tail, sign=-1)
     masses = _merged(cells)
     for loss, mass in cells.atoms:
@@ -145,7 +146,7 @@ def _cut(pair: DominatingPair, step: float, tail: float, *, sign: int) -> _Cells
     atoms = _atoms(pair, sign=sign)
     low = min([low, *(loss for loss, _ in atoms)])
     high = max([high, *(loss for loss, _ in atoms)])
-    offset = _offset(atoms, step, max(-low, high), sign)
+    offset = _offset(_anchors(pair, atoms), step, max(-low, high), sign)
     first = math.floor((low - offset) / step) - 1
     last = math.ceil((high - offset) / step) + 1
     grid = offset + step * np.arange(first, last + 1, dtype=np.float64)
@@ -166,6 +167,12 @@ def _cut(pair: DominatingPair, step: float, tail: float, *, sign: int) -> _Cells
         end if p_above[end] == 0 else None,
         atoms,
     )
+
+
+def _anchors(pair: DominatingPair, atoms: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """What the grid may be laid through: the atoms, or a point of the lattice they are on."""
+    lattice = pair.lattice()
+    return atoms if lattice is None else [(lattice[0], 1.0)]
 
 
 def _offset(atoms: list[tuple[float, float]], step: float, farthest: float, sign: int) -> float:

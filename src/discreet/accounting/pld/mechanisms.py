@@ -8,10 +8,13 @@ least as visible as moving several in turn. Proof: ``proofs/pld.md``.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
 from discreet.accounting.pld.accountant import PRIVACY_LOSS, Losses
+from discreet.accounting.pld.lattice_pair import LatticePair
+from discreet.accounting.pld.leaked_pair import smoothed_pair, smoothing
 from discreet.accounting.pld.pair import (
     AtomicPair,
     BoundedRangePair,
@@ -20,12 +23,18 @@ from discreet.accounting.pld.pair import (
     NormalPair,
     response_pair,
 )
+from discreet.core.errors import Unpriced
 from discreet.core.events import mechanisms as basic
 from discreet.core.parameters import exact, rounded_up
 
 __all__ = ["PRIVACY_LOSS"]
 
 _MOST_STEPS = 1 << 14
+_MOST_SQUARE = 16
+_MOST_SIGMA = 32
+_ROOTS = 1 + Fraction(1, 1 << 40)
+"""More than roots and quotients of doubles can fall short of what was meant."""
+_MOST_SIGMA_ONE_STEP = 1 << 12
 _LEAST = 1e-15
 """Smaller losses count as this much: ten million of them are still below 1e-7."""
 
@@ -41,6 +50,27 @@ def _loss(event: basic.Pure | basic.Approximate) -> float:
 @PRIVACY_LOSS.prices(basic.Gaussian)
 def _gaussian(event: basic.Gaussian) -> Losses:
     return _once(NormalPair(max(rounded_up(1 / exact(event.noise_multiplier)), _LEAST)))
+
+
+@PRIVACY_LOSS.prices(basic.DiscreteGaussian)
+def _discrete_gaussian(event: basic.DiscreteGaussian) -> Losses:
+    sigma = exact(event.sigma)
+    # Vectors of whole numbers: their squared distance is a whole number too, whose root in a
+    # double may lie a little below it.
+    square = max(math.floor((sigma / exact(event.noise_multiplier)) ** 2 * _ROOTS), 1)
+    if square == 1 and sigma <= _MOST_SIGMA_ONE_STEP:
+        return _once(LatticePair(float(sigma), 1))
+    if square <= _MOST_SQUARE and sigma <= _MOST_SIGMA:
+        return _once(LatticePair(float(sigma), square))
+    if sigma**2 > 2 * Fraction(smoothing(square)):
+        return _once(smoothed_pair(sigma, square))
+    raise Unpriced(
+        code="unpriced",
+        expectation="a squared sensitivity of at most 16 grid steps, or noise of some steps",
+        received=event.kind,
+        remedy="Directions are too many, and noise too coarse to stand for the continuous: use "
+        "the zero-concentrated or the Rényi accountant.",
+    )
 
 
 @PRIVACY_LOSS.prices(basic.Laplace)

@@ -58,6 +58,22 @@ class DominatingPair(ABC):
         """Rows (loss, P-mass) of losses with positive probability, finite ones only."""
         return np.empty((0, 2))
 
+    def still(self) -> float:
+        """P[Z = 0]."""
+        z, p = self.atoms().T
+        return float(p[z == 0].sum())
+
+    def lattice(self) -> tuple[float, float] | None:
+        """The loss of an atom, and the distance between neighbours, if atoms are all and even."""
+        return None
+
+    def listed(self, tail: float) -> DominatingPair:
+        """A pair with a curve no higher whose atoms are listed: itself, unless tails say it all.
+
+        It may leave out ``tail`` on either side.
+        """
+        return self
+
     @property
     def purely_atomic(self) -> bool:
         """Whether there is nothing but atoms."""

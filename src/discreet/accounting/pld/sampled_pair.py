@@ -204,8 +204,7 @@ class Replaced(DominatingPair):
     def atoms(self) -> Floats:
         """Either mixture's on its side, and what they leave for zero."""
         removed, added = (side.atoms() for side in self._sides)
-        z, p = self.base.atoms().T
-        still = (1 - self.rate) * self.base.distance() + float(p[z == 0].sum())
+        still = (1 - self.rate) * self.base.distance() + self.base.still()
         return np.vstack((removed[removed[:, 0] > 0], added[added[:, 0] < 0], [[0.0, still]]))
 
     @property

@@ -19,7 +19,7 @@ from discreet.audit.analysts.rounds import (
 )
 from discreet.audit.analysts.views import (
     JointView,
-    Shown,
+    RoundView,
     answers_within,
     corrections_seen,
     points_in,
@@ -29,7 +29,7 @@ __all__ = [
     "AnalystFinding",
     "JointView",
     "QueryWorlds",
-    "Shown",
+    "RoundView",
     "among_fakes",
     "analyst_replaced",
     "answers_within",

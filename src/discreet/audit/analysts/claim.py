@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from discreet.audit.analysts.neighbours import Query, QueryWorlds, Submitted
-from discreet.audit.analysts.views import JointView, Shown, Watch, joint_view
+from discreet.audit.analysts.views import JointView, RoundView, Watch, joint_view
 from discreet.audit.testers import Finding, LearnedEvents, audit, outcome, repeated
 from discreet.core.errors import Mismatch
 from discreet.core.parameters import Number
@@ -54,7 +54,7 @@ class AnalystFinding:
 
 
 def audit_analysts(
-    play: Callable[[Submitted[Query]], Shown],
+    play: Callable[[Submitted[Query]], RoundView],
     worlds: QueryWorlds[Query],
     *,
     promise: AnalystGuarantee,

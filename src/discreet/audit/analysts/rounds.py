@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.audit.analysts.neighbours import Submitted
-from discreet.audit.analysts.views import Shown
+from discreet.audit.analysts.views import RoundView
 from discreet.queries.analysts.baselines import PaddedNoise
 from discreet.queries.analysts.correction import Correction
 from discreet.queries.analysts.game import Game
@@ -22,21 +22,21 @@ from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.linear_query import LinearQuery
 from discreet.queries.workload.workload import Places
 
-Round: TypeAlias = Callable[[Submitted[LinearQuery]], Shown]
+Round: TypeAlias = Callable[[Submitted[LinearQuery]], RoundView]
 
 
 def game_round(game: Game, counts: Counted) -> Round:
     """A game: everybody sees its synopsis."""
-    return lambda submitted: Shown(game.release(counts, queries_of(game.shape, submitted)))
+    return lambda submitted: RoundView(game.release(counts, queries_of(game.shape, submitted)))
 
 
 def corrected_game_round(game: Game, correction: Correction, counts: Counted) -> Round:
     """A game, and each analyst's own corrections of its synopsis."""
 
-    def play(submitted: Submitted[LinearQuery]) -> Shown:
+    def play(submitted: Submitted[LinearQuery]) -> RoundView:
         queries = queries_of(game.shape, submitted)
         synopsis = game.release(counts, queries)
-        return Shown(synopsis, correction.release(counts, queries, synopsis))
+        return RoundView(synopsis, correction.release(counts, queries, synopsis))
 
     return play
 
@@ -44,9 +44,9 @@ def corrected_game_round(game: Game, correction: Correction, counts: Counted) ->
 def correction_round(correction: Correction, counts: Counted, synopsis: HistogramSynopsis) -> Round:
     """Each analyst's own corrections of a synopsis that everybody has."""
 
-    def play(submitted: Submitted[LinearQuery]) -> Shown:
+    def play(submitted: Submitted[LinearQuery]) -> RoundView:
         queries = queries_of(correction.shape, submitted)
-        return Shown(synopsis, correction.release(counts, queries, synopsis))
+        return RoundView(synopsis, correction.release(counts, queries, synopsis))
 
     return play
 
@@ -54,18 +54,18 @@ def correction_round(correction: Correction, counts: Counted, synopsis: Histogra
 def independent_round(mechanism: PaddedNoise, counts: Counted) -> Round:
     """Independent noise: each analyst sees the answers to their own queries."""
 
-    def play(submitted: Submitted[LinearQuery]) -> Shown:
+    def play(submitted: Submitted[LinearQuery]) -> RoundView:
         asked = [query for queries in submitted for query in queries]
         ends = np.cumsum([len(queries) for queries in submitted])
         answers = mechanism.release(counts, asked)
-        return Shown(own=tuple(np.split(answers, ends[:-1])))
+        return RoundView(own=tuple(np.split(answers, ends[:-1])))
 
     return play
 
 
-def profile_round(release: ProfileRelease) -> Callable[[Submitted[Places]], Shown]:
+def profile_round(release: ProfileRelease) -> Callable[[Submitted[Places]], RoundView]:
     """A workload profile: everybody is taken to see it, though most need not."""
-    return lambda submitted: Shown(release.release(submitted))
+    return lambda submitted: RoundView(release.release(submitted))
 
 
 def queries_of(shape: RoundShape, submitted: Submitted[LinearQuery]) -> QuerySet:

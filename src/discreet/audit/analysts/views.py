@@ -19,7 +19,7 @@ from discreet.queries.analysts.game import GameSynopsis
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class RoundView:
     """Everything a round shows: to all, and to each analyst alone, in the public order."""
 
     shared: Any = None
@@ -38,7 +38,7 @@ Watch: TypeAlias = Callable[[JointView], Hashable]
 """An attacker's statistic: the joint view, sorted into not too many classes."""
 
 
-def joint_view(shown: Shown, victim: int) -> JointView:
+def joint_view(shown: RoundView, victim: int) -> JointView:
     """The view of all analysts but ``victim``."""
     return JointView(shown.shared, shown.own[:victim] + shown.own[victim + 1 :])
 

@@ -92,7 +92,11 @@ class Event(Versioned, abstract=True):
         return None
 
     def epsilon(self, *, delta: float) -> float:
-        """The least epsilon known to hold at ``delta``: a certified upper bound."""
+        """The least epsilon known to hold at ``delta``: a certified upper bound.
+
+        Infinite where none holds, as for Gaussian noise at delta zero. What needs a number refuses
+        such a delta instead: filters, calibration, mechanisms.
+        """
         return pricing.epsilon(self, delta)
 
     def delta(self, *, epsilon: float) -> float:

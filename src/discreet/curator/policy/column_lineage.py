@@ -9,12 +9,13 @@ Source: 004d:D2 (policies).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
-from typing import Any
 
+from discreet.core.parts import field_names, parts_of
+from discreet.relational.aggregates.aggregate import Aggregate
 from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.plan.features import PerPerson, PerPersonAndKey
@@ -49,16 +50,18 @@ class Used:
     column: str
 
 
-def used_columns(query: Query) -> list[Used]:
+def used_columns(query: Query, aggregates: Sequence[Aggregate] | None = None) -> list[Used]:
     """Every use of a column of a private table, in a fixed order, each once.
 
-    A name that cannot be traced counts as a use of every column there is.
+    By all aggregates of the query, unless some ``aggregates`` are named. A name that cannot be
+    traced counts as a use of every column there is.
     """
     sources = _sources(query.rows)
     every = frozenset[tuple[str, str]]().union(*sources.values())
+    aggregating = query.aggregates if aggregates is None else aggregates
     named = [
         *((Use.GROUP, name) for key in _keys(query) for name in _names(key)),
-        *(pair for item in query.aggregates for pair in _aggregated(item)),
+        *(pair for item in aggregating for pair in _aggregated(item)),
         *_inside(query.rows),
     ]
     found = dict.fromkeys(
@@ -94,13 +97,12 @@ def _inside(rows: PlanNode) -> Iterator[tuple[Use, str]]:
     use = Use.AGGREGATE
     if isinstance(rows, Filtered | JoinedPublic | JoinedPeople):
         use = Use.FILTER
-    for item in fields(rows):
-        value = getattr(rows, item.name)
-        counted = isinstance(rows, Distinct) and item.name == "expressions"
-        if isinstance(rows, Scan | PartitionFilter) or (item.name in _PASSED_ON and not counted):
+    for field in field_names(rows):
+        counted = isinstance(rows, Distinct) and field == "expressions"
+        if isinstance(rows, Scan | PartitionFilter) or (field in _PASSED_ON and not counted):
             continue  # the owner's own, or passed on under another name and traced from there
-        grouped = isinstance(rows, PerPersonAndKey) and item.name == "keys"
-        for name in _names(value):
+        grouped = isinstance(rows, PerPersonAndKey) and field == "keys"
+        for name in _names(getattr(rows, field)):
             yield Use.GROUP if grouped else use, name
     for below in rows.inputs:
         yield from _inside(below)
@@ -133,7 +135,7 @@ def _sources(rows: PlanNode) -> dict[str, frozenset[tuple[str, str]]]:
     if isinstance(rows, PerPerson) and rows.person is not None and rows.named is not None:
         found[rows.person] = found[rows.named.name]
     outputs = [output.name for output in getattr(rows, "outputs", ())]
-    for lists in _computed(rows, len(outputs)):
+    for lists in _computed(rows, len(outputs)) if outputs else ():
         for output, names in zip(outputs, lists, strict=True):
             behind = [found.get(name, frozenset()) for name in names]
             found[output] = found.get(output, frozenset()).union(*behind)
@@ -150,21 +152,22 @@ def _computed(rows: PlanNode, size: int) -> list[list[list[str]]]:
     expressions: tuple[Expression, ...] | None = getattr(rows, "expressions", None)
     if expressions is not None:
         return [[_names(part) for part in expressions]]
-    every = [name for item in fields(rows) for name in _names(getattr(rows, item.name))]
-    return [[every] * size]
+    return [[[name for part in parts_of(rows) for name in _names(part)]] * size]
 
 
 def _names(value: object) -> list[str]:
     """Columns read anywhere inside, but for steps below."""
-    if isinstance(value, Column):
-        return [value.name]
-    return [name for part in _parts(value) for name in _names(part)]
+    found, waiting = [], [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Column):
+            found.append(part.name)
+        else:
+            waiting += reversed(_parts(part))
+    return found
 
 
-def _parts(value: Any) -> Iterator[object]:
-    if isinstance(value, PlanNode):
-        return
+def _parts(value: object) -> Sequence[object]:
     if isinstance(value, tuple | list):
-        yield from value
-    elif is_dataclass(value) and not isinstance(value, type):
-        yield from (getattr(value, item.name) for item in fields(value))
+        return value
+    return () if isinstance(value, PlanNode) else parts_of(value)

@@ -8,7 +8,14 @@ from discreet.curator.profile.contributions import alike
 from discreet.curator.profile.reading import Reading, times
 from discreet.curator.profile.report import ColumnProfile
 from discreet.relational.plan.nodes import Field
-from discreet.relational.schema.declarations import Category, Dates, Number
+from discreet.relational.schema.declarations import (
+    Boolean,
+    Category,
+    Dates,
+    Discovered,
+    Integer,
+    Number,
+)
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
 
@@ -23,18 +30,27 @@ def column(table: Reading, field: Field) -> ColumnProfile:
         f"SELECT COUNT(*), COUNT({raw}), COUNT(DISTINCT {raw}) FROM {table.place}"
     )
     facts: dict[str, object] = {"missing": total - filled, "different_values": distinct}
-    said = None if field.declaration is None else "discovered"
+    said: str | None
     match field.declaration:
         case Number(low=low, high=high):
             said = f"number from {low} to {high}"
             facts |= _bounded(table, field, DataType.DOUBLE, low, high)
+        case Integer(low=low, high=high):
+            said = f"whole number from {low} to {high}"
+            facts |= _bounded(table, field, DataType.INTEGER, low, high)
+        case Boolean():
+            said = "truth value"
+            facts |= _listed(table, field)
         case Dates(first=first, last=last):
             said = f"dates from {first} to {last}"
             facts |= _bounded(table, field, field.domain.kind, first, last)
         case Category(values=values):
             said = f"category of {len(values)}"
             facts |= _listed(table, field)
+        case Discovered():
+            said = "discovered"
         case None:
+            said = None
             facts |= _readable(table, field)
     return ColumnProfile(field.name, field.stored, said, total, facts)
 

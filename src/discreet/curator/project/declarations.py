@@ -34,6 +34,7 @@ def unit(table: Fields) -> PrivacyUnit:
                 max_rows_per_group=fields.maybe("max_rows_per_group", WHOLE),
                 via=fields.maybe("via", TEXT),
                 of=fields.maybe("of", TEXT),
+                row=fields.maybe("row", TEXT),
             )
     replaced = fields.maybe("relation", TEXT) is not None and (
         fields.choice("relation", ("add/remove", "replace")) == "replace"

@@ -49,7 +49,7 @@ _PERSON = """\
 [{part}.unit]  # whose privacy: all rows of one person together
 kind = "person"
 id = {id}
-max_rows = {max_rows}  # of one person at most so many rows count; which ones, chance decides
+max_rows = {max_rows}  # a person with more rows counts as so many; each of them weighs less
 """
 _ROW = """\
 [{part}.unit]  # whose privacy: each row is another person; nothing checks that
@@ -117,6 +117,9 @@ def _unit(unit: Row | Person, part: str) -> str:
     ):
         value = getattr(unit, name)
         lines.append(f"{'# ' if value is None else ''}{name} = {value or 5}  # {what}\n")
+    told = "" if unit.row is not None else "# "
+    named = _text(unit.row or "visit_id")
+    lines.append(f"{told}row = {named}  # a column that tells the rows of one person apart\n")
     return "".join(lines)
 
 

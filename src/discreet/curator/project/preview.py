@@ -12,6 +12,7 @@ from discreet.curator.explain import Explanation
 from discreet.curator.preview import Preview
 from discreet.curator.sql import planned_sql
 from discreet.relational.plan.keyed_universe import KeyedUniverse
+from discreet.relational.plan.left_out import LeftOut
 
 if TYPE_CHECKING:
     from discreet.curator.synopsis.preview import SynopsisPreview
@@ -43,6 +44,7 @@ class Look:
         confidence: float = 0.95,
         rows_at_least: int | None = None,
         at_most: Guarantee | None = None,
+        left_out: LeftOut | None = None,
     ) -> Preview:
         """Expected error of each column, and the price."""
         return self._curator.preview(
@@ -52,6 +54,7 @@ class Look:
             confidence=confidence,
             rows_at_least=rows_at_least,
             at_most=at_most,
+            left_out=left_out,
         )
 
     def preview_synopsis(
@@ -70,14 +73,15 @@ class Look:
         purpose: str | None,
         rows_at_least: int | None = None,
         at_most: Guarantee | None = None,
+        left_out: LeftOut | None = None,
     ) -> None:
         """Refuse what the curator would refuse before it asks its ledger, policies included."""
         context = self._curator.context
         goal = AccuracyGoal(accuracy, rows_at_least, at_most)
-        query, planned = planned_sql(context, text, spend, goal)
-        goal.require_affordable(planned.spend)
+        query, planned = planned_sql(context, text, spend, goal, left_out)
+        goal.require_affordable(planned.price)
         context.policies.require_columns(query)
-        context.policies.admit(planned.spend, analyst=analyst, purpose=purpose)
+        context.policies.admit(planned.price, analyst=analyst, purpose=purpose)
 
     def universe(self, table: str, *columns: str, **expressions: str) -> KeyedUniverse:
         """A universe of a table's keys; it describes, and holds no data."""

@@ -92,7 +92,11 @@ def mechanism_for(
 ) -> SynopsisMaker:
     """The mechanism for these tables; reads public facts alone."""
     mechanism = mechanism_from(
-        make, workload, spend=spend, source=source, randomness=context.randomness
+        make,
+        workload,
+        spend=context.budget.as_paid(spend),
+        source=source,
+        randomness=context.randomness,
     )
     source.text(workload.universe.names[:1])  # what cannot be written is refused now
     _require_noise(mechanism)

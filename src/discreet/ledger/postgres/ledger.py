@@ -11,7 +11,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.ledger.chain import Chain
 from discreet.ledger.checkpoint import Checkpoint
 from discreet.ledger.entry import first
-from discreet.ledger.fence import LiveCopy, Place
+from discreet.ledger.fence import LedgerPlace, LiveCopy
 from discreet.ledger.keyring import server_keyring
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.postgres.store import PostgresStore
@@ -54,7 +54,8 @@ class PostgreSQL(Ledger):
         self._name, self._where = name, address.where
         self.store = PostgresStore(address, name)
         self.keys = server_keyring(key, name, self.exists)
-        self.place = Place(f"{name} on a server")  # which has many addresses, and may fail over
+        # by its name alone: a server has many addresses, and may fail over
+        self.place = LedgerPlace(f"{name} on a server")
         live_copy = LiveCopy(self.keys.fence, lambda: self.place)
         super().__init__(Chain(self.store, self.keys.existing, live_copy))
 

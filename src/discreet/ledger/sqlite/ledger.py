@@ -12,7 +12,7 @@ from discreet.ledger.checkpoint import Checkpoint
 from discreet.ledger.durable_files import backup_file, exists, file_path, write_new
 from discreet.ledger.entry import first
 from discreet.ledger.errors import damaged, missing
-from discreet.ledger.fence import LiveCopy, Place
+from discreet.ledger.fence import LedgerPlace, LiveCopy
 from discreet.ledger.keyring import Keyring, keyring
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.sqlite.store import SQLiteStore
@@ -52,8 +52,8 @@ class SQLite(Ledger):
         """Where the file is."""
         return self._path
 
-    def _here(self) -> Place | None:
-        return Place.of_file(self._path) if exists(self._path) else None
+    def _here(self) -> LedgerPlace | None:
+        return LedgerPlace.of_file(self._path) if exists(self._path) else None
 
     def _begin(self, terms: LedgerTerms) -> None:
         if not exists(self._path):

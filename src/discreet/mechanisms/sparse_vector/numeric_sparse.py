@@ -17,6 +17,7 @@ from discreet.mechanisms.scores import GENERAL, Scores
 from discreet.mechanisms.sparse_vector.above_threshold import Live, read_questions
 from discreet.mechanisms.sparse_vector.hidden import BEGINNING, HiddenThreshold, Rounds
 from discreet.mechanisms.sparse_vector.sparse import Sparse
+from discreet.mechanisms.sparse_vector.total import largest_epsilon
 from discreet.noise import SYSTEM, Source
 
 
@@ -29,7 +30,8 @@ class NumericSparse:
     Contract: 8/9 of epsilon pays for the comparisons and 1/9 for the values; the value released
     has fresh noise, never the one that was compared.
 
-    Guarantee: pure epsilon-differential privacy for the whole session.
+    Guarantee: pure epsilon-differential privacy for the whole session. :meth:`approximate` chooses
+    epsilon for a total (epsilon, delta), which many positive answers make far larger.
 
     Source: 000a:E4, with its corrected accuracy. Proof: ``proofs/sparse_vector.md``.
     """
@@ -48,6 +50,38 @@ class NumericSparse:
         comparisons = self.comparisons()
         object.__setattr__(self, "threshold", comparisons.threshold)
         object.__setattr__(self, "sensitivity", comparisons.sensitivity)
+
+    @classmethod
+    def approximate(
+        cls,
+        *,
+        epsilon: Number,
+        delta: Number,
+        cutoff: int,
+        threshold: Number,
+        sensitivity: Number,
+        **others: Any,
+    ) -> NumericSparse:
+        """Total price (epsilon, delta): the largest pure epsilon whose parts together cost it.
+
+        >>> numeric = NumericSparse.approximate(
+        ...     epsilon=1, delta=1e-6, cutoff=500, threshold=0, sensitivity=1
+        ... )
+        >>> float(numeric.epsilon) > 5, numeric.event.epsilon(delta=1e-6) <= 1
+        (True, True)
+        """
+        times = count("cutoff", cutoff)
+
+        def session(pure: float) -> NumericSparse:
+            return cls(
+                epsilon=pure, cutoff=times, threshold=threshold, sensitivity=sensitivity, **others
+            )
+
+        return session(
+            largest_epsilon(
+                lambda pure: session(pure)._parts(), epsilon=epsilon, delta=delta, most=times
+            )
+        )
 
     @classmethod
     def for_error(
@@ -70,11 +104,7 @@ class NumericSparse:
     @property
     def event(self) -> Event:
         """What the whole session costs, to the cut-off."""
-        parts = (
-            SparseVectorEvent(epsilon=self.comparisons().epsilon_each, cutoff=1) * self.cutoff,
-            self.values()._event(Fraction(1)) * self.cutoff,
-        )
-        return marked(compose(parts), self.randomness)
+        return marked(self._parts(), self.randomness)
 
     def comparisons(self) -> Sparse:
         """The part that compares."""
@@ -93,6 +123,14 @@ class NumericSparse:
             epsilon=exact(self.epsilon) / (9 * self.cutoff),
             sensitivity=self.sensitivity,
             randomness=self.randomness,
+        )
+
+    def _parts(self) -> Event:
+        return compose(
+            (
+                SparseVectorEvent(epsilon=self.comparisons().epsilon_each, cutoff=1) * self.cutoff,
+                self.values()._event(Fraction(1)) * self.cutoff,
+            )
         )
 
     def open(self, before: Rounds = BEGINNING) -> NumericSession:

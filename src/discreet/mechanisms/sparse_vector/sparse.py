@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from discreet.core import pricing
-from discreet.core.errors import Exhausted, InvalidParameter
+from discreet.core.errors import Exhausted
 from discreet.core.events.event import Event
 from discreet.core.events.mechanisms import SparseVector as SparseVectorEvent
 from discreet.core.parameters import (
     Number,
     count,
-    delta_parameter,
     exact,
     positive,
     probability,
-    rounded_down,
 )
 from discreet.mechanisms import grid
 from discreet.mechanisms.additive import marked
@@ -28,6 +25,7 @@ from discreet.mechanisms.sparse_vector.above_threshold import (
     read_questions,
 )
 from discreet.mechanisms.sparse_vector.hidden import BEGINNING, HiddenThreshold, Rounds
+from discreet.mechanisms.sparse_vector.total import largest_epsilon
 from discreet.noise import SYSTEM, Source
 
 _AT_ONCE = 1 << 14
@@ -84,31 +82,16 @@ class Sparse:
         sensitivity: Number,
         **others: Any,
     ) -> Sparse:
-        """Total price (epsilon, delta): the largest ``epsilon_each`` the accountants allow.
-
-        Found by bisection on the composed event, so the claim is checked, not taken from a
-        closed form that fails for some delta (000a:D4).
-        """
-        target = rounded_down(exact(grid.ordinary("epsilon", epsilon)))
-        slack = delta_parameter("delta", delta)
+        """Total price (epsilon, delta): the largest ``epsilon_each`` the accountants allow."""
         times = count("cutoff", cutoff)
-        if slack == 0:
-            raise InvalidParameter(
-                code="delta_zero",
-                expectation="delta > 0",
-                received=slack,
-                remedy="Use Sparse.pure for a pure guarantee.",
-            )
-        low, high = 0.0, target
-        for _ in range(60):
-            middle = (low + high) / 2
-            event = SparseVectorEvent(epsilon=middle, cutoff=1) * times
-            if pricing.epsilon(event, rounded_down(exact(slack))) <= target:
-                low = middle
-            else:
-                high = middle
+        each = largest_epsilon(
+            lambda each: SparseVectorEvent(epsilon=each, cutoff=1) * times,
+            epsilon=epsilon,
+            delta=delta,
+            most=1,
+        )
         return cls(
-            epsilon_each=low, cutoff=cutoff, threshold=threshold, sensitivity=sensitivity, **others
+            epsilon_each=each, cutoff=cutoff, threshold=threshold, sensitivity=sensitivity, **others
         )
 
     @classmethod

@@ -17,7 +17,7 @@ last round's range there, here each its own. Proof: ``proofs/boosting.md``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -28,7 +28,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact, probability
-from discreet.mechanisms.for_spend import WholeNoise, share_of
+from discreet.mechanisms.for_spend import WholeNoise, additive_readings, least_error, share_of
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.boosting.base import BaseGenerator, GeneratorTerms, NoisySample
 from discreet.queries.boosting.bounds import rounds_needed, slack_at, slack_at_pure
@@ -133,9 +133,15 @@ class BoostingForQueries:
         return left * exact(self.drawing), left * (1 - exact(self.drawing)) / self.rounds
 
     @cached_property
+    def _paid(self) -> PureDP | ZCDP:
+        """The spend as it adds up over rounds: in the definition that promises the least error."""
+        given = additive_readings(self.spend)
+        return least_error(given, lambda paid: paid, lambda paid: replace(self, spend=paid).bound)
+
+    @cached_property
     def terms(self) -> GeneratorTerms:
         """What one call of the generator may spend."""
-        paid = share_of(self.spend, self._shares[1])
+        paid = share_of(self._paid, self._shares[1])
         return GeneratorTerms(
             self.workload, self.sample, paid, self.size, self.records, randomness=self.randomness
         )
@@ -143,7 +149,7 @@ class BoostingForQueries:
     @cached_property
     def slack(self) -> Fraction:
         """Mu: the least width, in records, at which all draws stay within their part."""
-        match share_of(self.spend, self._shares[0]):
+        match share_of(self._paid, self._shares[0]):
             case PureDP(epsilon=epsilon):
                 return slack_at_pure(
                     epsilon=epsilon,
@@ -177,7 +183,7 @@ class BoostingForQueries:
 
     @cached_property
     def _counting(self) -> WholeNoise | None:
-        return bought_count(self.size, self.spend, self.records, self.randomness)
+        return bought_count(self.size, self._paid, self.records, self.randomness)
 
     @cached_property
     def event(self) -> Event:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -21,8 +21,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.core.parameters import count
-from discreet.mechanisms.distributions.distribution import distribution_of
-from discreet.mechanisms.for_spend import WholeNoise
+from discreet.mechanisms.for_spend import Reading, WholeNoise, deviation, least_error, readings
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.matrix.marginal_strategy import MarginalStrategy
 from discreet.queries.matrix.measuring import counts_by, measuring
@@ -66,9 +65,7 @@ class MarginalMechanism:
                     remedy="Ask for marginals of fewer attributes, or use coarser bins.",
                 )
         if self.strategy is None:
-            pure = isinstance(self.spend, PureDP)
-            search = table_strategy if pure else residual_strategy
-            object.__setattr__(self, "strategy", search(self.workload, self.size))
+            object.__setattr__(self, "strategy", self._searched())
         for table in self._strategy.tables:
             if table.sizes != tuple(shape[place] for place in table.places):
                 raise InvalidParameter(
@@ -85,6 +82,18 @@ class MarginalMechanism:
                 received=tuple(self.workload.universe.names[place] for place in missing[0]),
                 remedy="Leave the strategy out, and one is found.",
             )
+
+    def _searched(self) -> MarginalStrategy:
+        """One strategy for each noise that the spend permits, and the better of them."""
+
+        def found(reading: Reading) -> MarginalStrategy:
+            search = table_strategy if isinstance(reading, PureDP) else residual_strategy
+            return search(self.workload, self.size)
+
+        def error(strategy: MarginalStrategy) -> float:
+            return replace(self, strategy=strategy).expected_error
+
+        return least_error(readings(self.spend), found, error)
 
     @property
     def _strategy(self) -> MarginalStrategy:
@@ -104,7 +113,7 @@ class MarginalMechanism:
     @cached_property
     def variances(self) -> dict[Places, float]:
         """The variance of each residual's estimate; no data is read."""
-        variance = distribution_of(self.noise, step=1.0).std ** 2
+        variance = deviation(self.noise) ** 2
         found = {places: variance / p for places, p in self._strategy.precisions.items()}
         for places in gains(self.workload):
             if any(self.workload.universe.shape[place] == 1 for place in places):

@@ -11,6 +11,7 @@ Source: 004b:A4, A6, A7. Errata: the last line of Fig. 4.2 must read ans = W x̄
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -21,8 +22,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.core.parameters import count
-from discreet.mechanisms.distributions.distribution import distribution_of
-from discreet.mechanisms.for_spend import WholeNoise
+from discreet.mechanisms.for_spend import Reading, WholeNoise, deviation, least_error, readings
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.matrix.measuring import counts_by, measuring
 from discreet.queries.matrix.product import ProductStrategy, gaussian_strategy, laplace_strategy
@@ -40,9 +40,10 @@ from discreet.queries.workload.workload import Product, Workload
 class MatrixMechanism:
     """A workload, a strategy for it and a spend.
 
-    ``strategy`` is searched for if it is not given: p-Identity products under ``PureDP``, the
-    Gaussian optimum on each attribute otherwise. The universe may have any size as long as the
-    attributes that the strategy touches together have at most 2**24 cells: only those are counted.
+    ``strategy`` is searched for if it is not given: p-Identity products for Laplace noise, the
+    Gaussian optimum on each attribute for Gaussian noise; (epsilon, delta) permits both, and the
+    better is taken. The universe may have any size as long as the attributes that the strategy
+    touches together have at most 2**24 cells: only those are counted.
     With ``NoisyRecordCount`` nothing is bought apart: no number of records is needed. Beyond
     2**29 records in one measurement it may saturate: private still, and too small.
     """
@@ -63,12 +64,19 @@ class MatrixMechanism:
             shape = self.workload.universe.shape
             kept = {place for product in self.workload.products for place in product.kept}
             _require_room(math.prod(shape[place] for place in kept))
-            pure = isinstance(self.spend, PureDP)
-            found = (laplace_strategy if pure else gaussian_strategy)(self.workload)
-            object.__setattr__(self, "strategy", found)
+            object.__setattr__(self, "strategy", self._searched())
         for cells in self._union.cells:
             _require_room(cells)
             self.reconstruction.require(cells)
+
+    def _searched(self) -> ProductStrategy:
+        """One strategy for each noise that the spend permits, and the better of them."""
+
+        def error(found: ProductStrategy) -> float:
+            noise = measuring(whole(found), self.spend, self.size, self.records, SYSTEM)
+            return deviation(noise) ** 2 * whole(found).trace(self.workload)
+
+        return least_error(readings(self.spend), lambda each: _search(each)(self.workload), error)
 
     @cached_property
     def _union(self) -> UnionStrategy:
@@ -88,7 +96,7 @@ class MatrixMechanism:
     @cached_property
     def _variance(self) -> float:
         """The variance of one measurement, in squared steps."""
-        return distribution_of(self.noise, step=1.0).std ** 2
+        return deviation(self.noise) ** 2
 
     @cached_property
     def expected_error(self) -> float:
@@ -137,6 +145,10 @@ class MatrixMechanism:
         if len(tables) == 1 and len(tables[0].places) == len(universe.shape):
             return HistogramSynopsis(universe, tables[0].counts.ravel(), self.event)
         return PartialTables(universe, tuple(tables), self.event)
+
+
+def _search(reading: Reading) -> Callable[[Workload], ProductStrategy]:
+    return laplace_strategy if isinstance(reading, PureDP) else gaussian_strategy
 
 
 def _require_room(cells: int) -> None:

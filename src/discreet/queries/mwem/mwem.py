@@ -27,9 +27,11 @@ from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.for_spend import (
     WholeNoise,
-    additive_spend,
+    additive_readings,
+    deviation,
     epsilon_for,
-    noise_for,
+    least_error,
+    noise_of,
     share_of,
 )
 from discreet.mechanisms.selection import Selection
@@ -117,10 +119,9 @@ class MWEM:
         object.__setattr__(self, "workload", on_grid(self.workload))
         self.each.check(self.workload)
         if self.selection is None:
-            pure = isinstance(self.spend, PureDP)
+            pure = isinstance(self._paid, PureDP)
             object.__setattr__(self, "selection", PermuteAndFlip if pure else Exponential)
         MultiplicativeWeights(self.workload.universe.size, self.start)
-        additive_spend(self.spend)
 
     @property
     def takes_turns(self) -> bool:
@@ -133,6 +134,12 @@ class MWEM:
         return Fraction(1) if self.takes_turns else self.each.share
 
     @cached_property
+    def _paid(self) -> PureDP | ZCDP:
+        """The spend as it adds up over rounds: in the definition that measures with less noise."""
+        given = additive_readings(self.spend)
+        return least_error(given, lambda paid: paid, lambda paid: deviation(self._noise(paid)))
+
+    @cached_property
     def selector(self) -> Selection:
         """What selects in each round, unless all take turns."""
         share = (1 - self.size.share) * (1 - self._measuring) / self.rounds
@@ -143,19 +150,22 @@ class MWEM:
         def at(epsilon: Number) -> Selection:
             return kind(epsilon=epsilon, sensitivity=moved, randomness=self.randomness)
 
-        return at(epsilon_for(share_of(self.spend, share), lambda e: at(e).event))
+        return at(epsilon_for(share_of(self._paid, share), lambda e: at(e).event))
 
     @cached_property
     def noise(self) -> WholeNoise:
         """What measures in each round, in steps."""
+        return self._noise(self._paid)
+
+    def _noise(self, paid: PureDP | ZCDP) -> WholeNoise:
         share = (1 - self.size.share) * self._measuring / self.rounds
         l1 = self.records * self.each.l1(self.workload, self.size)
         l2 = self.records * self.each.l2(self.workload, self.size)
-        return noise_for(share_of(self.spend, share), l1=l1, l2=l2, randomness=self.randomness)
+        return noise_of(share_of(paid, share), l1=l1, l2=l2, randomness=self.randomness)
 
     @cached_property
     def _counting(self) -> WholeNoise | None:
-        return bought_count(self.size, self.spend, self.records, self.randomness)
+        return bought_count(self.size, self._paid, self.records, self.randomness)
 
     @property
     def event(self) -> Event:
@@ -209,10 +219,25 @@ def suggested_rounds(
     12
     """
     share = records / float(positive("cells", cells))
-    match additive_spend(spend):
-        case PureDP(epsilon=epsilon):
-            wanted = 1.3 * math.pow(float(epsilon) * share, 0.4)
-        case ZCDP(rho=rho):
-            wanted = 4 * math.cbrt(math.sqrt(2 * float(rho)) * share)
+    wanted = least_error(additive_readings(spend), lambda paid: _wanted(paid, share), _noise_at)[0]
     many = count("most", most)
     return many if many <= max(_FEW, wanted / _WORTH_SELECTING) else max(2, round(wanted))
+
+
+def _wanted(paid: PureDP | ZCDP, share: float) -> tuple[float, PureDP | ZCDP]:
+    """How many rounds, by the rule for what pays for them."""
+    match paid:
+        case PureDP(epsilon=epsilon):
+            return 1.3 * math.pow(float(epsilon) * share, 0.4), paid
+        case ZCDP(rho=rho):
+            return 4 * math.cbrt(math.sqrt(2 * float(rho)) * share), paid
+
+
+def _noise_at(wanted: tuple[float, PureDP | ZCDP]) -> float:
+    """The standard deviation of one count in each of so many rounds."""
+    rounds, paid = wanted
+    match paid:
+        case PureDP(epsilon=epsilon):
+            return math.sqrt(2) * rounds / float(epsilon)
+        case ZCDP(rho=rho):
+            return math.sqrt(rounds / (2 * float(rho)))

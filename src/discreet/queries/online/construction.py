@@ -21,6 +21,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.accounting.zcdp import QUADRATIC
 from discreet.core.errors import Exhausted, InvalidData, InvalidParameter
 from discreet.core.events.event import Event, compose
 from discreet.core.events.mechanisms import Laplace as LaplaceEvent
@@ -98,7 +99,8 @@ class OnlineConstruction:
             case PureDP(epsilon=epsilon):
                 return exact(epsilon) / self.cutoff
             case ZCDP() as rounds:
-                return largest_epsilon(self._rounds, rounds)
+                # Resumed from its spend alone: the price is the one it was opened with.
+                return largest_epsilon(self._rounds, rounds, by=QUADRATIC)
 
     @cached_property
     def counting(self) -> DiscreteLaplace | None:
@@ -106,7 +108,7 @@ class OnlineConstruction:
         if not self.size.share:
             return None
         paid = share_of(self.spend, self.size.share)
-        return self._counted(epsilon_for(paid, lambda e: self._counted(e).event))
+        return self._counted(epsilon_for(paid, lambda e: self._counted(e).event, by=QUADRATIC))
 
     def _counted(self, epsilon: Number) -> DiscreteLaplace:
         return DiscreteLaplace(

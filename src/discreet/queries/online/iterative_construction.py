@@ -19,7 +19,7 @@ from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact
 from discreet.mechanisms import DiscreteLaplace, Exponential
 from discreet.mechanisms.distributions.distribution import distribution_of
-from discreet.mechanisms.for_spend import additive_spend, largest_epsilon
+from discreet.mechanisms.for_spend import additive_readings, largest_epsilon, least_error
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.mwem.fitting import MeasuredQuery
 from discreet.queries.mwem.rounds import QueryRound, exact_answers
@@ -65,7 +65,7 @@ class IterativeConstruction:
         self.workload.universe.require_explicit(method="iterative construction")
         require_public(self.size, method="iterative construction")
         object.__setattr__(self, "records", count("records", self.records))
-        additive_spend(self.spend)
+        additive_readings(self.spend)
         object.__setattr__(self, "workload", on_grid(self.workload))
         if self.updater.universe_size != self.workload.universe.size:
             raise InvalidParameter(
@@ -77,8 +77,11 @@ class IterativeConstruction:
 
     @cached_property
     def epsilon_each(self) -> Number:
-        """What one selection costs, and one measurement."""
-        match additive_spend(self.spend):
+        """What one selection costs, and one measurement: the most that the spend permits."""
+        return least_error(additive_readings(self.spend), self._each, lambda each: 1 / each)
+
+    def _each(self, paid: PureDP | ZCDP) -> Number:
+        match paid:
             case PureDP(epsilon=epsilon):
                 return exact(epsilon) / (2 * self.updater.most_updates)
             case ZCDP() as rho:

@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event, compose, from_json
-from discreet.core.guarantee import ZCDP, Guarantee, PureDP
-from discreet.core.parameters import Number, count, exact, probability
+from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.core.parameters import Number, count, exact, probability, rounded_down
 from discreet.mechanisms import Exponential, PermuteAndFlip
-from discreet.mechanisms.for_spend import epsilon_for, share_of
+from discreet.mechanisms.for_spend import additive_readings, divided, epsilon_for, share_of
 from discreet.noise.randomness import SYSTEM, Source
+from discreet.queries.independent import IndependentNoise
 from discreet.queries.mwem.rounds import exact_answers
 from discreet.queries.planning.request import MechanismBuilder, ReleaseRequest, SynopsisMechanism
 from discreet.queries.record_count import MOST, RecordCount
@@ -99,11 +100,27 @@ class Contest:
             )
 
     @cached_property
-    def _shares(self) -> tuple[PureDP | ZCDP, PureDP | ZCDP]:
-        """What pays for the selection, and for each contender."""
-        part = exact(self.part)
-        each = (1 - part) / len(self.contenders)
-        return share_of(self.spend, part), share_of(self.spend, each)
+    def _shares(self) -> tuple[PureDP | ZCDP, Guarantee]:
+        """What pays for the selection, and for each contender.
+
+        (epsilon, delta) is shared as epsilons and deltas or as rho, whichever leaves independent
+        noise on all answers the smaller.
+        """
+        part, many = exact(self.part), len(self.contenders)
+        each = (1 - part) / many
+        shared: list[tuple[PureDP | ZCDP, Guarantee]] = [
+            (share_of(paid, part), share_of(paid, each)) for paid in additive_readings(self.spend)
+        ]
+        if len(shared) == 1:
+            return shared[0]
+        chooses, left = divided(self.spend, part)
+        assert isinstance(left, ApproxDP)
+        delta = rounded_down(exact(left.delta) / many)
+        shared[0] = chooses, ApproxDP(epsilon=exact(left.epsilon) / many, delta=delta)
+        return min(shared, key=lambda pair: self._noise(pair[1]))
+
+    def _noise(self, share: Guarantee) -> float:
+        return IndependentNoise(self.workload, share, self.size, self.records).rmse
 
     @cached_property
     def mechanisms(self) -> tuple[SynopsisMechanism, ...]:

@@ -13,6 +13,7 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
 from discreet.noise.randomness import Source
+from discreet.queries.planning.objectives import Objective, RootMeanSquare
 from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount, require_size
 from discreet.queries.synopses.synopsis import Synopsis
 from discreet.queries.workload.cell_counts import Counted
@@ -58,6 +59,7 @@ class ReleaseRequest:
     size: RecordCount = field(default_factory=NoisyRecordCount)
     records: int = 1
     about: int | None = None
+    objective: Objective = field(default_factory=RootMeanSquare)
 
     def __post_init__(self) -> None:
         """Refuse what is no workload, and counts that are none."""
@@ -69,6 +71,13 @@ class ReleaseRequest:
                 remedy="Write dp.queries.Workload.marginals(universe, 2).",
             )
         require_size(self.size)
+        if not isinstance(self.objective, Objective):
+            raise InvalidParameter(
+                code="not_an_objective",
+                expectation="what is to be small: RootMeanSquare() or LargestDeviation()",
+                received=type(self.objective).__name__,
+                remedy="Write objective=dp.queries.LargestDeviation(), or leave it out.",
+            )
         object.__setattr__(self, "records", count("records", self.records))
         if self.about is not None:
             object.__setattr__(self, "about", count("about", self.about))

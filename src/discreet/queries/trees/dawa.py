@@ -24,7 +24,15 @@ from discreet.core.events.mechanisms import Pure
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact, nonnegative, probability
 from discreet.mechanisms.distributions.distribution import distribution_of
-from discreet.mechanisms.for_spend import WholeNoise, additive_spend, epsilon_for, share_of
+from discreet.mechanisms.for_spend import (
+    Reading,
+    WholeNoise,
+    deviation,
+    divided,
+    epsilon_for,
+    least_error,
+    readings,
+)
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.record_count import MOST, PublicCount, RecordCount, counted, require_size
 from discreet.queries.trees.box_counts import BoxCounts
@@ -72,7 +80,7 @@ class DAWA:
         self.workload.universe.require_explicit(method="DAWA")
         probability("part", self.part)
         object.__setattr__(self, "records", count("records", self.records))
-        additive_spend(self.spend)
+        readings(self.spend)
         usual = 3 * self.partition.moved / self.partition.epsilon
         chosen = max(usual, exact(self.bucket_spread)) if self.price is None else self.price
         price = exact(nonnegative("price", chosen))
@@ -90,18 +98,22 @@ class DAWA:
     @cached_property
     def partition(self) -> NoisyPartition:
         """What chooses the buckets."""
-        paid = epsilon_for(share_of(self.spend, self.part), lambda e: Pure(epsilon=e))
+        paid = epsilon_for(self._divided[0], lambda e: Pure(epsilon=e))
         return NoisyPartition(exact(paid), self.size.moved * self.records, self.randomness)
 
     @cached_property
-    def _left(self) -> PureDP | ZCDP:
-        """What is left of the spend for measuring."""
-        return share_of(self.spend, 1 - exact(self.part))
+    def _divided(self) -> tuple[PureDP | ZCDP, Reading]:
+        """What chooses the buckets, and what is left for measuring them."""
+        return divided(self.spend, self.part)
 
     @cached_property
     def noise(self) -> WholeNoise:
         """What measures the tree over the buckets, in steps."""
-        return level_noise(self._left, self.size, self.records, self.randomness)
+
+        def made(reading: Reading) -> WholeNoise:
+            return level_noise(reading, self.size, self.records, self.randomness)
+
+        return least_error(readings(self._divided[1]), made, deviation)
 
     @property
     def event(self) -> Event:
@@ -144,7 +156,7 @@ class DAWA:
         width = (len(sums) - 1).bit_length()
         levels = Levels((width,), width)
         first = 1 if total is not None and width else 0
-        under, norm = levels.leaves_under[first:], norm_of(self._left)
+        under, norm = levels.leaves_under[first:], norm_of(self.noise)
         gram = self._gram(lows, highs)
         if gram is None:
             shares = geometric_shares(len(under), 1)

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import Floats, Ints
+from discreet.queries.workload.workload import Product
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,19 @@ class Levels:
                 own.append(float(np.trace(pooled)) / side)
             own.reverse()
             found *= np.array([own[min(level, least)] for level in range(self.depth + 1)])
+        return found
+
+    def told(self, precision: Floats) -> Floats:
+        """mu_l of every level, for nodes of these precisions."""
+        return np.asarray(np.cumsum((precision * self.leaves_under)[::-1])[::-1])
+
+    def query_squares(self, product: Product, level: int) -> Floats:
+        """|P_l q|² for each query q of a product over cells that are the leaves."""
+        found: Floats = np.ones(1)
+        for width, family in zip(self.widths, product.families, strict=True):
+            side = 1 << max(width - level, 0)
+            box = np.arange(family.size) // side
+            found = np.outer(found, family.variances((box[:, None] == box) / side)).ravel()
         return found
 
     def _pooled(self, table: Any, level: int) -> Any:

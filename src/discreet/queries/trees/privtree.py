@@ -32,10 +32,10 @@ from discreet.mechanisms.additive import marked
 from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.for_spend import (
     WholeNoise,
-    additive_spend,
+    divided,
     epsilon_for,
     noise_for,
-    share_of,
+    readings,
 )
 from discreet.mechanisms.grid import floor_log2, sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
@@ -144,7 +144,7 @@ class PrivTree:
         if self.depth is not None:
             deepest = min(count("depth", self.depth, least=0), deepest)
         object.__setattr__(self, "depth", deepest)
-        additive_spend(self.spend)
+        readings(self.spend)
 
     @cached_property
     def order(self) -> Interleaving:
@@ -154,7 +154,7 @@ class PrivTree:
     @cached_property
     def _growing(self) -> Fraction:
         """The epsilon of the shape."""
-        growing = share_of(self.spend, self.part)
+        growing, _ = divided(self.spend, self.part)
         return exact(epsilon_for(growing, lambda e: Pure(epsilon=e)))
 
     @cached_property
@@ -174,7 +174,7 @@ class PrivTree:
         """What measures the leaves: each record lies in one of them."""
         moved = self.size.moved
         return noise_for(
-            share_of(self.spend, 1 - exact(self.part)),
+            divided(self.spend, self.part)[1],
             l1=moved * self.records,
             l2=sqrt_above(Fraction(moved * self.records**2)),
             randomness=self.randomness,

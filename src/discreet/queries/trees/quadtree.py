@@ -18,10 +18,17 @@ import numpy as np
 from discreet.core.arrays import Floats, Ints
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
-from discreet.core.guarantee import Guarantee, PureDP
+from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
-from discreet.mechanisms.distributions.distribution import distribution_of
-from discreet.mechanisms.for_spend import WholeNoise, additive_spend, noise_for
+from discreet.mechanisms import DiscreteLaplace
+from discreet.mechanisms.for_spend import (
+    Reading,
+    WholeNoise,
+    deviation,
+    least_error,
+    noise_of,
+    readings,
+)
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.record_count import PublicCount, RecordCount, counted, require_size
@@ -84,7 +91,7 @@ class QuadTree:
                 remedy="Choose a smaller depth, or grow a tree with PrivTree.",
             )
         object.__setattr__(self, "depth", depth)
-        additive_spend(self.spend)
+        readings(self.spend)
 
     @cached_property
     def levels(self) -> Levels:
@@ -95,8 +102,23 @@ class QuadTree:
 
     @cached_property
     def noise(self) -> WholeNoise:
-        """What measures all levels at once, in steps of 1/``STEPS`` of a weight."""
-        return level_noise(self.spend, self.size, self.records, self.randomness)
+        """What measures all levels at once, in steps of 1/``STEPS`` of a weight.
+
+        Of all that the spend permits, the one that errs least with weights of its own norm.
+        """
+        first, under = self._first, self.levels.leaves_under
+        # Where nobody can tell what is asked of each level, one query of each stands for it.
+        asked = np.ones(len(under)) if self._new is None else self._new
+
+        def error(noise: WholeNoise) -> float:
+            weights = self._weights(norm_of(noise))
+            variance = deviation(noise) ** 2
+            return planned_error(asked[first:], under[first:], weights[first:], variance)
+
+        def made(reading: Reading) -> WholeNoise:
+            return level_noise(reading, self.size, self.records, self.randomness)
+
+        return least_error(readings(self.spend), made, error)
 
     @property
     def event(self) -> Event:
@@ -106,8 +128,10 @@ class QuadTree:
     @cached_property
     def weights(self) -> Ints:
         """The whole weight of each level, from the root."""
-        norm, new, under = norm_of(self.spend), self._new, self.levels.leaves_under
-        first = self._first
+        return self._weights(norm_of(self.noise))
+
+    def _weights(self, norm: Norm) -> Ints:
+        first, new, under = self._first, self._new, self.levels.leaves_under
         if new is None:
             shares = geometric_shares(len(under) - first, len(self.levels.widths))
         else:
@@ -149,13 +173,8 @@ class QuadTree:
         their leaf add to it, which nobody can predict.
         """
         if self._new is None:
-            raise InvalidParameter(
-                code="universe_too_large",
-                expectation=f"at most {MOST_GRAM} leaves along each attribute to predict errors",
-                received=max(self.workload.universe.shape),
-                remedy="Choose a smaller depth, or coarser bins to plan with.",
-            )
-        first, variance = self._first, distribution_of(self.noise, step=1.0).std ** 2
+            raise _unpredictable(self.workload)
+        first, variance = self._first, deviation(self.noise) ** 2
         under = self.levels.leaves_under
         return planned_error(self._new[first:], under[first:], self.weights[first:], variance)
 
@@ -163,6 +182,31 @@ class QuadTree:
     def rmse(self) -> float:
         """The expected root mean squared error of a query, for a workload of equal weights."""
         return float((self.expected_error / self.workload.queries) ** 0.5)
+
+    @property
+    def error_known(self) -> bool:
+        """Whether stated errors are the whole error, and not that of the noise alone."""
+        single = self.levels.depth == max(self.levels.widths)
+        return single and self._new is not None
+
+    def deviations(self, workload: Workload) -> Floats:
+        """The standard deviation of each answer, before anything is spent.
+
+        Contract: leaves are single cells, and few enough along each attribute.
+        """
+        if not self.error_known:
+            raise _unpredictable(self.workload)
+        weights, variance = self.weights.astype(np.float64), deviation(self.noise) ** 2
+        told = self.levels.told(weights**2 / variance)
+        found = []
+        for product in workload.products:
+            squares = [
+                self.levels.query_squares(product, level) for level in range(self.levels.depth + 1)
+            ]
+            new = np.maximum(np.diff([np.zeros_like(squares[0]), *squares], axis=0), 0)
+            levels = range(self._first, self.levels.depth + 1)
+            found.append(sum((new[level] / told[level] for level in levels), np.zeros(1)))
+        return np.asarray(np.sqrt(np.concatenate(found)))
 
     def release(self, counts: Located) -> GridCounts:
         """Measure all levels, and make them agree."""
@@ -193,17 +237,29 @@ class QuadTree:
         return np.asarray(table)
 
 
-def norm_of(spend: Guarantee) -> Norm:
-    """The norm that bounds the weights under a spend."""
-    return L1 if isinstance(spend, PureDP) else L2
+def _unpredictable(workload: Workload) -> InvalidParameter:
+    return InvalidParameter(
+        code="universe_too_large",
+        expectation=f"at most {MOST_GRAM} leaves along each attribute to predict errors",
+        received=max(workload.universe.shape),
+        remedy="Choose a smaller depth, or coarser bins to plan with.",
+    )
+
+
+def norm_of(noise: WholeNoise) -> Norm:
+    """The norm that bounds the weights of levels that this noise hides."""
+    return L1 if isinstance(noise, DiscreteLaplace) else L2
 
 
 def level_noise(
-    spend: Guarantee, size: RecordCount, records: int, randomness: Source
+    reading: Reading, size: RecordCount, records: int, randomness: Source
 ) -> WholeNoise:
-    """Noise for weighted levels, of which one record moves one node each."""
-    return noise_for(
-        spend,
+    """Noise for weighted levels, of which one record moves one node each.
+
+    Contract: the norm of the weights that is at most ``STEPS`` is :func:`norm_of` this noise.
+    """
+    return noise_of(
+        reading,
         l1=STEPS * size.moved * records,
         l2=sqrt_above(Fraction(STEPS**2 * size.moved * records**2)),
         randomness=randomness,

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count, positive
-from discreet.queries.workload.families import All, Each, QueryFamily
+from discreet.queries.workload.families import All, Each, Listed, QueryFamily
 from discreet.queries.workload.universe import Universe
 
 Places = tuple[int, ...]
@@ -146,6 +146,30 @@ class Workload:
         size = count("ways", ways)
         chosen = list(combinations(universe.names, min(size, len(universe.names))))
         return cls.union(*(cls.marginal(universe, names) for names in chosen))
+
+    @classmethod
+    def conjunctions(cls, universe: Universe, ways: int) -> Workload:
+        """How many records have all of ``ways`` attributes, for every choice of them.
+
+        Contract: attributes of two values; having one is its second value. Queries that ask for
+        absent ones too are :meth:`marginals`.
+
+        >>> wards = {f"a{i}": (False, True) for i in range(5)}
+        >>> Workload.conjunctions(Universe.of(**wards), 2).queries
+        10
+        """
+        _require_universe(universe)
+        if any(size != 2 for size in universe.shape):
+            raise InvalidParameter(
+                code="attributes_not_binary",
+                expectation="attributes of two values each, of which the second is counted",
+                received=universe.shape[:10],
+                remedy="Use Workload.marginals, or comparisons as attributes.",
+            )
+        size = count("ways", ways)
+        chosen = combinations(universe.names, min(size, len(universe.names)))
+        having = Listed([[0.0, 1.0]])
+        return cls.union(*(cls.of(universe, dict.fromkeys(names, having)) for names in chosen))
 
     @classmethod
     def union(cls, *workloads: Workload) -> Workload:

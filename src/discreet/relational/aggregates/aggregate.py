@@ -92,6 +92,10 @@ class NoisyValues(Protocol):
         """The mechanism that chose them."""
 
 
+FirstOrder: TypeAlias = tuple[tuple[NoisyMeasure, Floats], ...]
+"""Derivatives of a column by its measures, cell by cell; NaN where first order is not close."""
+
+
 class Estimates(Protocol):
     """The same for one query of a batch, of which some measures were estimated from all."""
 
@@ -144,6 +148,10 @@ class Aggregate(ABC):
         """The column from estimates that agree within a batch; None: it stays as released."""
         return None
 
+    def first_order(self, noisy: NoisyValues) -> FirstOrder | None:
+        """How the column moves with its measures; None where its formula says it, or nothing."""
+        return None
+
     def expected(self, name: str, planned: PlannedNoise, confidence: float) -> Expected:
         """How wrong the column will be."""
         return Expected(name, None, (), "depends on the data; the answer states its interval")
@@ -170,5 +178,5 @@ def estimate_note(confidence: float) -> str:
     """What is said of columns that agree with related ones of a batch."""
     return (
         "least-squares estimate from all related questions of the batch, without bias from that; "
-        f"{confidence:.0%} intervals cover noise only, not sampling or clamping"
+        f"{confidence:.0%} intervals cover noise"
     )

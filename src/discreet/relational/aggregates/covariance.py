@@ -11,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.arrays import Floats
-from discreet.relational.aggregates.aggregate import PRESENCE, Aggregate, NoisyValues
+from discreet.relational.aggregates.aggregate import PRESENCE, Aggregate, FirstOrder, NoisyValues
 from discreet.relational.aggregates.arguments import centred, pair, product
-from discreet.relational.aggregates.dispersion import from_totals, noisy_totals
+from discreet.relational.aggregates.dispersion import by_measure, from_totals, noisy_totals
 from discreet.relational.aggregates.function import AggregateFunction, Argument
 from discreet.relational.aggregates.measures import CountRows, Linear, Measure, Total
+from discreet.relational.aggregates.moment_slopes import correlation_slopes, covariance_slopes
 from discreet.relational.types.expression import Expression
 from discreet.release import ReleasedColumn
 from discreet.release.intervals.correlation import correlation_intervals
@@ -45,6 +46,11 @@ class Covariance(Aggregate):
     @property
     def _totals(self) -> tuple[Linear, ...]:
         return (self.present, self.first, self.second, self.products)
+
+    def first_order(self, noisy: NoisyValues) -> FirstOrder | None:
+        """By its measures, where there are enough values."""
+        slopes = covariance_slopes(*noisy_totals(noisy, self._totals), self.ddof)
+        return by_measure(noisy, self._totals, slopes)
 
     def answer(self, name: str, noisy: NoisyValues, confidence: float) -> ReleasedColumn:
         """The covariance, within what the bounds allow."""
@@ -91,6 +97,11 @@ class Correlation(Aggregate):
             *(self.present, self.first, self.second, self.products),
             *(self.first_squares, self.second_squares),
         )
+
+    def first_order(self, noisy: NoisyValues) -> FirstOrder | None:
+        """By its measures, where there are enough values and their variances are not near zero."""
+        slopes = correlation_slopes(*noisy_totals(noisy, self._totals))
+        return by_measure(noisy, self._totals, slopes)
 
     def answer(self, name: str, noisy: NoisyValues, confidence: float) -> ReleasedColumn:
         """The correlation, between -1 and 1."""

@@ -5,10 +5,12 @@ Source: modern-data:C2, extended; proofs/intervals.md.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from discreet.core.arrays import Floats
-from discreet.relational.aggregates.aggregate import NoisyValues
+from discreet.relational.aggregates.aggregate import FirstOrder, NoisyValues
 from discreet.relational.aggregates.measures import Linear
 from discreet.release import ReleasedColumn
 from discreet.release.column import Ends
@@ -24,6 +26,13 @@ def noisy_totals(
     return totals, [measure.distribution for measure in found]
 
 
+def by_measure(
+    noisy: NoisyValues, measures: tuple[Linear, ...], slopes: Sequence[Floats]
+) -> FirstOrder:
+    """The slopes of a column beside the measures they belong to."""
+    return tuple(zip(map(noisy.measure, measures), slopes, strict=True))
+
+
 def from_totals(
     name: str, values: Floats, interval: tuple[Floats, Floats], confidence: float
 ) -> ReleasedColumn:
@@ -33,5 +42,5 @@ def from_totals(
         name,
         [None if np.isnan(value) else float(value) for value in values],
         interval=Ends(tuple(lower.tolist()), tuple(upper.tolist())),
-        note=f"from noisy totals; {confidence:.0%} intervals cover noise only",
+        note=f"from noisy totals; {confidence:.0%} intervals cover noise",
     )

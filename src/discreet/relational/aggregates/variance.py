@@ -12,17 +12,19 @@ from functools import partial
 import numpy as np
 
 from discreet.core.arrays import Floats
-from discreet.relational.aggregates.aggregate import PRESENCE, Aggregate, NoisyValues
+from discreet.relational.aggregates.aggregate import PRESENCE, Aggregate, FirstOrder, NoisyValues
 from discreet.relational.aggregates.arguments import centred, product
-from discreet.relational.aggregates.dispersion import from_totals, noisy_totals
+from discreet.relational.aggregates.dispersion import by_measure, from_totals, noisy_totals
 from discreet.relational.aggregates.function import AggregateFunction, Argument
 from discreet.relational.aggregates.measures import (
     CountRows,
     CountValues,
+    Linear,
     Measure,
     Total,
     ValuesTotal,
 )
+from discreet.relational.aggregates.moment_slopes import deviation_slopes, variance_slopes
 from discreet.relational.types.expression import Expression
 from discreet.release import ReleasedColumn
 from discreet.release.intervals.dispersion import stddev_intervals, variance_intervals
@@ -40,16 +42,25 @@ class Variance(Aggregate):
     @property
     def measures(self) -> tuple[Measure, ...]:
         """Number of values, centred total, centred squares."""
-        return (self.present, self.total, self.squares)
+        return self._totals
 
     @property
     def weights(self) -> tuple[float, ...]:
         """Squares matter most."""
         return (PRESENCE, 0.5, 1.0)
 
+    @property
+    def _totals(self) -> tuple[Linear, ...]:
+        return (self.present, self.total, self.squares)
+
+    def first_order(self, noisy: NoisyValues) -> FirstOrder | None:
+        """By its measures, where there are enough values."""
+        slopes = variance_slopes(*noisy_totals(noisy, self._totals), self.ddof)
+        return by_measure(noisy, self._totals, slopes)
+
     def answer(self, name: str, noisy: NoisyValues, confidence: float) -> ReleasedColumn:
         """The variance, within what the bounds allow."""
-        (n, first, second), laws = noisy_totals(noisy, (self.present, self.total, self.squares))
+        (n, first, second), laws = noisy_totals(noisy, self._totals)
         high = float(self.squares.high)
         ends = variance_intervals(
             n, first, second, laws, confidence=confidence, high=high, ddof=self.ddof
@@ -62,9 +73,14 @@ class Variance(Aggregate):
 class StandardDeviation(Variance):
     """STDDEV: the root of the variance."""
 
+    def first_order(self, noisy: NoisyValues) -> FirstOrder | None:
+        """By its measures, where there are enough values and their variance is not near zero."""
+        slopes = deviation_slopes(*noisy_totals(noisy, self._totals), self.ddof)
+        return by_measure(noisy, self._totals, slopes)
+
     def answer(self, name: str, noisy: NoisyValues, confidence: float) -> ReleasedColumn:
         """The root of the variance, with an interval of its own."""
-        (n, first, second), laws = noisy_totals(noisy, (self.present, self.total, self.squares))
+        (n, first, second), laws = noisy_totals(noisy, self._totals)
         high = float(self.squares.high)
         ends = stddev_intervals(
             n, first, second, laws, confidence=confidence, high=high, ddof=self.ddof
@@ -90,8 +106,12 @@ def _of(kind: type[Variance], ddof: int, value: Expression) -> Variance:
 
 _NUMBER = (Argument.NUMBER,)
 FUNCTIONS = (
-    AggregateFunction(("VARIANCE", "VAR_SAMP", "VARIANCE_SAMP"), _NUMBER, _make(Variance, 1)),
+    AggregateFunction(
+        ("VARIANCE", "VAR_SAMP", "VARIANCE_SAMP", "VAR"), _NUMBER, _make(Variance, 1)
+    ),
     AggregateFunction(("VAR_POP", "VARIANCE_POP"), _NUMBER, _make(Variance, 0), usual=False),
-    AggregateFunction(("STDDEV", "STDDEV_SAMP", "STDEV"), _NUMBER, _make(StandardDeviation, 1)),
+    AggregateFunction(
+        ("STDDEV", "STDDEV_SAMP", "STDEV", "STD"), _NUMBER, _make(StandardDeviation, 1)
+    ),
     AggregateFunction(("STDDEV_POP",), _NUMBER, _make(StandardDeviation, 0), usual=False),
 )

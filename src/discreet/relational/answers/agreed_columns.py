@@ -17,9 +17,10 @@ from functools import lru_cache
 import numpy as np
 
 from discreet.core.arrays import Floats
-from discreet.relational.aggregates.measures import Linear
+from discreet.relational.aggregates.measures import Linear, Ranks
 from discreet.relational.answers.columns import Columns, NoisyCells
 from discreet.release import ReleasedColumn
+from discreet.release.estimate import Estimate
 from discreet.release.formula import NoisyMeasure
 from discreet.release.intervals import Distribution, half_width
 
@@ -95,6 +96,13 @@ class AgreedColumns(Columns):
     def _aggregate(self, name: str, number: int, cells: Sequence[int]) -> ReleasedColumn:
         found = self._asked(number).estimated(name, self._estimates(cells), self.confidence)
         return super()._aggregate(name, number, cells) if found is None else found
+
+    def _noise(self, number: int, cell: int) -> Estimate | None:
+        """Not known where a part was estimated: estimates share their noise across cells."""
+        linear = (m for m in self._asked(number).measures if not isinstance(m, Ranks))
+        if any(map(self._estimates(self.cells).has, linear)):
+            return None
+        return super()._noise(number, cell)
 
     def _linear_measures(self) -> dict[str, NoisyMeasure]:
         """Only what was left as it was: estimates share their noise across cells."""

@@ -8,6 +8,7 @@ Source: modern-data:C1, C2; contract, "What may be seen".
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -15,10 +16,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from discreet.relational.aggregates.aggregate import Aggregate, RankSelection
+from discreet.relational.aggregates.aggregate import Aggregate, FirstOrder, RankSelection
 from discreet.relational.aggregates.measures import Linear
 from discreet.relational.answers.linear_forms import linear_form, quotient_form
-from discreet.relational.bounding.rule import BoundingRule
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import AggregateOutput, DerivedOutput, KeyOutput, is_label
 from discreet.relational.planning.discovered_keys import Discovering
@@ -29,7 +29,8 @@ from discreet.relational.post_processing.uncertain import Stated, Value, point
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Expression, evaluate
 from discreet.release import ReleasedColumn
-from discreet.release.draws import ANYWHERE, Range
+from discreet.release.draws import ANYWHERE, Range, merged
+from discreet.release.estimate import Estimate
 from discreet.release.formula import GivenValues, LinearFormula, NoisyMeasure
 
 _ROW = "row"
@@ -106,17 +107,7 @@ class Columns:
         return found
 
     def answers(self) -> tuple[ReleasedColumn, ...]:
-        """The released columns, in the order of the SELECT, with what bounding may have cut."""
-        found = self._found()
-        whose = self.planned.cut_by
-        if whose is None:
-            return found
-        sampled = self.planned.bounding is BoundingRule.CONTENT_HASH
-        lost = "are not counted" if sampled else "count in part or not at all"
-        beyond = f"; rows beyond {whose} bounds {lost}"
-        return tuple(replace(answer, note=answer.note + beyond) for answer in found)
-
-    def _found(self) -> tuple[ReleasedColumn, ...]:
+        """The released columns, in the order of the SELECT."""
         found = []
         for output in self.planned.query.outputs:
             if isinstance(output, AggregateOutput):
@@ -220,7 +211,27 @@ class Columns:
             return None
         if column.lower is None:
             return Stated(value, lambda _: ANYWHERE)
-        return Stated(value, partial(self._ends, number, cell))
+        return Stated(value, partial(self._ends, number, cell), self._noise(number, cell))
+
+    def _noise(self, number: int, cell: int) -> Estimate | None:
+        """The noise of an aggregate to first order; None where that is not close."""
+        if number not in self._slopes:
+            every = range(self.planned.query.keys.cells)
+            self._slopes[number] = self._asked(number).first_order(self._shown(every))
+        slopes = self._slopes[number]
+        if slopes is None or not all(math.isfinite(factors[cell]) for _, factors in slopes):
+            return None
+        return Estimate(
+            0,
+            merged(
+                (measure.atom(cell), float(factors[cell]), measure.distribution)
+                for measure, factors in slopes
+            ),
+        )
+
+    @cached_property
+    def _slopes(self) -> dict[int, FirstOrder | None]:
+        return {}
 
     def _ends(self, number: int, cell: int, confidence: float) -> Range:
         if confidence not in self._wide:

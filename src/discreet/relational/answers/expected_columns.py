@@ -3,21 +3,25 @@
 What is linear in counts and sums has one half-width, the same whatever the data. A ratio or a
 contrast of means depends on how many values a group has. Its error is shown for several sizes, as
 for an even spread of values over their declared bounds: the same formulas that will state the
-intervals, applied to the totals that such groups would have.
+intervals, applied to the totals that such groups would have. So are tables computed from answers,
+with every group of the same size; of their rows the one in the middle is shown.
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.errors import DiscreetError
 from discreet.relational.aggregates.aggregate import SIZES, Expected
-from discreet.relational.aggregates.measures import CountRows, Linear, Total
 from discreet.relational.answers.columns import Columns
-from discreet.relational.functions.arithmetic import SQUARE
+from discreet.relational.answers.even_values import EvenValues
+from discreet.relational.answers.table_columns import TableColumns
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import (
     AggregateOutput,
@@ -27,24 +31,22 @@ from discreet.relational.plan.query import (
 )
 from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery, Settled
 from discreet.relational.planning.top_k import Ranking
-from discreet.relational.post_processing.tables import Role
-from discreet.relational.types.expression import Call, Case
+from discreet.relational.post_processing.tables import ColumnRole
+from discreet.release import ReleasedColumn
 
 _EVEN = "typical, for values spread evenly over their declared bounds"
 _COMPUTED = "computed from the released columns"
 _ALIKE = 0.02
 """Errors at all sizes within this share are one number."""
+_FEW = 200
+"""Cells up to which a table computed from answers is tried out at every size."""
 
 
 def expected_columns(planned: PlannedQuery, confidence: float) -> tuple[Expected, ...]:
     """The expected error of every column of numbers."""
     query = planned.query
     if isinstance(query, QueryOverAnswers):
-        return tuple(
-            Expected(column.name, None, (), _COMPUTED)
-            for column in query.table.columns
-            if column.role is not Role.KEY
-        )
+        return _expected_table(planned, query, confidence)
     found = []
     for output in query.outputs:
         if isinstance(output, AggregateOutput):
@@ -76,12 +78,58 @@ def _typical(
             return None
         if width is not None:
             by_size.append((size, width))
+    return _at_sizes(output.name, by_size)
+
+
+def _at_sizes(name: str, by_size: list[tuple[int, float]]) -> Expected | None:
+    """One half-width for all sizes if they are alike, else one for each; None without any."""
     if not by_size:
         return None
     least, most = min(width for _, width in by_size), max(width for _, width in by_size)
     if most - least <= _ALIKE * most:
-        return Expected(output.name, most, (), "the same in groups of every size")
-    return Expected(output.name, None, tuple(by_size), _EVEN)
+        return Expected(name, most, (), "the same in groups of every size")
+    return Expected(name, None, tuple(by_size), _EVEN)
+
+
+def _expected_table(
+    planned: PlannedQuery, query: QueryOverAnswers, confidence: float
+) -> tuple[Expected, ...]:
+    """The same of a table computed from answers, where it has few cells that are known now."""
+    numbers = [column.name for column in query.table.columns if column.role is not ColumnRole.KEY]
+    found: dict[str, list[tuple[int, float]]] = {name: [] for name in numbers}
+    if all(isinstance(part.keys, KeySet) and part.keys.cells <= _FEW for part in query.parts):
+        for size in SIZES:
+            try:
+                measured = MeasuredValues(_typical_values(planned, size), planned.blank().chosen)
+                answers = TableColumns(planned, measured, "expected", confidence).answers()
+            except (DiscreetError, ArithmeticError, ValueError, LookupError):
+                break
+            for answer in answers:
+                width = _middle_width(answer)
+                if width is not None:
+                    found[answer.name].append((size, width))
+    return tuple(
+        _at_sizes(name, found[name]) or Expected(name, None, (), _COMPUTED) for name in numbers
+    )
+
+
+def _typical_values(planned: PlannedQuery, size: int) -> tuple[NDArray[Any], ...]:
+    """What every measure comes to, in steps, if each of its cells has ``size`` rows."""
+    noised = planned.allocation.noised
+    even = EvenValues(tuple(item.measure for item in noised))
+    return tuple(
+        np.full(len(cells), round(even.total(item.measure, size) / item.step), dtype=np.int64)
+        for item, cells in zip(noised, planned.blank().linear, strict=True)
+    )
+
+
+def _middle_width(column: ReleasedColumn) -> float | None:
+    """The half-width of the row in the middle; None where no row has one."""
+    if column.lower is None or column.upper is None:
+        return None
+    widths = [(high - low) / 2 for low, high in zip(column.lower, column.upper, strict=True)]
+    known = [width for width in widths if math.isfinite(width)]
+    return statistics.median_high(known) if known else None
 
 
 def _width(
@@ -101,31 +149,9 @@ def _width(
         limit=None,
         offset=0,
     )
-    noised = planned.allocation.noised
-    settled = Settled(planned.allocation, tuple(f"m{place}" for place in range(len(noised))))
-    values = tuple(
-        np.array([round(_total(item.measure, size) / item.step)], dtype=np.int64) for item in noised
-    )
-    about = replace(planned, query=one, settled=settled)
+    names = tuple(f"m{place}" for place in range(len(planned.allocation.noised)))
+    about = replace(planned, query=one, settled=Settled(planned.allocation, names))
+    values = _typical_values(about, size)
     chosen = tuple(np.zeros((1, len(group))) for group in planned.choosing)
-    columns = Columns(about, MeasuredValues(values, chosen), "expected", confidence)
-    (column,) = columns.answers()
-    if column.lower is None or column.upper is None:
-        return None
-    width = (column.upper[0] - column.lower[0]) / 2
-    return width if math.isfinite(width) else None
-
-
-def _total(measure: Linear, size: int) -> float:
-    """What a measure comes to over ``size`` rows with evenly spread values.
-
-    A condition holds for half of them; a square is a third of its largest value in the mean.
-    """
-    if not isinstance(measure, Total):
-        chosen = isinstance(measure, CountRows) and isinstance(measure.argument, Case)
-        return size / 2 if chosen else float(size)
-    low, high, centre = (float(end) for end in (measure.low, measure.high, measure.centre))
-    argument = measure.argument
-    if isinstance(argument, Call) and argument.function == SQUARE:
-        return size * high / 3
-    return size * ((low + high) / 2 - centre)
+    (column,) = Columns(about, MeasuredValues(values, chosen), "expected", confidence).answers()
+    return _middle_width(column)

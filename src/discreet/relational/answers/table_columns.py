@@ -18,7 +18,7 @@ from discreet.relational.planning.together import PlannedTogether
 from discreet.relational.post_processing.column import numbers_column, places_column
 from discreet.relational.post_processing.compute import compute
 from discreet.relational.post_processing.evaluate import Rows, rows_of
-from discreet.relational.post_processing.tables import Role, Shown
+from discreet.relational.post_processing.tables import AnswerColumn, ColumnRole
 from discreet.relational.post_processing.uncertain import Value, point
 from discreet.relational.types.data_type import DataType
 from discreet.release import ReleasedColumn
@@ -56,14 +56,14 @@ class TableColumns:
             values = [row[place] for row in self._rows]
             if _is_label(column):
                 continue
-            if column.role is Role.PLACE:
+            if column.role is ColumnRole.PLACE:
                 found.append(places_column(column.name, values))
             else:
                 found.append(numbers_column(column.name, values, self.confidence))
         return tuple(found)
 
     @property
-    def _shown(self) -> tuple[Shown, ...]:
+    def _shown(self) -> tuple[AnswerColumn, ...]:
         query = self.planned.query
         assert isinstance(query, QueryOverAnswers)
         return query.table.columns
@@ -115,6 +115,6 @@ def _row(columns: Columns, cell: int) -> tuple[Value, ...]:
     return tuple(found)
 
 
-def _is_label(column: Shown) -> bool:
+def _is_label(column: AnswerColumn) -> bool:
     number = column.kind.is_number or column.kind is DataType.BOOLEAN
-    return column.role is Role.KEY or not number
+    return column.role is ColumnRole.KEY or not number

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 from discreet.core.errors import InvalidParameter
 from discreet.relational.bounding.hashing import Content
 from discreet.relational.bounding.systematic import systematic_sample
 from discreet.relational.compile.compiler import Compiler, privacy_id, step_text
-from discreet.relational.plan.nodes import PlanNode, columns_of
+from discreet.relational.plan.nodes import PlanNode, columns_of, row_columns
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.expression import Column
 
@@ -67,7 +68,12 @@ def limited(rows: Limited, compiler: Compiler, needed: frozenset[str]) -> str:
     """A systematic sample of each person's rows: of the needed columns."""
     name, below = compiler.dialect.identifier, rows.rows
     assert below.privacy_id is not None
-    listed = {column: kind for column, kind in columns_of(below).items() if column in needed}
+    told = row_columns(below)
+    listed = {
+        column: kind
+        for column, kind in columns_of(below).items()
+        if column in needed or column in told
+    }
     zeroed = [
         f"{compiler.one_zero(Column(column, ColumnDomain(kind)))} AS {name(column)}"
         for column, kind in listed.items()
@@ -77,7 +83,9 @@ def limited(rows: Limited, compiler: Compiler, needed: frozenset[str]) -> str:
     owner = privacy_id(below, name(below.privacy_id))
     content = [Content(name(column), kind) for column, kind in listed.items()]
     every = [owner.text, *(part.text for part in content)]
-    return systematic_sample(inside, every, [owner], content, limit=rows.limit, by=compiler.shuffle)
+    apart = [Content(name(column), kind) for column, kind in told.items()]
+    sample = partial(systematic_sample, rows=apart)
+    return sample(inside, every, [owner], content, limit=rows.limit, by=compiler.shuffle)
 
 
 def before_public(rows: PlanNode, partners: int, declared: int, least: int) -> PlanNode:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from discreet.core.unit import Person
 from discreet.relational.bounding.hashing import Content, Identifier, Shuffle
@@ -36,19 +37,27 @@ class PersonBounds:
         bounds = [bound for bound in (person.max_groups, person.max_rows) if bound is not None]
         return cls(min(bounds, default=None), None, None)
 
-    def text(
-        self, inside: str, contents: Sequence[Content], who: Identifier, cells: int, by: Shuffle
+    def text(  # noqa: PLR0917 -- what is kept, of whom, by what
+        self,
+        inside: str,
+        contents: Sequence[Content],
+        who: Identifier,
+        cells: int,
+        by: Shuffle,
+        rows: Sequence[Content] = (),
     ) -> str:
         """The rows of ``inside`` that are kept; ``o`` names the person and ``cell`` the group.
 
-        A limit comes by itself after the one before it: no row number is used twice.
+        ``rows`` tell a person's rows apart, where the owner says so. A limit comes by itself after
+        the one before it: no row number is used twice.
         """
         cell = Content("cell", DataType.INTEGER)
-        columns = ["o", "cell", *(content.text for content in contents)]
+        columns = ["o", "cell", *(content.text for content in (*rows, *contents))]
+        sample = partial(systematic_sample, columns=columns, by=by, rows=rows)
         groups = cells if self.groups is None else min(self.groups, cells)
         most, left = self.rows_per_group, None
         if most is not None and cells > 1 and (self.rows is None or most < self.rows):
-            inside = systematic_sample(inside, columns, [who, cell], contents, limit=most, by=by)
+            inside = sample(inside, within=[who, cell], contents=contents, limit=most)
             left = groups * most
         if groups < cells:
             order = ordered([by.hash([who, cell]), "cell"])
@@ -57,7 +66,7 @@ class PersonBounds:
             inside = f"SELECT {named}, {ranked} FROM ({inside}) AS q"
             inside = f"SELECT {named} FROM ({inside}) AS q WHERE g <= {groups}"
         if self.rows is not None and (left is None or left > self.rows):
-            rows = self.rows if most is None or cells > 1 else min(self.rows, most)
+            kept = self.rows if most is None or cells > 1 else min(self.rows, most)
             every = [*contents] if cells == 1 else [cell, *contents]
-            inside = systematic_sample(inside, columns, [who], every, limit=rows, by=by)
+            inside = sample(inside, within=[who], contents=every, limit=kept)
         return inside

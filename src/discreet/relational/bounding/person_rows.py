@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from discreet.relational.bounding.hashing import Content
 from discreet.relational.bounding.systematic import systematic_sample
 from discreet.relational.compile.compiler import Compiler, privacy_id, step_text, used_by
-from discreet.relational.plan.nodes import Output, PlanNode
-from discreet.relational.types.expression import Expression
+from discreet.relational.plan.nodes import Output, PlanNode, row_columns
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.expression import Column, Expression
 
 
 @dataclass(frozen=True)
@@ -52,13 +53,15 @@ def bounded(rows: Bounded, compiler: Compiler, needed: frozenset[str]) -> str:
     """A systematic sample of each person's rows: of the needed columns."""
     pairs = zip(rows.outputs, rows.expressions, strict=True)
     read = [expression for output, expression in pairs if output.name in needed]
-    used = used_by(read, rows.rows.privacy_id)
+    told = row_columns(rows.rows)
+    used = used_by(read, rows.rows.privacy_id) | told.keys()
+    own = tuple(Output(column, ColumnDomain(kind)) for column, kind in told.items())
     inside = compiler.computed(
         compiler.text(rows.rows, used),
         (rows.rows.privacy_id, rows.privacy_id),
-        rows.outputs,
-        rows.expressions,
-        needed,
+        (*rows.outputs, *own),
+        (*rows.expressions, *(Column(each.name, each.domain) for each in own)),
+        needed | told.keys(),
     )
     name = compiler.dialect.identifier
     contents = [
@@ -69,5 +72,11 @@ def bounded(rows: Bounded, compiler: Compiler, needed: frozenset[str]) -> str:
     owner = privacy_id(rows, name(rows.privacy_id or ""))
     named = [*(content.text for content in contents), owner.text]
     return systematic_sample(
-        inside, named, [owner], contents, limit=rows.limit, by=compiler.shuffle
+        inside,
+        named,
+        [owner],
+        contents,
+        limit=rows.limit,
+        by=compiler.shuffle,
+        rows=[Content(name(column), kind) for column, kind in told.items()],
     )

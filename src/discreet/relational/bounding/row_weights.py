@@ -18,6 +18,7 @@ Source: contract, "Bounding inside the engine". Proof: ``proofs/relational.md``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from discreet.core.unit import Person
@@ -28,6 +29,9 @@ from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.plan.features import PerPerson
 from discreet.relational.plan.nodes import JoinedPeople, PlanNode, Scan
+
+Crowd = Callable[[str, int], str]
+"""Of the rows of that name, all of everybody who has more than so many, and perhaps of others."""
 
 PLACES = 30
 """Binary places of a weight: a billion rows lose less than one to rounding."""
@@ -53,38 +57,75 @@ class RowWeights:
 
     @classmethod
     def of_presence(cls, person: Person, cells: int) -> RowWeights:
-        """For people, each of whom is counted once in a group."""
-        return cls(min(bounds_of_presence(person, cells, person).rows, _MOST), 1)
+        """For people, each of whom has one row in a group by the statement: rows are groups."""
+        groups = min(bounds_of_presence(person, cells, person).rows, _MOST)
+        return cls(groups, groups)
 
     @property
     def places(self) -> int:
         """Binary places of these weights: fewer where limits are so large that 62 bits are full."""
         return max(0, min(PLACES, _ROOM - max(self.rows, self.rows_per_group).bit_length()))
 
-    def joined(self, rows: str, dialect: Dialect) -> str:
-        """Rows beside their weight ``w``, which is NULL where they count in full.
+    def beside(self, rows: str, dialect: Dialect, crowd: Crowd) -> tuple[str, str]:
+        """Rows ``a`` beside their weight ``w``: what stands before the SELECT, and its FROM clause.
 
-        ``rows`` names a relation with the person ``o`` and the group ``cell``.
+        ``rows`` is a SELECT with the person ``o`` and the group ``cell``. It is read once, so that
+        rows are counted and added up in one state of the tables, whatever happens to them. The
+        weight is NULL where rows count in full. Whoever is left out of the ``crowd`` has no more
+        rows than either limit, and counts in full.
         """
-        full = dialect.literal(1 << self.places)
-        whole = dialect.literal(self.rows << self.places)
+        held = dialect.with_rows("r", rows)
+        if held is None:
+            return "", self.ranked(rows, dialect)
+        return held, self.joined(crowd("r", min(self.rows, self.rows_per_group)), dialect)
+
+    def joined(self, crowd: str, dialect: Dialect) -> str:
+        """By hash: the rows held as ``r`` beside the people of a crowd who have too many."""
         if self.rows_per_group >= self.rows:
-            share = dialect.whole_quotient(whole, "COUNT(*)")
-            over = f"SELECT o, {share} AS w FROM {rows} GROUP BY o HAVING COUNT(*) > {self.rows}"
-            return f"{rows} AS a LEFT JOIN ({over}) AS b ON a.o = b.o"
+            share = dialect.whole_quotient(self._whole(dialect), "COUNT(*)")
+            over = f"SELECT o, {share} AS w FROM {crowd} GROUP BY o HAVING COUNT(*) > {self.rows}"
+            return f"r AS a LEFT JOIN ({over}) AS b ON a.o = b.o"
+        counted = f"SELECT o, cell, COUNT(*) AS n FROM {crowd} GROUP BY o, cell"
+        summed = f"CAST(SUM({self._held(dialect)}) OVER (PARTITION BY o) AS BIGINT)"
+        beside = f"SELECT o, cell, n, {summed} AS t FROM ({counted}) AS q"
+        over = f"SELECT o, cell, {self._share(dialect)} AS w FROM ({beside}) AS q"
+        return (
+            f"r AS a LEFT JOIN (SELECT o, cell, w FROM ({over}) AS q WHERE w IS NOT NULL) AS b "
+            "ON a.o = b.o AND a.cell = b.cell"
+        )
+
+    def ranked(self, rows: str, dialect: Dialect) -> str:
+        """By sorting, where an engine holds no rows: the numbers stand beside each row."""
+        if self.rows_per_group >= self.rows:
+            share = dialect.whole_quotient(self._whole(dialect), "n")
+            beside = f"SELECT q.*, COUNT(*) OVER (PARTITION BY o) AS n FROM ({rows}) AS q"
+            share = f"CASE WHEN n > {self.rows} THEN {share} END"
+            return f"(SELECT q.*, {share} AS w FROM ({beside}) AS q) AS a"
+        # All in one order: equal cells are peers, and p is a row's place among them.
+        order = "PARTITION BY o ORDER BY cell"
+        size = f"COUNT(*) OVER ({order} RANGE BETWEEN CURRENT ROW AND CURRENT ROW) AS n"
+        place = f"row_number() OVER ({order}) - rank() OVER ({order}) AS p"
+        placed = f"SELECT q.*, {size}, {place} FROM ({rows}) AS q"
+        first = f"CASE WHEN p < {self.rows_per_group} THEN 1 ELSE 0 END"
+        summed = f"CAST(SUM({first}) OVER (PARTITION BY o) AS BIGINT)"
+        beside = f"SELECT q.*, {summed} AS t FROM ({placed}) AS q"
+        return f"(SELECT q.*, {self._share(dialect)} AS w FROM ({beside}) AS q) AS a"
+
+    def _whole(self, dialect: Dialect) -> str:
+        return dialect.literal(self.rows << self.places)
+
+    def _held(self, dialect: Dialect) -> str:
+        """As how many rows the ``n`` of a group count, before those of other groups do."""
         most = dialect.literal(self.rows_per_group)
-        held = f"CASE WHEN n > {most} THEN {most} ELSE n END"
-        counted = f"SELECT o, cell, COUNT(*) AS n FROM {rows} GROUP BY o, cell"
-        summed = f"CAST(SUM({held}) OVER (PARTITION BY o) AS BIGINT)"
-        beside = f"SELECT o, cell, n, {held} AS h, {summed} AS t FROM ({counted}) AS q"
-        share = (
-            f"CASE WHEN t > {self.rows} THEN {dialect.whole_quotient(whole, 't')} ELSE {full} END"
-        )
-        over = (
-            f"SELECT o, cell, {dialect.whole_quotient(f'({share}) * h', 'n')} AS w "
-            f"FROM ({beside}) AS q WHERE n > h OR t > {self.rows}"
-        )
-        return f"{rows} AS a LEFT JOIN ({over}) AS b ON a.o = b.o AND a.cell = b.cell"
+        return f"CASE WHEN n > {most} THEN {most} ELSE n END"
+
+    def _share(self, dialect: Dialect) -> str:
+        """The weight in a group of ``n`` rows, whose person has ``t`` of them in all groups."""
+        every = dialect.whole_quotient(self._whole(dialect), "t")
+        full = dialect.literal(1 << self.places)
+        share = f"CASE WHEN t > {self.rows} THEN {every} ELSE {full} END"
+        part = dialect.whole_quotient(f"({share}) * ({self._held(dialect)})", "n")
+        return f"CASE WHEN n > {self.rows_per_group} OR t > {self.rows} THEN {part} END"
 
     def counted(self, text: str, most: int, places: int, dialect: Dialect) -> str:
         """What a row contributes, at its weight, in steps of 2**-places, cut towards zero.
@@ -92,12 +133,17 @@ class RowWeights:
         ``text`` is within ``most`` either way, and ``most * 2**places`` fits 62 bits.
         """
         full = f"CAST({text} AS BIGINT) * {dialect.literal(1 << places)}"
-        weight, below = "b.w", self.places - places
+        weight, below = "w", self.places - places
         if below < 0:
-            weight, below = f"(b.w * {dialect.literal(1 << -below)})", 0
+            weight, below = f"(w * {dialect.literal(1 << -below)})", 0
         narrow = most << max(self.places, places) < _FITS
         product = dialect.shared(f"({text})", weight, 1 << below, narrow=narrow)
-        return f"CASE WHEN b.w IS NULL THEN {full} ELSE {product} END"
+        return f"CASE WHEN w IS NULL THEN {full} ELSE {product} END"
+
+
+def everybody(rows: str, _: int) -> str:
+    """The crowd in which nobody is looked for."""
+    return rows
 
 
 def ensured_rows(rows: PlanNode) -> int | None:

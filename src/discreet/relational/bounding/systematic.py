@@ -5,8 +5,13 @@ grows with p; u below N follows from a salted hash of whom the rows belong to. T
 N/limit-th row from a random start: exactly min(N, limit) of them, each with the same chance, and
 rows of equal content are in the sample in proportion, not kept or dropped as one.
 
+Where the owner names a column that tells rows apart, the order is by a salted hash of it first, and
+by content after it: which rows are kept then does not depend on the columns that a query reads.
+That column need not tell them apart: rows with equal hashes stand side by side, and each has the
+same chance as before.
+
 How many rows of each content are kept is a function of the rows that belong together and of the
-salt: rows of equal content may change places, and are alike.
+salt: rows of equal hash and content may change places, and are alike.
 
 Source: contract, "Bounding inside the engine". Proof: ``proofs/relational.md``.
 """
@@ -30,11 +35,16 @@ def systematic_sample(
     *,
     limit: int,
     by: Shuffle,
+    rows: Sequence[Content] = (),
 ) -> str:
-    """The ``columns`` of at most ``limit`` rows of ``inside`` for each combination ``within``."""
+    """The ``columns`` of at most ``limit`` rows of ``inside`` for each combination ``within``.
+
+    ``rows`` tell them apart, where somebody says so; ``contents`` do whether or not it is true.
+    """
     most, named = min(limit, _MOST), ", ".join(columns)
     together = ", ".join(part.text for part in within)
-    order = ordered([content.text for content in contents]) or "1"
+    first = [by.hash([within[0], *rows])] if rows else []
+    order = ordered([*first, *(content.text for content in contents)]) or "1"
     place = f"row_number() OVER (PARTITION BY {together} ORDER BY {order}) - 1 AS p"
     size = f"COUNT(*) OVER (PARTITION BY {together}) AS n"
     placed = f"SELECT {named}, {by.number(within)} AS u, {place}, {size} FROM ({inside}) AS q"

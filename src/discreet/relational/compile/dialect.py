@@ -332,8 +332,11 @@ class Dialect(ABC):
     def shared_widely(self, text: str, weight: str, divisor: int) -> str:
         """The same where the product needs up to 124 bits."""
 
-    def with_rows(self, name: str, text: str) -> str:
-        """What to write before a SELECT that reads ``name`` several times: it is computed once."""
+    def with_rows(self, name: str, text: str) -> str | None:
+        """What to write before a SELECT that reads ``name`` several times: it is computed once.
+
+        None where an engine may compute it again, and find other rows then.
+        """
         return f"WITH {name} AS MATERIALIZED ({text}) "
 
     def quotient(self, first: str, second: str) -> str:

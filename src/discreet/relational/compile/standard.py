@@ -245,6 +245,7 @@ STANDARD: Mapping[str, Template] = {
     "cast": _cast,
     "lower": "LOWER({0})",
     "upper": "UPPER({0})",
+    "reverse": "REVERSE({0})",
     "length": "CHAR_LENGTH({0})",
     "starts_with": "STARTS_WITH({0}, {1})",
     "ends_with": "ENDS_WITH({0}, {1})",

@@ -76,6 +76,14 @@ class Engine(Protocol):
     def keys(self, entries: Sequence[tuple[object, ...]], kinds: Sequence[DataType]) -> str:
         """A table of public keys: ``code`` (0, 1, ...) and the values ``v0``, ``v1``, ..."""
 
+    def crowd(self, tables: Sequence[str], rows: str, limit: int) -> str:
+        """Of the rows named ``rows``, all of everybody ``o`` who has more than ``limit``.
+
+        Rows of others may be among them: giving ``rows`` back is always right. How many rows the
+        private ``tables`` hold may decide how it is written, and so the time, and nothing else:
+        it is asked after the charge, and never shown.
+        """
+
     def numbers(self, text: str) -> list[NDArray[np.int64]]:
         """Run a SELECT whose columns are all 64-bit integers without NULL."""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,11 +30,12 @@ from discreet.relational.aggregates.measures import (
 )
 from discreet.relational.aggregates.weighted import Weighted
 from discreet.relational.bounding.person_groups import PersonBounds
-from discreet.relational.bounding.row_weights import RowWeights
+from discreet.relational.bounding.row_weights import Crowd, RowWeights, everybody
 from discreet.relational.compile.compiler import Compiler, privacy_id
 from discreet.relational.engines.engine import Engine
 from discreet.relational.execute.row_contributions import RowContributions
 from discreet.relational.limits.resources import require_statement
+from discreet.relational.plan.nodes import scans
 from discreet.relational.plan.query import Query
 
 _HALF = 1 << 62
@@ -101,6 +103,7 @@ def _runs(
             compiler,
             engine.keys,
             owned=person is not None,
+            told_apart=person is not None and kind is _Run and not _presence(taken),
         )
         places = tuple(m.places for m in taken if isinstance(m, Weighted))
         made.append(kind(query, person, engine, contributions, tuple(numbers), places))
@@ -114,6 +117,11 @@ def _together(number: int, measure: Measure | Weighted) -> object:
     if isinstance(measure, Weighted):
         return Weighted, isinstance(measure.measure, CountPeople)
     return None
+
+
+def _presence(measures: Sequence[Measure | Weighted]) -> bool:
+    """Whether people alone are counted, however many rows they have."""
+    return all(isinstance(measure, CountPeople) for measure in measures)
 
 
 @dataclass(frozen=True)
@@ -134,7 +142,7 @@ class _Run:
 
     def found(self) -> dict[int, NDArray[Any]]:
         """Exact numbers by cell, or by cell and candidate."""
-        cell, *fetched = self.engine.numbers(self.text())
+        cell, *fetched = self.engine.numbers(self._run_text())
         (first, *_) = self.measures
         if isinstance(first, Ranks):
             counts = np.zeros((self.query.keys.cells, first.size), dtype=np.int64)
@@ -142,11 +150,15 @@ class _Run:
             return {self.numbers[0]: counts}
         parts = iter(fetched)
         return {
-            number: self._spread(cell, _joined(next(parts), next(parts)))
+            number: self._spread(cell, joined_halves(next(parts), next(parts)))
             if self._is_wide(measure)
             else self._spread(cell, next(parts))
             for number, measure in zip(self.numbers, self.measures, strict=True)
         }
+
+    def _run_text(self) -> str:
+        """What runs once the question is paid for: the same numbers as those of ``text``."""
+        return self.text()
 
     def text(self) -> str:
         """A SELECT of the cell's number and the measures; of ranks, by candidate."""
@@ -193,7 +205,8 @@ class _Run:
     def _owned(self) -> str:
         """Each person's rows in declared cells, with what they contribute."""
         cell, joins, conditions = self.contributions.cells("a")
-        named = [content.text for content in self.contributions.contents()]
+        rows = self.contributions
+        named = [content.text for content in (*rows.rows_by(), *rows.contents())]
         items = ", ".join(["o", f"CAST({cell} AS INTEGER) AS cell", *named])
         where = " AND ".join(conditions) or "TRUE"
         return f"SELECT {items} FROM ({self.contributions.text()}) AS a{joins} WHERE {where}"
@@ -201,13 +214,13 @@ class _Run:
     def _bounded(self) -> str:
         """Each person's rows in declared cells, cut down to what the unit allows."""
         assert self.person is not None
-        presence = all(isinstance(measure, CountPeople) for measure in self.measures)
-        return PersonBounds.of(self.person, presence=presence).text(
+        return PersonBounds.of(self.person, presence=_presence(self.measures)).text(
             self._owned(),
             self.contributions.contents(),
             privacy_id(self.query.rows, "o"),
             self.query.keys.cells,
             self.contributions.compiler.shuffle,
+            self.contributions.rows_by(),
         )
 
     def _sum(self, number: int, measure: Measure) -> str:
@@ -246,6 +259,14 @@ class _WeightedRun(_Run):
 
     def text(self) -> str:
         """A SELECT of the cell's number and the weighted sums."""
+        return self._written(everybody)
+
+    def _run_text(self) -> str:
+        """The same, in the engine's own words for tables of their size."""
+        private = [scan.table for scan in scans(self.query.rows) if scan.private]
+        return self._written(partial(self.engine.crowd, private))
+
+    def _written(self, crowd: Crowd) -> str:
         assert self.person is not None
         dialect, cells = self.engine.dialect, self.query.keys.cells
         owned = self._owned()
@@ -260,10 +281,11 @@ class _WeightedRun(_Run):
             if not isinstance(measure, Ranks)
         ]
         sums = [f"{dialect.wide_sum(f'd{n}')} AS m{n}" for n in range(len(self.measures))]
-        rows = f"SELECT a.cell AS cell, {', '.join(counted)} FROM {weights.joined('r', dialect)}"
+        before, source = weights.beside(owned, dialect, crowd)
+        rows = f"SELECT a.cell AS cell, {', '.join(counted)} FROM {source}"
         inside = f"SELECT cell, {', '.join(sums)} FROM ({rows}) AS q GROUP BY cell"
         outer = ", ".join(self._outer())
-        return f"{dialect.with_rows('r', owned)}SELECT cell, {outer} FROM ({inside}) AS q"
+        return f"{before}SELECT cell, {outer} FROM ({inside}) AS q"
 
     def _each(self, number: int) -> str:
         """What a row brings before its weight."""
@@ -272,7 +294,7 @@ class _WeightedRun(_Run):
         return "1" if alone else f"a.c{number}"
 
 
-def _joined(high: NDArray[np.int64], low: NDArray[np.int64]) -> NDArray[Any]:
+def joined_halves(high: NDArray[np.int64], low: NDArray[np.int64]) -> NDArray[Any]:
     """Whole numbers from their halves: 64-bit while they fit with room to spare, else exact."""
     if high.size == 0 or bool(((high == 0) | (high == -1)).all()):
         return (high << 62) + low

@@ -27,7 +27,14 @@ from discreet.relational.functions.casts import cast
 from discreet.relational.functions.comparison import GREATER, LESS
 from discreet.relational.functions.rounding import FLOOR
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
-from discreet.relational.plan.nodes import DerivedField, Field, PlanNode, Scan, field_of
+from discreet.relational.plan.nodes import (
+    DerivedField,
+    Field,
+    PlanNode,
+    Scan,
+    field_of,
+    row_columns,
+)
 from discreet.relational.schema.declarations import Category, Number
 from discreet.relational.types.column_domain import ColumnDomain, limits
 from discreet.relational.types.data_type import DataType
@@ -41,7 +48,10 @@ KeyTable = Callable[[Sequence[tuple[object, ...]], Sequence[DataType]], str]
 
 @dataclass(frozen=True)
 class RowContributions:
-    """Rows, the keys they fall under, and measures. ``owned`` says that people are bounded."""
+    """Rows, the keys they fall under, and measures. ``owned`` says that people are bounded.
+
+    ``told_apart`` says that some of a person's rows are chosen, by what tells them apart.
+    """
 
     rows: PlanNode
     keys: KeySet | DiscoveredKeys
@@ -49,11 +59,13 @@ class RowContributions:
     compiler: Compiler
     key_table: KeyTable
     owned: bool
+    told_apart: bool = False
 
     def text(self) -> str:
         """A SELECT of keys and of what each row contributes to each measure, before any grouping.
 
-        Keys are ``k0``, ``k1``, ...; contributions ``c0``, ``c1``, ...; the owner, if any, ``o``.
+        Keys are ``k0``, ``k1``, ...; contributions ``c0``, ``c1``, ...; the owner, if any, ``o``;
+        columns that tell rows apart ``r0``, ``r1``, ...
         """
         dialect, rows = self.compiler.dialect, self.rows
         items, used = [], frozenset[str]()
@@ -73,8 +85,18 @@ class RowContributions:
         if self.owned and rows.privacy_id is not None:
             items.append(f"{dialect.identifier(rows.privacy_id)} AS o")
             used |= {rows.privacy_id}
+        for place, column in enumerate(self._row_columns()):
+            items.append(f"{dialect.identifier(column)} AS r{place}")
+            used |= {column}
         inside = self.compiler.text(rows, used)
         return f"SELECT {', '.join(items) or '1 AS one'} FROM ({inside}) AS q"
+
+    def rows_by(self) -> list[Content]:
+        """What the owner says tells a person's rows apart."""
+        return [Content(f"r{n}", kind) for n, kind in enumerate(self._row_columns().values())]
+
+    def _row_columns(self) -> dict[str, DataType]:
+        return row_columns(self.rows) if self.told_apart else {}
 
     def contents(self) -> list[Content]:
         """What rows contribute, as bounding orders by it."""

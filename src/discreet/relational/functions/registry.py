@@ -22,6 +22,7 @@ from discreet.relational.functions import (
 from discreet.relational.functions.bins import binned, bucket
 from discreet.relational.functions.calendar import PARTS, difference, part, truncated
 from discreet.relational.functions.function import Function
+from discreet.relational.functions.regular_expressions import matches
 from discreet.relational.functions.shifts import MAKE_DATE
 from discreet.relational.functions.text import (
     CONCAT,
@@ -30,6 +31,7 @@ from discreet.relational.functions.text import (
     LENGTH,
     LOWER,
     MAX_JOINED,
+    REVERSE,
     STARTS_WITH,
     UPPER,
     replaced,
@@ -72,6 +74,8 @@ def _named(unit: object) -> str:
     }.get(name, name.removesuffix("s"))
 
 
+_MATCHING = ("regexp_matches", "regexp_like", "regexp_contains")
+"""Three names of one function; DuckDB's operator ~ is another one, and PostgreSQL's a third."""
 _SIDES = {"trim": "both", "ltrim": "leading", "rtrim": "trailing"}
 
 _ENTRIES: dict[str, FunctionEntry] = {
@@ -100,6 +104,8 @@ _ENTRIES: dict[str, FunctionEntry] = {
     "lower": _plain(LOWER),
     "upper": _plain(UPPER),
     "length": _plain(LENGTH),
+    "reverse": _plain(REVERSE),
+    **dict.fromkeys(_MATCHING, _made(matches, {1}, 2, 2)),
     "concat": _plain(CONCAT, 1, MAX_JOINED),
     "starts_with": _plain(STARTS_WITH, 2),
     "prefix": _plain(STARTS_WITH, 2),

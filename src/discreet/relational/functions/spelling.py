@@ -56,6 +56,8 @@ CALLS: Mapping[type[exp.Expression], tuple[str, ...]] = _classes(
         "Lower": ("lower", "this"),
         "Upper": ("upper", "this"),
         "Length": ("length", "this"),
+        "Reverse": ("reverse", "this"),
+        "ConcatWs": ("concat_ws", "expressions"),
         "Concat": ("concat", "expressions"),
         "StartsWith": ("starts_with", "this", "expression"),
         "EndsWith": ("ends_with", "this", "expression"),
@@ -66,6 +68,8 @@ CALLS: Mapping[type[exp.Expression], tuple[str, ...]] = _classes(
         "SplitPart": ("split_part", "this", "delimiter", "part_index"),
         "StrPosition": ("position", "this", "substr"),
         **{name: (name.lower(), "this") for name in ("Sin", "Cos", "Tan", "Asin", "Acos", "Atan")},
+        **{name: (name.lower(), "this") for name in ("Sinh", "Cosh", "Tanh")},
+        **{name: (name.lower(), "this") for name in ("Asinh", "Acosh", "Atanh")},
         "Degrees": ("degrees", "this"),
         "Radians": ("radians", "this"),
         "Pi": ("pi",),
@@ -89,7 +93,6 @@ CALLS: Mapping[type[exp.Expression], tuple[str, ...]] = _classes(
         "Hour": ("hour", "this"),
         "Minute": ("minute", "this"),
         "Second": ("second", "this"),
-        "Extract": ("date_part", "this", "expression"),
         "TimestampTrunc": ("date_trunc", "unit", "this"),
         "DateTrunc": ("date_trunc", "unit", "this"),
         "DateDiff": ("date_diff", "unit", "expression", "this"),
@@ -120,7 +123,7 @@ TYPE_REMEDY = (
 _SUBQUERY = "Join the tables instead, or ask two questions."
 _CLOCK = "Answers do not depend on the clock: write a date, such as DATE '2024-12-31'."
 _PARAMETER = "Write the constant into the question."
-_PATTERN = "Use LIKE, starts_with, ends_with or contains."
+_PATTERN = "Use regexp_matches(x, '^a+$'), LIKE, starts_with, ends_with or contains."
 _NESTED = "Columns hold single values: numbers, text, truth values, dates and moments."
 
 REMEDIES: Mapping[str, str] = {
@@ -132,6 +135,7 @@ REMEDIES: Mapping[str, str] = {
     **dict.fromkeys(("Array", "Struct", "Bracket", "Map", "Dot", "JSONExtract"), _NESTED),
     "JSONExtractScalar": _NESTED,
     "Window": "Windows look across rows of other people; use GROUP BY.",
+    "RawString": "Write text in single quotes.",
     "Rand": "Noise is ours to draw; leave it out.",
     "Try": "Leave it out: nothing fails here, and what has no value is NULL.",
     "Interval": "Add it to a date or a moment: d + INTERVAL 30 DAY.",
@@ -145,6 +149,12 @@ REMEDIES: Mapping[str, str] = {
 NAMED_REMEDIES: Mapping[str, str] = {
     **dict.fromkeys(("now", "today", "get_current_timestamp", "transaction_timestamp"), _CLOCK),
     **dict.fromkeys(("random", "setseed", "uuid", "gen_random_uuid"), REMEDIES["Rand"]),
+    "iff": "Write if(condition, a, b), or CASE WHEN condition THEN a ELSE b END.",
+    **dict.fromkeys(("dateadd", "date_add", "timestamp_add"), "Write d + INTERVAL 30 DAY."),
+    **dict.fromkeys(("to_char", "format_date", "date_format"), "Write strftime(d, '%Y-%m')."),
+    **dict.fromkeys(("to_date", "parse_date", "str_to_date"), "Write strptime(x, '%Y-%m-%d')."),
+    "percentile": "Write QUANTILE(x, 0.5), with a level between 0 and 1.",
+    **dict.fromkeys(("unnest", "flatten", "explode"), "Rows of people are not multiplied."),
     **dict.fromkeys(("regexp_full_match", "regexp_extract", "regexp_replace"), _PATTERN),
 }
 """What to write instead, by function name."""

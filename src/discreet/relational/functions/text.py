@@ -151,6 +151,9 @@ def _check_constant(name: str, value: str) -> None:
 
 LOWER = Function("lower", takes("lower", DataType.TEXT), _as_long, lowered, fits=always)
 UPPER = Function("upper", takes("upper", DataType.TEXT), _as_long, uppered, fits=always)
+REVERSE = Function(
+    "reverse", takes("reverse", DataType.TEXT), _as_long, lambda text: text[::-1], fits=always
+)
 LENGTH = Function("length", takes("length", DataType.TEXT), _length, len)
 STARTS_WITH = Function(
     "starts_with", takes("starts_with", DataType.TEXT, DataType.TEXT), truth, str.startswith
@@ -184,4 +187,4 @@ CONCAT = Function(
     fits=lambda *domain: _together(*domain) <= TEXT_LIMIT,
 )
 
-FUNCTIONS = (LOWER, UPPER, LENGTH, STARTS_WITH, ENDS_WITH, CONTAINS, CONCAT)
+FUNCTIONS = (LOWER, UPPER, REVERSE, LENGTH, STARTS_WITH, ENDS_WITH, CONTAINS, CONCAT)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 from numbers import Integral
+from types import MappingProxyType
 
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import exact
@@ -41,9 +42,16 @@ FORM = "question/2"
 
 _LISTS: dict[type, str] = {ColumnDomain: "values", Category: "values", Block: "entries"}
 """Fields with plain values alone, perhaps very many; by the names under which they are written."""
+_GUARANTEES = frozenset(kind for kind in FORMS if issubclass(kind, Guarantee))
 _PLAIN = (str, bytes, bool, int, date, datetime, time, timedelta, type(None))
+_NOTHING: Mapping[int, CanonicalText] = MappingProxyType({})
 _AS_THEY_ARE = frozenset({*_PLAIN, float})
 """Exactly these, and nothing derived from them, are written by ``repr``: most parts are."""
+
+_LONG = 1_000
+_KEPT = 32
+_WRITTEN: dict[int, tuple[tuple[object, ...], str]] = {}
+"""The texts of long lists, beside the lists themselves: no other can have their place meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,15 @@ def private_part(query: Query) -> PrivatePart:
     )
 
 
+def question_texts(query: Query) -> tuple[CanonicalText, CanonicalText]:
+    """The texts of a query and of its private part; what both have in common is written once."""
+    private = private_part(query)
+    common = (private.rows, private.unit, private.keys, private.key_places)
+    ready = {id(part): CanonicalText.of(part) for part in common}
+    whole, measured = (_told(each, FORMS[type(each)], ready) for each in (query, private))
+    return CanonicalText(whole), CanonicalText(measured)
+
+
 def canonical_text(value: object) -> str:  # noqa: PLR0911 -- one line for each kind of part
     """Text that is equal for equal public parts of a question.
 
@@ -114,7 +131,7 @@ def canonical_text(value: object) -> str:  # noqa: PLR0911 -- one line for each 
         return _told(value, form)
     if isinstance(value, tuple | list):
         return f"({','.join(map(canonical_text, value))})"
-    if isinstance(value, Mapping):
+    if isinstance(value, dict | Mapping):
         return f"{{{','.join(f'{key!r}:{canonical_text(item)}' for key, item in value.items())}}}"
     if isinstance(value, Fraction):
         return f"{value.numerator}/{value.denominator}"
@@ -127,14 +144,31 @@ def canonical_text(value: object) -> str:  # noqa: PLR0911 -- one line for each 
     raise LookupError(type(value).__name__)  # it needs a form in `tags.py`, or would be left out
 
 
-def _told(value: object, form: Form) -> str:
-    """All fields by their written names.
+def _told(value: object, form: Form, ready: Mapping[int, CanonicalText] = _NOTHING) -> str:
+    """All fields by their written names; ``ready`` are texts by the identity of their parts.
 
     The numbers of a spend stand as they are, however they were written; its unit is named apart.
     """
-    one = exact if isinstance(value, Guarantee) else canonical_text
+    one = exact if type(value) in _GUARANTEES else canonical_text
     listed = _LISTS.get(type(value))
     inside = (
-        f"{name}={repr(part) if name == listed else one(part)}" for name, part in form.parts(value)
+        f"{name}={_listed(part) if name == listed else one(ready.get(id(part), part))}"
+        for name, part in form.parts(value)
     )
     return f"{form.tag}({','.join(inside)})"
+
+
+def _listed(values: object) -> str:
+    """The text of a list of plain values; that of a long one, such as a public column's, is kept.
+
+    By the very object: lists that are equal may be written differently, as 1 and True are.
+    """
+    kept = _WRITTEN.get(id(values))
+    if kept is not None and kept[0] is values:
+        return kept[1]
+    text = repr(values)
+    if isinstance(values, tuple) and len(values) >= _LONG:
+        if len(_WRITTEN) >= _KEPT:
+            _WRITTEN.clear()
+        _WRITTEN[id(values)] = values, text
+    return text

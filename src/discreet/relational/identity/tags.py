@@ -38,6 +38,7 @@ from discreet.relational.plan import (
 from discreet.relational.plan import nodes as plan
 from discreet.relational.plan.keyed_universe import Cells
 from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
+from discreet.relational.plan.left_out import LeftOut
 from discreet.relational.post_processing import tables, windows
 from discreet.relational.post_processing.outer_aggregates import OuterAggregate
 from discreet.relational.schema.declarations import (
@@ -54,7 +55,7 @@ from discreet.relational.types.data_type import DataType
 FORMS: dict[type, Form] = {
     # whose privacy, and at what price
     Row: Form("row/1"),
-    Person: Form("person/1", "id max_rows max_groups max_rows_per_group via of"),
+    Person: Form("person/1", "id max_rows max_groups max_rows_per_group via of", later="row"),
     Edge: Form("edge/1"),
     Node: Form("node/1"),
     Replace: Form("replace/1", "unit"),
@@ -81,7 +82,7 @@ FORMS: dict[type, Form] = {
     ),
     plan.Route: Form("route/1", "table key person"),
     plan.Output: Form("output/1", "name facts:domain"),
-    plan.Scan: Form("scan/1", "table prefix fields private identifier route identity"),
+    plan.Scan: Form("scan/1", "table prefix fields private identifier route identity", later="row"),
     plan.Filtered: Form("filtered/1", "rows condition"),
     public_join.JoinedPublic: Form("joined-public/1", "rows public on partners kind"),
     plan.JoinedPeople: Form("joined-people/1", "left right kind on"),
@@ -164,20 +165,21 @@ FORMS: dict[type, Form] = {
         later="limits",
     ),
     PersonLimits: Form("person-limits/1", "rows groups rows_per_group"),
+    LeftOut: Form("left-out/1", "share rows_at_most groups_at_most"),
     # tables computed from answers
-    tables.Shown: Form("answers-shown/1", "name kind"),
+    tables.AnswerColumn: Form("answers-shown/1", "name kind"),
     tables.Answer: Form("answer/1", "part columns"),
     tables.OneRow: Form("answers-one-row/1", "columns"),
     tables.Projected: Form("answers-projected/1", "source condition expressions columns"),
-    tables.Grouped: Form("answers-grouped/1", "source keys sets aggregates columns"),
-    tables.Windowed: Form("answers-windowed/1", "source windows columns"),
+    tables.GroupedAnswer: Form("answers-grouped/1", "source keys sets aggregates columns"),
+    tables.WindowedAnswer: Form("answers-windowed/1", "source windows columns"),
     tables.Joined: Form("joined-answers/1", "left right condition outer columns"),
-    tables.Combined: Form("answers-combined/1", "kind distinct left right columns"),
+    tables.CombinedAnswers: Form("answers-combined/1", "kind distinct left right columns"),
     tables.Sorting: Form("answers-sorting/1", "expression sign nulls_first"),
     tables.Arranged: Form("answers-arranged/1", "source order limit offset distinct columns"),
     OuterAggregate: Form("outer-aggregate/1", "name argument condition distinct"),
-    windows.Frame: Form("answers-frame/1", "first last peers"),
-    windows.WindowOrder: Form("answers-window-order/1", "expression sign nulls_first"),
+    windows.WindowFrame: Form("answers-frame/1", "first last peers"),
+    windows.AnswerOrder: Form("answers-window-order/1", "expression sign nulls_first"),
     windows.Window: Form("answers-window/1", "name arguments condition partition order frame"),
 }
 

@@ -19,10 +19,10 @@ Source: contract, "What may be seen" (the resources of a question are public).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass
 from itertools import accumulate
 
 from discreet.core.errors import InvalidParameter
+from discreet.core.parts import field_names, parts_of
 from discreet.relational.aggregates.aggregate import Aggregate
 from discreet.relational.aggregates.measures import CountValues
 from discreet.relational.bounding.before_joins import MAX_JOINED_ROWS, too_many
@@ -131,8 +131,8 @@ def _named(part: object) -> Iterator[str]:
             waiting.extend(part)
         elif isinstance(part, Block):
             waiting.append(part.expressions)
-        elif is_dataclass(part) and not isinstance(part, ColumnDomain | type):
-            waiting.extend(getattr(part, item.name) for item in fields(part))
+        elif not isinstance(part, ColumnDomain):
+            waiting += parts_of(part)
 
 
 def written(step: object) -> int:
@@ -177,7 +177,7 @@ def _calls(step: object) -> Iterator[set[Call]]:
                     found.add(part)
             elif isinstance(part, tuple):
                 parts.extend(part)
-            elif is_dataclass(part) and not isinstance(part, Column | Literal | ColumnDomain):
+            elif not isinstance(part, Column | Literal | ColumnDomain) and field_names(part):
                 waiting.append(part)
         yield found
 
@@ -186,5 +186,4 @@ def _parts(step: object) -> list[object]:
     """What a step is made of; lists of keys have no expressions in them."""
     if isinstance(step, Block):
         return [step.expressions]
-    assert is_dataclass(step)
-    return [getattr(step, item.name) for item in fields(step)]
+    return list(parts_of(step))

@@ -11,9 +11,9 @@ Source: contract, "What may be seen" (resources).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 
 from discreet.core.errors import InvalidParameter
+from discreet.core.parts import field_names
 from discreet.relational.aggregates.measures import Measure, Ranks
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.nodes import PlanNode, UnionAll
@@ -85,7 +85,7 @@ def _rows_size(rows: PlanNode, sizes: dict[str, int]) -> int:
             total += size
             sizes[name] = max(sizes.get(name, 1), size)
     computed = ("expressions", "branches", "outputs")
-    others = [getattr(rows, item.name) for item in fields(rows) if item.name not in computed]
+    others = [getattr(rows, name) for name in field_names(rows) if name not in computed]
     return total + sum(_parts_size(part, sizes) for part in others)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from discreet.core.errors import InvalidParameter
 from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Expression
 
 MAX_VALUES = 100_000
@@ -67,7 +68,7 @@ class KeySet:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedKeys:
     """All listed keys and their places, before conditions narrowed them."""
 
     keys: KeySet
@@ -124,10 +125,16 @@ def not_finite(name: str, domain: ColumnDomain) -> InvalidParameter:
             received=listed,
             remedy="Use coarser bins: FLOOR(x / 1000), or bin(x, low, high, n).",
         )
+    whole = ""
+    if domain.kind is DataType.DOUBLE:
+        whole = (
+            f"Group by whole numbers: declare dp.Integer(low, high), or write FLOOR({name}) or "
+            f"CAST({name} AS INTEGER). "
+        )
     return InvalidParameter(
         code="keys_not_finite",
         expectation=f"a finite public list of keys for {name}",
         received=domain.kind.value,
-        remedy="Group by a Category, by bin(x, low, high, n), by year(day), or by a column of a "
-        "public table; or declare dp.Discovered() and spend some delta.",
+        remedy=f"{whole}Group by a Category, by bin(x, low, high, n), by year(day), or by a column "
+        "of a public table; or declare dp.Discovered() and spend some delta.",
     )

@@ -109,7 +109,8 @@ class PlanNode(ABC):
 class Scan(PlanNode):
     """A private or public table, cleaned as declared.
 
-    ``identifier`` is set for people's rows; ``identity`` is the type in which it is stored.
+    ``identifier`` is set for people's rows; ``identity`` is the type in which it is stored. ``row``
+    is the column that the owner says tells a person's rows apart, if any.
     """
 
     table: str
@@ -119,6 +120,7 @@ class Scan(PlanNode):
     identifier: str | None = None
     route: Route | None = None
     identity: str = ""
+    row: str | None = None
 
     @property
     def stability(self) -> int | None:
@@ -322,6 +324,13 @@ def scans(rows: PlanNode) -> list[Scan]:
     if isinstance(rows, Scan):
         return [rows]
     return [scan for below in rows.inputs for scan in scans(below)]
+
+
+def row_columns(rows: PlanNode) -> dict[str, DataType]:
+    """The columns that tell a person's rows apart, as far as rows still have them."""
+    named = [scan.column(scan.row) for scan in scans(rows) if scan.row is not None]
+    kept = columns_of(rows) if named else {}
+    return {name: kept[name] for name in named if name in kept}
 
 
 def columns_of(rows: PlanNode) -> dict[str, DataType]:

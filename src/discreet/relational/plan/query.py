@@ -14,7 +14,7 @@ from discreet.relational.aggregates.aggregate import Aggregate
 from discreet.relational.aggregates.measures import Measure
 from discreet.relational.bounding.person_limits import PersonLimits
 from discreet.relational.limits.memory import require_room, require_rows, require_short
-from discreet.relational.plan.keys import DiscoveredKeys, KeySet, Listed
+from discreet.relational.plan.keys import DiscoveredKeys, KeySet, ListedKeys
 from discreet.relational.plan.nodes import PlanNode
 from discreet.relational.post_processing.tables import TableNode
 from discreet.relational.types.data_type import DataType
@@ -81,7 +81,7 @@ class Query:
     order: tuple[Order, ...] = ()
     limit: int | None = None
     offset: int = 0
-    listed: Listed | None = field(default=None, compare=False)
+    listed: ListedKeys | None = field(default=None, compare=False)
     limits: PersonLimits | None = None
 
     def __post_init__(self) -> None:

@@ -18,6 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Protocol, TypeAlias
 
 from discreet.core.errors import InvalidParameter
@@ -26,6 +27,7 @@ from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureD
 from discreet.core.parameters import exact, positive
 from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from discreet.mechanisms.distributions.distribution import Distribution, distribution_of
+from discreet.mechanisms.for_spend import Reading, least_error, readings
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.relational.aggregates.measures import CountValues, Linear, ValuesTotal
@@ -102,7 +104,7 @@ class Noised:
         """Whether values are whole numbers by themselves."""
         return self.measure.whole and not self.places
 
-    @property
+    @cached_property
     def distribution(self) -> Distribution:
         """The exact law of the noise in one cell."""
         return distribution_of(self.mechanism, step=self.step)
@@ -256,14 +258,16 @@ def _approximate(
 ) -> Allocation:
     epsilon = _positive("epsilon", spend.epsilon)
     laplace = _pure(parts, choices, epsilon, randomness, split)
-    if spend.delta == 0 or not parts:
-        return laplace
     divided = split.epsilons(_weights(parts, choices))
     left = epsilon * sum(divided[: len(parts)], Fraction(0))
-    gaussian = _joint(parts, left, spend.delta, randomness, split)  # type: ignore[arg-type]
-    if split.error(parts, laplace.noised) <= split.error(parts, gaussian):
-        return laplace
-    return Allocation(gaussian, laplace.choices, gaussian[0].mechanism.event)
+
+    def made(reading: Reading) -> Allocation:
+        if isinstance(reading, PureDP) or not parts:
+            return laplace
+        gaussian = _joint(parts, left, spend.delta, randomness, split)  # type: ignore[arg-type]
+        return Allocation(gaussian, laplace.choices, gaussian[0].mechanism.event)
+
+    return least_error(readings(spend), made, lambda each: split.error(parts, each.noised))
 
 
 def _joint(

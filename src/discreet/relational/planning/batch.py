@@ -53,6 +53,7 @@ from discreet.relational.planning.planned_query import (
     in_units,
     whole_array,
 )
+from discreet.relational.planning.report import Reports
 from discreet.release.intervals import Distribution
 
 _NOISELESS = 1e-12
@@ -61,16 +62,22 @@ _NOISELESS = 1e-12
 
 @dataclass(frozen=True)
 class Drawn:
-    """Noisy values of each part of a batch, on whole keys, and each question's quantiles."""
+    """Noisy values of each part of a batch, on whole keys, and each question's quantiles.
+
+    ``left_out`` are the numbers of each question's report of what limits left out, if bought.
+    """
 
     linear: tuple[NDArray[Any], ...]
     chosen: tuple[tuple[NDArray[Any], ...], ...]
+    left_out: tuple[tuple[NDArray[Any], ...], ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON, to be kept."""
+        reports = [[values.tolist() for values in each] for each in self.left_out or ()]
         return {
             "linear": [values.tolist() for values in self.linear],
             "chosen": [[values.tolist() for values in each] for each in self.chosen],
+            **({} if self.left_out is None else {"left_out": reports}),
         }
 
     @classmethod
@@ -79,6 +86,9 @@ class Drawn:
         return cls(
             tuple(whole_array(values) for values in plain["linear"]),
             tuple(tuple(np.asarray(values) for values in each) for each in plain["chosen"]),
+            tuple(tuple(map(whole_array, each)) for each in plain["left_out"])
+            if "left_out" in plain
+            else None,
         )
 
 
@@ -92,6 +102,7 @@ class PlannedBatch:
     rows_at_most: int
     randomness: Source
     bounding: BoundingRule = CURRENT
+    left_out: Reports | None = None
 
     def __post_init__(self) -> None:
         """Refuse keys that nobody knows before they are paid for."""
@@ -231,15 +242,41 @@ class PlannedBatch:
         """What the whole batch costs."""
         return compose(self.events)
 
+    @property
+    def price(self) -> Guarantee:
+        """All that is paid: for the answers, and for what the limits left out."""
+        return self.spend if self.left_out is None else self.left_out.whole
+
+    @property
+    def paid_event(self) -> Event:
+        """What everything that is released costs."""
+        reports = () if self.left_out is None else self.left_out.events
+        return compose((self.event, *reports)) if reports else self.event
+
+    @property
+    def paid_charges(self) -> tuple[tuple[Guarantee, tuple[Event, ...]], ...]:
+        """Parts of the price, and the events that each of them pays for."""
+        own = ((self.spend, self.events),)
+        return own if self.left_out is None else (*own, *self.left_out.charges)
+
     def measurement(self, database: Database) -> Measurement[Database, Drawn]:
         """The batch as a measurement on databases at a distance of one unit."""
         space = Space(Databases(tuple(database.names())), Units(self.questions[0].unit))
-        return Measurement(space, self.release, lambda _: self.event)
+        return Measurement(space, self._released, lambda _: self.paid_event)
+
+    def _released(self, database: Database) -> Drawn:
+        """All questions, and the reports about them."""
+        drawn = self.release(database)
+        if self.left_out is None:
+            return drawn
+        return replace(drawn, left_out=self.left_out.release(database))
 
     def preflight(self, database: Database) -> None:
         """Find out what cannot be done before anything is paid."""
         for planned in self._measured:
             planned.preflight(database)
+        if self.left_out is not None:
+            self.left_out.preflight(database)
 
     def release(self, database: Database) -> Drawn:
         """Run all questions; noise is drawn once for each part."""

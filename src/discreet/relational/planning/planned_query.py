@@ -61,6 +61,7 @@ from discreet.relational.planning.allocation import (
     WeightedMeasure,
     allocate,
 )
+from discreet.relational.planning.report import Report
 from discreet.relational.types.data_type import LARGEST_WHOLE
 
 _LARGEST_TOTAL = 1 << 124
@@ -73,18 +74,22 @@ class MeasuredValues:
     """Noisy values by cell, in steps of each measure's grid, and chosen quantiles.
 
     ``keys`` holds the combinations of keys that were discovered; None where they were listed.
+    ``left_out`` are the numbers of a report of what the limits left out, where one was bought.
     """
 
     linear: tuple[NDArray[Any], ...]
     chosen: tuple[NDArray[Any], ...]
     keys: tuple[tuple[object, ...], ...] | None = None
+    left_out: tuple[NDArray[Any], ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON, to be kept."""
+        told = None if self.left_out is None else [values.tolist() for values in self.left_out]
         return {
             "linear": [values.tolist() for values in self.linear],
             "chosen": [values.tolist() for values in self.chosen],
             **({} if self.keys is None else {"keys": keys_to_dict(self.keys)}),
+            **({} if told is None else {"left_out": told}),
         }
 
     @classmethod
@@ -94,6 +99,7 @@ class MeasuredValues:
             tuple(whole_array(values) for values in plain["linear"]),
             tuple(_chosen_array(values) for values in plain["chosen"]),
             keys_from_dict(plain["keys"]) if "keys" in plain else None,
+            tuple(map(whole_array, plain["left_out"])) if "left_out" in plain else None,
         )
 
 
@@ -113,7 +119,9 @@ class PlannedQuery:
     the linear measures, where a wanted accuracy decides the split. ``settled`` is the part of an
     allocation that several questions share, where this is one of them. ``names`` are those under
     which the draws of each measure were released, where they were kept in another order.
-    ``bounding`` is how rows of a person beyond the limits are treated.
+    ``bounding`` is how rows of a person beyond the limits are treated. ``left_out`` is the report
+    of what they leave out, where one is bought beside the answer: from a part of its own of what
+    is paid, of which ``spend`` is the rest.
     """
 
     query: Query
@@ -124,6 +132,7 @@ class PlannedQuery:
     settled: Settled | None = None
     names: tuple[str, ...] | None = None
     bounding: BoundingRule = CURRENT
+    left_out: Report | None = None
 
     def __post_init__(self) -> None:
         """Refuse questions about public tables alone, too large ones, and sums that overflow."""
@@ -305,6 +314,23 @@ class PlannedQuery:
         """Parts of the spend, and the events that each of them pays for."""
         return ((self.spend, self.events),)
 
+    @property
+    def price(self) -> Guarantee:
+        """All that is paid: for the answer, and for what the limits left out."""
+        return self.spend if self.left_out is None else self.left_out.whole
+
+    @property
+    def paid_event(self) -> Event:
+        """What everything that is released costs."""
+        if self.left_out is None:
+            return self.event
+        return compose((self.event, self.left_out.event))
+
+    @property
+    def paid_charges(self) -> tuple[tuple[Guarantee, tuple[Event, ...]], ...]:
+        """Parts of the price, and the events that each of them pays for."""
+        return self.charges if self.left_out is None else (*self.charges, *self.left_out.charges)
+
     def answered(self, measured: MeasuredValues) -> PlannedQuery:
         """The question with every key known, as it stands after the release."""
         return self
@@ -404,7 +430,15 @@ class PlannedQuery:
     def measurement(self, database: Database) -> Measurement[Database, MeasuredValues]:
         """The same as a measurement on databases at a distance of one unit."""
         space = Space(Databases(tuple(database.names())), Units(self.query.unit))
-        return Measurement(space, self.release, self._event_at)
+        return Measurement(space, self._released, self._event_at)
+
+    def _released(self, database: Database) -> MeasuredValues:
+        """The answer, and the report about the keys that it has."""
+        measured = self.release(database)
+        if self.left_out is None:
+            return measured
+        found = self.left_out.release(self.answered(measured).query, database)
+        return replace(measured, left_out=found)
 
     def _event_at(self, units: Any) -> Event:
         if units != 1:
@@ -414,7 +448,7 @@ class PlannedQuery:
                 received=units,
                 remedy="Ask for the event of one unit; `Guarantee.group` speaks of several.",
             )
-        return self.event
+        return self.paid_event
 
 
 def _chosen_array(values: list[list[float]]) -> NDArray[Any]:

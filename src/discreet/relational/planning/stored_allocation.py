@@ -24,7 +24,9 @@ from discreet.relational.identity.identity import canonical_text
 from discreet.relational.planning.allocation import Noised
 from discreet.relational.planning.batch import PlannedBatch
 from discreet.relational.planning.discovered_keys import Discovering
+from discreet.relational.planning.left_out import PlannedLeftOut
 from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery
+from discreet.relational.planning.report import Report
 
 FORM = 1
 """Of the form of the text; part of it."""
@@ -44,7 +46,25 @@ def allocated(planned: PlannedQuery) -> dict[str, Any]:
         chosen=_chosen(planned.allocation.choices),
         counted=counted,
         event=json.loads(planned.event.to_json()),
+        **_reported(planned),
     )
+
+
+def _reported(planned: PlannedQuery) -> dict[str, Any]:
+    """The same of a report of what the limits left out, where one is bought."""
+    return {} if planned.left_out is None else {"left_out": _reports((planned.left_out,))[0]}
+
+
+def _reports(planned: Iterable[Report | None]) -> list[dict[str, Any]]:
+    return [
+        {
+            "linear": _linear(report.allocation.noised),
+            "event": json.loads(report.event.to_json()),
+        }
+        if isinstance(report, PlannedLeftOut)
+        else {}
+        for report in planned
+    ]
 
 
 def allocated_together(batch: PlannedBatch) -> dict[str, Any]:
@@ -55,12 +75,13 @@ def allocated_together(batch: PlannedBatch) -> dict[str, Any]:
         chosen=_chosen(batch.allocation.choices),
         slots=batch.slots,
         event=json.loads(batch.event.to_json()),
+        **({} if batch.left_out is None else {"left_out": _reports(batch.left_out.planned)}),
     )
 
 
-def allocated_by_measure(planned: PlannedQuery) -> dict[str, Any]:
-    """The same as :func:`allocated`, whatever order the aggregates were asked in."""
-    told, order = allocated(planned), measure_order(planned)
+def by_measure(planned: PlannedQuery, told: Mapping[str, Any]) -> dict[str, Any]:
+    """What :func:`allocated` told, whatever order the aggregates were asked in."""
+    order = measure_order(planned)
     parts = zip(order["linear"], told["linear"], strict=False)
     chosen = zip(order["chosen"], told["chosen"], strict=True)
     return _plain(
@@ -69,6 +90,7 @@ def allocated_by_measure(planned: PlannedQuery) -> dict[str, Any]:
         chosen=_sorted({"measures": names, "epsilon": part} for names, part in chosen),
         counted=told["counted"],
         event=_unordered(told["event"]),
+        **({"left_out": told["left_out"]} if "left_out" in told else {}),
     )
 
 

@@ -45,8 +45,7 @@ def numbers_column(name: str, values: Sequence[Value], confidence: float) -> Rel
         name,
         shown,
         interval=Ends(lower, upper),
-        note=f"computed from released values; {percent(confidence)} intervals cover noise only, "
-        "not sampling or clamping",
+        note=f"computed from released values; {percent(confidence)} intervals cover noise",
     )
 
 

@@ -13,7 +13,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from discreet.relational.functions.arithmetic import SUBTRACT
 from discreet.relational.functions.function import Function
+from discreet.relational.post_processing.certainty import COMPARISONS, is_decided
 from discreet.relational.post_processing.uncertain import (
     Slope,
     Value,
@@ -46,17 +48,37 @@ def compute(expression: Expression, row: Mapping[str, Value]) -> Value:
 def _chosen(case: Case, row: Mapping[str, Value]) -> Value:
     """The branch that the released values choose.
 
-    Where the choice itself depends on noise, the truth may lie in any branch.
+    Where the choice itself depends on noise and is not beyond doubt, the truth may lie in any
+    branch.
     """
     tests = [compute(test, row) for test, _ in case.branches]
-    noisy = any(_reads_noise(test, row) for test, _ in case.branches)
     place = next((n for n, test in enumerate(tests) if test is True), None)
     results = [result for _, result in case.branches] + [case.otherwise]
     chosen = compute(results[-1 if place is None else place], row)
-    if not noisy:
+    read = case.branches if place is None else case.branches[: place + 1]
+    if all(_is_certain(test, row) for test, _ in read):
         return chosen
     others = tuple(compute(result, row) for result in results)
     return derived(point(chosen), others, _hull, None)
+
+
+def _is_certain(test: Expression, row: Mapping[str, Value]) -> bool:
+    """Whether noise leaves no doubt about a condition."""
+    if not _reads_noise(test, row):
+        return True
+    if not isinstance(test, Call):
+        return False
+    name, args = test.function.name, test.args
+    if name in COMPARISONS and all(arg.domain.kind.is_number for arg in args):
+        sides = tuple(compute(arg, row) for arg in args)
+        return is_decided(name, _called(SUBTRACT, sides, DataType.DOUBLE))
+    if name == "not":
+        return _is_certain(args[0], row)
+    if name in ("and", "or"):
+        decisive = name == "or"
+        sure = [arg for arg in args if _is_certain(arg, row)]
+        return len(sure) == len(args) or any(compute(arg, row) is decisive for arg in sure)
+    return False
 
 
 def _reads_noise(expression: Expression, row: Mapping[str, Value]) -> bool:

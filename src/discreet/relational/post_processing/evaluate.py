@@ -13,13 +13,13 @@ from discreet.relational.post_processing.outer_aggregates import OuterAggregate,
 from discreet.relational.post_processing.tables import (
     Answer,
     Arranged,
-    Combined,
-    Grouped,
+    CombinedAnswers,
+    GroupedAnswer,
     Joined,
     OneRow,
     Projected,
     TableNode,
-    Windowed,
+    WindowedAnswer,
 )
 from discreet.relational.post_processing.uncertain import Value, point
 from discreet.relational.post_processing.windows import sort_key, windowed
@@ -37,16 +37,16 @@ def rows_of(table: TableNode, answers: Sequence[Rows]) -> Rows:  # noqa: PLR0911
             return [()]
         case Projected():
             return _projected(table, answers)
-        case Grouped():
+        case GroupedAnswer():
             return _grouped(table, answers)
-        case Windowed():
+        case WindowedAnswer():
             rows = rows_of(table.source, answers)
             seen = [_named(row) for row in rows]
             more = [windowed(window, seen) for window in table.windows]
             return [(*row, *added) for row, *added in zip(rows, *more, strict=True)]
         case Joined():
             return _joined(table, answers)
-        case Combined():
+        case CombinedAnswers():
             return _combined(table, answers)
         case Arranged():
             return _arranged(table, answers)
@@ -65,7 +65,7 @@ def _projected(table: Projected, answers: Sequence[Rows]) -> Rows:
     return [tuple(compute(each, _named(row)) for each in table.expressions) for row in kept]
 
 
-def _grouped(table: Grouped, answers: Sequence[Rows]) -> Rows:
+def _grouped(table: GroupedAnswer, answers: Sequence[Rows]) -> Rows:
     rows = [_named(row) for row in rows_of(table.source, answers)]
     keyed = [tuple(point(compute(key, row)) for key in table.keys) for row in rows]
     found: Rows = []
@@ -112,7 +112,7 @@ def _plain(row: tuple[Value, ...]) -> tuple[object, ...]:
     return tuple(map(point, row))
 
 
-def _combined(table: Combined, answers: Sequence[Rows]) -> Rows:
+def _combined(table: CombinedAnswers, answers: Sequence[Rows]) -> Rows:
     left, right = rows_of(table.left, answers), rows_of(table.right, answers)
     if table.kind == "union":
         both = left + right

@@ -24,7 +24,7 @@ MAX_PAIRS = 1_000_000
 """Pairs of rows that a join of answers looks at."""
 
 
-class Role(Enum):
+class ColumnRole(Enum):
     """What a column is in the answer: a key or label, a number with noise, a place in an order."""
 
     KEY = "key"
@@ -33,12 +33,12 @@ class Role(Enum):
 
 
 @dataclass(frozen=True)
-class Shown:
+class AnswerColumn:
     """A column by its name and kind; its role follows from how it is computed."""
 
     name: str
     kind: DataType
-    role: Role = field(compare=False)
+    role: ColumnRole = field(compare=False)
 
     def column(self, place: int) -> Column:
         """The column as expressions read it."""
@@ -50,14 +50,14 @@ class Answer:
     """The answer to one of the queries that are paid for, by its number."""
 
     part: int
-    columns: tuple[Shown, ...]
+    columns: tuple[AnswerColumn, ...]
 
 
 @dataclass(frozen=True)
 class OneRow:
     """A row without columns: SELECT without FROM."""
 
-    columns: tuple[Shown, ...] = ()
+    columns: tuple[AnswerColumn, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,11 @@ class Projected:
     source: TableNode
     condition: Expression | None
     expressions: tuple[Expression, ...]
-    columns: tuple[Shown, ...]
+    columns: tuple[AnswerColumn, ...]
 
 
 @dataclass(frozen=True)
-class Grouped:
+class GroupedAnswer:
     """Rows added up: keys, then for each key whether it was added up over, then aggregates.
 
     ``sets`` has one entry for each way of grouping: the numbers of its keys.
@@ -81,16 +81,16 @@ class Grouped:
     keys: tuple[Expression, ...]
     sets: tuple[tuple[int, ...], ...]
     aggregates: tuple[OuterAggregate, ...]
-    columns: tuple[Shown, ...]
+    columns: tuple[AnswerColumn, ...]
 
 
 @dataclass(frozen=True)
-class Windowed:
+class WindowedAnswer:
     """The same rows with more columns, each computed from the rows around."""
 
     source: TableNode
     windows: tuple[Window, ...]
-    columns: tuple[Shown, ...]
+    columns: tuple[AnswerColumn, ...]
 
 
 @dataclass(frozen=True)
@@ -101,18 +101,18 @@ class Joined:
     right: TableNode
     condition: Expression | None
     outer: bool
-    columns: tuple[Shown, ...]
+    columns: tuple[AnswerColumn, ...]
 
 
 @dataclass(frozen=True)
-class Combined:
+class CombinedAnswers:
     """Rows of two tables: ``kind`` is union, intersect or except; ``distinct`` or all of them."""
 
     kind: str
     distinct: bool
     left: TableNode
     right: TableNode
-    columns: tuple[Shown, ...]
+    columns: tuple[AnswerColumn, ...]
 
 
 @dataclass(frozen=True)
@@ -133,9 +133,16 @@ class Arranged:
     limit: int | None
     offset: int
     distinct: bool
-    columns: tuple[Shown, ...]
+    columns: tuple[AnswerColumn, ...]
 
 
 TableNode: TypeAlias = (
-    Answer | OneRow | Projected | Grouped | Windowed | Joined | Combined | Arranged
+    Answer
+    | OneRow
+    | Projected
+    | GroupedAnswer
+    | WindowedAnswer
+    | Joined
+    | CombinedAnswers
+    | Arranged
 )

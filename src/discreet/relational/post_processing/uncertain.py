@@ -33,11 +33,13 @@ from discreet.release.estimate import FAR, Contrast, Estimate, Ratio, is_far, wi
 class Stated:
     """A released number with an interval but no formula, such as a quantile.
 
-    ``ends`` gives the interval at a confidence.
+    ``ends`` gives the interval at a confidence. ``noise`` has the noise to first order, where that
+    is close, as it is for a standard deviation of many values.
     """
 
     value: Released
     ends: Callable[[float], Range]
+    noise: Estimate | None = None
 
     @property
     def within(self) -> Range:
@@ -126,7 +128,8 @@ def linearised(source: Source, confidence: float) -> Estimate | None:
             return Contrast.of(source).first_order(confidence)
         case Contrast():
             return source.first_order(confidence)
-    return None
+        case Stated():
+            return source.noise
 
 
 def _far(source: Source, noise: Estimate, confidence: float) -> bool:

@@ -22,7 +22,7 @@ NEIGHBOURS = ("LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE")
 
 
 @dataclass(frozen=True)
-class Frame:
+class WindowFrame:
     """Which rows around a row: from ``first`` to ``last``, counted from it; None is no end.
 
     ``peers`` says that rows equal in the order stand and fall together.
@@ -34,7 +34,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class WindowOrder:
+class AnswerOrder:
     """One term of the order within a window."""
 
     expression: Expression
@@ -50,8 +50,8 @@ class Window:
     arguments: tuple[Expression, ...]
     condition: Expression | None
     partition: tuple[Expression, ...]
-    order: tuple[WindowOrder, ...]
-    frame: Frame
+    order: tuple[AnswerOrder, ...]
+    frame: WindowFrame
 
 
 def sort_key(terms: Sequence[tuple[object, int, bool]]) -> list[Any]:
@@ -170,7 +170,7 @@ class _Part:
             found.append(known[ends])
         return found
 
-    def _frames(self, frame: Frame) -> list[tuple[int, int]]:
+    def _frames(self, frame: WindowFrame) -> list[tuple[int, int]]:
         """The first and the last row of each row's frame; the last before the first if empty."""
         last, peers = len(self.rows) - 1, self._peers()
         found = []

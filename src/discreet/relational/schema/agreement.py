@@ -6,6 +6,7 @@ Source: contract, "Units and neighbours", "Columns".
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from discreet.core.errors import InvalidParameter, Mismatch
@@ -28,6 +29,7 @@ def common_unit(tables: Mapping[str, Table | PublicTable]) -> PrivacyUnit:
     """Whose privacy all private tables share; refused where they differ.
 
     Limits may differ: then they are the tables' own, and the common unit names the person alone.
+    Columns that tell rows apart are the tables' own always: they say nothing of who is protected.
     """
     units = [table.unit for table in tables.values() if isinstance(table, Table)]
     if not units:
@@ -52,7 +54,7 @@ def agreed_unit(units: Sequence[PrivacyUnit]) -> PrivacyUnit:
                 "relation on every table. Each names its own identifier column and has its own "
                 "max_rows, max_groups and max_rows_per_group.",
             )
-    return first if one_limit(units) else _person_alone(units)
+    return _without_row(first) if one_limit(units) else _person_alone(units)
 
 
 def one_limit(units: Iterable[PrivacyUnit]) -> bool:
@@ -65,6 +67,14 @@ def _people(unit: PrivacyUnit) -> object:
     """What units of several tables must agree on: whom they protect, and the relation."""
     inside = add_remove(unit)
     return (type(unit), Person, inside.of) if isinstance(inside, Person) else unit
+
+
+def _without_row(unit: PrivacyUnit) -> PrivacyUnit:
+    inside = add_remove(unit)
+    if not isinstance(inside, Person) or inside.row is None:
+        return unit
+    person = replace(inside, row=None)
+    return Replace(person) if isinstance(unit, Replace) else person
 
 
 def _person_alone(units: Sequence[PrivacyUnit]) -> PrivacyUnit:
@@ -83,6 +93,17 @@ def require_column(column: str, table: str, stored: Mapping[str, str]) -> None:
             expectation=f"one of the columns {sorted(stored)} of {table}",
             received=column,
             remedy="Check the spelling; names of columns are case-sensitive here.",
+        )
+
+
+def require_kind(column: str, table: str, kind: DataType | None) -> None:
+    """Refuse a column that tells rows apart and cannot be read."""
+    if kind is None:
+        raise Mismatch(
+            code="type_clash",
+            expectation=f"row= to name a column of {table} with text, numbers, days or moments",
+            received=column,
+            remedy="Name another column, or leave row= out: rows are told apart by content then.",
         )
 
 

@@ -136,7 +136,8 @@ class Number:
 class Integer:
     """Whole numbers between public bounds, however they are stored: as wholes, reals or text.
 
-    Reals are rounded to the nearest whole number, halves to even; others are clamped to the bounds.
+    Reals are rounded to the nearest whole number, halves to even, and clamped to the bounds. Text
+    that is no whole number, such as ``12.5``, counts as NULL: declare a Number and round it.
 
     >>> Integer(0, 3).domain().enumerated()
     (0, 1, 2, 3)

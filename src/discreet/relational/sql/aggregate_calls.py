@@ -18,6 +18,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.aggregates.function import AggregateFunction
 from discreet.relational.aggregates.registry import FUNCTIONS, NAMES
 from discreet.relational.sql.relation import unsupported
+from discreet.relational.sql.wording import construct
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,6 @@ def not_understood(node: exp.Expression) -> InvalidParameter:
     """The refusal of an aggregate that there is not, or not with these arguments."""
     *usual, last = [function.names[0] for function in FUNCTIONS if function.usual]
     return unsupported(
-        construct=node.sql(dialect="duckdb").split("(")[0].upper(),
+        construct=construct(node).split("(")[0].upper(),
         remedy=f"Use {', '.join(usual)} or {last}.",
     )

@@ -20,7 +20,7 @@ from discreet.relational.aggregates.arguments import both, bounds, where
 from discreet.relational.aggregates.different_values import DISTINCT
 from discreet.relational.aggregates.function import Argument
 from discreet.relational.aggregates.measures import CountPeople, CountRows, CountValues, Ranks
-from discreet.relational.functions.logic import NOT
+from discreet.relational.functions.logic import IS_NOT_NULL, NOT
 from discreet.relational.plan.nodes import PlanNode, field_of, identifies
 from discreet.relational.schema.declarations import Number
 from discreet.relational.sql.aggregate_calls import AggregateCall, call_of
@@ -93,8 +93,9 @@ class _Reading:
             if isinstance(inside, Column) and identifies(inside.name, self.below.rows):
                 # Rows without an identifier are nobody's, and dropped.
                 return CountRows(None if condition is None else where(Literal(1), condition))
-            if not isinstance(inside, Literal):
-                require_declared(inside, node.sql(), self.below.rows)
+            if not isinstance(inside, Literal) and not inside.domain.declared:
+                # Whether there is a value bounds it, whatever the value is.
+                inside = Case(((Call(IS_NOT_NULL, (inside,)), Literal(1)),), Literal(None))
             return CountRows(where(inside, condition))
         if len(node.expressions) != 1:
             raise unsupported(

@@ -72,7 +72,9 @@ def require_named(node: exp.Table, catalog: Catalog) -> CatalogTable:
     A schema is the one the owner's table lies in, or that of tables without any, by the name that
     engines have for it.
     """
-    if node.args.get("catalog"):
+    if node.args.get("catalog") and (
+        node.catalog.lower() not in _DATABASES or node.db.lower() not in _USUAL
+    ):
         raise unsupported_schema(node.name, "a name of three parts")
     if not node.args.get("db"):
         return require_table(node.name, catalog)
@@ -89,6 +91,8 @@ def require_named(node: exp.Table, catalog: Catalog) -> CatalogTable:
     return entry
 
 
+_DATABASES = ("memory", "postgres", "spark_catalog")
+"""What the three call the database of a session without a name for its own."""
 _USUAL = ("main", "public", "default")
 """What DuckDB, PostgreSQL and Spark call the schema of tables without another one."""
 

@@ -25,9 +25,10 @@ from discreet.relational.functions.casts import cast
 from discreet.relational.functions.choice import COALESCE
 from discreet.relational.functions.comparison import EQUAL, LESS
 from discreet.relational.functions.function import Function
-from discreet.relational.functions.logic import AND
+from discreet.relational.functions.logic import AND, IS_NULL
 from discreet.relational.functions.shifts import shifted
 from discreet.relational.functions.text import CONCAT, LENGTH, substring
+from discreet.relational.sql.hyperbolic import HYPERBOLIC
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Case, Expression, Literal
 
@@ -41,13 +42,13 @@ _LONGEST = 100
 
 @dataclass(frozen=True)
 class ComposedFunction:
-    """A name, how many arguments it takes, and the expression that it stands for.
+    """A name, how many arguments it takes, or None for two and more, and what it stands for.
 
     ``constants`` are the places of arguments that are public texts.
     """
 
     build: Callable[..., Expression]
-    arguments: int = 1
+    arguments: int | None = 1
     constants: frozenset[int] = frozenset()
 
 
@@ -131,8 +132,9 @@ def strptime(text: Expression, form: str) -> Expression:
     """A text as a day or moment, NULL where it has another form or there is no such day."""
     pieces = _pieces(form, _WIDTHS)
     codes = [code for code, _ in pieces if code]
-    if sorted(set(codes)) != sorted(codes) or not {"Y", "m", "d"} <= set(codes):
-        raise _format(form, "each of %Y, %m and %d once")
+    days = [code for code in "Ymd" if code in codes]
+    if sorted(set(codes)) != sorted(codes) or days != list("Ymd"[: len(days)]) or not days:
+        raise _format(form, "%Y, %Y and %m, or each of %Y, %m and %d once")
     clock = [code for code in _CLOCK if code in codes]
     if clock != list(_CLOCK[: len(clock)]):
         raise _format(form, "%H before %M before %S, none left out between them")
@@ -168,7 +170,8 @@ def _read(text: Expression, pieces: list[tuple[str, str]], widths: Mapping[str, 
             tests.append(_call(EQUAL, found, Literal(written)))
         place += width
     tests.append(_call(EQUAL, _call(LENGTH, text), Literal(place - 1)))
-    day = _call(CONCAT, fields["Y"], Literal("-"), fields["m"], Literal("-"), fields["d"])
+    month, of_month = (fields.get(code, Literal("01")) for code in "md")
+    day = _call(CONCAT, fields["Y"], Literal("-"), month, Literal("-"), of_month)
     kind = DataType.DATE
     if set(fields) & set(_CLOCK):
         parts = [fields.get(code, Literal("00")) for code in _CLOCK]
@@ -205,6 +208,22 @@ def _format(form: str, expected: str) -> InvalidParameter:
     )
 
 
+def _concat_ws(separator: str, *texts: Expression) -> Expression:
+    """Texts with a separator between them, of those that are there; nothing where none is."""
+    if not isinstance(separator, str) or len(separator) > _LONGEST:
+        raise InvalidParameter(
+            code="bad_argument",
+            expectation=f"a separator of at most {_LONGEST} letters",
+            received=type(separator).__name__,
+            remedy="Write concat_ws('-', a, b).",
+        )
+    pieces = [
+        Case(((_call(IS_NULL, text), Literal("")),), _call(CONCAT, Literal(separator), text))
+        for text in texts
+    ]
+    return _call(substring(len(separator) + 1), _call(CONCAT, *pieces))
+
+
 def _last_day(at: Expression) -> Expression:
     """The last day of the month in which a day or moment lies."""
     day = _call(cast(DataType.DATE), at)
@@ -218,6 +237,7 @@ def _epoch(at: Expression) -> Expression:
 
 
 _FORMATTED = frozenset({1})
+_SEPARATED = frozenset({0})
 
 COMPOSED: Mapping[str, ComposedFunction] = {
     "strftime": ComposedFunction(strftime, 2, _FORMATTED),
@@ -225,8 +245,10 @@ COMPOSED: Mapping[str, ComposedFunction] = {
     "try_strptime": ComposedFunction(strptime, 2, _FORMATTED),
     "monthname": ComposedFunction(_month_name),
     "dayname": ComposedFunction(_day_name),
+    "concat_ws": ComposedFunction(_concat_ws, None, _SEPARATED),
     "last_day": ComposedFunction(_last_day),
     "epoch": ComposedFunction(_epoch),
+    **{name: ComposedFunction(build) for name, build in HYPERBOLIC.items()},
     "pi": ComposedFunction(lambda: Literal(math.pi), 0),
     "degrees": ComposedFunction(lambda x: _call(MULTIPLY, x, Literal(180 / math.pi))),
     "radians": ComposedFunction(lambda x: _call(MULTIPLY, x, Literal(math.pi / 180))),

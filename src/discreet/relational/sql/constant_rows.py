@@ -28,6 +28,24 @@ def is_constant(node: exp.Expression) -> bool:
     return isinstance(node, exp.Values | exp.Unnest) or series
 
 
+def is_row(select: exp.Select) -> bool:
+    """Whether a SELECT without FROM is one row of constants."""
+    given = {key for key, value in select.args.items() if value}
+    return given <= {"expressions", "with_"} and all(
+        item.find(exp.Column, exp.AggFunc, exp.Star) is None for item in select.expressions
+    )
+
+
+def as_values(select: exp.Select) -> exp.Values:
+    """The same as VALUES, with the names that its columns have."""
+    items = select.expressions
+    names = [exp.to_identifier(item.alias_or_name or f"col{n}") for n, item in enumerate(items)]
+    return exp.Values(
+        expressions=[exp.Tuple(expressions=[item.unalias().copy() for item in items])],
+        alias=exp.TableAlias(columns=names),
+    )
+
+
 def constant_rows(node: exp.Expression, steps: Steps) -> SQLRelation:
     """The rows of VALUES, UNNEST or a series, as a public table of the question's own."""
     _only(node)

@@ -27,6 +27,7 @@ from discreet.relational.sql.named_arguments import CLAMPED, PER_GROUP, PER_ROW
 from discreet.relational.sql.parsed import number
 from discreet.relational.sql.reading import copied
 from discreet.relational.sql.relation import SQLRelation, Visible, unsupported
+from discreet.relational.sql.tree import nodes
 from discreet.relational.types.expression import Column, Expression
 
 _TOTALS = (exp.Sum, exp.Avg, exp.Count, exp.CountIf)
@@ -83,13 +84,8 @@ def applied(tree: exp.Expression) -> exp.Expression:
 
 def has_group_bounds(select: exp.Select) -> bool:
     """Whether a person's share of a group is clamped somewhere."""
-    parts = [*select.expressions, select.args.get("having"), select.args.get("order")]
-    return any(
-        _is_per_group(node)
-        for part in parts
-        if part is not None
-        for node in part.find_all(exp.AnonymousAggFunc)
-    )
+    every = nodes(*select.expressions, select.args.get("having"), select.args.get("order"))
+    return any(isinstance(node, exp.AnonymousAggFunc) and _is_per_group(node) for node in every)
 
 
 def per_group(

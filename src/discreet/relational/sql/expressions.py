@@ -148,7 +148,9 @@ class _Translation:
         self, name: str, entry: ComposedFunction, nodes: list[exp.Expression], node: exp.Expression
     ) -> Expression:
         """What a function stands for that is written with others."""
-        if len(nodes) != entry.arguments:
+        if entry.arguments is None and len(nodes) < 2:
+            raise refused(node, f"{name} takes 2 or more arguments.", f"{name} of {len(nodes)}")
+        if entry.arguments is not None and len(nodes) != entry.arguments:
             raise refused(
                 node,
                 f"{name} takes {entry.arguments} arguments.",
@@ -227,12 +229,19 @@ class _Translation:
             raise refused(
                 node, "Write the list out, or join with a public table.", "IN (SELECT ...)"
             )
+        if node.args.get("field") is not None:
+            raise refused(node, "Write the list in brackets: x IN ('A', 'B').", "IN without (...)")
         only(node, "this", "expressions")
         listed = [self.of(part) for part in node.expressions]
         known = [part for part in listed if not part.domain.empty]
-        if not known or not all(isinstance(part, Literal) for part in listed):
+        if not known:
             raise refused(node, "List constants: x IN (1, 2).", "IN with other values")
-        found = call_of(IN, self.of(node.this), *known)
+        value = self.of(node.this)
+        if not all(isinstance(part, Literal) for part in listed):
+            tests = tuple(call_of(EQUAL, value, part) for part in known)
+            found = tests[0] if len(tests) == 1 else Call(OR, tests)
+        else:
+            found = call_of(IN, value, *known)
         # Whoever is not among the known ones may be the unknown one.
         return found if len(known) == len(listed) else Call(OR, (found, Literal(None)))
 
@@ -333,6 +342,22 @@ class _Translation:
         amount, unit = interval(moved)
         return Call(shifted(amount, unit), (self.of(node.this),))
 
+    def matched(self, node: exp.Expression) -> Expression:
+        """A regular expression by one of its names; operators mean other things elsewhere."""
+        only(node, "this", "expression")
+        if "start" not in node.meta:  # an operator: the parser keeps the places of calls alone
+            raise refused(
+                node, "Write regexp_matches(x, 'a'): systems differ in the sign.", "x ~ pattern"
+            )
+        return self._named("regexp_matches", [node.this, node.expression], node)
+
+    def extracted(self, node: exp.Expression) -> Expression:
+        """``EXTRACT(part FROM d)``; seconds since 1970 are a function of their own."""
+        only(node, "this", "expression")
+        if isinstance(node.this, exp.Var) and node.this.name.lower() == "epoch":
+            return self._named("epoch", [node.expression], node)
+        return self._named("date_part", [node.this, node.expression], node)
+
 
 _PADDED = ("this", "expression", "fill_pattern")
 
@@ -358,5 +383,7 @@ _HANDLERS: Mapping[type[exp.Expression], Callable[[_Translation, exp.Expression]
     exp.Log: _Translation.logarithm,
     exp.Pad: _Translation.padded,
     exp.DateAdd: _Translation.added,
+    exp.Extract: _Translation.extracted,
+    exp.RegexpLike: _Translation.matched,
     exp.Anonymous: _Translation.anonymous,
 }

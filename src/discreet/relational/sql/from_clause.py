@@ -22,6 +22,7 @@ from discreet.relational.sql.constant_rows import constant_rows, is_constant
 from discreet.relational.sql.joins import Joins, compared_by, conjuncts, kept_by
 from discreet.relational.sql.public_subqueries import PublicSubqueries
 from discreet.relational.sql.relation import SQLRelation, Steps, Visible, unsupported
+from discreet.relational.sql.tree import has
 from discreet.relational.sql.wording import shortened
 from discreet.relational.types.column_domain import hull
 from discreet.relational.types.expression import Call, Column
@@ -73,7 +74,7 @@ class Sources:
         self, made: SQLRelation, condition: exp.Expression, scope: Mapping[str, Any]
     ) -> tuple[SQLRelation, exp.Expression]:
         """Rows and a condition on them, with inner queries over public tables made into lists."""
-        if condition.find(exp.In, exp.Exists) is None:
+        if not has(condition, exp.In, exp.Exists):
             return made, condition
         lists = PublicSubqueries(
             self.catalog,
@@ -140,13 +141,22 @@ class Sources:
         )
         return self.steps.distinct(made) if node.args.get("distinct") else made
 
-    def _one(self, node: exp.Expression, scope: Mapping[str, Any]) -> SQLRelation:
+    def _one(
+        self, node: exp.Expression, scope: Mapping[str, Any], *, also: tuple[str, ...] = ()
+    ) -> SQLRelation:
+        """One item of FROM; what ``also`` may be written after it is read by whoever asks."""
         if is_constant(node):
             return constant_rows(node, self.steps)
-        require_plain(node)
+        require_plain(node, also=also)
         if isinstance(node, exp.Subquery):
-            if isinstance(node.this, exp.Table):
-                first = self._table(node.this, scope)
+            joined = isinstance(node.this, exp.Subquery) and node.this.args.get("joins")
+            if isinstance(node.this, exp.Table) or joined:
+                table = isinstance(node.this, exp.Table)
+                first = (
+                    self._table(node.this, scope)
+                    if table
+                    else self._one(node.this, scope, also=("joins",))
+                )
                 made = self._joined(first, node.this.args.get("joins") or (), scope, ())
                 return _renamed(made, node) if node.alias else made
             return _renamed(self.inner(node.this, scope), node)
@@ -164,8 +174,8 @@ class Sources:
         for part in ("pivots", "sample", "laterals", "version", "when"):
             if node.args.get(part):
                 raise unsupported(
-                    construct=f"{part} in FROM",
-                    remedy="Name the table alone; sampling earns nothing here.",
+                    construct=f"{_WORDS.get(part, part)} in FROM",
+                    remedy=_REMEDIES.get(part, "Name the table alone."),
                 )
         name = node.name.lower()
         if name in scope and not node.args.get("db"):
@@ -175,11 +185,11 @@ class Sources:
 
     def _scan(self, entry: CatalogTable) -> SQLRelation:
         prefix = self.steps.prefix(entry.name)
-        identifier, route = None, None
+        identifier, route, row = None, None, None
         if isinstance(entry.table, Table):
             unit = add_remove(entry.table.unit)
             if isinstance(unit, Person):
-                identifier = unit.id
+                identifier, row = unit.id, unit.row
                 if unit.via is not None:
                     through, _, person = unit.via.rpartition(".")
                     route = Route(through, unit.id, person)
@@ -191,6 +201,7 @@ class Sources:
             identifier=identifier,
             route=route,
             identity=self.catalog.identity(entry),
+            row=row,
         )
         return SQLRelation(
             scan,
@@ -201,11 +212,18 @@ class Sources:
         )
 
 
-def require_plain(node: exp.Expression) -> None:
+_WORDS = {"pivots": "PIVOT", "sample": "a sample", "laterals": "LATERAL"}
+_REMEDIES = {
+    "pivots": "Group by the column: each of its values is a row of the answer.",
+    "sample": "Name the table alone; sampling earns nothing here.",
+}
+
+
+def require_plain(node: exp.Expression, *, also: tuple[str, ...] = ()) -> None:
     """Refuse what may be written after a table or inner query, apart from its alias."""
     if isinstance(node, exp.Subquery):
         for name, value in node.args.items():
-            if value and name not in ("this", "alias"):
+            if value and name not in ("this", "alias", *also):
                 raise unsupported(
                     construct=f"{name.strip('_').upper()} after (...)",
                     remedy="Put it at the end of the question.",

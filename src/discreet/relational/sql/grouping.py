@@ -16,7 +16,7 @@ from discreet.relational.plan.keys import (
     Block,
     DiscoveredKeys,
     KeySet,
-    Listed,
+    ListedKeys,
     not_finite,
 )
 from discreet.relational.plan.nodes import (
@@ -32,6 +32,7 @@ from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.permitted_keys import permitted, public_source
 from discreet.relational.sql.relation import SQLRelation, unsupported
+from discreet.relational.sql.tree import has
 from discreet.relational.sql.undeclared import undeclared
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
@@ -49,7 +50,7 @@ class Grouping:
     expressions: tuple[Expression, ...]
     keys: KeySet | DiscoveredKeys
     places: tuple[tuple[int, int], ...]
-    listed: Listed | None = None
+    listed: ListedKeys | None = None
 
     @classmethod
     def of(
@@ -81,12 +82,12 @@ class Grouping:
             return cls(below, expressions, sought, tuple((0, n) for n in range(len(expressions))))
         listed, all_places = _blocks(expressions, names, below.rows, catalog)
         keys, places = permitted(listed, all_places, below.rows, catalog)
-        former = None if keys is listed else Listed(listed, all_places)
+        former = None if keys is listed else ListedKeys(listed, all_places)
         return cls(below, expressions, keys, places, former)
 
     def match(self, node: exp.Expression) -> Expression | None:
         """The released key column that ``node`` means, if it is one of the keys."""
-        if not self.expressions or node.find(exp.AggFunc) is not None:
+        if not self.expressions or has(node, exp.AggFunc):
             return None
         try:
             meant = expression_from(node, self.below.resolve)

@@ -248,12 +248,13 @@ def comparable(left: Expression, right: Expression) -> tuple[Expression, Express
 def kept_by(join: exp.Join) -> Kept:
     """Whose rows stay without a partner; joins that we do not know are refused by name."""
     side, kind = (join.side or "").upper(), (join.kind or "").upper()
+    natural = str(join.args.get("method") or "").upper() == "NATURAL"
     for part in ("method", "match_condition", "global_", "global", "hint", "pivots"):
-        if join.args.get(part):
+        if join.args.get(part) and not (natural and part == "method"):
             raise unsupported(
                 construct=f"{join.args[part]} JOIN", remedy="Use JOIN ... ON or USING."
             )
-    compared = join.args.get("on") is not None or join.args.get("using")
+    compared = join.args.get("on") is not None or join.args.get("using") or natural
     plain = kind in ("", "OUTER") if side else kind in ("", "INNER", "CROSS")
     if side not in _SIDES or not plain or (kind == "CROSS" and compared):
         raise unsupported(
@@ -273,11 +274,25 @@ def compared_by(
 ) -> Compared:
     """What a join says; one that says nothing is joined on what WHERE compares of its two sides."""
     using = tuple(name.name for name in join.args.get("using") or ())
+    if str(join.args.get("method") or "").upper() == "NATURAL":
+        using = _alike(left, right)
     on = join.args.get("on")
     if on is not None or using:
         return Compared(using, () if on is None else tuple(conjuncts(on)))
     links = (each for each in conditions if isinstance(each, exp.EQ) and _links(each, left, right))
     return Compared((), tuple(links))
+
+
+def _alike(left: SQLRelation, right: SQLRelation) -> tuple[str, ...]:
+    """The names of columns that both sides have, which a natural join compares."""
+    known = {column.name.lower() for column in right.columns if not column.merged}
+    shared = [c.name for c in left.columns if not c.merged and c.name.lower() in known]
+    if shared:
+        return tuple(dict.fromkeys(shared))
+    raise unsupported(
+        construct="NATURAL JOIN of tables without a column of the same name",
+        remedy="Write JOIN ... ON, or CROSS JOIN where no columns are compared.",
+    )
 
 
 def _links(condition: exp.EQ, left: SQLRelation, right: SQLRelation) -> bool:

@@ -10,10 +10,10 @@ Source: contract, "Columns" (categories), "What may be seen" (a refusal explains
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 
 from discreet.core.errors import InvalidParameter
+from discreet.core.parts import parts_of
 from discreet.relational.functions.comparison import DISTINCT, EQUAL, IN, NOT_DISTINCT, UNEQUAL
 from discreet.relational.plan.keys import Block
 from discreet.relational.plan.nodes import PlanNode, Scan, field_of
@@ -29,11 +29,16 @@ _SHOWN = 12
 
 def require_listed(query: Query) -> None:
     """Refuse a comparison of a category with what its owner did not list."""
-    for call in _calls((query.rows, query.keys, query.aggregates)):
+    require_listed_in((query.rows, query.keys, query.aggregates), query.rows)
+
+
+def require_listed_in(part: object, rows: PlanNode) -> None:
+    """The same in one part of a question about ``rows``."""
+    for call in _calls(part):
         if call.function not in _COMPARED:
             continue
         for column in call.args:
-            found = field_of(column.name, query.rows) if isinstance(column, Column) else None
+            found = field_of(column.name, rows) if isinstance(column, Column) else None
             if found is not None and isinstance(found[1].declaration, Category):
                 _require(found[1].name, found[1].declaration, call)
 
@@ -68,7 +73,5 @@ def _calls(part: object) -> Iterator[Call]:
             waiting.extend(part)
         elif isinstance(part, Block):
             waiting.append(part.expressions)
-        elif isinstance(part, Scan | Column | Literal | ColumnDomain | type):
-            continue
-        elif isinstance(part, PlanNode) or is_dataclass(part):
-            waiting.extend(getattr(part, item.name) for item in fields(part))
+        elif not isinstance(part, Scan | Column | Literal | ColumnDomain):
+            waiting += parts_of(part)

@@ -21,7 +21,7 @@ import sqlglot
 from sqlglot import Token, TokenType
 
 from discreet.relational.functions.casts import REAL_FORM
-from discreet.relational.sql.dialect import Asked
+from discreet.relational.sql.dialect import QueryDialect
 from discreet.relational.sql.relation import unsupported
 
 PER_ROW = "CONTRIBUTION_BOUNDS_PER_ROW"
@@ -37,7 +37,7 @@ def moved(text: str) -> str:
     if "=>" not in text and "clamped" not in text.lower() and "report" not in text.lower():
         return text
     try:
-        tokens = sqlglot.tokenize(text, read=Asked)
+        tokens = sqlglot.tokenize(text, read=QueryDialect)
     except sqlglot.errors.SqlglotError:
         return text  # refused as any other text that cannot be read
     edits = sorted(edit for call in _calls(tokens) for edit in call.edits(text))

@@ -9,13 +9,13 @@ from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
 from discreet.relational.post_processing.outer_aggregates import NAMES, OuterAggregate
-from discreet.relational.post_processing.tables import Role, TableNode
+from discreet.relational.post_processing.tables import ColumnRole, TableNode
 from discreet.relational.post_processing.windows import (
     NEIGHBOURS,
     RANKS,
-    Frame,
+    AnswerOrder,
     Window,
-    WindowOrder,
+    WindowFrame,
 )
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.parsed import only
@@ -87,7 +87,7 @@ def _kind(name: str, argument: Expression) -> DataType:
 
 def window_call(
     node: exp.Window, resolve: Resolve, source: TableNode
-) -> tuple[Window, DataType, Role]:
+) -> tuple[Window, DataType, ColumnRole]:
     """A window function over released rows, the kind of its result, and its role."""
     only(node, "this", "partition_by", "order", "spec", ignored=("over",))
     if node.args.get("alias") or str(node.args.get("over") or "OVER").upper() != "OVER":
@@ -117,7 +117,7 @@ def window_call(
             expression_from(part, resolve) for part in node.args.get("partition_by") or []
         ),
         order=tuple(
-            WindowOrder(
+            AnswerOrder(
                 expression_from(term.this, resolve),
                 -1 if term.args.get("desc") else 1,
                 bool(term.args.get("nulls_first")),
@@ -128,11 +128,11 @@ def window_call(
     )
     if name in RANKS:
         real = name in ("PERCENT_RANK", "CUME_DIST")
-        return window, DataType.DOUBLE if real else DataType.INTEGER, Role.PLACE
+        return window, DataType.DOUBLE if real else DataType.INTEGER, ColumnRole.PLACE
     if name in NEIGHBOURS:
         return window, arguments[0].domain.kind, _role(arguments[0], source)
     kind = DataType.INTEGER if not arguments else _kind(name, arguments[0])
-    return window, kind, Role.NUMBER
+    return window, kind, ColumnRole.NUMBER
 
 
 def _counts_rows(node: exp.Expression) -> bool:
@@ -143,16 +143,16 @@ def _is_distinct(node: exp.Expression) -> bool:
     return isinstance(node, exp.Distinct)
 
 
-def _role(argument: Expression, source: TableNode) -> Role:
+def _role(argument: Expression, source: TableNode) -> ColumnRole:
     if isinstance(argument, Column):
         return source.columns[int(argument.name[1:])].role
-    return Role.NUMBER
+    return ColumnRole.NUMBER
 
 
-def _frame(spec: exp.Expression | None, *, ordered: bool) -> Frame:
+def _frame(spec: exp.Expression | None, *, ordered: bool) -> WindowFrame:
     """The rows around: up to the row and its equals where there is an order, else all."""
     if spec is None:
-        return Frame(None, 0 if ordered else None, peers=True)
+        return WindowFrame(None, 0 if ordered else None, peers=True)
     kind = str(spec.args.get("kind") or "").upper()
     start = _end(spec, "start", -1)
     last = _end(spec, "end", 1) if spec.args.get("end") is not None else 0
@@ -160,7 +160,7 @@ def _frame(spec: exp.Expression | None, *, ordered: bool) -> Frame:
         raise unsupported(construct=f"{kind} BETWEEN numbers", remedy="Write ROWS BETWEEN.")
     if spec.args.get("exclude"):
         raise unsupported(construct="EXCLUDE in a window", remedy="Leave it out.")
-    return Frame(start, last, peers=kind != "ROWS")
+    return WindowFrame(start, last, peers=kind != "ROWS")
 
 
 def _end(spec: exp.Expression, name: str, outward: int) -> int | None:

@@ -26,16 +26,16 @@ from discreet.relational.post_processing.outer_aggregates import POOLED, OuterAg
 from discreet.relational.post_processing.tables import (
     MAX_ROWS,
     Answer,
-    Combined,
-    Grouped,
+    AnswerColumn,
+    ColumnRole,
+    CombinedAnswers,
+    GroupedAnswer,
     Joined,
     OneRow,
     Projected,
-    Role,
-    Shown,
     Sorting,
     TableNode,
-    Windowed,
+    WindowedAnswer,
 )
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.outer_calls import outer_aggregate, window_call
@@ -56,7 +56,7 @@ from discreet.relational.sql.released_columns import (
     using_condition,
 )
 from discreet.relational.sql.seen_table import Later, SeenTable
-from discreet.relational.sql.split_select import Split, has_aggregates, inside
+from discreet.relational.sql.split_select import SelectParts, has_aggregates, inside
 from discreet.relational.sql.wording import part_words, shortened
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Expression
@@ -220,7 +220,7 @@ class _Composition:
         """A query over private rows, which is paid for."""
         if not _is_split(select):
             return self._part(self.leaf(select, scope))
-        split = Split.of(select)
+        split = SelectParts.of(select)
         later = Later.of(select, split)
         made = select.copy()
         for name in ("having", "order", "limit", "offset", "distinct", "qualify"):
@@ -235,7 +235,7 @@ class _Composition:
         names = [("", column.name) for column in table.columns]
         return self._plain(later, SeenTable(table, names), within)
 
-    def _subtotals(self, answer: Answer, split: Split) -> Grouped:
+    def _subtotals(self, answer: Answer, split: SelectParts) -> GroupedAnswer:
         """Coarser cells, added up from the finest ones."""
         query = self.parts[answer.part]
         for aggregate in query.aggregates:
@@ -251,8 +251,8 @@ class _Composition:
                 remedy="Declare the keys; totals of named keys would lack the others.",
             )
         keys = len(split.keys)
-        flags = tuple(Shown(f"g{n}", DataType.INTEGER, Role.KEY) for n in range(keys))
-        return Grouped(
+        flags = tuple(AnswerColumn(f"g{n}", DataType.INTEGER, ColumnRole.KEY) for n in range(keys))
+        return GroupedAnswer(
             source=answer,
             keys=tuple(answer.columns[place].column(place) for place in range(keys)),
             sets=tuple(split.sets),
@@ -291,7 +291,7 @@ class _Composition:
                 received=(len(left.columns), len(right.columns)),
                 remedy="Select the same columns in the same order.",
             )
-        made: TableNode = Combined(
+        made: TableNode = CombinedAnswers(
             kind=type(node).__name__.lower(),
             distinct=bool(node.args.get("distinct")),
             left=left,
@@ -312,20 +312,28 @@ class _Composition:
             seen.node = filtered_table(seen.node, condition)
         if not has_aggregates(select):
             return self._plain(Later.of(select, None, seen), seen, scope)
-        split = Split.of(select)
+        split = SelectParts.of(select)
         later = Later.of(select, split)
-        flags = tuple(Shown(f"g{n}", DataType.INTEGER, Role.KEY) for n in range(len(split.keys)))
+        flags = tuple(
+            AnswerColumn(f"g{n}", DataType.INTEGER, ColumnRole.KEY) for n in range(len(split.keys))
+        )
         keys = tuple(expression_from(key, seen.resolve) for key in split.keys)
         found = [outer_aggregate(each, seen.resolve) for each in split.aggregates]
-        node = Grouped(
+        node = GroupedAnswer(
             source=seen.node,
             keys=keys,
             sets=tuple(split.sets),
             aggregates=tuple(aggregate for aggregate, _ in found),
             columns=(
-                *(Shown(f"k{n}", key.domain.kind, Role.KEY) for n, key in enumerate(keys)),
+                *(
+                    AnswerColumn(f"k{n}", key.domain.kind, ColumnRole.KEY)
+                    for n, key in enumerate(keys)
+                ),
                 *flags,
-                *(Shown(f"a{n}", kind, Role.NUMBER) for n, (_, kind) in enumerate(found)),
+                *(
+                    AnswerColumn(f"a{n}", kind, ColumnRole.NUMBER)
+                    for n, (_, kind) in enumerate(found)
+                ),
             ),
         )
         return self._plain(
@@ -446,11 +454,11 @@ class _Composition:
             window, kind, role = window_call(node, seen.resolve, seen.node)
             if window not in made:
                 made.append(window)
-                columns.append(Shown("window", kind, role))
+                columns.append(AnswerColumn("window", kind, role))
             place = len(seen.node.columns) + made.index(window)
             column = exp.column("window")
             node.replace(column)
             seen.placed[id(column)] = columns[made.index(window)].column(place)
         if made:
             source = seen.node
-            seen.with_node(Windowed(source, tuple(made), (*source.columns, *columns)))
+            seen.with_node(WindowedAnswer(source, tuple(made), (*source.columns, *columns)))

@@ -12,12 +12,14 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
+from discreet.relational.aggregates.registry import NAMES as AGGREGATES
 from discreet.relational.functions.casts import REAL_FORM, cast
 from discreet.relational.functions.comparison import FUNCTIONS as COMPARISONS
 from discreet.relational.functions.function import Function
 from discreet.relational.functions.registry import FUNCTIONS
 from discreet.relational.functions.shifts import MULTIPLES
 from discreet.relational.functions.spelling import HARMLESS, NAMED_REMEDIES, REMEDIES
+from discreet.relational.sql.tree import children
 from discreet.relational.sql.wording import construct, part_words
 from discreet.relational.types.data_type import LARGEST_WHOLE, DataType
 from discreet.relational.types.expression import (
@@ -74,7 +76,7 @@ def check_size(node: exp.Expression) -> None:
     while waiting and nodes <= 2 * MAX_NODES and deepest <= MAX_NESTED:
         part, depth = waiting.pop()
         nodes, deepest = nodes + 1, max(deepest, depth)
-        for child in part.iter_expressions():
+        for child in children(part):
             flat = isinstance(child, exp.Paren) or (
                 isinstance(child, exp.And | exp.Or) and isinstance(part, type(child) | exp.Paren)
             )
@@ -103,7 +105,8 @@ def parts(node: exp.Expression, key: str) -> list[exp.Expression]:
 
 def suggestion(name: str) -> str:
     """What the analyst may have meant by a function that does not exist."""
-    close = get_close_matches(name, FUNCTIONS, n=1, cutoff=0.75)
+    known = [*FUNCTIONS, *map(str.lower, AGGREGATES)]
+    close = get_close_matches(name, known, n=1, cutoff=0.75)
     if name in NAMED_REMEDIES:
         return NAMED_REMEDIES[name]
     if close:

@@ -20,6 +20,7 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from operator import getitem
 
 from discreet.core.errors import InvalidParameter
 from discreet.relational.bounding.public_join import JoinedPublic
@@ -35,6 +36,7 @@ from discreet.relational.plan.nodes import (
 from discreet.relational.plan.public_rows import PublicRows
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.known_conditions import known_conditions, lookups
+from discreet.relational.sql.listed_constants import require_listed_in
 from discreet.relational.types.expression import (
     Call,
     Case,
@@ -50,6 +52,7 @@ from discreet.relational.types.expression import (
 Entry = tuple[object, ...]
 Place = tuple[int, int]
 
+_NOWHERE = -1
 _FEW = 2_000
 """Rows that are tried in Python; more are tried in the engine."""
 
@@ -67,6 +70,7 @@ def permitted(
         return listed, places
     made, moved = _Narrowing(listed, conditions, tables, rows, _Trial(catalog)).blocks()
     if any(not block.entries for block in made):
+        require_listed_in(rows, rows)  # a slip of spelling is told as one
         raise InvalidParameter(
             code="no_keys",
             expectation="conditions that permit at least one of the keys to group by",
@@ -315,15 +319,14 @@ def _product(entries: Sequence[tuple[Entry, ...]], numbers: Sequence[int]) -> tu
 def _ordered(found: Iterable[Entry], lists: Sequence[tuple[Entry, ...]]) -> tuple[Entry, ...]:
     """What was found, each once, in the order of the lists; what these do not have is left out."""
     widths = list(itertools.accumulate((len(each[0]) if each else 0 for each in lists), initial=0))
-    places = [{entry: place for place, entry in enumerate(each)} for each in lists]
-    kept: set[tuple[int, ...]] = set()
-    for row in found:
-        parts = [row[start:end] for start, end in itertools.pairwise(widths)]
-        if all(part in known for part, known in zip(parts, places, strict=True)):
-            kept.add(tuple(known[part] for part, known in zip(parts, places, strict=True)))
+    rows = list(dict.fromkeys(found))
+    found_at: list[list[int]] = []
+    for each, (start, end) in zip(lists, itertools.pairwise(widths), strict=True):
+        places = {entry: place for place, entry in enumerate(each)}
+        found_at.append([places.get(row[start:end], _NOWHERE) for row in rows])
+    kept = {place for place in zip(*found_at, strict=True) if _NOWHERE not in place}
     return tuple(
-        tuple(value for each, place in zip(lists, row, strict=True) for value in each[place])
-        for row in sorted(kept)
+        tuple(itertools.chain.from_iterable(map(getitem, lists, place))) for place in sorted(kept)
     )
 
 

@@ -21,6 +21,7 @@ from sqlglot import exp
 from discreet.relational.sql.joins import conjuncts
 from discreet.relational.sql.reading import copied
 from discreet.relational.sql.relation import unsupported
+from discreet.relational.sql.tree import children
 
 _HIDDEN = "!subquery"
 _READ = {"expressions", "from_", "from", "joins", "where", "kind", "hint"}
@@ -63,7 +64,7 @@ def _found(select: exp.Select) -> list[Any]:
         if held or isinstance(node, exp.Exists | exp.Subquery):
             found.append(node)
         else:
-            waiting.extend(node.iter_expressions())
+            waiting += children(node)
     return found
 
 
@@ -91,6 +92,7 @@ def _joined(
         )
     item = query.expressions[0].unalias()
     pairs, rest = _compared(query)
+    _require_identifiers_only(query, [item, *rest], pairs)
     if isinstance(node, exp.In):
         if pairs or item.find(exp.AggFunc) is not None:
             raise unsupported(
@@ -111,10 +113,12 @@ def _joined(
                 remedy="A person may have several rows: take MAX(x), or FIRST(x ORDER BY day).",
             )
         feature = item
-    if len(pairs) != 1:
+    if not pairs:
         raise unsupported(
             construct="a subquery that is not about the person of the row",
-            remedy="Compare the identifiers, with their tables: WHERE o.patient = v.patient.",
+            remedy=_about_everybody(feature)
+            + "For a subquery about the person, compare the identifiers, with their tables: "
+            "WHERE o.patient = v.patient.",
         )
     ((own, outer),) = pairs
     made = copied(query)
@@ -128,6 +132,47 @@ def _joined(
     on = exp.EQ(this=outer.copy(), expression=_column("person", name))
     join = exp.Join(this=exp.Subquery(this=made, alias=alias), side="LEFT", on=on)
     return join, _shown(node, feature, _column("value", name))
+
+
+def _require_identifiers_only(
+    query: exp.Select,
+    parts: list[exp.Expression],
+    pairs: list[tuple[exp.Expression, exp.Expression]],
+) -> None:
+    """Refuse what reads more of the row outside than whose it is: that is a pair of rows."""
+    named = query.find_all(exp.Table, exp.Subquery, exp.CTE)
+    inside = {table.alias_or_name.lower() for table in named}
+    found = [
+        column.sql()
+        for part in parts
+        for column in part.find_all(exp.Column)
+        if column.table and column.table.lower() not in inside
+    ]
+    found += [far.sql() for _, far in pairs[1:]]
+    if found:
+        raise unsupported(
+            construct=f"{found[0]} in a subquery that does not read that table",
+            remedy="A subquery about the person may compare only the identifiers with the outer "
+            "row. To compare two rows of one person, join the table with itself on the person, "
+            "which counts pairs: FROM visits v1 JOIN visits v2 ON v1.patient = v2.patient "
+            "WHERE v2.day > v1.day.",
+        )
+
+
+_WORDS: dict[type, str] = {
+    exp.Avg: "mean",
+    exp.Median: "median",
+    exp.Min: "minimum",
+    exp.Max: "maximum",
+    exp.Sum: "sum",
+    exp.Count: "count",
+}
+
+
+def _about_everybody(feature: exp.Expression) -> str:
+    """What to do where a row is compared with a number about all rows."""
+    word = _WORDS.get(type(feature), "number")
+    return f"A {word} of all rows is a question of its own: ask for it first and write its number. "
 
 
 def _shown(node: exp.Expression, feature: exp.Expression, value: exp.Expression) -> exp.Expression:

@@ -30,14 +30,14 @@ from discreet.relational.functions.casts import REAL_FORM
 from discreet.relational.plan.keys import DiscoveredKeys
 from discreet.relational.plan.nodes import scans
 from discreet.relational.plan.query import Query
-from discreet.relational.sql.dialect import Asked
+from discreet.relational.sql.dialect import QueryDialect
 from discreet.relational.sql.relation import unsupported
 
 _LONGEST = 300
 """Digits of a whole number; longer ones are read as reals, which must be finite."""
 _KNOWN = (
     "epsilon, delta, max_groups_contributed (or kappa), max_rows_contributed, "
-    "privacy_unit_column, group_selection_strategy"
+    "privacy_unit_column, group_selection_strategy, min_privacy_units_per_group"
 )
 _CLAUSES = ("DIFFERENTIAL_PRIVACY", "ANONYMIZATION")
 _PUBLIC, _THRESHOLD = "PUBLIC_GROUPS", "LAPLACE_THRESHOLD"
@@ -53,6 +53,7 @@ class Clause:
     person: tuple[str, ...] | None = None
     groups: str | None = None
     by_alias: bool = False
+    min_people: int | None = None
 
     def narrowed(self, query: Query) -> Query:
         """The question with bounds at most as wide as declared, about the declared person."""
@@ -65,6 +66,8 @@ class Clause:
                 received="keys that are to be discovered",
                 remedy=f"Write {_THRESHOLD}, which discovers them, or group by a listed key.",
             )
+        if self.min_people is not None:
+            query = _shown_from(query, self.min_people)
         bounds = {"max_groups": self.max_groups, "max_rows": self.max_rows}
         for name, value in bounds.items():
             if value is not None:
@@ -97,7 +100,7 @@ def opened(text: str) -> tuple[str, Clause | None]:
     if not isinstance(text, str) or not any(name in text.upper() for name in _CLAUSES):
         return text, None
     try:
-        tokens = sqlglot.tokenize(text, read=Asked)
+        tokens = sqlglot.tokenize(text, read=QueryDialect)
     except sqlglot.errors.SqlglotError:
         return text, None  # refused as any other text that cannot be read
     found = [place for place in range(len(tokens) - 2) if _begins(tokens[place : place + 3])]
@@ -190,6 +193,7 @@ def _clause(options: dict[str, list[Token]]) -> Clause:
         "max_rows_contributed": _limit,
         "privacy_unit_column": _column,
         "group_selection_strategy": _strategy,
+        "min_privacy_units_per_group": _limit,
     }
     for name in options:
         if name not in read:
@@ -206,7 +210,20 @@ def _clause(options: dict[str, list[Token]]) -> Clause:
         said.get("max_rows_contributed"),
         said.get("privacy_unit_column"),
         said.get("group_selection_strategy"),
+        min_people=said.get("min_privacy_units_per_group"),
     )
+
+
+def _shown_from(query: Query, people: int) -> Query:
+    """The query with keys that at least so many people have; of keys that are discovered."""
+    if not isinstance(query.keys, DiscoveredKeys):
+        raise InvalidParameter(
+            code="clause_groups",
+            expectation="keys that are discovered beside min_privacy_units_per_group",
+            received="keys with a public list",
+            remedy="Leave it out: listed keys appear whoever has them.",
+        )
+    return replace(query, keys=replace(query.keys, min_people=max(people, query.keys.min_people)))
 
 
 def _number(name: str, tokens: list[Token]) -> int | float:

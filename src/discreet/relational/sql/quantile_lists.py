@@ -16,6 +16,7 @@ from sqlglot import exp
 from discreet.relational.sql.parsed import number
 from discreet.relational.sql.reading import copied
 from discreet.relational.sql.relation import unsupported
+from discreet.relational.sql.tree import has
 
 _MOST = 100
 """Levels of one list."""
@@ -24,7 +25,7 @@ _PLACES = {"OFFSET": 0, "SAFE_OFFSET": 0, "ORDINAL": 1, "SAFE_ORDINAL": 1}
 
 def lists_written_out(select: exp.Select) -> exp.Select:
     """The query with a column for each level of each list, and one level for each place in one."""
-    if select.find(exp.Array, exp.ApproxQuantiles, exp.Bracket, exp.Anonymous) is None:
+    if not has(select, exp.Array, exp.ApproxQuantiles, exp.Bracket, exp.Anonymous):
         return select
     made: Any = copied(select)
     for clause in ("expressions", "having", "order"):

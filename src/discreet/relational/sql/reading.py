@@ -22,6 +22,7 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.core.errors import InvalidParameter
+from discreet.relational.sql.tree import children, nodes
 from discreet.relational.sql.wording import part_words
 
 _MARK = "watched"
@@ -70,7 +71,7 @@ def watched(tree: exp.Expression, copies: list[exp.Expression] | None = None) ->
     """The same tree, in which every node between scalar expressions is watched from now on."""
     hash(tree)  # kept by the nodes: to compare two of them later reads nothing
     copies = [] if copies is None else copies
-    for node in tree.walk():
+    for node in nodes(tree):
         if isinstance(node, WATCHED):
             node.args = _Parts(node.args)
             node.meta[_MARK] = _Mark(copies)
@@ -79,30 +80,38 @@ def watched(tree: exp.Expression, copies: list[exp.Expression] | None = None) ->
 
 def copied(node: exp.Expression) -> exp.Expression:
     """A copy to be changed and read in the place of a node; it is watched as the node was."""
-    marks = [found.meta.get(_MARK) for found in node.find_all(*WATCHED)]
+    mark = _mark(node)
     made = node.copy()
-    for mark in marks:
-        if isinstance(mark, _Mark):
-            mark.copies.append(watched(made, mark.copies))
-            break
+    if mark is not None:
+        mark.copies.append(watched(made, mark.copies))
     return made
 
 
 def rewritten(made: exp.Expression, node: exp.Expression) -> exp.Expression:
     """What was made of copies of a node and stands in its place: watched as the node was."""
-    for found in node.find_all(*WATCHED):
-        mark = found.meta.get(_MARK)
-        if isinstance(mark, _Mark):
-            mark.copies.append(watched(made, mark.copies))
-            break
+    mark = _mark(node)
+    if mark is not None:
+        mark.copies.append(watched(made, mark.copies))
     return made
+
+
+def _mark(tree: exp.Expression) -> _Mark | None:
+    """The first mark in a tree; all of one question know the same copies."""
+    marks = (node.meta.get(_MARK) for node in nodes(tree) if isinstance(node, WATCHED))
+    return next((mark for mark in marks if isinstance(mark, _Mark)), None)
+
+
+def without_effect(clause: exp.Expression) -> None:
+    """Count a clause as read that says nothing where it stands, such as an order of rows."""
+    for node in nodes(clause):
+        if isinstance(node.args, _Parts):
+            node.args.read |= node.args.keys()
 
 
 def require_all_read(tree: exp.Expression) -> None:
     """Refuse, by name, the first part of a watched tree that was given and not read."""
-    marks = [node.meta.get(_MARK) for node in tree.find_all(*WATCHED)]
-    copies = next((mark.copies for mark in marks if isinstance(mark, _Mark)), [])
-    _require_read(tree, *copies)
+    mark = _mark(tree)
+    _require_read(tree, *(() if mark is None else mark.copies))
 
 
 def require_read(tree: exp.Expression) -> None:
@@ -132,7 +141,7 @@ def _unread(tree: exp.Expression) -> Iterator[tuple[exp.Expression, str]]:
             for key, value in parts.items():
                 if given(value) and key not in parts.read:
                     yield node, key
-        waiting += node.iter_expressions()
+        waiting += children(node)
 
 
 def given(value: object) -> bool:

@@ -68,13 +68,32 @@ class SQLRelation:
                 + " or ".join(f"{column.qualifier}.{column.name}" for column in found)
                 + ".",
             )
-        known = sorted({column.name for column in self.columns})
-        close = get_close_matches(node.name, known, n=1)
-        raise InvalidParameter(
+        raise self._unknown(node)
+
+    def _unknown(self, node: exp.Column) -> InvalidParameter:
+        """The refusal of a name; one with a table's name is never told to do without it.
+
+        Without it, the name could mean a column of another table: another question, at a price.
+        """
+        qualifier = node.table.lower()
+        own = [each for each in self.columns if qualifier in ("", each.qualifier.lower())]
+        known = sorted({column.name for column in own or self.columns})
+        close = get_close_matches(node.name, known, n=1) if own else []
+        if not own:
+            tables = dict.fromkeys(column.qualifier for column in self.columns)
+            shown = ", ".join(name for name in tables if name.isidentifier())
+            remedy = f"No table here is called {node.table}; there are: {shown or 'none'}."
+        elif close:
+            remedy = f"Did you mean {node.table + '.' if node.table else ''}{close[0]}?"
+        else:
+            remedy = "Check the spelling."
+        if isinstance(node.this, exp.Identifier) and node.this.args.get("quoted"):
+            remedy += f" Text stands in single quotes, '{node.name}'; double quotes are for names."
+        return InvalidParameter(
             code="unknown_column",
             expectation=f"one of the columns {known}",
             received=node.sql(),
-            remedy=f"Did you mean {close[0]}?" if close else "Check the spelling.",
+            remedy=remedy,
         )
 
 

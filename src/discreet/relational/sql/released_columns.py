@@ -11,16 +11,16 @@ from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import AggregateOutput, KeyOutput, Output, Query
 from discreet.relational.post_processing.tables import (
     Answer,
+    AnswerColumn,
     Arranged,
-    Grouped,
+    ColumnRole,
+    GroupedAnswer,
     Joined,
     OneRow,
     Projected,
-    Role,
-    Shown,
     Sorting,
     TableNode,
-    Windowed,
+    WindowedAnswer,
 )
 from discreet.relational.sql.parsed import call_of
 from discreet.relational.sql.relation import unsupported
@@ -42,7 +42,7 @@ def only_alias(node: exp.Subquery) -> None:
         )
 
 
-def shown_column(query: Query, output: Output) -> Shown:
+def shown_column(query: Query, output: Output) -> AnswerColumn:
     """A column of an answer."""
     if isinstance(output, KeyOutput):
         block, place = query.key_places[output.number]
@@ -50,22 +50,26 @@ def shown_column(query: Query, output: Output) -> Shown:
         expressions = (
             keys.blocks[block].expressions if isinstance(keys, KeySet) else keys.expressions
         )
-        return Shown(output.name, expressions[place].domain.kind, Role.KEY)
+        return AnswerColumn(output.name, expressions[place].domain.kind, ColumnRole.KEY)
     if isinstance(output, AggregateOutput):
         whole = query.aggregates[output.number].whole
-        return Shown(output.name, DataType.INTEGER if whole else DataType.DOUBLE, Role.NUMBER)
-    return Shown(output.name, output.expression.domain.kind, Role.NUMBER)
+        return AnswerColumn(
+            output.name, DataType.INTEGER if whole else DataType.DOUBLE, ColumnRole.NUMBER
+        )
+    return AnswerColumn(output.name, output.expression.domain.kind, ColumnRole.NUMBER)
 
 
-def output_column(name: str, expression: Expression, source: TableNode) -> Shown:
+def output_column(name: str, expression: Expression, source: TableNode) -> AnswerColumn:
     """A column computed from a table."""
     kind = expression.domain.kind
     if isinstance(expression, Column):
-        return Shown(name, kind, source.columns[int(expression.name[1:])].role)
-    return Shown(name, kind, Role.PLACE if kind is DataType.BOOLEAN else Role.NUMBER)
+        return AnswerColumn(name, kind, source.columns[int(expression.name[1:])].role)
+    return AnswerColumn(
+        name, kind, ColumnRole.PLACE if kind is DataType.BOOLEAN else ColumnRole.NUMBER
+    )
 
 
-def either_column(left: Shown, right: Shown) -> Shown:
+def either_column(left: AnswerColumn, right: AnswerColumn) -> AnswerColumn:
     """A column of two sides; what is always NULL has any kind."""
     kinds = {left.kind, right.kind}
     if len(kinds) > 1 and not kinds <= {DataType.INTEGER, DataType.DOUBLE}:
@@ -79,8 +83,8 @@ def either_column(left: Shown, right: Shown) -> Shown:
             )
     kind = DataType.DOUBLE if len(kinds) > 1 else next(iter(kinds))
     roles = {each.role for each in (left, right) if each.kind is kind or len(kinds) > 1}
-    role = Role.NUMBER if Role.NUMBER in roles else next(iter(roles))
-    return Shown(left.name, kind, role)
+    role = ColumnRole.NUMBER if ColumnRole.NUMBER in roles else next(iter(roles))
+    return AnswerColumn(left.name, kind, role)
 
 
 def filtered_table(source: TableNode, condition: Expression) -> Projected:
@@ -180,11 +184,11 @@ def is_one_row(  # noqa: PLR0911 -- one for each node
         case Answer(part=part):
             keys = parts[part].keys
             return isinstance(keys, KeySet) and not keys.blocks
-        case Projected(source=source) | Windowed(source=source):
+        case Projected(source=source) | WindowedAnswer(source=source):
             return is_one_row(source, parts)
         case Arranged(source=source, limit=limit):
             return limit == 1 or is_one_row(source, parts)
-        case Grouped(sets=sets):
+        case GroupedAnswer(sets=sets):
             return sets == ((),)
         case Joined(left=left, right=right):
             return is_one_row(left, parts) and is_one_row(right, parts)

@@ -15,7 +15,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.post_processing.tables import TableNode
 from discreet.relational.sql.reading import copied
 from discreet.relational.sql.relation import unsupported
-from discreet.relational.sql.split_select import Split, named_outputs
+from discreet.relational.sql.split_select import SelectParts, named_outputs
 from discreet.relational.types.expression import Expression
 
 
@@ -64,7 +64,9 @@ class Later:
     order: list[exp.Expression]
 
     @classmethod
-    def of(cls, select: exp.Select, split: Split | None, seen: SeenTable | None = None) -> Later:
+    def of(
+        cls, select: exp.Select, split: SelectParts | None, seen: SeenTable | None = None
+    ) -> Later:
         """Of a SELECT; over the columns of ``split`` where it aggregates."""
         named = named_outputs(select) if seen is None else _stars(select, seen)
         aliases = {name.lower(): node for name, node in named}

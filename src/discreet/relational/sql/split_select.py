@@ -17,13 +17,14 @@ from sqlglot import exp
 from discreet.core.errors import InvalidParameter
 from discreet.relational.sql.reading import copied
 from discreet.relational.sql.relation import unsupported
+from discreet.relational.sql.tree import children
 
 _AGGREGATES = (exp.AggFunc, exp.Filter, exp.WithinGroup)
 _MOST_SETS = 64
 
 
 @dataclass
-class Split:
+class SelectParts:
     """Keys with the ways they are grouped in, aggregates, and the columns over them."""
 
     keys: list[exp.Expression]
@@ -33,7 +34,7 @@ class Split:
     aggregates: list[exp.Expression] = field(default_factory=list)
 
     @classmethod
-    def of(cls, select: exp.Select) -> Split:
+    def of(cls, select: exp.Select) -> SelectParts:
         """Read GROUP BY and the columns."""
         outputs = named_outputs(select)
         aliases = {
@@ -146,7 +147,7 @@ def inside(node: exp.Expression, *kinds: type) -> list[Any]:
         return [node]
     if isinstance(node, exp.Query):
         return []
-    return [found for part in node.iter_expressions() for found in inside(part, *kinds)]
+    return [found for part in children(node) for found in inside(part, *kinds)]
 
 
 def named_outputs(select: exp.Select) -> list[tuple[str, exp.Expression]]:

@@ -23,10 +23,13 @@ from sqlglot import exp
 from discreet.core.errors import InvalidParameter
 from discreet.relational.sql.aggregate_calls import marked
 from discreet.relational.sql.contribution_bounds import applied, plainly_named
-from discreet.relational.sql.dialect import Asked
+from discreet.relational.sql.dialect import statements
 from discreet.relational.sql.named_arguments import moved
+from discreet.relational.sql.other_dialects import in_duckdbs_words
+from discreet.relational.sql.plainer import plainer
 from discreet.relational.sql.relation import unsupported
 from discreet.relational.sql.syntax import not_sql
+from discreet.relational.sql.tree import has, nodes
 from discreet.relational.sql.wording import as_written, require_no_hint
 
 _LONGEST = 100_000
@@ -41,27 +44,35 @@ def parse(text: str) -> exp.Expression:
         raise InvalidParameter(
             code="sql_syntax",
             expectation=f"one SELECT statement of at most {_LONGEST} characters",
-            received=type(text).__name__,
+            received=_nothing(text),
             remedy='Write for instance "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward".',
         )
-    text = moved(text)
+    text = in_duckdbs_words(moved(text))
     try:
-        statements = [part for part in sqlglot.parse(text, read=Asked) if part is not None]
+        read = statements(text)
     except (sqlglot.errors.SqlglotError, RecursionError) as fault:
         raise not_sql(text, fault) from None
-    if len(statements) != 1:
+    if len(read) != 1:
         raise InvalidParameter(
             code="sql_syntax",
             expectation="one statement",
-            received=f"{len(statements)} statements",
+            received=f"{len(read)} statements",
             remedy="Ask one question at a time.",
         )
-    tree = applied(marked(plainly_named(statements[0])))  # type: ignore[arg-type]
+    tree = plainer(read[0])
+    if has(tree, exp.Anonymous):  # all that these three change
+        tree = applied(marked(plainly_named(tree)))
     require_no_hint(tree)
     tree = as_written(tree, text)
     while isinstance(tree, exp.Subquery) and set(_given(tree)) == {"this"}:
         tree = tree.this  # (SELECT ...), in brackets
     return tree
+
+
+def _nothing(text: object) -> str:
+    if not isinstance(text, str):
+        return type(text).__name__
+    return f"{len(text)} characters" if text.strip() else "an empty text"
 
 
 def flattened(select: exp.Expression) -> exp.Expression:
@@ -201,9 +212,7 @@ def _given(node: exp.Expression) -> list[str]:
 
 def written_out(select: exp.Select) -> exp.Select:
     """The SELECT itself, or the one that its only column stands for."""
-    tops = [
-        node for item in select.expressions for node in item.find_all(exp.Func) if _is_top(node)
-    ]
+    tops = [node for node in nodes(*select.expressions) if _is_top(node)]
     if not tops:
         return select
     (item, *others), (top, *_) = select.expressions, tops

@@ -17,7 +17,7 @@ _SHORT = 40
 
 
 @dataclass(frozen=True)
-class Place:
+class TextPlace:
     """A place in a text; lines and columns count from one."""
 
     line: int
@@ -51,7 +51,7 @@ def not_sql(text: str, fault: Exception) -> InvalidParameter:
     )
 
 
-def _found(text: str, fault: Exception) -> tuple[Place, str]:
+def _found(text: str, fault: Exception) -> tuple[TextPlace, str]:
     errors = getattr(fault, "errors", None)
     if errors:
         return _of_parser(text, errors[0])
@@ -63,13 +63,13 @@ def _found(text: str, fault: Exception) -> tuple[Place, str]:
     comment = text.rfind("/*")
     if comment >= 0 and "*/" not in text[comment:]:
         return _place_of(text, comment), "a comment that begins with /* and does not end"
-    return Place(1, 1), "text that ends inside of quotes, or nests too deep"
+    return TextPlace(1, 1), "text that ends inside of quotes, or nests too deep"
 
 
-def _of_parser(text: str, error: dict[str, object]) -> tuple[Place, str]:
+def _of_parser(text: str, error: dict[str, object]) -> tuple[TextPlace, str]:
     near, said = str(error.get("highlight") or ""), str(error.get("description") or "")
     line, end = int(str(error.get("line") or 1)), int(str(error.get("col") or 1))
-    place = Place(line, max(1, end - len(near.splitlines()[-1] if near else "") + 1))
+    place = TextPlace(line, max(1, end - len(near.splitlines()[-1] if near else "") + 1))
     word = near.strip()[:_SHORT] or "the end"
     call = _call_around(place.before(text))
     if near == ")" and call and said.startswith("Required"):
@@ -94,12 +94,12 @@ def _call_around(before: str) -> str:
     return ""
 
 
-def _opening(text: str, line: int, sign: str) -> Place:
+def _opening(text: str, line: int, sign: str) -> TextPlace:
     """The last place of a sign on a line; what it opens goes on to the end of the text."""
     lines = text.splitlines() or [""]
-    return Place(line, max(0, lines[min(line, len(lines)) - 1].rfind(sign)) + 1)
+    return TextPlace(line, max(0, lines[min(line, len(lines)) - 1].rfind(sign)) + 1)
 
 
-def _place_of(text: str, offset: int) -> Place:
+def _place_of(text: str, offset: int) -> TextPlace:
     before = text[:offset]
-    return Place(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
+    return TextPlace(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)

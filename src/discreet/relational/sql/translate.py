@@ -29,6 +29,7 @@ from discreet.relational.plan.query import (
 from discreet.relational.schema.table import Table
 from discreet.relational.sql.aggregates import Aggregation
 from discreet.relational.sql.catalog import Catalog
+from discreet.relational.sql.constant_rows import as_values, constant_rows, is_row
 from discreet.relational.sql.contribution_bounds import has_group_bounds, per_group
 from discreet.relational.sql.distinct import as_groups, require_distinct
 from discreet.relational.sql.expressions import expression_from
@@ -41,8 +42,9 @@ from discreet.relational.sql.padded_rows import require_blind
 from discreet.relational.sql.person_subqueries import is_hidden, subqueries_joined
 from discreet.relational.sql.person_windows import has_windows, windows_from
 from discreet.relational.sql.quantile_lists import lists_written_out
-from discreet.relational.sql.reading import copied, require_all_read, watched
+from discreet.relational.sql.reading import copied, require_all_read, watched, without_effect
 from discreet.relational.sql.relation import SQLRelation, Visible, unsupported
+from discreet.relational.sql.set_operations import as_condition
 from discreet.relational.sql.statement import flattened, parse, written_out
 from discreet.relational.sql.wording import part_words, shortened
 from discreet.relational.types.column_domain import ColumnDomain
@@ -121,8 +123,8 @@ def translated(parsed: exp.Expression, catalog: Catalog) -> Query:
         )
     try:
         query = _Translation(catalog).query(statement, {})
-        require_all_read(statement)
-        require_all_read(tree)
+        for read in (statement,) if statement is tree else (statement, tree):
+            require_all_read(read)
         return query
     except RecursionError:
         pass
@@ -167,11 +169,15 @@ class _Translation:
             return self.relation(select.this, scope)
         if isinstance(select, exp.Union):
             return self.sources.union(select, self._with(select, scope))
+        if isinstance(select, exp.Intersect | exp.Except):
+            select = as_condition(select)
         if not isinstance(select, exp.Select):
             raise unsupported(construct=shortened(select), remedy="Use SELECT in FROM (...).")
         _only(select, windows=has_windows(select))
         select, inner = self._joined(select, scope)
-        for clause in ("order", "limit", "offset"):
+        if select.args.get("from_") is None and is_row(select):
+            return constant_rows(as_values(select), self.sources.steps)
+        for clause in _choosing(select):
             if select.args.get(clause):
                 raise unsupported(
                     construct=f"{clause.upper()} inside FROM (...)",
@@ -199,6 +205,11 @@ class _Translation:
             )
         below = self._from(select, scope)
         if below.rows.stability == 0:
+            if _only_keys(select):
+                made = copied(select)
+                made.set("group", None)
+                made.set("distinct", exp.Distinct())
+                return self.relation(made, scope)
             raise unsupported(
                 construct="aggregates of public tables inside FROM (...)",
                 remedy="Compute them beforehand: public tables need no curator.",
@@ -447,6 +458,31 @@ def _aliases(select: exp.Select) -> dict[str, exp.Expression]:
     return {
         item.alias.lower(): item.this for item in select.expressions if isinstance(item, exp.Alias)
     }
+
+
+def _only_keys(select: exp.Select) -> bool:
+    """Whether an inner query groups by its columns and computes nothing: each row of them once."""
+    group = select.args.get("group")
+    given = {key for key, value in ({} if group is None else group.args).items() if value}
+    keys = [] if group is None else [key.sql() for key in group.expressions]
+    items = [item.unalias().sql() for item in select.expressions]
+    plain = given == {"expressions"} and not select.args.get("having")
+    return plain and not _aggregates(select) and set(keys) == set(items)
+
+
+def _choosing(select: exp.Select) -> tuple[str, ...]:
+    """Clauses that would choose among rows; an order by columns alone says nothing."""
+    distinct = select.args.get("distinct")
+    chosen = distinct is not None and distinct.args.get("on") is not None
+    order = select.args.get("order")
+    named = order is None or all(
+        isinstance(term.this, exp.Column | exp.Literal) for term in order.expressions
+    )
+    if chosen or not named or select.args.get("limit") or select.args.get("offset"):
+        return ("order", "limit", "offset")
+    if order is not None:
+        without_effect(order)
+    return ()
 
 
 def _kept(rows: PlanNode, condition: Expression) -> PlanNode:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from sqlglot import ErrorLevel, exp
 
 from discreet.core.errors import InvalidParameter
+from discreet.relational.sql.tree import nodes
 
 _WRITTEN = "written"
 _SHORT = 60
@@ -26,6 +27,7 @@ _WORDS = {
     "Interval": "INTERVAL",
     "Collate": "COLLATE",
     "AtTimeZone": "AT TIME ZONE",
+    "GroupConcat": "STRING_AGG",
 }
 """Constructs by their words, where their text would say too much or too little."""
 
@@ -52,7 +54,9 @@ _PARTS = {
 
 def as_written(tree: exp.Expression, text: str) -> exp.Expression:
     """The tree in which functions keep the name by which the analyst called them."""
-    for node in tree.find_all(exp.Func, exp.IgnoreNulls):
+    for node in nodes(tree):
+        if not isinstance(node, exp.Func | exp.IgnoreNulls):
+            continue
         start, end = node.meta.get("start"), node.meta.get("end")
         if isinstance(start, int) and isinstance(end, int):
             node.meta[_WRITTEN] = text[start : end + 1]
@@ -61,7 +65,7 @@ def as_written(tree: exp.Expression, text: str) -> exp.Expression:
 
 def require_no_hint(tree: exp.Expression) -> None:
     """Refuse what the parser hides: hints, which are comments to it, and GROUP BY DISTINCT."""
-    for node in tree.walk():
+    for node in nodes(tree):
         if isinstance(node, exp.Group) and node.args.get("all") is False:
             raise InvalidParameter(
                 code="unsupported_sql",

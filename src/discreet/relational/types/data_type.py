@@ -116,4 +116,6 @@ def type_of_value(value: object) -> DataType | None:
 def is_unicode(text: str) -> bool:
     """Whether every engine can hold a text."""
     # Lone surrogates have no UTF-8 form; engines end a statement at a NUL.
-    return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
+    if "\0" in text:
+        return False
+    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)

@@ -1,7 +1,8 @@
 """How wrong an answer may be, stage by stage, from public quantities alone.
 
 Bounding and clamping change an answer by how much the data exceeds the bounds, which is private:
-so their error is stated as unknown, with what decides it. The grid and the noise are public laws.
+so their error is stated as unknown, with what decides it; that of bounding as far as a report of
+what limits left out was bought. The grid and the noise are public laws.
 
 Source: 004d:D6, D8; contract, "What may be seen".
 """
@@ -14,6 +15,7 @@ from typing import Any
 
 from discreet.core.unit import Person, PrivacyUnit, add_remove
 from discreet.mechanisms.distributions.distribution import distribution_from_dict
+from discreet.release.active_limits import LimitKind, left_out_text, limit_text
 from discreet.release.format import percent
 from discreet.release.guarantee import protection_text
 
@@ -29,26 +31,36 @@ class Stage:
 
 
 def stages(
-    measure: Mapping[str, Any], unit: PrivacyUnit | None, level: float, limits: str | None = None
+    measure: Mapping[str, Any], unit: PrivacyUnit | None, level: float, facts: Mapping[str, Any]
 ) -> tuple[Stage, ...]:
     """The stages of one measure, in the order in which they act.
 
-    ``limits`` says how much of whom counts, where that is not what the unit says.
+    ``facts`` say which limits can act, and how much of whom counts where the unit does not say it.
     """
     return (
-        Stage("bounding", _bounding(unit, limits)),
+        Stage("bounding", _bounding(unit, facts)),
         *(Stage("clamping", text) for text in _clamping(measure)),
         *(Stage("grid", text) for text in _grid(measure)),
         Stage("noise", _noise(measure, level)),
     )
 
 
-def _bounding(unit: PrivacyUnit | None, limits: str | None) -> str:
+def _bounding(unit: PrivacyUnit | None, facts: Mapping[str, Any]) -> str:
     person = None if unit is None else add_remove(unit)
+    active = facts.get("active_limits")
+    if active is not None:
+        acting = [limit_text(fact) for fact in active if fact["limit"] != LimitKind.VALUES]
+        bought = facts.get("left_out")
+        if bought:
+            return f"{left_out_text(bought)}, which was paid for; {'; '.join(acting)}"
+        if acting:
+            return f"{UNKNOWN}: {'; '.join(acting)}; none if none has"
+        if isinstance(person, Person):
+            return "none: no limit can act, as the owner declared"
     if not isinstance(person, Person):
         return "none: one row each, as the owner declared"
-    beyond = f"what {limits or protection_text(person)} has beyond that does not count"
-    return f"{UNKNOWN}: {beyond}; none if none has"
+    whom = facts.get("limits") or protection_text(person)
+    return f"{UNKNOWN}: what {whom} has beyond that does not count; none if none has"
 
 
 def _clamping(measure: Mapping[str, Any]) -> list[str]:

@@ -75,7 +75,7 @@ class StatementFacts(Mapping[str, Any]):
                     "columns": measure.get("columns", []),
                     "stages": [
                         {"name": stage.name, "error": stage.error}
-                        for stage in stages(measure, unit, self.confidence, self.get("limits"))
+                        for stage in stages(measure, unit, self.confidence, self)
                     ],
                 }
                 for measure in self.measures()

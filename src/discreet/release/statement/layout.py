@@ -141,6 +141,8 @@ def _mechanisms(statement: StatementFacts) -> tuple[str, ...]:
         if "rows_per_unit" in measure:
             line += f"; one unit moves {measure['rows_per_unit']} rows at most"
         lines.append(f"{line}.")
+    if bought := statement.get("left_out"):
+        lines.append(f"Of that, {bought['price']} say what the limits left out.")
     keys = statement.get("keys")
     if isinstance(keys, dict):
         lines.append(f"Keys: {keys.get('mechanism')}, chosen privately and paid for.")
@@ -162,7 +164,7 @@ def _errors(statement: StatementFacts) -> tuple[str, ...]:
     unit, lines = statement.guarantee.unit, []
     named: dict[tuple[str, str], list[str]] = {}
     for measure in statement.measures():
-        for stage in stages(measure, unit, statement.confidence, statement.get("limits")):
+        for stage in stages(measure, unit, statement.confidence, statement):
             named.setdefault((stage.name, stage.error), []).append(_named(measure))
     for acting in ("bounding", "clamping", "grid", "noise"):
         for (name, error), of in named.items():

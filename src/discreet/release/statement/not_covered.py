@@ -35,6 +35,8 @@ def assumptions(facts: Mapping[str, Any], guarantee: Guarantee) -> tuple[str, ..
         found.append("Each row is a different person; nothing enforces it.")
     if isinstance(unit, Person):
         found.append(f"One {unit.id} is one person: who has two is protected as two halves.")
+        if unit.max_rows == 1:
+            found.append(f"One {unit.id} has one row of a table; further ones would not count.")
     if through := facts.get("reached_through"):
         found.append(
             f"In the tables on the way to {_list(through)} each key occurs once, so that every"

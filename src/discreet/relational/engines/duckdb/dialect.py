@@ -21,6 +21,7 @@ from discreet.relational.functions.casts import (
     WHOLE_FORM,
 )
 from discreet.relational.functions.patterns import LikePattern
+from discreet.relational.functions.regular_expressions import read
 from discreet.relational.types.column_domain import ColumnDomain, limits
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call
@@ -74,6 +75,11 @@ def _like(dialect: Dialect, call: Call, text: str) -> str:
     return like(dialect, call, text)
 
 
+def _matches(dialect: Dialect, call: Call, text: str) -> str:
+    pattern = read(str(call.function.parameters[0])).text(r"\A", r"\z")
+    return f"regexp_matches({text}, {dialect.text(pattern)})"
+
+
 def _part(_: Dialect, call: Call, text: str) -> str:
     return f"CAST(extract({call.function.parameters[0]} FROM {text}) AS BIGINT)"
 
@@ -117,6 +123,9 @@ _TEMPLATES: Mapping[str, Template] = {
     "trim": _trim,
     "substring": _substring,
     "like": _like,
+    "regexp_matches": _matches,
+    # Its own reverse keeps letters together that combine with others.
+    "reverse": "array_to_string(list_reverse(string_split({0}, '')), '')",
     "part": _part,
     "truncate": _truncate,
     "difference": _difference,

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.relational.bounding.hashing import NATIVE, Hashing
 from discreet.relational.compile.dialect import Dialect
+from discreet.relational.engines.duckdb.crowds import LARGE, LEAST, crowds
 from discreet.relational.engines.duckdb.csv_file import text_file
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.engines.duckdb.frames import typed
@@ -43,6 +44,8 @@ from discreet.relational.schema.sources import (
 )
 from discreet.relational.types.data_type import DataType
 
+_LINE = 64
+"""Bytes of a line, about: lines are not counted."""
 _ENUM = re.compile(r"ENUM\((?:[^']|'(?:[^']|'')*')*?\)")
 
 
@@ -92,6 +95,7 @@ class DuckDB:
         self._alone = threading.RLock()
         self._taken = False
         self._places: dict[str, str] = {}
+        self._sizes: dict[str, int] = {}
         self._databases: dict[Path, str] = {}
         self._paths: list[str] = []
         self._dialect = DuckDBDialect()
@@ -119,6 +123,9 @@ class DuckDB:
         with self._alone:
             try:
                 self._places[name] = self._attached(len(self._places), source)
+                self._sizes.pop(name, None)
+                if isinstance(source, CSVFile | Files):
+                    self._sizes[name] = _bytes(source) // _LINE
                 return self.columns(name)
             except duckdb.Error:
                 raise InvalidParameter(
@@ -157,6 +164,12 @@ class DuckDB:
         """A table of public keys, kept for the next question."""
         return self._keys.table(entries, kinds)
 
+    def crowd(self, tables: Sequence[str], rows: str, limit: int) -> str:
+        """People in full buckets, where tables are large."""
+        if limit < LEAST or sum(map(self._size, tables)) < LARGE:
+            return rows
+        return crowds(rows, limit)
+
     def numbers(self, text: str) -> list[NDArray[np.int64]]:
         """Run a SELECT whose columns are all 64-bit integers without NULL."""
         with self._alone:
@@ -187,6 +200,14 @@ class DuckDB:
         """Let go of the connection, of what spilled and of copies of text files."""
         with self._alone:
             self._end()
+
+    def _size(self, name: str) -> int:
+        """About how many rows a table has; looked up once, and not by reading a text file."""
+        if name not in self._sizes:
+            ((size,),) = self.rows(f"SELECT COUNT(*) FROM {self._places[name]}")
+            assert isinstance(size, int)
+            self._sizes[name] = size
+        return self._sizes[name]
 
     def _run(self, text: str) -> duckdb.DuckDBPyConnection:
         return self._connection.execute(text)
@@ -246,3 +267,8 @@ class DuckDB:
                 )
         every = " UNION ALL ".join(f"SELECT * FROM {name}" for name in names)
         self._run(f"CREATE VIEW {view} AS {every}")
+
+
+def _bytes(source: CSVFile | Files) -> int:
+    parts = source.parts if isinstance(source, Files) else (source,)
+    return sum(part.path.stat().st_size for part in parts)

@@ -29,6 +29,7 @@ from discreet.relational.engines.postgres.casts import (
     text_from_real,
 )
 from discreet.relational.functions.patterns import LikePattern
+from discreet.relational.functions.regular_expressions import read
 from discreet.relational.functions.text import lowered, uppered
 from discreet.relational.types.column_domain import ColumnDomain, limits
 from discreet.relational.types.data_type import LARGEST_REAL, DataType
@@ -144,6 +145,11 @@ def _like(dialect: Dialect, call: Call, text: str) -> str:
     return f"({text} LIKE {dialect.text(pattern.text)} ESCAPE '{'!' if pattern.escaped else ''}')"
 
 
+def _matches(dialect: Dialect, call: Call, text: str) -> str:
+    pattern = read(str(call.function.parameters[0])).text(r"\A", r"\Z")
+    return f"({text} ~ {dialect.text(pattern)})"
+
+
 _TEMPLATES: Mapping[str, Template] = {
     "add": _arithmetic("+", lambda a, b: reals.total("+", a, b)),
     "subtract": _arithmetic("-", lambda a, b: reals.total("-", a, b)),
@@ -170,6 +176,7 @@ _TEMPLATES: Mapping[str, Template] = {
     "contains": "(STRPOS({0}, {1}) > 0)",
     "position": "CAST(STRPOS({0}, {1}) AS BIGINT)",
     "like": _like,
+    "regexp_matches": _matches,
     "part": calendar.part,
     "truncate": calendar.truncate,
     "difference": calendar.difference,

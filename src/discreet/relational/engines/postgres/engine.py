@@ -191,6 +191,10 @@ class Postgres:
             f"AS e({', '.join(names)}, n))"
         )
 
+    def crowd(self, tables: Sequence[str], rows: str, limit: int) -> str:
+        """Everybody's rows."""
+        return rows
+
     def numbers(self, text: str) -> list[NDArray[np.int64]]:
         """Run a SELECT whose columns are all integers without NULL, and read them as bytes."""
         with self.snapshot(), self._cursor() as cursor:

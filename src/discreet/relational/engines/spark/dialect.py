@@ -181,9 +181,8 @@ class SparkDialect(Dialect):
         product = f"CAST({text} AS DECIMAL(19,0)) * CAST({weight} AS DECIMAL(18,0))"
         return f"({product} DIV CAST({divisor} AS DECIMAL(19,0)))"
 
-    def with_rows(self, name: str, text: str) -> str:
-        """Spark has no word for it: rows may be read again, and are the same then."""
-        return f"WITH {name} AS ({text}) "
+    def with_rows(self, name: str, text: str) -> None:
+        """Spark has no word for it: what is named may be read again, after somebody wrote to it."""
 
     def halves(self, text: str) -> tuple[str, str]:
         """Floored quotient and remainder of a DECIMAL; the low half is never negative."""

@@ -13,6 +13,7 @@ from functools import cache
 from discreet.relational.compile.dialect import Dialect, Template
 from discreet.relational.functions.intervals import interval, is_safe_whole
 from discreet.relational.functions.patterns import LikePattern
+from discreet.relational.functions.regular_expressions import read
 from discreet.relational.functions.text import lowered, uppered
 from discreet.relational.types.column_domain import ColumnDomain, limits
 from discreet.relational.types.data_type import DataType
@@ -108,6 +109,12 @@ def _like(dialect: Dialect, call: Call, text: str) -> str:
     return f"({text} LIKE {dialect.text(pattern.text)} ESCAPE '!')"
 
 
+def _matches(dialect: Dialect, call: Call, text: str) -> str:
+    """Java comes back to what it tried, but for what is marked."""
+    pattern = read(str(call.function.parameters[0])).text(r"\A", r"\z", "+")
+    return f"({text} RLIKE {dialect.text(pattern)})"
+
+
 def _part(_: Dialect, call: Call, text: str) -> str:
     name = str(call.function.parameters[0])
     match name:
@@ -193,6 +200,7 @@ TEMPLATES: Mapping[str, Template] = {
     "ends_with": "ENDSWITH({0}, {1})",
     "position": "BIGINT(INSTR({0}, {1}))",
     "like": _like,
+    "regexp_matches": _matches,
     "part": _part,
     "truncate": _truncate,
     "difference": _difference,
