@@ -22,7 +22,7 @@ NARROWEST = 2.0**-480
 def require_squares(query: Query, parts: dict[Linear, Noised]) -> None:
     """Refuse noise too wide or too narrow for the formulas in which it is read."""
     for measure in _read_in_formulas(query):
-        spread = parts[measure].distribution.std
+        spread = parts[measure].distribution.spread
         if not NARROWEST <= spread <= WIDEST:
             raise InvalidParameter(
                 code="bounds_too_far",
