@@ -450,6 +450,28 @@ def test_a_round_closes_when_its_public_time_has_come(monkeypatch: pytest.Monkey
     assert about.closes == noon
 
 
+@pytest.mark.parametrize("jump", [-400, -1, 1, 400], ids=lambda days: f"{days} days")
+def test_a_clock_that_jumps_neither_reopens_a_round_nor_runs_it_twice(
+    monkeypatch: pytest.MonkeyPatch, jump: int
+) -> None:
+    """The clock decides when a round may be closed; what was drawn stays, whatever it says then."""
+    noon = datetime(2030, 1, 1, 12, tzinfo=UTC)
+    monkeypatch.setattr(rounds, "_now", lambda: noon - timedelta(days=1))
+    source = private()
+    about = opened(source, closes=noon)
+    about.submit("ann", MINE)
+    spent, name = source.spent, about.id
+    monkeypatch.setattr(rounds, "_now", lambda: noon)
+    answers = about.close().for_analyst("ann").answers.tolist()
+    monkeypatch.setattr(rounds, "_now", lambda: noon + timedelta(days=jump))
+    for again in (about, source.resume(name)):
+        with pytest.raises(InvalidParameter, match="round_closed"):
+            again.submit("bob", MINE)
+        assert again.close().for_analyst("ann").answers.tolist() == answers
+    assert source.spent == spent
+    source.ledger.verify()
+
+
 def test_after_closing_nothing_is_taken_and_results_stay() -> None:
     about = opened(curator())
     results = about.close()

@@ -256,6 +256,8 @@ class TestARoundThatWasCutOff:
             patched.setattr(Pages, "end", full)
             with pytest.raises(OSError):  # noqa: PT011
                 about.close()
+        with pytest.raises(InvalidParameter, match="round_closed"):
+            about.submit("bob", MINE[::-1])  # else it would be shown the answers of the first
         results = about.close()
         assert len(results.for_analyst("bob").answers) == 4
         assert len(runs) == 1

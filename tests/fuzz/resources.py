@@ -11,6 +11,7 @@ import json
 import random
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -37,23 +38,23 @@ MOST_BUFFERED = 128 << 20
 """Bytes that the engine may hold at once."""
 MEMORY = "256MB"
 SLOWEST = 20.0
-"""Seconds after which a statement is interrupted, and counts as a fault."""
+"""Seconds of computing after which a statement is interrupted, and counts as a fault."""
 
 CROWD, MANY, LONG, PARTNERS = 60, 40, 20_000, 50
 """People with two rows each; Bob's rows; letters of his texts; public rows of one key."""
 
 
-def frames() -> dict[str, pl.DataFrame]:
-    """The private tables with Bob, who is person 0."""
-    owners = [person for person in range(1, CROWD) for _ in range(2)] + [0] * MANY
-    text = [f"note {n % 7}" for n in range(2 * (CROWD - 1))] + ["x" * LONG] * MANY
+def frames(many: int = MANY) -> dict[str, pl.DataFrame]:
+    """The private tables with Bob, who is person 0 and has so many rows."""
+    owners = [person for person in range(1, CROWD) for _ in range(2)] + [0] * many
+    text = [f"note {n % 7}" for n in range(2 * (CROWD - 1))] + ["x" * LONG] * many
     count = len(owners)
     visits = pl.DataFrame(
         {
             "pid": owners,
-            "w": ["B"] * (count - MANY) + ["A"] * MANY,
-            "c": ["p", "q"] * (count // 2),
-            "f": [True, False] * (count // 2),
+            "w": ["B"] * (count - many) + ["A"] * many,
+            "c": ["pq"[n % 2] for n in range(count)],
+            "f": [n % 2 == 0 for n in range(count)],
             "x": [n % 9 - 3 for n in range(count)],
             "y": [n / 7 for n in range(count)],
             "d": pl.Series([None] * count, dtype=pl.Date),
@@ -141,14 +142,14 @@ class Cost:
 
 
 class Stage:
-    """An engine with little memory, in which Bob is or is not."""
+    """An engine with little memory, in which Bob is or is not; where rows are units, one row."""
 
     def __init__(self, unit: PrivacyUnit, *, bob: bool) -> None:
         self._folder = tempfile.TemporaryDirectory()
         engine = dp.DuckDB(threads=1, memory_limit=MEMORY, temp_directory=self._folder.name)
         seen = {
             name: frame if bob else frame.filter(pl.col("pid") != 0)
-            for name, frame in frames().items()
+            for name, frame in frames(1 if isinstance(unit, dp.Row) else MANY).items()
         }
         tables = {
             name: dp.table(frame, unit=unit, columns=_COLUMNS[name]) for name, frame in seen.items()
@@ -175,12 +176,20 @@ class Stage:
 
 @contextmanager
 def _interrupted(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    timer = threading.Timer(SLOWEST, connection.interrupt)
-    timer.start()
+    over, end = threading.Event(), time.process_time() + SLOWEST
+
+    def watch() -> None:
+        while not over.wait(0.2):
+            if time.process_time() > end:
+                connection.interrupt()
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
     try:
         yield
     finally:
-        timer.cancel()
+        over.set()
+        watching.join()
 
 
 _ROWS = ("intermediate_rows", "operator_cardinality")

@@ -55,6 +55,7 @@ def test_spoilt_texts_are_answered_or_refused(asked: dp.Curator) -> None:
         "SELECT QUANTILE(, x.9) AS n FROM t",
         "SELECT QUANTILE(x, 1e) AS n FROM t",
         "SELECT VARIANCE(y * 1e300) AS n FROM t",
+        "SELECT w, AVG(coalesce(y, 1e300)) AS n FROM t GROUP BY w",
         "SELECT w, timestamp '9999-12-31 23:59:59' AS q, COUNT(*) AS n FROM t GROUP BY w",
         "SELECT w, upper(w) AS q, COUNT(*) AS n FROM t GROUP BY w",
         "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1e3-2) COUNT(*) AS n FROM t",

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import discreet as dp
+from discreet.curator import sql as queries
 from discreet.relational.aggregates.measures import Total
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.execute.row_contributions import RowContributions
@@ -20,6 +21,7 @@ from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Column, columns
 from tests.fuzz.resources import UNITS, Stage, excess
+from tests.fuzz.stored_answers import asked_at_random
 from tests.fuzz.values import checked, expressions
 from tests.fuzz.worlds import Tried, ask, random_setting, tried
 from tests.relational.conformance.engines import DUCKDB
@@ -173,3 +175,12 @@ def test_text_without_a_limit_is_caught_with_bob_alone() -> None:
             assert bool(list(excess(stage, text))) is bob
         finally:
             stage.close()
+
+
+def test_a_stored_answer_read_with_another_split_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The split is left out of what identifies a question, and of what is compared with it.
+
+    Then the price that an accuracy cost finds that answer, and reads it on another grid.
+    """
+    monkeypatch.setattr(queries, "by_measure", lambda planned, told: {})
+    assert asked_at_random(0, 100).faults != []

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from discreet.accounting.adaptive.currency import RenyiAt, Rhos, RhosAndDeltas
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP, RenyiDP
-from discreet.core.parameters import count, probability
+from discreet.core.parameters import count
 from discreet.curator.budget import PrivacyBudget
 from discreet.curator.price_limit import require_within
 from discreet.mechanisms.grid import ordinary
@@ -24,6 +24,7 @@ from discreet.relational.aggregates.aggregate import Aggregate
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import AggregateOutput, Query, QueryOverAnswers
 from discreet.relational.planning.planned_query import PlannedQuery
+from discreet.release.confidence import confidence_level
 
 _FINE = 1e-9
 
@@ -50,7 +51,7 @@ class Within:
             _share(self.error)
         else:
             object.__setattr__(self, "error", float(ordinary("error", self.error)))
-        object.__setattr__(self, "confidence", float(probability("confidence", self.confidence)))
+        object.__setattr__(self, "confidence", confidence_level(self.confidence))
         if self.rows_at_least is not None:
             rows = count("rows_at_least", self.rows_at_least)
             object.__setattr__(self, "rows_at_least", rows)

@@ -14,7 +14,7 @@ from typing import Any
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
-from discreet.core.parameters import positive, probability
+from discreet.core.parameters import positive
 from discreet.curator.budget import PrivacyBudget, as_written
 from discreet.curator.context import Context, tables_read
 from discreet.curator.earlier_keys import as_bought
@@ -42,6 +42,7 @@ from discreet.relational.planning.planned_query import MeasuredValues
 from discreet.relational.planning.stored_allocation import allocated_together
 from discreet.relational.sql.listed_constants import require_listed
 from discreet.release import Release
+from discreet.release.confidence import confidence_level
 
 _MOST_APART = 1e9
 _WORDS = "words"
@@ -130,7 +131,7 @@ def answer_batch(
         analyst=analyst,
     )
     queries = plan.questions
-    level = float(probability("confidence", confidence))
+    level = confidence_level(confidence)
 
     def offer() -> Offer[Callable[[], tuple[str, Drawn, Any]]]:
         for name, query in zip(texts, queries, strict=True):

@@ -8,13 +8,14 @@ from discreet.accounting.adaptive.steps import Amounts
 from discreet.accounting.zcdp import ZERO_CONCENTRATED, zcdp_rho
 from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import ApproxDP, Guarantee
-from discreet.core.parameters import exact, probability
+from discreet.core.parameters import exact
 from discreet.curator.budget import PrivacyBudget
 from discreet.curator.key_statement import keys_forecast
 from discreet.relational.aggregates.aggregate import Expected
 from discreet.relational.answers.expected_columns import expected_columns
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import PlannedQuery
+from discreet.release.confidence import confidence_level
 from discreet.release.guarantee import guarantee_text
 
 
@@ -80,7 +81,7 @@ def preview(
     confidence: float,
 ) -> Preview:
     """Everything that is known before spending."""
-    level = float(probability("confidence", confidence))
+    level = confidence_level(confidence)
     return Preview(
         columns=expected_columns(planned, level),
         confidence=level,

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.guarantee import Guarantee
-from discreet.core.parameters import probability
 from discreet.curator.accuracy import NO_GOAL, AccuracyGoal, cheapest
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context, tables_read
@@ -51,6 +50,7 @@ from discreet.relational.planning.top_k import Ranking
 from discreet.relational.sql.listed_constants import require_listed
 from discreet.relational.sql.privacy_clause import agreed, opened
 from discreet.release import Release
+from discreet.release.confidence import confidence_level
 
 Result = TypeVar("Result")
 _ASKED = "asked"
@@ -84,7 +84,7 @@ def answer_sql(
     if goal.accuracy is None:
         query, planned = _with_all_columns(context, text, (query, planned), plan, analyst)
     goal.require_affordable(planned.price)
-    level = float(probability("confidence", confidence))
+    level = confidence_level(confidence)
     release = partial(_release, context, text=text, confidence=level)
     known = cache(lambda: known_private(context, query, planned))
 

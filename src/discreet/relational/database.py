@@ -182,10 +182,11 @@ class Database:
                 received=sorted(tables),
                 remedy="Private rows are counted and added up, never listed.",
             )
-        found = self.engine.rows(text)
-        for name in dict.fromkeys(tables):
-            self._require_version(name)
-        return found
+        try:
+            return self.engine.rows(text)
+        finally:  # a table that was exchanged meanwhile is named as such, even if reading failed
+            for name in dict.fromkeys(tables):
+                self._require_version(name)
 
     def require_process(self) -> None:
         """Refuse to work in a forked child, whose engine is not whole."""

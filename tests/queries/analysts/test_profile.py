@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.audit.testers import epsilon_lower_bound
+from discreet.core.guarantee import Guarantee
 from discreet.errors import InvalidParameter
 from discreet.noise import Noiseless
 from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
@@ -137,3 +138,31 @@ def test_a_release_pays_both_and_answers(unit: OneQuery | OneAnalyst) -> None:
     assert released.event == mechanism.event
     assert mechanism.analysts.unit == unit
     assert mechanism.analysts.event.zcdp().rho <= 0.1000001
+
+
+@pytest.mark.parametrize(
+    "spend",
+    [
+        dp.ApproxDP(epsilon=2, delta=1e-5),
+        dp.ApproxDP(epsilon=0.1, delta=1e-9),
+        dp.ApproxDP(epsilon=2, delta=1e-5, by=dp.ZCDP),
+        dp.ZCDP(rho=0.5),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("ways", [1, 2])
+def test_what_people_pay_is_fixed_before_anybody_asks(spend: Guarantee, ways: int) -> None:
+    """Whatever the profile says, so that no round is paid for and then cannot be run.
+
+    With few sets of attributes Laplace noise would err less for some profiles, at other events.
+    """
+    universe = Universe.of(a=range(2), b=range(2))
+    promise = dp.ApproxDP(epsilon=1, delta=0.01)
+    mechanism = ProfiledMarginals(
+        universe, Conjunctions(ways), spend, PublicCount(50), OneAnalyst(), promise
+    )
+    topics = attribute_sets(universe, ways)
+    weights = np.random.default_rng(5).normal(scale=5, size=(60, len(topics)))
+    for drawn in weights.tolist():
+        told = TopicProfile(dict(zip(topics, drawn, strict=True)), 2.0, mechanism.profile.event)
+        assert mechanism.marginals(told).event == mechanism.event

@@ -108,6 +108,29 @@ def test_a_file_that_is_gone_is_noticed(parquet: Path) -> None:
         assert spent(made) == 0
 
 
+@pytest.mark.parametrize("exchanged", [True, False], ids=["exchanged", "broken"])
+def test_a_public_file_that_cannot_be_read_any_more_is_refused_free(
+    parquet: Path, tmp_path: Path, *, exchanged: bool
+) -> None:
+    """Its pages are overwritten; where the directory entry tells it, that it was exchanged."""
+    path = tmp_path / "p.parquet"
+    pl.DataFrame({"x": [*range(5)] * 4000, "k": range(20_000)}).write_parquet(path)
+    with dp.Curator(
+        t=dp.table(parquet, unit=dp.Row(), columns=COLUMNS),
+        p=dp.public(path),
+        budget=dp.PureDP(epsilon=10),
+        ledger=dp.ledger.Memory(),
+    ) as made:
+        before, data = path.stat(), path.read_bytes()
+        path.write_bytes(data[:4] + b"\0" * (len(data) - 8) + data[-4:])
+        if not exchanged:
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        with pytest.raises(DiscreetError) as caught:
+            ask(made, "SELECT COUNT(*) AS n FROM t JOIN p ON t.x = p.x")
+        assert caught.value.code == "data_changed" if exchanged else "source_unreadable"
+        assert spent(made) == 0
+
+
 def test_the_engine_reads_nothing_but_what_was_attached(parquet: Path, tmp_path: Path) -> None:
     GOOD.write_parquet(tmp_path / "other.parquet")
     engine = dp.DuckDB()
@@ -125,7 +148,7 @@ def test_the_engine_reads_nothing_but_what_was_attached(parquet: Path, tmp_path:
         "SELECT COUNT(*) FROM engine",
     ):
         with pytest.raises(Exception, match=r"(?i)error|not|cannot|disabled|locked"):
-            engine.rows(text)
+            engine._run(text).fetchall()
     assert not list(tmp_path.glob("out*")) + list(tmp_path.glob("new*"))
     database.close()
 

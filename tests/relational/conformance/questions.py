@@ -82,6 +82,7 @@ CONDITIONS = (
     *(
         "d >= DATE '2024-01-01'",
         "d + INTERVAL 1 MONTH > DATE '2024-02-01'",
+        "d + INTERVAL 1 MONTH > d + INTERVAL 30 DAY",
         "d - INTERVAL 60 DAY < d",
     ),
     *("m > TIMESTAMP '2024-01-01 12:00:00'", "m + INTERVAL 90 MINUTE > u", "CAST(m AS DATE) = d"),

@@ -7,6 +7,7 @@ in planning and compiling, so both are kept short: one partition and a quick com
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import subprocess
 import tempfile
@@ -22,6 +23,7 @@ import polars as pl
 
 from discreet.relational.bounding.hashing import NATIVE, Hashing
 from discreet.relational.engines.spark.engine import Spark
+from tests.relational.conformance import spark_connect_server
 
 _OLDEST_JAVA = 17
 _SETTINGS = {
@@ -36,12 +38,25 @@ _SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
 }
 
+CONNECT = "DISCREET_SPARK_CONNECT"
+"""The variable that says so to a process of tests."""
+
+
+def connected() -> bool:
+    """Whether the tests of this process talk to a server of their own by Spark Connect.
+
+    One process has one kind of session: ``test_spark_connect.py`` starts another.
+    """
+    return os.environ.get(CONNECT) == "yes"
+
 
 @cache
 def missing() -> str | None:
     """Why Spark cannot run here, if so."""
     if find_spec("pyspark") is None:
         return "pyspark is not installed: pip install 'discreet[spark]'"
+    if connected() and spark_connect_server.missing() is not None:
+        return spark_connect_server.missing()
     java = shutil.which("java")
     if java is None:
         return "Spark needs Java 17, and there is no java on the path"
@@ -68,10 +83,13 @@ def session() -> Any:
         warnings.simplefilter("ignore", FutureWarning)
         from pyspark.sql import SparkSession
 
+        settings = {**_SETTINGS, "spark.sql.warehouse.dir": str(folder() / "warehouse")}
+        if connected():
+            return SparkSession.builder.remote(spark_connect_server.started(settings)).getOrCreate()
         builder = SparkSession.builder.master("local[1]").appName("discreet")
-        for name, value in _SETTINGS.items():
+        for name, value in settings.items():
             builder = builder.config(name, value)
-        return builder.config("spark.sql.warehouse.dir", str(folder() / "warehouse")).getOrCreate()
+        return builder.getOrCreate()
 
 
 INTERPRETED = {

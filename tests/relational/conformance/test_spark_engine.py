@@ -24,6 +24,7 @@ from tests.relational.conformance.spark_with_rows import folder, missing, sessio
 pytestmark = [
     pytest.mark.xdist_group("spark"),
     pytest.mark.skipif(missing() is not None, reason=str(missing())),
+    pytest.mark.filterwarnings("ignore:The SQL config"),  # Connect says what it means to drop
 ]
 DIALECT = SparkDialect()
 ASKED = "SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM visits GROUP BY ward"

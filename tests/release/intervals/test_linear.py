@@ -285,3 +285,33 @@ class TestRefusals:
     def test_coefficients_are_finite(self) -> None:
         with pytest.raises(InvalidParameter):
             half_width([(math.inf, LAPLACE)], confidence=0.9)
+
+
+class TestTinyRisks:
+    """No interval is empty, and none is refused, up to a confidence of 1 - 1e-12."""
+
+    LAWS = (
+        DiscreteLaplaceDistribution(5, 1),
+        DiscreteLaplaceDistribution(3, 1),
+        DiscreteGaussianDistribution(3, 1),
+        RoundedLaplace(5, 2.0**-30),
+    )
+    RISKS = (1e-3, 1e-6, 1e-9, 1e-10, 1e-11, 1e-12)
+
+    @pytest.mark.parametrize("coefficients", [(1, 1), (1, 0.37), (1, 1, 1), (1, 0.5, 0.3)], ids=str)
+    @pytest.mark.parametrize("first", range(len(LAWS)))
+    def test_smaller_risks_have_wider_intervals(
+        self, first: int, coefficients: tuple[float, ...]
+    ) -> None:
+        laws = [self.LAWS[(first + place) % 4] for place in range(len(coefficients))]
+        terms = list(zip(coefficients, laws, strict=True))
+        widths = [half_width(terms, confidence=1 - risk) for risk in self.RISKS]
+        assert widths == sorted(widths)
+        rows = np.array([coefficients, [2 * c for c in coefficients]])
+        bulk = [half_widths(rows, laws, 1 - risk)[0] for risk in self.RISKS]
+        assert bulk == sorted(bulk)
+        # Both are upper bounds, apart by two steps of each term at most.
+        assert np.allclose(widths, bulk, rtol=1e-3, atol=2 * sum(coefficients))
+        for risk, width in zip(self.RISKS, widths, strict=True):
+            alone = max(c * law.half_width(1 - risk) for c, law in terms)
+            assert width >= alone - 1  # a sum may lie between the steps of one

@@ -58,6 +58,10 @@ class Pages:
             return found
         return None
 
+    def was_run(self) -> bool:
+        """Whether data was opened for what had been submitted by then."""
+        return bool(self._did("run") or self._did("end"))
+
     def require_not_run(self) -> None:
         """Refuse to go on where data was opened and nothing was kept: noise is drawn once."""
         if self._did("run"):

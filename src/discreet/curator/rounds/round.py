@@ -93,7 +93,7 @@ class Round:
         """
         self._require_member(analyst)
         with self._lock:
-            if self._results is not None or self._over() or self._pages.outcome() is not None:
+            if self._results is not None or self._over() or self._pages.was_run():
                 raise InvalidParameter(
                     code="round_closed",
                     expectation="a round that is still open",

@@ -16,13 +16,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
-from discreet.mechanisms.for_spend import require_gaussian
+from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
+from discreet.mechanisms.for_spend import gaussian_for, require_gaussian
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.analysts.exchange_strategy import exchange_strategy
 from discreet.queries.analysts.guarantee import require_public_count
@@ -38,6 +42,21 @@ from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Places, Product, Workload
 
 MOST_SETS = 1 << 13
+
+
+class ExchangedMarginals(MarginalMechanism):
+    """Marginals by Gaussian noise, whatever the strategy: the event follows from the spend alone.
+
+    Laplace noise would sometimes err less; but its event states the strategy's L1 sensitivity, and
+    which noise errs less depends on the strategy. Where that follows what analysts asked, neither
+    could be known, and paid for, beforehand.
+    """
+
+    @cached_property
+    def noise(self) -> DiscreteGaussian | Gaussian:
+        """The mechanism that measures."""
+        moved = self.records**2 * self._strategy.moved_l2_squared(self.size)
+        return gaussian_for(self.spend, l2=sqrt_above(Fraction(moved)), randomness=self.randomness)
 
 
 @dataclass(frozen=True)
@@ -81,7 +100,7 @@ class PublicMarginals:
         _ = self.mechanism
 
     @cached_property
-    def mechanism(self) -> MarginalMechanism:
+    def mechanism(self) -> ExchangedMarginals:
         """The marginal mechanism with the best precisions for exchanged records."""
         sets = attribute_sets(self.universe, self.ways)
         workload = Workload(self.universe, tuple(self._product(each) for each in sets))
@@ -93,7 +112,7 @@ class PublicMarginals:
         if self.importance:
             weighed = tuple(self._product(each) for each in self.importance)
             kinds = [dict.fromkeys(sets, 0.0) | gains(Workload(self.universe, weighed))]
-        return MarginalMechanism(
+        return ExchangedMarginals(
             workload,
             self.spend,
             strategy=exchange_strategy(kinds, self.universe.shape),

@@ -61,6 +61,7 @@ from discreet.relational.planning.allocation import (
     WeightedMeasure,
     allocate,
 )
+from discreet.relational.planning.noise_range import require_squares
 from discreet.relational.planning.report import Report
 from discreet.relational.types.data_type import LARGEST_WHOLE
 
@@ -135,7 +136,7 @@ class PlannedQuery:
     left_out: Report | None = None
 
     def __post_init__(self) -> None:
-        """Refuse questions about public tables alone, too large ones, and sums that overflow."""
+        """Refuse questions of public tables alone, too large ones, numbers that do not fit."""
         if self.query.rows.stability == 0:
             raise InvalidParameter(
                 code="public_question",
@@ -155,6 +156,8 @@ class PlannedQuery:
                     f"{self.rows_at_most} rows",
                     remedy="Declare narrower bounds, or rows_at_most= on the table.",
                 )
+        linear = [part.measure for part in self.parts]
+        require_squares(self.query, dict(zip(linear, self.allocation.noised, strict=True)))
 
     @cached_property
     def person(self) -> Person | None:

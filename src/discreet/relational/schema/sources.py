@@ -96,7 +96,10 @@ class Files(TableSource):
 
     def fingerprint(self) -> Fingerprint | None:
         """Of all of them together, by name; a file that came or went is another version."""
-        found = [(path.name, path.stat()) for path in _matching(self.pattern)]
+        try:
+            found = [(path.name, path.stat()) for path in _matching(self.pattern)]
+        except OSError:  # one went after it was listed
+            raise _missing(self.pattern) from None
         told = [(name, *_entry(status)) for name, status in found]
         digest = hashlib.sha256(repr(told).encode()).digest()
         return Fingerprint(*(int.from_bytes(digest[at : at + 8], "big") for at in (0, 8, 16, 24)))

@@ -145,7 +145,7 @@ def _radius(terms: Terms, alpha: float) -> float:
 
 def _steps_above(distribution: Distribution, alpha: float) -> Callable[[Floats], Floats]:
     """P(Z > j steps) for whole j, from a table if that is short."""
-    reach = distribution.half_width(1 - 1e-3 * _FORGOTTEN * alpha) / distribution.step + 1
+    reach = distribution.exceeded(1e-3 * _FORGOTTEN * alpha) / distribution.step + 1
     if reach > _TABULATED:
         return lambda steps: distribution.above(steps * distribution.step)
     whole = np.arange(-reach, reach + 1)
@@ -161,7 +161,7 @@ def _steps_above(distribution: Distribution, alpha: float) -> Callable[[Floats],
 
 def _atoms(distribution: Distribution, forgotten: float) -> tuple[Floats, Floats, float]:
     """Values and probabilities of all atoms but a share, and that share."""
-    reach = round(distribution.half_width(1 - forgotten) / distribution.step)
+    reach = round(distribution.exceeded(forgotten) / distribution.step)
     edges = distribution.above((np.arange(reach + 2, dtype=np.float64) - 0.5) * distribution.step)
     mass = edges[:-1] - edges[1:]
     masses = np.concatenate((mass[:0:-1], mass))

@@ -101,7 +101,11 @@ def _difference(_: Dialect, call: Call, first: str, second: str) -> str:
 def _shift(dialect: Dialect, call: Call, text: str) -> str:
     amount, unit = call.function.parameters
     kind = call.domain.kind
-    moved = f"CAST({text} + to_{unit}s({amount}) AS {dialect.types[kind]})"
+    assert isinstance(amount, int)
+    # Not both as sums: DuckDB holds a month and thirty days for one constant, and then computes
+    # one of the two in place of the other (its optimiser `common_subexpressions`).
+    move = f"+ to_months({amount})" if unit == "month" else f"- to_{unit}s({-amount})"
+    moved = f"CAST({text} {move} AS {dialect.types[kind]})"
     if call.function.result(call.args[0].domain).bounded:
         return moved
     low, high = (dialect.literal(end) for end in limits(ColumnDomain(kind)))

@@ -185,7 +185,14 @@ class DuckDB:
     def rows(self, text: str) -> list[tuple[object, ...]]:
         """Run a SELECT over public tables and fetch its rows."""
         with self._alone:
-            fetched: list[tuple[object, ...]] = self._run(text).fetchall()
+            try:
+                fetched: list[tuple[object, ...]] = self._run(text).fetchall()
+            except duckdb.Error:
+                raise InvalidParameter(
+                    code="source_unreadable",
+                    expectation="public tables that DuckDB can read",
+                    remedy="Check that their files are whole, and that nobody is writing them.",
+                ) from None
         return fetched
 
     def vacant(self) -> DuckDB:

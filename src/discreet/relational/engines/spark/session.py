@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import logging
 import threading
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias
 
 from discreet.core.errors import InvalidParameter
@@ -60,7 +61,8 @@ def own_session(session: Session) -> Session:
     """
     own, failed = None, False
     try:
-        with quiet():
+        with quiet(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Connect warns of settings that it means to drop
             own = session.newSession()
             _set(own, session)
             own.sql("SELECT 1").collect()
@@ -101,6 +103,8 @@ def unreachable() -> InvalidParameter:
 
 
 def _set(own: Session, users: Session) -> None:
+    with suppress(Exception):  # classic sessions have none
+        own.clearProgressHandlers()  # which draw bars of stages on the console
     for name in [name for name in own.conf.getAll if name.startswith(_DROPPED)]:
         own.conf.unset(name)
     for name, value in users.conf.getAll.items():
