@@ -10,10 +10,11 @@ no bound. Source: 004a:D6, modern-learn:13. Proof: ``proofs/pld.md``.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from discreet.accounting.gaussian import gaussian_delta, gaussian_epsilon
 from discreet.accounting.pure import PURE
-from discreet.core.accountant import Accountant
+from discreet.core.accountant import Accountant, finite_price
 from discreet.core.errors import Unpriced
 from discreet.core.events import mechanisms as basic
 from discreet.core.events.event import Composed, Event, Repeated
@@ -22,31 +23,40 @@ from discreet.core.parameters import exact, rounded_up
 from discreet.core.pricing import reports
 
 _MARGIN = 1 + 1e-13
+_LEAST = 1e-300
+"""Smaller squares count as this much: floats below it lose their digits."""
 
 
 class GaussianAccountant(Accountant[float]):
-    """Price: mu squared, rounded up. Guarantee: mu-GDP, and the curve of N(0,1) and N(mu,1)."""
+    """Price: mu squared, rounded up; infinite beyond floats.
+
+    Guarantee: mu-GDP, and the curve of N(0,1) and N(mu,1).
+    """
 
     def price(self, event: Event) -> float:
         """Own prices first; any purely priced event through its two-line curve."""
         if not self.knows(event) and PURE.knows(event):
             try:
-                return pure_mu(rounded_up(PURE.price(event))) ** 2 * _MARGIN
+                mu = pure_mu(rounded_up(PURE.price(event)))
             except Unpriced:
                 return super().price(event)
+            return max(mu * mu * _MARGIN, _LEAST) if mu else 0.0
         return super().price(event)
 
     def epsilon(self, event: Event, delta: float) -> float:
         """From the exact Gaussian curve."""
-        square = self.price(event)
+        square = self.price(event) * _MARGIN
         if square == 0:
             return 0.0
-        return math.inf if delta == 0 else gaussian_epsilon(1 / math.sqrt(square * _MARGIN), delta)
+        endless = delta == 0 or math.isinf(square)
+        return math.inf if endless else gaussian_epsilon(1 / math.sqrt(square), delta)
 
     def delta(self, event: Event, epsilon: float) -> float:
         """From the exact Gaussian curve."""
-        square = self.price(event)
-        return gaussian_delta(1 / math.sqrt(square * _MARGIN), epsilon) if square else 0.0
+        square = self.price(event) * _MARGIN
+        if math.isinf(square):
+            return 1.0
+        return gaussian_delta(1 / math.sqrt(square), epsilon) if square else 0.0
 
 
 def pure_mu(epsilon: float) -> float:
@@ -65,7 +75,7 @@ GAUSSIAN = GaussianAccountant()
 
 @GAUSSIAN.prices(basic.Gaussian)
 def _gaussian(event: basic.Gaussian) -> float:
-    return rounded_up(1 / exact(event.noise_multiplier) ** 2)
+    return max(rounded_up(1 / exact(event.noise_multiplier) ** 2), _LEAST)
 
 
 @GAUSSIAN.prices(Composed)
@@ -75,9 +85,11 @@ def _composed(event: Composed) -> float:
 
 @GAUSSIAN.prices(Repeated)
 def _repeated(event: Repeated) -> float:
-    return event.times * GAUSSIAN.price(event.event) * _MARGIN
+    one = GAUSSIAN.price(event.event)
+    return rounded_up(Fraction(event.times)) * one * _MARGIN if one else 0.0
 
 
 @reports("gdp")
 def _report(event: Event) -> GaussianDP:
-    return GaussianDP(mu=math.sqrt(GAUSSIAN.price(event)) * _MARGIN)
+    mu = math.sqrt(GAUSSIAN.price(event)) * _MARGIN
+    return GaussianDP(mu=finite_price(mu, event))
