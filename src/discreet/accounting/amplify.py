@@ -58,6 +58,8 @@ def _amplified(rate: Fraction, epsilon: Fraction) -> Fraction:
     if rate == 1 or epsilon == 0:
         return epsilon
     q, each = rounded_up(rate), rounded_up(epsilon)
+    if math.isinf(each):
+        return epsilon
     if each <= _LARGEST:
         value = math.log1p(q * math.expm1(each))
     else:

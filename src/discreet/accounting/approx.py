@@ -80,7 +80,7 @@ class ApproxAccountant(Accountant[ApproxPrice]):
         if left < 0:
             return 1.0
         if not sums.inverse_squares:
-            return rounded_up(sums.delta)
+            return min(1.0, rounded_up(sums.delta))
         multiplier = sums.noise_multiplier()
         gaussian = gaussian_delta(multiplier, rounded_down(left)) if multiplier else 1.0
         return min(1.0, rounded_up(sums.delta + exact(gaussian)))

@@ -49,12 +49,12 @@ class ApproximatelyConcentrated(Accountant[ApproxZCDPPrice]):
         left = exact(delta) - apart.delta
         if left < 0 or (left == 0 and apart.rho):
             return math.inf
-        return zcdp_epsilon(rounded_up(apart.rho), rounded_down(left)) if apart.rho else 0.0
+        return zcdp_epsilon(apart.rho, rounded_down(left))
 
     def delta(self, event: Event, epsilon: float) -> float:
         """What was set apart, and what rho needs."""
         apart = self.price(event)
-        needed = exact(zcdp_delta(rounded_up(apart.rho), epsilon))
+        needed = exact(zcdp_delta(apart.rho, epsilon))
         return min(1.0, rounded_up(apart.delta + needed))
 
 

@@ -30,6 +30,7 @@ from discreet.core.search import doubled, least
 _MARGIN = 1e-12
 _LARGEST_EPSILON = 2.0**1000
 _LEAST_MULTIPLIER = 1e-140
+_LARGEST_MULTIPLIER = 2.0**1023
 
 
 def gaussian_delta(noise_multiplier: Number, epsilon: Number) -> float:
@@ -75,7 +76,14 @@ def gaussian_multiplier(epsilon: Number, delta: Number) -> float:
     def holds(z: float) -> bool:
         return gaussian_delta(z, spend) <= target
 
-    high = doubled(holds, 1.0)
+    high = doubled(holds, 1.0, at_most=_LARGEST_MULTIPLIER)
+    if high is None:
+        raise InvalidParameter(
+            code="target_out_of_reach",
+            expectation="an epsilon or a delta for which some amount of noise suffices",
+            received=(spend, target),
+            remedy="Choose a larger epsilon or delta: no noise that can be drawn meets this one.",
+        )
     low = high
     while holds(low):
         low /= 2
@@ -90,6 +98,8 @@ def _curve(mu: float, epsilon: float) -> float:
     from scipy.special import log_ndtr  # loaded on first use: SciPy is slow to import
 
     upper = float(log_ndtr(mu / 2 - epsilon / mu))
+    if math.isinf(upper):  # not even the part from which something is taken away is a float
+        return 0.0
     lower = epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
     # Both logarithms are off by some ulps of themselves. That is all there is to lose where the
     # terms nearly agree, and it is added back.

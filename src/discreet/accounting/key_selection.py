@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from discreet.accounting.approx import APPROX, ApproxPrice
 from discreet.accounting.approx_zcdp import APPROXIMATELY_CONCENTRATED, ApproxZCDPPrice
 from discreet.accounting.gaussian import gaussian_multiplier
+from discreet.core.errors import Unpriced
 from discreet.core.events.key_selection import (
     ConcentratedThreshold,
     GaussianThreshold,
@@ -36,6 +37,8 @@ from discreet.core.search import doubled, least_whole
 
 _MARGIN = 1e-12
 _FEW = 4096
+_LISTED = 1 << 16
+_LEAST_DELTA = 1e-290
 _SHARES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999)
 """How much of delta the noise alone may use, by turns; the threshold takes what the rest allows."""
 
@@ -69,9 +72,13 @@ def threshold_delta(
     tail = alone(sigma, threshold)
     if tail >= 1:
         return 1.0
-    unique = np.arange(groups + 1, dtype=np.float64)
-    shows = np.minimum(-np.expm1(unique * math.log1p(-tail)) * (1 + _MARGIN), 1.0)
-    hidden = _gaussian_deltas(np.sqrt(groups * swaps - unique) / sigma, float(epsilon))
+    # More groups it is alone in show it more, and hide it less in the others: where there are very
+    # many numbers of them, each stretch is judged by its last for the one and its first for the
+    # other.
+    last = np.arange(groups + 1) if groups < _LISTED else np.linspace(0, groups, _LISTED).round()
+    first = last if groups < _LISTED else np.concatenate(([0.0], last[:-1]))
+    shows = np.minimum(-np.expm1(last * math.log1p(-tail)) * (1 + _MARGIN), 1.0)
+    hidden = _gaussian_deltas(np.sqrt(groups * swaps - first) / sigma, float(epsilon))
     return float(min(1.0, np.max(shows + (1 - shows) * hidden) * (1 + _MARGIN)))
 
 
@@ -94,6 +101,13 @@ def calibrated(epsilon: Fraction, delta: Fraction, groups: int, swaps: int) -> C
     Guarantee: ``threshold_delta`` of the result at ``epsilon`` is at most ``delta``.
     """
     spend, target = rounded_down(epsilon), rounded_down(delta)
+    if target < _LEAST_DELTA:
+        raise Unpriced(
+            code="unpriced",
+            expectation=f"a delta of at least {_LEAST_DELTA:g} for noise and threshold to share",
+            received=target,
+            remedy="Choose a larger delta.",
+        )
     root = math.sqrt(groups * swaps) * (1 + 2.0**-50)
     best: Calibrated | None = None
     for share in _SHARES:
@@ -156,7 +170,7 @@ def tail_of_keys(last: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if last <= _FEW:
         counts = np.arange(1, last + 1, dtype=np.float64)
     else:
-        counts = np.unique(np.round(np.geomspace(1, last, _FEW)))
+        counts = np.unique(np.round(np.geomspace(1, float(last), _FEW)))
     return counts, 1 / counts - 1 / np.append(counts[1:], last + 1)
 
 

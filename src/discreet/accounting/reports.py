@@ -17,6 +17,7 @@ from discreet.accounting.rdp import rdp
 from discreet.accounting.shuffled_losses import ShuffledPair
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
 from discreet.core import pricing
+from discreet.core.accountant import finite_price
 from discreet.core.errors import Unpriced
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP
@@ -33,12 +34,16 @@ def epsilon_bounds(event: Event, delta: Any) -> tuple[float, float]:
     slack = float(delta_parameter("delta", delta))
     upper = pricing.epsilon(event, slack)
     try:
-        losses = PRIVACY_LOSS.price(event)
-        attained = all(_attained(pair) for pair, _ in losses.parts)
-        lower = PRIVACY_LOSS.epsilon_bounds(event, slack)[0] if attained else 0.0
+        lower = pricing.within_floats(lambda: _lower(event, slack), 0.0)
     except Unpriced:
         lower = 0.0
     return min(lower, upper), upper
+
+
+def _lower(event: Event, delta: float) -> float:
+    losses = PRIVACY_LOSS.price(event)
+    attained = all(_attained(pair) for pair, _ in losses.parts)
+    return PRIVACY_LOSS.epsilon_bounds(event, delta)[0] if attained else 0.0
 
 
 def _attained(pair: DominatingPair) -> bool:
@@ -58,7 +63,7 @@ def renyi(event: Event, orders: Sequence[float]) -> NDArray[np.float64]:
 @pricing.reports("zcdp")
 def zcdp(event: Event) -> ZCDP:
     """Rho, rounded up."""
-    return ZCDP(rho=rounded_up(ZERO_CONCENTRATED.price(event)))
+    return ZCDP(rho=finite_price(rounded_up(ZERO_CONCENTRATED.price(event)), event))
 
 
 @pricing.reports("pld")

@@ -149,21 +149,22 @@ def shuffled_epsilon(*, loss: Number, people: int, even: bool, delta: Number) ->
 
 
 def _epsilon(blanket: Blanket, target: float) -> float:
-    return crossing(
-        lambda epsilon: _delta(blanket, Fraction(epsilon)), target, rounded_up(blanket.loss)
-    )
+    most = rounded_up(blanket.loss)
+    if math.isinf(most):
+        return math.inf
+    return crossing(lambda epsilon: _delta(blanket, Fraction(epsilon)), target, most)
 
 
 def _delta(blanket: Blanket, epsilon: Fraction) -> float:
     if epsilon >= blanket.loss:
         return 0.0
     loss, spent = rounded_up(blanket.loss), rounded_down(epsilon)
-    held = groups(blanket.people - 1, blanket.share())
     # With a the truth's probability: gain = a - exp(epsilon) (1 - a), for each unit of mass.
     fall = math.exp(-loss)
-    gain = -math.expm1(float(epsilon - blanket.loss)) / (1 + fall) * (1 + _MARGIN)
+    gain = -math.expm1(-rounded_up(blanket.loss - epsilon)) / (1 + fall) * (1 + _MARGIN)
     if loss > _LARGEST:
         return min(1.0, gain)
+    held = groups(blanket.people - 1, blanket.share())
     given = _given(held.least, loss, spent, gain)
     bulk = float(np.sum(held.masses * given)) * (1 + _MARGIN)
     # Below the window delta given c is at most that of c = 0, which is the gain.

@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.core.parameters import rounded_up
+from discreet.core.parameters import rounded_down, rounded_up
 
 _MARGIN = 1e-12
 _SMALL = 1e-8
@@ -44,8 +44,10 @@ def laplace_rho(epsilon: Fraction) -> Fraction:
 
 def geometric_rho(epsilon: Fraction, steps: int) -> Fraction:
     """Of discrete Laplace noise at a sensitivity of ``steps`` grid steps."""
-    e = rounded_up(epsilon)
-    return _above(_past_linear(e) - math.expm1(-e) * _past_sine(e / steps), epsilon)
+    e, k = rounded_up(epsilon), rounded_down(Fraction(steps))
+    if e < _SMALL:
+        return pure_rho(epsilon)
+    return _above(_past_linear(e) - math.expm1(-e) * _past_sine(e / k), epsilon)
 
 
 def bounded_range_rho(epsilon: Fraction) -> Fraction:
@@ -62,10 +64,10 @@ def bounded_range_rho(epsilon: Fraction) -> Fraction:
 def response_rho(epsilon: Fraction, categories: int) -> Fraction:
     """Of randomized response among so many categories."""
     e = rounded_up(epsilon)
-    if e < _SMALL or categories == 2:
+    if e < _SMALL or math.isinf(e) or categories == 2:
         return pure_rho(epsilon)
     # Log-moment, but for a constant: ln(a + cosh(u epsilon)).
-    a = (categories - 2) * math.exp(-e / 2) / 2
+    a = rounded_down(Fraction(categories - 2)) * math.exp(-e / 2) / 2
     if a <= 2 * (1 - _MARGIN):
         return _above(_slope(e / 2, e, a), epsilon)
     return min(_above(_steepest(e, a), epsilon), pure_rho(epsilon))
@@ -101,7 +103,7 @@ def _turn(a: float) -> float:
     def rises(x: float) -> bool:
         """Whether x exceeds the root of a (x cosh x - sinh x) = sinh x cosh x - x, or not yet."""
         fall = math.exp(-2 * x)
-        left = a * (x * (1 + fall) - (1 - fall)) * math.exp(-x)
+        left = a * math.exp(-x) * (x * (1 + fall) - (1 - fall))
         return left > (1 - fall * fall) / 2 - 2 * x * fall
 
     while rises(high):
@@ -142,7 +144,7 @@ def _past_linear(e: float) -> float:
 def _past_sine(d: float) -> float:
     """1 - d / sinh d, without cancellation."""
     if d >= 1:
-        return 1 + 2 * d * math.exp(-d) / math.expm1(-2 * d)
+        return 1 + 2 * math.exp(-d) * d / math.expm1(-2 * d)
     tail = 1.0
     for n in range(_TERMS, 3, -2):
         tail = 1 + d * d / (n * (n + 1)) * tail
@@ -161,6 +163,7 @@ def _past_logarithm(y: float) -> float:
 def _above(value: float, epsilon: Fraction) -> Fraction:
     """The value raised by more than its error, unless what always holds is less."""
     quadratic = epsilon**2 / 2
-    if epsilon < _SMALL:
+    raised = value * (1 + _MARGIN)
+    if epsilon < _SMALL or not math.isfinite(raised):
         return quadratic
-    return min(Fraction(value * (1 + _MARGIN)), quadratic)
+    return min(Fraction(raised), quadratic)

@@ -133,14 +133,11 @@ class ZeroConcentrated(Accountant[Fraction]):
 
     def epsilon(self, event: Event, delta: float) -> float:
         """Through the conversion; infinite at delta zero unless nothing was spent."""
-        rho = self.price(event)
-        if rho == 0:
-            return 0.0
-        return math.inf if delta == 0 else zcdp_epsilon(rounded_up(rho), delta)
+        return zcdp_epsilon(self.price(event), delta)
 
     def delta(self, event: Event, epsilon: float) -> float:
         """Through the conversion."""
-        return zcdp_delta(rounded_up(self.price(event)), epsilon)
+        return zcdp_delta(self.price(event), epsilon)
 
 
 class Quadratic(ZeroConcentrated):

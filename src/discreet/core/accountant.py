@@ -6,6 +6,7 @@ be spent. :mod:`discreet.core.pricing` asks all accountants for the least epsilo
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -70,6 +71,18 @@ class Accountant(ABC, Generic[Price]):
     @abstractmethod
     def delta(self, event: Event, epsilon: float) -> float:
         """Smallest delta this accountant can certify at ``epsilon``; one if none."""
+
+
+def finite_price(price: float, event: Event) -> float:
+    """``price``, where a guarantee is to be made of it: there is none with an infinite number."""
+    if math.isinf(price):
+        raise Unpriced(
+            code="price_infinite",
+            expectation="an event with a finite price in this privacy definition",
+            received=event.kind,
+            remedy="Add noise, or take fewer of such events: nobody is protected by these.",
+        )
+    return price
 
 
 def refuse_unprotected(event: Event) -> None:

@@ -7,7 +7,9 @@ name on first use so that building events imports nothing.
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, Protocol, TypeVar
@@ -36,12 +38,32 @@ class Priced:
     accountant: Certifies
 
     def epsilon(self, *, delta: float) -> float:
-        """What this accountant certifies at ``delta``."""
-        return self.accountant.epsilon(self.event, _slack(delta))
+        """What this accountant certifies at ``delta``; infinite where that is nothing."""
+        return certified_epsilon(self.accountant, self.event, _slack(delta))
 
     def delta(self, *, epsilon: float) -> float:
-        """What this accountant certifies at ``epsilon``."""
-        return self.accountant.delta(self.event, _loss(epsilon))
+        """What this accountant certifies at ``epsilon``; one where that is nothing."""
+        return certified_delta(self.accountant, self.event, _loss(epsilon))
+
+
+def certified_epsilon(accountant: Certifies, event: Any, delta: float) -> float:
+    """The accountant's epsilon; infinity, which always holds, where floats have no room for it."""
+    return within_floats(lambda: accountant.epsilon(event, delta), math.inf)
+
+
+def certified_delta(accountant: Certifies, event: Any, epsilon: float) -> float:
+    """The accountant's delta; one, which always holds, where floats have no room for it."""
+    return within_floats(lambda: accountant.delta(event, epsilon), 1.0)
+
+
+def within_floats(ask: Callable[[], float], trivial: float) -> float:
+    """What is answered, or ``trivial`` if the arithmetic leaves the range of floats on the way."""
+    try:
+        with strict_floats():
+            answer = ask()
+    except ArithmeticError:
+        return trivial
+    return trivial if math.isnan(answer) else answer
 
 
 def _slack(delta: object) -> float:
@@ -52,6 +74,16 @@ def _slack(delta: object) -> float:
 def _loss(epsilon: object) -> float:
     """Rounded down: a delta at less epsilon holds at more."""
     return rounded_down(exact(nonnegative("epsilon", epsilon)))
+
+
+def strict_floats() -> AbstractContextManager[object]:
+    """Arrays complain at once about a number that overflows or means nothing.
+
+    So no price is built on one. Complaints are of the kind ArithmeticError, as those of floats.
+    """
+    import numpy as np  # whoever asks for a price loads it anyway
+
+    return np.errstate(over="raise", divide="raise", invalid="raise")
 
 
 @cache
@@ -75,7 +107,7 @@ def epsilon(event: Any, delta: float) -> float:
 
 @lru_cache(maxsize=1024)
 def _epsilon(event: Any, delta: float) -> float:
-    return min(_quotes(event, lambda accountant: accountant.epsilon(event, delta)))
+    return min(_quotes(lambda accountant: certified_epsilon(accountant, event, delta)))
 
 
 def delta(event: Any, epsilon: float) -> float:
@@ -85,7 +117,7 @@ def delta(event: Any, epsilon: float) -> float:
 
 @lru_cache(maxsize=1024)
 def _delta(event: Any, epsilon: float) -> float:
-    return min(_quotes(event, lambda accountant: accountant.delta(event, epsilon)))
+    return min(_quotes(lambda accountant: certified_delta(accountant, event, epsilon)))
 
 
 def forget() -> None:
@@ -113,7 +145,7 @@ def report(name: str, event: Any, *arguments: object) -> Any:
     return _REPORTS[name](event, *arguments)
 
 
-def _quotes(event: Any, ask: Callable[[Certifies], float]) -> list[float]:
+def _quotes(ask: Callable[[Certifies], float]) -> list[float]:
     _load()
     quotes, refusals = [], []
     for accountant in _ACCOUNTANTS:

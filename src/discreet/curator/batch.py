@@ -20,6 +20,7 @@ from discreet.curator.context import Context, tables_read
 from discreet.curator.earlier_keys import as_bought
 from discreet.curator.left_out import left_out_release, require_left_out, told
 from discreet.curator.paid_before import PaidBefore
+from discreet.curator.public_size import people_at_most
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.sql import planned_at
 from discreet.curator.statement import bounded_by, statement
@@ -169,7 +170,7 @@ def answer_batch(
             ),
         ),
     )
-    made = partial(_made, texts, plan, drawn, context.budget, number=number, confidence=level)
+    made = partial(_made, texts, plan, drawn, context, number=number, confidence=level)
     return made(former=words is None)
 
 
@@ -243,13 +244,14 @@ def _made(
     texts: Mapping[str, str],
     questions: Questions,
     drawn: Drawn,
-    budget: PrivacyBudget,
+    context: Context,
     *,
     number: str,
     confidence: float,
     former: bool,
 ) -> Batch:
     """The releases of noisy values: post-processing only. ``former`` words are as they were."""
+    budget = context.budget
     guarantee = questions.price.per(budget.unit)
     agreed = _agreed(questions, drawn)
     plain: dict[str, Release] = {}
@@ -277,7 +279,7 @@ def _made(
                 confidence=confidence,
                 guarantee=guarantee,
                 event=questions.paid_event,
-                warnings=warnings_of(planned, answers),
+                warnings=warnings_of(planned, answers, people_at_most(context, planned.query)),
                 statement={**statement(planned, budget, former=former), **told(report)},
                 left_out=report,
             )

@@ -56,6 +56,7 @@ class Context:
         paid_before: What to do where a question was paid for on another snapshot.
         snapshots: The ids of the data's versions that were looked up so far, by their tables.
         versions: The versions of tables that were looked up so far.
+        sizes: The numbers of rows that were counted so far, where they are public.
     """
 
     database: Database
@@ -68,6 +69,7 @@ class Context:
     paid_before: PaidBefore = ASK_FIRST
     snapshots: dict[frozenset[str], str] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
 
     @property
     def unit(self) -> PrivacyUnit:

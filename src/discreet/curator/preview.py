@@ -11,6 +11,7 @@ from discreet.core.guarantee import ApproxDP, Guarantee
 from discreet.core.parameters import exact
 from discreet.curator.budget import PrivacyBudget
 from discreet.curator.key_statement import keys_forecast
+from discreet.curator.warnings import about_delta
 from discreet.relational.aggregates.aggregate import Expected
 from discreet.relational.answers.expected_columns import expected_columns
 from discreet.relational.planning.discovered_keys import Discovering
@@ -34,6 +35,7 @@ class Preview:
     affordable_by_zcdp: int | None
     keys: str = ""
     left_out: tuple[Expected, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Expected:
         """The expected error of a column."""
@@ -67,6 +69,7 @@ class Preview:
         lines.append(f"price: {guarantee_text(self.price)}; such questions left: {left}")
         if self.affordable_by_zcdp is not None:
             lines.append(f"  a budget opened by=ZCDP would allow {self.affordable_by_zcdp} in all")
+        lines += [f"warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -79,8 +82,9 @@ def preview(
     left: Amounts,
     *,
     confidence: float,
+    people: int | None = None,
 ) -> Preview:
-    """Everything that is known before spending."""
+    """Everything that is known before spending; ``people`` is how many there are at most."""
     level = confidence_level(confidence)
     return Preview(
         columns=expected_columns(planned, level),
@@ -93,6 +97,7 @@ def preview(
         ),
         affordable_by_zcdp=_by_zcdp(planned, budget),
         left_out=() if planned.left_out is None else planned.left_out.expected(level),
+        warnings=tuple(about_delta(planned.spend, people)),
     )
 
 

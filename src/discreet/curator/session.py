@@ -441,12 +441,13 @@ class Session:
         at_most: Guarantee | None = None,
         left_out: LeftOut | None = None,
     ) -> Preview | SynopsisPreview:
-        """Expected error of each column; touches no data and costs nothing.
+        """Expected error of each column; touches nothing private and costs nothing.
 
-        With a workload and a ``mechanism``, the expected error of a :meth:`synopsis`; under
+        With a workload and a ``mechanism``, the expected error of a :meth:`synopsis`. Under
         ``Replace`` the rows are counted, since their number is public.
         """
         from discreet.curator.preview import preview
+        from discreet.curator.public_size import people_at_most
         from discreet.queries.workload.workload import Workload
 
         context = self.context
@@ -460,7 +461,8 @@ class Session:
             goal.require_affordable(planned.price)
         context.policies.require_askable(query, planned.price)
         left, charge = context.account.remaining(), context.price(planned.paid_charges)
-        return preview(planned, context.budget, charge, left, confidence=confidence)
+        people = people_at_most(context, query)
+        return preview(planned, context.budget, charge, left, confidence=confidence, people=people)
 
     def simulate(
         self,

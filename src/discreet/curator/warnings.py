@@ -1,12 +1,13 @@
 """Warnings before harm, from public quantities or from values that were paid for.
 
-Source: 004d:D2; 000b:B12 (and chapter 13 of that book); contract, "What may be seen".
+Source: 004d:D2; 000b:B12 (and chapter 13 of that book); 000a:A3; contract, "What may be seen".
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.relational.bounding.partition_filter import PartitionFilter
@@ -20,13 +21,36 @@ _LARGE = 10
 _FEW = 300
 
 
-def warnings_of(planned: PlannedQuery, answers: Sequence[ReleasedColumn]) -> tuple[str, ...]:
-    """What the analyst should know; nothing but public facts and released numbers is read."""
+def warnings_of(
+    planned: PlannedQuery, answers: Sequence[ReleasedColumn], people: int | None = None
+) -> tuple[str, ...]:
+    """What the analyst should know; nothing but public facts and released numbers is read.
+
+    ``people`` is how many there are at most, where that is public.
+    """
     return (
         *_about_part(planned.query.rows),
         *_about_spend(planned.spend),
+        *about_delta(planned.spend, people, *_released_sizes(planned, answers)),
         *_about_counts(planned, answers),
     )
+
+
+def about_delta(spend: Guarantee, *sizes: float | None) -> list[str]:
+    """That delta is one over the number of people, or more; ``sizes`` say how many there may be.
+
+    Showing each row in full with the probability delta keeps delta, so that one like this promises
+    nobody anything. Where nothing is known, a few hundred people are assumed: for fewer,
+    differential privacy is of no use anyway.
+    """
+    delta = float(getattr(spend, "delta", 0))
+    people = min((size for size in sizes if size is not None), default=float(_FEW))
+    if delta == 0 or delta * max(people, 1) < 1:
+        return []
+    shown = f"showing one person in {math.ceil(1 / delta):,} in full would keep it"
+    return [
+        f"delta {delta:g} is large: {shown}; choose one well below one over the number of people"
+    ]
 
 
 def _about_part(rows: PlanNode) -> list[str]:
@@ -46,12 +70,30 @@ def _about_spend(spend: Guarantee) -> list[str]:
     return []
 
 
-def _about_counts(planned: PlannedQuery, answers: Sequence[ReleasedColumn]) -> list[str]:
-    """Few rows, cells drowned in noise: from noisy counts."""
-    found: list[str] = []
+@dataclass(frozen=True)
+class _Sizes:
+    """A released column that counts rows: its values, and the largest half-width."""
+
+    name: str
+    values: tuple[float, ...]
+    width: float
+    everything: bool
+
+    @property
+    def total(self) -> float:
+        """All of them together."""
+        return sum(self.values)
+
+    @property
+    def at_most(self) -> float:
+        """The upper end of the total."""
+        return self.total + self.width * math.sqrt(len(self.values))
+
+
+def _sizes(planned: PlannedQuery, answers: Sequence[ReleasedColumn]) -> Iterator[_Sizes]:
+    """Columns of numbers of rows; ``everything`` if they are about all rows of a table."""
     if isinstance(planned.query, QueryOverAnswers):
-        return found
-    cells = planned.query.keys.cells
+        return
     named = {answer.name: answer for answer in answers}
     for output in planned.query.outputs:
         if not isinstance(output, AggregateOutput) or output.name not in named:
@@ -59,25 +101,40 @@ def _about_counts(planned: PlannedQuery, answers: Sequence[ReleasedColumn]) -> l
         if not planned.query.aggregates[output.number].is_size:
             continue
         answer = named[output.name]
-        values = [value for value in answer.values if value is not None]
+        values = tuple(float(value) for value in answer.values if value is not None)
         if not values or answer.upper is None:
             continue
-        width = max(high - value for high, value in zip(answer.upper, values, strict=True))
-        total = sum(values)
         everything = (
             isinstance(planned.query.rows, Scan)
-            and len(values) == cells
+            and len(values) == planned.query.keys.cells
             and not isinstance(planned, Discovering)
         )
-        if everything and total + width * math.sqrt(len(values)) < _FEW:
+        width = max(high - value for high, value in zip(answer.upper, values, strict=True))
+        yield _Sizes(output.name, values, width, everything)
+
+
+def _released_sizes(
+    planned: PlannedQuery, answers: Sequence[ReleasedColumn]
+) -> Iterator[float | None]:
+    """How many rows there may be, by the counts of this very answer."""
+    return (found.at_most for found in _sizes(planned, answers) if found.everything)
+
+
+def _about_counts(planned: PlannedQuery, answers: Sequence[ReleasedColumn]) -> list[str]:
+    """Few rows, cells drowned in noise: from noisy counts."""
+    found: list[str] = []
+    for size in _sizes(planned, answers):
+        if size.everything and size.at_most < _FEW:
             found.append(
-                f"{output.name}: about {max(total, 0):g} in all, fewer than a few hundred; "
+                f"{size.name}: about {max(size.total, 0):g} in all, fewer than a few hundred; "
                 "differential privacy is of little use for so few"
             )
-        drowned = sum(1 for value in values if value < width)
-        if len(values) > 1 and len(values) == cells and drowned > len(values) / 2:
+        cells = len(size.values)
+        drowned = sum(1 for value in size.values if value < size.width)
+        whole = cells == planned.query.keys.cells
+        if cells > 1 and whole and drowned > cells / 2:
             found.append(
-                f"{output.name}: {drowned} of {len(values)} cells are smaller than their own "
+                f"{size.name}: {drowned} of {cells} cells are smaller than their own "
                 "noise; use coarser keys or a larger spend"
             )
     return found

@@ -10,7 +10,7 @@ from contextlib import suppress
 from fractions import Fraction
 
 from discreet.accounting.pure import PURE
-from discreet.accounting.rdp import RENYI
+from discreet.accounting.rdp import rdp
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
 from discreet.core.errors import Unpriced
 from discreet.core.events.event import Event
@@ -30,7 +30,7 @@ def renyi_price(event: Event, alpha: Number) -> Number:
     The least of the curve at the order, rounded upward (divergence grows with the order), of the
     pure price and of alpha rho; the last two are exact.
     """
-    prices: list[Number] = [float(RENYI.price(event)(rounded_up(exact(alpha))))]
+    prices: list[Number] = [float(rdp(event, rounded_up(exact(alpha))))]
     for accountant, factor in ((PURE, Fraction(1)), (ZERO_CONCENTRATED, exact(alpha))):
         with suppress(Unpriced):
             prices.append(accountant.price(event) * factor)

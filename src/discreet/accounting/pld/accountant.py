@@ -19,6 +19,7 @@ from functools import lru_cache
 import numpy as np
 
 from discreet.accounting.pld.composition import ComposedLoss, Cumulant, compose
+from discreet.accounting.pld.curve import curve_bounds, curve_delta
 from discreet.accounting.pld.discretise import exact_step, from_above, from_below
 from discreet.accounting.pld.pair import DominatingPair, NormalPair
 from discreet.accounting.pld.sampled_pair import Removed, Replaced
@@ -38,6 +39,9 @@ TIGHTNESS = 1e-4
 """Wanted relative excess of epsilon over the truth; steps are chosen for it."""
 
 _ABSOLUTE = 1e-7
+
+_ALONE = 1e-5
+"""One pair whose own curve is known this well needs no grid."""
 
 _COARSE = 8000
 _FEWEST = 80
@@ -100,7 +104,7 @@ def _gathered(parts: tuple[tuple[DominatingPair, int], ...]) -> Losses:
     squares = []
     for pair, times in parts:
         if isinstance(pair, NormalPair):
-            squares.append(times * pair.mu * pair.mu)
+            squares.append(rounded_up(Fraction(times)) * pair.mu * pair.mu)
         else:
             counts[pair] += times
     normal = ((NormalPair(math.sqrt(math.fsum(squares)) * (1 + 1e-15)), 1),) if squares else ()
@@ -143,6 +147,15 @@ PRIVACY_LOSS = PrivacyLossAccountant()
 
 @lru_cache(maxsize=256)
 def _epsilon(losses: Losses, delta: float, sign: int) -> float:
+    pair = losses.single()
+    low, high = (0.0, math.inf) if pair is None else curve_bounds(pair, delta)
+    if high * (1 - _ALONE) > low:
+        found = _on_grid(losses, delta, sign)
+        low, high = max(low, found), min(high, found)
+    return high if sign > 0 else low * (1 - _PARAMETERS)
+
+
+def _on_grid(losses: Losses, delta: float, sign: int) -> float:
     losses = losses.narrow()
     tail = _tail(losses, math.log(delta))
     if _too_wide(losses, tail):
@@ -150,12 +163,19 @@ def _epsilon(losses: Losses, delta: float, sign: int) -> float:
     # Atoms off the grid cost a bound from below more than one from above.
     tightness = TIGHTNESS if sign > 0 else TIGHTNESS / 16
     plan = _plan(losses, math.log(delta), tail, tightness)
-    found = _composed(losses, plan, tail, sign).epsilon(delta, plan.epsilon)
-    return found if sign > 0 else found * (1 - _PARAMETERS)
+    return _composed(losses, plan, tail, sign).epsilon(delta, plan.epsilon)
 
 
 @lru_cache(maxsize=256)
 def _delta(losses: Losses, epsilon: float) -> float:
+    pair = losses.single()
+    if pair is None:
+        return _delta_on_grid(losses, epsilon)
+    low, high = (curve_delta(pair, epsilon, sign) for sign in (-1, 1))
+    return high if high - low <= _ALONE * high else min(high, _delta_on_grid(losses, epsilon))
+
+
+def _delta_on_grid(losses: Losses, epsilon: float) -> float:
     losses = losses.narrow()
     if _too_wide(losses, _TAILS[0]):
         return 1.0

@@ -277,7 +277,7 @@ def compose(parts: Parts, tilt: float, far: tuple[float, float], *, sign: int) -
         math.fsum(cumulant.times * tilted.logs),
         error,
         _wobble(cumulant, tilt, tilted),
-        1.0 if surely else abs(math.expm1(kept)) * math.exp(sign * min(excess, 700.0)),
+        1.0 if surely else min(abs(math.expm1(kept)) * math.exp(sign * min(excess, 700.0)), 1.0),
     )
 
 

@@ -120,7 +120,7 @@ def _table(cells: _Cells, masses: Floats, infinite: float, step: float) -> LossT
     return LossTable(step, cells.offset, cells.first + first, masses[first : last + 1], infinite)
 
 
-def _atoms(pair: DominatingPair, *, sign: int) -> list[tuple[float, float]]:
+def safe_atoms(pair: DominatingPair, sign: int) -> list[tuple[float, float]]:
     """Atoms with their losses and masses moved to the safe side of rounding."""
     z, p = pair.atoms().T
     if not len(z):
@@ -143,7 +143,7 @@ def _floor(guess: float, loss: float, offset: float, step: float) -> int:
 
 def _cut(pair: DominatingPair, step: float, tail: float, *, sign: int) -> _Cells:
     low, high = pair.reach(tail)
-    atoms = _atoms(pair, sign=sign)
+    atoms = safe_atoms(pair, sign)
     low = min([low, *(loss for loss, _ in atoms)])
     high = max([high, *(loss for loss, _ in atoms)])
     offset = _offset(_anchors(pair, atoms), step, max(-low, high), sign)

@@ -65,7 +65,7 @@ def smoothed_pair(sigma: Fraction, square: int) -> LeakedPair:
     spread = smoothing(square)
     variance = sigma**2 - Fraction(spread)
     mu = math.sqrt(rounded_up(square / variance)) * (1 + 4 * ULP)
-    leak = 4 * square * math.exp(-2 * math.pi**2 * spread) * _MARGIN
+    leak = math.exp(math.log(4 * square) - 2 * math.pi**2 * spread) * _MARGIN
     return LeakedPair(NormalPair(mu), leak)
 
 

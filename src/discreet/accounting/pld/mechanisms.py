@@ -25,7 +25,7 @@ from discreet.accounting.pld.pair import (
 )
 from discreet.core.errors import Unpriced
 from discreet.core.events import mechanisms as basic
-from discreet.core.parameters import exact, rounded_up
+from discreet.core.parameters import exact, rounded_down, rounded_up
 
 __all__ = ["PRIVACY_LOSS"]
 
@@ -44,7 +44,15 @@ def _once(pair: DominatingPair) -> Losses:
 
 
 def _loss(event: basic.Pure | basic.Approximate) -> float:
-    return max(rounded_up(exact(event.loss)), _LEAST)
+    loss = rounded_up(exact(event.loss))
+    if math.isinf(loss):
+        raise Unpriced(
+            code="unpriced",
+            expectation="a loss that a float can hold",
+            received=event.kind,
+            remedy="Use the pure accountant; nobody is protected by such an epsilon.",
+        )
+    return max(loss, _LEAST)
 
 
 @PRIVACY_LOSS.prices(basic.Gaussian)
@@ -96,7 +104,7 @@ def _discrete_laplace(event: basic.DiscreteLaplace) -> Losses:
 @PRIVACY_LOSS.prices(basic.RandomizedResponse)
 def _randomized_response(event: basic.RandomizedResponse) -> Losses:
     loss = _loss(event)
-    others = event.categories - 1
+    others = rounded_down(Fraction(event.categories - 1))  # fewer of them tell more
     fall = math.exp(-loss)
     truth = 1 / (1 + others * fall)
     masses = (truth, fall * truth, (others - 1) * fall * truth)

@@ -22,6 +22,10 @@ from discreet.core.arrays import Floats
 ULP = 2.0**-52
 """One unit in the last place of a double near one."""
 
+_FARTHEST = 37.0
+_LEAST = 1e-300
+"""Normal tails beyond 37 deviations are below 1e-299: they are not told apart from this much."""
+
 
 class DominatingPair(ABC):
     """The loss law of a dominating pair."""
@@ -91,8 +95,9 @@ class NormalPair(DominatingPair):
     mu: float
 
     def above(self, losses: Floats) -> tuple[Floats, Floats]:
-        """Upper tails at z/mu -+ mu/2."""
-        return self._tails(-losses / self.mu, self.mu / 2)
+        """Upper tails at z/mu -+ mu/2; P's is never none, however far out."""
+        p, q = self._tails(-losses / self.mu, self.mu / 2)
+        return np.maximum(p, _LEAST), q
 
     def below(self, losses: Floats) -> tuple[Floats, Floats]:
         return self._tails(losses / self.mu, -self.mu / 2)
@@ -103,10 +108,11 @@ class NormalPair(DominatingPair):
         return ndtr(centre + shift), ndtr(centre - shift)
 
     def rounding(self, losses: Floats) -> Floats:
-        """That of ``ndtr``, measured below 16 + 4 x**2 ulps, and of its argument."""
+        """That of ``ndtr``, measured below 16 + 4 x**2 ulps and of its argument; else all."""
         x = np.maximum(losses / self.mu + self.mu / 2, 0.0)
-        error: Floats = np.minimum(ULP * (16 + 2 * self.mu + x * (3 + 7 * x)), 1.0)
-        return error
+        near = np.minimum(x, 1e9)  # from where on everything is lost anyway
+        error = np.minimum(ULP * (16 + 2 * self.mu + near * (3 + 7 * near)), 1.0)
+        return np.where(x - self.mu < _FARTHEST, error, 1.0)
 
     def blur(self, losses: Floats) -> Floats:
         """None: the rounding of arguments is in ``rounding``."""

@@ -8,17 +8,21 @@ Source: 004a:E2, 004a:E9, 004c:7-2.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from discreet.accounting.pure import PURE
 from discreet.accounting.rdp.convert import renyi_delta, renyi_epsilon
-from discreet.accounting.rdp.curve import RenyiCurve, ZeroCurve, total
+from discreet.accounting.rdp.curve import RenyiCurve, ZeroCurve, checked_orders, total
 from discreet.accounting.rdp.fixed_size import fixed_size
 from discreet.accounting.rdp.gaussian import ConcentratedCurve, GaussianCurve
 from discreet.accounting.rdp.laplace import DiscreteLaplaceCurve, LaplaceCurve
 from discreet.accounting.rdp.poisson import poisson
 from discreet.accounting.rdp.response import BoundedRangeCurve, ResponseCurve
 from discreet.accounting.zcdp import ZERO_CONCENTRATED
+from discreet.core import pricing
 from discreet.core.accountant import Accountant
 from discreet.core.events import mechanisms as basic
 from discreet.core.events.event import (
@@ -68,11 +72,26 @@ RENYI = RenyiAccountant()
 def rdp(event: Event, orders: ArrayLike) -> Floats:
     """Bounds on the Rényi divergence of ``event`` at each of ``orders``, rounded up.
 
+    Infinite at an order where floats have no room for it.
+
     >>> from discreet import events
     >>> rdp(events.Gaussian(2), [2, 8]).round(9).tolist()
     [0.25, 1.0]
     """
-    return RENYI.price(require_event(event))(orders)
+    curve, wanted = RENYI.price(require_event(event)), checked_orders(orders)
+    try:
+        with pricing.strict_floats():
+            return _known(curve(wanted))
+    except ArithmeticError:
+        if wanted.size == 1:
+            return np.full(wanted.shape, math.inf)
+        each = [rdp(event, alpha) for alpha in wanted.ravel().tolist()]
+        return np.array(each, dtype=np.float64).reshape(wanted.shape)
+
+
+def _known(bounds: Floats) -> Floats:
+    """Infinite where there is no number."""
+    return np.where(np.isnan(bounds), math.inf, bounds)
 
 
 def pure(epsilon: Number) -> RenyiCurve:

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.parameters import count, finite
+from discreet.core.parameters import count, finite, rounded_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +51,7 @@ class RenyiCurve(ABC):
         """The curve at ``orders``, each above one: certified upper bounds, in the same shape."""
         checked = checked_orders(orders)
         bounds = self.bounds(checked.ravel()).reshape(checked.shape)
-        return np.minimum(bounds, self.ceiling)
+        return np.fmin(bounds, self.ceiling)
 
     def __add__(self, other: RenyiCurve) -> RenyiCurve:
         if not isinstance(other, RenyiCurve):
@@ -72,7 +73,7 @@ class RenyiCurve(ABC):
         """The sum over ``terms`` of this class of times and curve."""
         sums = np.zeros_like(orders)
         for curve, times in terms:
-            sums += times * np.minimum(curve.bounds(orders), curve.ceiling)
+            sums += _number(times) * np.fmin(curve.bounds(orders), curve.ceiling)
         return sums
 
 
@@ -103,8 +104,8 @@ class CurveFamily(RenyiCurve):
         columns = [table[:, [index]] for index in range(table.shape[1])]
         with np.errstate(over="ignore", invalid="ignore"):
             values = raised(self.evaluate(orders[np.newaxis, :], *columns))
-        times = np.array([float(times) for _, times in terms])
-        return np.asarray(times @ np.minimum(values, columns[0]))
+            times = np.array([_number(times) for _, times in terms])
+            return np.asarray(times @ np.fmin(values, columns[0]))
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class SummedCurve(RenyiCurve):
     @property
     def ceiling(self) -> float:
         """Pure epsilons add up."""
-        return float(raised(np.array(sum(times * curve.ceiling for curve, times in self.terms))))
+        return float(raised(np.array(sum(_number(k) * curve.ceiling for curve, k in self.terms))))
 
     def bounds(self, orders: Floats) -> Floats:
         """Order by order, one evaluation for each class of curves."""
@@ -151,6 +152,11 @@ def total(terms: Iterable[tuple[RenyiCurve, int]]) -> RenyiCurve:
     if len(merged) == 1 and merged[0][1] == 1:
         return merged[0][0]
     return SummedCurve(tuple(merged))
+
+
+def _number(times: int) -> float:
+    """As a float, rounded up."""
+    return rounded_up(Fraction(times))
 
 
 def raised(values: Floats) -> Floats:

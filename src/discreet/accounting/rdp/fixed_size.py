@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,7 @@ from discreet.accounting.rdp.curve import RenyiCurve
 from discreet.accounting.rdp.integers import by_chords, by_octaves, choose_logs, log_sum
 from discreet.accounting.rdp.poisson import amplified_ceiling
 from discreet.accounting.rdp.response import ResponseCurve, log_expm1
+from discreet.core.parameters import rounded_up
 
 if TYPE_CHECKING:
     from discreet.core.arrays import Floats
@@ -40,7 +42,7 @@ class FixedSizeCurve(RenyiCurve):
     @property
     def rate(self) -> float:
         """The share of units in the sample, rounded up."""
-        return min(1.0, self.size / self.of * (1 + _ROUNDING))
+        return rounded_up(Fraction(self.size, self.of))
 
     @property
     def ceiling(self) -> float:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,7 +58,7 @@ class DiscreteLaplaceCurve(CurveFamily):
 
     def parameters(self) -> tuple[float, ...]:
         """The pure epsilon, and the decay of the noise per grid step."""
-        return (self.epsilon, self.epsilon / self.steps)
+        return (self.epsilon, float(Fraction(self.epsilon) / self.steps))
 
     def evaluate(self, orders: Floats, *parameters: Floats) -> Floats:
         """Exact, up to rounding."""

@@ -10,11 +10,13 @@ exact too.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.accounting.rdp.curve import CurveFamily
+from discreet.core.parameters import rounded_down
 
 if TYPE_CHECKING:
     from discreet.core.arrays import Floats
@@ -36,7 +38,7 @@ class ResponseCurve(CurveFamily):
 
     def parameters(self) -> tuple[float, ...]:
         """The pure epsilon, and the categories that are false."""
-        return (self.epsilon, float(self.categories - 1))
+        return (self.epsilon, rounded_down(Fraction(self.categories - 1)))
 
     def evaluate(self, orders: Floats, *parameters: Floats) -> Floats:
         """Exact, up to rounding."""

@@ -18,6 +18,7 @@ from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
 from discreet.curator.context import Context
+from discreet.curator.public_size import people_at_most
 from discreet.curator.purchase import charge_of
 from discreet.curator.synopsis.make import (
     is_own,
@@ -29,6 +30,7 @@ from discreet.curator.synopsis.make import (
 from discreet.curator.synopsis.mechanism import SynopsisMaker, expected_error
 from discreet.curator.synopsis.release import predicted
 from discreet.curator.tags import name_of
+from discreet.curator.warnings import about_delta
 from discreet.queries.workload.workload import Workload
 from discreet.release.guarantee import guarantee_text
 
@@ -65,6 +67,7 @@ class SynopsisPreview:
         marginals: The noise of each part of the workload; empty where it cannot be predicted.
         price: What it would cost.
         affordable: How many of these the account could still pay.
+        warnings: What is amiss with the spend.
     """
 
     query: str
@@ -73,6 +76,7 @@ class SynopsisPreview:
     marginals: tuple[PredictedMarginal, ...]
     price: Guarantee
     affordable: int
+    warnings: tuple[str, ...] = ()
 
     @property
     def mean(self) -> float | None:
@@ -91,6 +95,7 @@ class SynopsisPreview:
             lines.append(f"  mean over {len(self.marginals)} marginals: ± {self.mean:.4g} (sd)")
             lines.append(f"  worst marginal: {self.worst} (sd)")
         lines.append(f"price: {guarantee_text(self.price)}; such synopses left: {self.affordable}")
+        lines += [f"warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -129,6 +134,7 @@ def preview_synopsis(
         marginals=_marginals(mechanism, workload),
         price=context.budget.spent(charge),
         affordable=min((have // price for have, price in pairs if price), default=0),
+        warnings=tuple(about_delta(spend, people_at_most(context, source.query))),
     )
 
 
