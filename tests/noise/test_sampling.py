@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, combinations_with_replacement, permutations
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from discreet.noise import (
     permutation,
     poisson_sample,
     uniform_integers,
+    uniform_multiset,
 )
 from tests.noise.oracle import SUITE, Told
 
@@ -47,6 +48,28 @@ def test_subsets_of_a_size_are_equally_likely(request: pytest.FixtureRequest) ->
     sample = [tuple(fixed_size_sample(2, 5, source).tolist()) for _ in range(20_000)]
     law = DiscreteLaw.of(dict.fromkeys(combinations(range(5), 2), 0.1))
     assert accepts(sample, law, alpha=SUITE.alpha(request.node.nodeid)).passes
+
+
+@pytest.mark.parametrize(("size", "of"), [(2, 4), (3, 2), (2, 1), (1, 3)])
+def test_multisets_of_a_size_are_equally_likely(
+    size: int, of: int, request: pytest.FixtureRequest
+) -> None:
+    source = Seeded(12)
+    sample = [tuple(uniform_multiset(size, of, source).tolist()) for _ in range(8_000)]
+    every = list(combinations_with_replacement(range(of), size))
+    law = DiscreteLaw.of(dict.fromkeys(every, 1 / len(every)))
+    assert accepts(sample, law, alpha=SUITE.alpha(request.node.nodeid)).passes
+
+
+def test_large_multisets_draw_equal_numbers_again() -> None:
+    """Out of 5000 numbers: those of 2 + 3 - 1 more, less their place, where all differ."""
+    shift = np.uint64(64 - 13)
+    clash, clear = (
+        (np.array(words, dtype=np.uint64) << shift).tobytes() for words in ([7, 9, 7], [8, 4999, 4])
+    )
+    source = Told([clash, clear])
+    assert uniform_multiset(3, 5000, source).tolist() == [4, 7, 4997]
+    assert len(source.given) == 2
 
 
 def test_samples_are_sorted_distinct_and_of_their_size() -> None:

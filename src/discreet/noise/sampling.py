@@ -53,6 +53,23 @@ def fixed_size_sample(size: int, of: int, source: Source = SYSTEM) -> NDArray[np
     return np.sort(permutation(of, source)[:size])
 
 
+def uniform_multiset(size: int, of: int, source: Source = SYSTEM) -> NDArray[np.int64]:
+    """``size`` out of ``of`` indices, repetitions allowed, in order: each list as likely as any.
+
+    They are a subset of ``of + size - 1`` numbers, less how many of it stand before each.
+    """
+    many = count("of", of) + count("size", size) - 1
+    if isinstance(source, Noiseless):
+        return np.zeros(size, dtype=np.int64)
+    steps = np.arange(size, dtype=np.int64)
+    if many < max(1024, size * size):
+        return fixed_size_sample(size, many, source) - steps
+    while True:
+        drawn = np.sort(uniform_integers(many, size, source))
+        if (drawn[1:] > drawn[:-1]).all():
+            return drawn - steps
+
+
 def poisson_sample(rate: Number, of: int, source: Source = SYSTEM) -> NDArray[np.int64]:
     """Each of ``of`` indices joins independently with probability ``rate``."""
     return np.flatnonzero(bernoulli(rate, count("of", of, least=0), source)).astype(np.int64)
