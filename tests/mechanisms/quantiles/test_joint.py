@@ -25,11 +25,11 @@ from discreet.mechanisms.quantiles import (
     JointQuantiles,
     joint_table,
 )
-from discreet.mechanisms.quantiles.blocks import Blocks
+from discreet.mechanisms.quantiles.blocks import RankBlocks
 from discreet.mechanisms.quantiles.cuts import Cuts
-from discreet.mechanisms.quantiles.joint_table import Group, JointTable
-from discreet.mechanisms.quantiles.weighted_sums import Weights
-from discreet.noise import Noiseless, Seeded, Source
+from discreet.mechanisms.quantiles.joint_table import CutsInBlock, JointTable
+from discreet.mechanisms.quantiles.weighted_sums import ScaledWeights
+from discreet.noise import Noiseless, Seeded, Source, scaled_exp_coin
 from tests.mechanisms.quantiles import enumeration
 from tests.mechanisms.quantiles.enumeration import Counts, Loss
 
@@ -266,12 +266,12 @@ def law_of_blocks(table: JointTable) -> Lists:
     return found
 
 
-def _shares(weights: Weights) -> list[float]:
+def _shares(weights: ScaledWeights) -> list[float]:
     plain = weights.relative()
     return (plain / plain.sum()).tolist()  # type: ignore[no-any-return]
 
 
-def listed(mechanism: JointQuantiles, counts: Counts, blocks: Blocks) -> Lists:
+def listed(mechanism: JointQuantiles, counts: Counts, blocks: RankBlocks) -> Lists:
     """The same by listing, at the least cost of each list of blocks."""
     rate, rows = float(mechanism.rate() * mechanism.parts), sum(counts)
     wanted = [0, *(float(q) * rows for q in mechanism.levels), rows]
@@ -363,7 +363,7 @@ class TestTable:
             groups, ways = [], 1
             for block in dict.fromkeys(told.tolist()):
                 many = int((told == block).sum())
-                groups.append(Group(block, 0, many))
+                groups.append(CutsInBlock(block, 0, many))
                 ways *= math.comb(int(blocks.many[block]) + many - 1, many)
             factor, exponent = table.kept(groups, chance, places)
             kept = float(factor) * math.exp(-float(exponent))
@@ -459,7 +459,7 @@ class TestDraws:
         def always(factor: Fraction, exponent: Fraction, source: Source) -> bool:
             return True
 
-        check_pair(BrokenTwin("coin", joint_table.scaled_exp_coin, always, "none"), auditor)
+        check_pair(BrokenTwin("coin", scaled_exp_coin, always, "none"), auditor)
 
     def test_groups_and_shapes(self) -> None:
         mechanism = build(UNEVEN, bins=6, epsilon=400)

@@ -20,7 +20,7 @@ _MARGIN = 20.0
 
 
 @dataclass(frozen=True)
-class Blocks:
+class RankBlocks:
     """Blocks in ascending order: the cuts of ranks ``low`` to ``high``. Private.
 
     ``first`` is the first place of each, ``many`` how many places it has: at least one.
@@ -32,7 +32,7 @@ class Blocks:
     many: Ints
 
     @classmethod
-    def of(cls, cuts: Cuts, wanted: Floats, rate: float) -> Blocks:
+    def of(cls, cuts: Cuts, wanted: Floats, rate: float) -> RankBlocks:
         """For cuts wanted at these ranks, where a rank off costs ``rate`` log-odds."""
         low = _borders(cuts, wanted, rate)
         high = np.append(low[1:] - 1, cuts.rows)

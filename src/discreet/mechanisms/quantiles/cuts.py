@@ -40,12 +40,12 @@ class Cuts:
 
     @property
     def rows(self) -> int:
-        """All rows."""
+        """How many count, of all candidates."""
         return int(self.upto[-1])
 
     @property
     def places(self) -> int:
-        """All places."""
+        """How many there are, of all candidates."""
         return len(self.counts) << self.digits
 
     def candidates(self, places: Ints) -> Ints:

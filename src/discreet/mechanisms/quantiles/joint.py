@@ -55,7 +55,7 @@ class JointQuantiles(Several):
     >>> JointQuantiles(
     ...     levels=[0.25, 0.75], candidates=range(101), rank_sensitivity=1, epsilon=1
     ... ).event
-    Exponential(epsilon=1)
+    Exponential(epsilon=Fraction(1, 1))
 
     Source: modern-data:Q4. Proof: ``proofs/joint_quantiles.md``.
     """

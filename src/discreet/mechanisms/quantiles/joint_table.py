@@ -17,9 +17,9 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.core.arrays import Ints
-from discreet.mechanisms.quantiles.blocks import Blocks
+from discreet.mechanisms.quantiles.blocks import RankBlocks
 from discreet.mechanisms.quantiles.cuts import Cuts
-from discreet.mechanisms.quantiles.weighted_sums import Weights
+from discreet.mechanisms.quantiles.weighted_sums import ScaledWeights
 from discreet.noise import Noiseless, Source, dominated_choice, scaled_exp_coin, uniform_multiset
 
 _SLACK = Fraction((1 << 14) + 1, 1 << 14)
@@ -27,7 +27,7 @@ _SLACK = Fraction((1 << 14) + 1, 1 << 14)
 
 
 @dataclass(frozen=True)
-class Group:
+class CutsInBlock:
     """So many cuts of a list, the last of them at ``level``, within one block."""
 
     block: int
@@ -43,12 +43,12 @@ class JointTable:
     """
 
     cuts: Cuts
-    blocks: Blocks
+    blocks: RankBlocks
     parts: int
     targets: tuple[int, ...]
     rate: Fraction
-    first: tuple[Weights, ...]
-    last: tuple[Weights, ...]
+    first: tuple[ScaledWeights, ...]
+    last: tuple[ScaledWeights, ...]
 
     @classmethod
     def of(cls, cuts: Cuts, levels: tuple[Fraction, ...], rate: Fraction) -> JointTable:
@@ -58,10 +58,10 @@ class JointTable:
             int(level * parts) * cuts.rows for level in (Fraction(0), *levels, Fraction(1))
         )
         wanted = np.array(targets[1:-1]) / parts
-        blocks = Blocks.of(cuts, wanted, float(rate * parts))
+        blocks = RankBlocks.of(cuts, wanted, float(rate * parts))
         low, high = parts * blocks.low, parts * blocks.high
         costs = _outside(low, high, targets[1])
-        first = [Weights(np.ones(len(blocks)), costs, float(rate))]
+        first = [ScaledWeights(np.ones(len(blocks)), costs, float(rate))]
         last = [first[0].times(blocks.many.astype(np.float64))]
         for level in range(2, len(targets) - 1):
             first.append(_stepped(last[-1], low, high, targets[level] - targets[level - 1]))
@@ -83,15 +83,15 @@ class JointTable:
             if scaled_exp_coin(*self.kept(groups, chance, places), source):
                 return places
 
-    def proposed(self, source: Source) -> tuple[list[Group], Fraction]:
-        """Blocks from the last to the first, and the chance with which they were proposed."""
-        groups: list[Group] = []
+    def proposed(self, source: Source) -> tuple[list[CutsInBlock], Fraction]:
+        """RankBlocks from the last to the first, and the chance with which they were proposed."""
+        groups: list[CutsInBlock] = []
         level = self.levels
         block, chance = _chosen(self.ends(), source)
         while True:
             before, share = _chosen(self.divided(block, level), source)
             chance *= share
-            groups.append(Group(block, level, before + 1))
+            groups.append(CutsInBlock(block, level, before + 1))
             level -= before + 1
             if level == 0:
                 return groups, chance
@@ -99,7 +99,7 @@ class JointTable:
             chance *= share
 
     def kept(
-        self, groups: list[Group], chance: Fraction, places: Ints
+        self, groups: list[CutsInBlock], chance: Fraction, places: Ints
     ) -> tuple[Fraction, Fraction]:
         """Factor and exponent of the chance to keep a list: it turns proposals into the law."""
         ends = self.ends()
@@ -117,14 +117,14 @@ class JointTable:
         missed = [rank - target for rank, target in zip(ranks, self.targets, strict=True)]
         return sum(abs(missed[j] - missed[j - 1]) for j in range(1, len(missed)))
 
-    def ends(self) -> Weights:
+    def ends(self) -> ScaledWeights:
         """Whole lists, by the block of their last cut."""
         low, high = self.parts * self.blocks.low, self.parts * self.blocks.high
         return self.last[-1].costing(_outside(low, high, self.targets[-2]))
 
-    def divided(self, block: int, level: int) -> Weights:
+    def divided(self, block: int, level: int) -> ScaledWeights:
         """Lists whose cut at ``level`` is the last in a block, by how many there are before it."""
-        parts = Weights.none(level, float(self.rate))
+        parts = ScaledWeights.none(level, float(self.rate))
         wide = self.parts * int(self.blocks.high[block] - self.blocks.low[block])
         ways, inside = 1.0, 0
         for more in range(level):
@@ -136,14 +136,14 @@ class JointTable:
             inside += max(0, self.targets[level - more] - self.targets[level - more - 1] - wide)
         return parts
 
-    def reached(self, level: int, block: int) -> Weights:
+    def reached(self, level: int, block: int) -> ScaledWeights:
         """Lists whose next cut is the first in a block, by the block of the one at ``level``."""
         share = self.targets[level + 1] - self.targets[level]
         low, high = self.parts * self.blocks.low, self.parts * self.blocks.high
         apart = _outside(low[block] - high[:block], high[block] - low[:block], share)
         return self.last[level - 1][:block].costing(apart)
 
-    def _placed(self, group: Group, source: Source) -> Ints:
+    def _placed(self, group: CutsInBlock, source: Source) -> Ints:
         inside = uniform_multiset(group.many, int(self.blocks.many[group.block]), source)
         placed: Ints = self.blocks.first[group.block] + inside
         return placed
@@ -160,7 +160,7 @@ def _outside(low: Ints, high: Ints, wanted: int) -> Ints:
     return far
 
 
-def _stepped(last: Weights, low: Ints, high: Ints, share: int) -> Weights:
+def _stepped(last: ScaledWeights, low: Ints, high: Ints, share: int) -> ScaledWeights:
     """Lists whose next cut is the first in a later block, by that block.
 
     Behind a cut of rank s the next one is wanted at ``s + share``. Behind blocks that end at
@@ -176,11 +176,13 @@ def _stepped(last: Weights, low: Ints, high: Ints, share: int) -> Weights:
     return far + met + near
 
 
-def _gathered(first: list[Weights], many: Ints, wide: Ints, targets: tuple[int, ...]) -> Weights:
+def _gathered(
+    first: list[ScaledWeights], many: Ints, wide: Ints, targets: tuple[int, ...]
+) -> ScaledWeights:
     """Lists whose latest cut is the last in its block, however many of them are there."""
     level = len(first)
     ways, inside = np.ones(len(many)), np.zeros_like(many)
-    sums = Weights.none(len(many), first[0].rate)
+    sums = ScaledWeights.none(len(many), first[0].rate)
     for more in range(level):
         ways = ways * ((many + float(more)) / (more + 1))
         sums = sums + first[level - 1 - more].times(ways).costing(inside)
@@ -188,7 +190,7 @@ def _gathered(first: list[Weights], many: Ints, wide: Ints, targets: tuple[int, 
     return sums
 
 
-def _chosen(options: Weights, source: Source) -> tuple[int, Fraction]:
+def _chosen(options: ScaledWeights, source: Source) -> tuple[int, Fraction]:
     """One option that occurs, and its chance; without noise a cheapest one."""
     if isinstance(source, Noiseless):
         return int(np.argmin(options.costs)), Fraction(1)

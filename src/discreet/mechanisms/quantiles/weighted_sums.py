@@ -18,7 +18,7 @@ NONE = (1 << 62) - 1
 
 
 @dataclass(frozen=True)
-class Weights:
+class ScaledWeights:
     """Weights ``mantissas * exp(-rate * costs)``. Private."""
 
     mantissas: Floats
@@ -26,7 +26,7 @@ class Weights:
     rate: float
 
     @classmethod
-    def none(cls, size: int, rate: float) -> Weights:
+    def none(cls, size: int, rate: float) -> ScaledWeights:
         """No weight at all."""
         return cls(np.zeros(size), np.full(size, NONE, dtype=np.int64), rate)
 
@@ -34,11 +34,11 @@ class Weights:
         """How many there are."""
         return len(self.mantissas)
 
-    def __getitem__(self, places: slice | Ints) -> Weights:
+    def __getitem__(self, places: slice | Ints) -> ScaledWeights:
         """Some of them."""
-        return Weights(self.mantissas[places], self.costs[places], self.rate)
+        return ScaledWeights(self.mantissas[places], self.costs[places], self.rate)
 
-    def __add__(self, other: Weights) -> Weights:
+    def __add__(self, other: ScaledWeights) -> ScaledWeights:
         """Sums, place by place."""
         apart = other.costs - self.costs
         faded = np.exp(-np.abs(apart) * self.rate)
@@ -47,16 +47,16 @@ class Weights:
             self.mantissas + other.mantissas * faded,
             other.mantissas + self.mantissas * faded,
         )
-        return Weights(mantissas, np.minimum(self.costs, other.costs), self.rate)
+        return ScaledWeights(mantissas, np.minimum(self.costs, other.costs), self.rate)
 
-    def costing(self, more: Ints | int) -> Weights:
+    def costing(self, more: Ints | int) -> ScaledWeights:
         """The same at a higher cost; what does not occur still does not."""
         occur = self.mantissas > 0
-        return Weights(self.mantissas, np.where(occur, self.costs + more, NONE), self.rate)
+        return ScaledWeights(self.mantissas, np.where(occur, self.costs + more, NONE), self.rate)
 
-    def times(self, factors: Floats | float) -> Weights:
+    def times(self, factors: Floats | float) -> ScaledWeights:
         """Multiplied by factors of at least one."""
-        return Weights(self.mantissas * factors, self.costs, self.rate)
+        return ScaledWeights(self.mantissas * factors, self.costs, self.rate)
 
     def relative(self) -> Floats:
         """As plain numbers, in units of ``exp(-rate * least cost)``."""
@@ -64,12 +64,12 @@ class Weights:
         plain: Floats = self.mantissas * np.exp(-behind * self.rate)
         return plain
 
-    def over(self, first: Ints, many: Ints) -> Weights:
+    def over(self, first: Ints, many: Ints) -> ScaledWeights:
         """Sums over ranges: the i-th begins at ``first[i]`` and has ``many[i]`` members.
 
         A range is put together from ranges whose lengths are powers of two.
         """
-        sums, begin, blocks = Weights.none(len(first), self.rate), first.copy(), self
+        sums, begin, blocks = ScaledWeights.none(len(first), self.rate), first.copy(), self
         longest, size = int(many.max(initial=0)), 1
         while size <= longest:
             taken = np.flatnonzero(many & size)
