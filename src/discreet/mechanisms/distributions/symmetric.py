@@ -90,7 +90,11 @@ class Distribution(ABC):
 
     def half_width(self, confidence: float) -> float:
         """The least multiple h of the step with P(|Z| <= h) >= ``confidence``."""
-        alpha = 1.0 - float(probability("confidence", confidence))
+        return self.width_beyond(1.0 - float(probability("confidence", confidence)))
+
+    def width_beyond(self, alpha: float) -> float:
+        """The least multiple h of the step with P(|Z| > h) <= ``alpha``, however small that is."""
+        alpha = float(probability("alpha", alpha))
         steps = max(0.0, float(math.ceil(self._reach(alpha, self.spread / self.step))))
         if steps > _WHOLE:
             return steps * self.step * (1 + 2.0**-45)
