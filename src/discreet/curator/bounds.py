@@ -82,7 +82,7 @@ def estimate_bounds(
     planned = as_bought(
         context,
         (query,),
-        lambda queries, rule: planned_at(context, queries[0], spend, rule),
+        lambda queries, rules: planned_at(context, queries[0], spend, rules),
         lambda made: known_query(context, "bounds", query, made),
         analyst=analyst,
     )
