@@ -18,8 +18,9 @@ from discreet.noise import (
     poisson_sample,
     uniform_integers,
     uniform_multiset,
+    weighted_choice,
 )
-from tests.noise.oracle import SUITE, Told
+from tests.noise.oracle import SUITE, Told, told_integer
 
 
 def test_orders_of_four_are_equally_likely(request: pytest.FixtureRequest) -> None:
@@ -70,6 +71,31 @@ def test_large_multisets_draw_equal_numbers_again() -> None:
     source = Told([clash, clear])
     assert uniform_multiset(3, 5000, source).tolist() == [4, 7, 4997]
     assert len(source.given) == 2
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [(1,), (Fraction(1, 3), Fraction(2, 3)), (Fraction(1, 2), Fraction(0), Fraction(1, 2))],
+)
+def test_weighted_choices_by_enumeration(weights: tuple[Fraction, ...]) -> None:
+    """Every word below the common denominator once; words beyond it are drawn again."""
+    weights = tuple(map(Fraction, weights))
+    below = max(weight.denominator for weight in weights)
+    bits = (below - 1).bit_length()
+    found = [0] * len(weights)
+    for word in range(1 << bits):
+        told = [told_integer(word, bits)] if bits else []
+        source = Told([*told, *([told_integer(0, bits)] if word >= below else [])])
+        place = weighted_choice(weights, source)
+        assert len(source.given) == (2 if word >= below else bool(bits))
+        found[place] += word < below
+    assert [Fraction(number, below) for number in found] == list(weights)
+
+
+@pytest.mark.parametrize("weights", [(), (Fraction(1, 2),), (Fraction(3, 2), Fraction(-1, 2))])
+def test_weights_that_are_no_chances_are_refused(weights: tuple[Fraction, ...]) -> None:
+    with pytest.raises(InvalidParameter, match="weights_do_not_fit"):
+        weighted_choice(weights)
 
 
 def test_samples_are_sorted_distinct_and_of_their_size() -> None:

@@ -15,6 +15,7 @@ from discreet.noise.sampling import (
     poisson_sample,
     uniform_integers,
     uniform_multiset,
+    weighted_choice,
 )
 from discreet.noise.shares import laplace_share
 from discreet.noise.stopping import stopping_times
@@ -45,5 +46,6 @@ __all__ = [
     "stopping_times",
     "uniform_integers",
     "uniform_multiset",
+    "weighted_choice",
     "winner",
 ]
