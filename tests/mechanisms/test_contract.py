@@ -48,7 +48,7 @@ def test_its_docstring_has_assumptions_guarantee_and_source(kind: type[Any]) -> 
     """004d:D15: low-level primitives document what they assume, and say so in their own words."""
     text = vars(kind).get("__doc__") or ""
     for section in ("Assumptions", "Guarantee", "Source"):
-        found = re.search(rf"^ *{section}(, [^:]+)?: *\S", text, re.MULTILINE)
+        found = re.search(rf"\b{section}(, [^:]+)?:\s+\S", text)
         assert found, section
 
 
