@@ -35,6 +35,7 @@ from discreet.core.events.mechanisms import (
     SparseVector,
     Unprotected,
 )
+from discreet.core.events.one_of import OneOf
 from discreet.core.events.shuffled import Shuffled
 from discreet.core.events.tuned import PoissonRuns, TruncatedNegativeBinomial, Tuned
 
@@ -54,6 +55,7 @@ __all__ = [
     "Laplace",
     "NoisyMax",
     "Nothing",
+    "OneOf",
     "PermuteAndFlip",
     "PoissonRuns",
     "PoissonSampled",

@@ -125,6 +125,8 @@ CHOICES: dict[Any, dict[str, Any]] = {
     quantiles.Minimum: RANKS,
     quantiles.IndependentQuantiles: {**RANKS, "levels": (0.25, 0.75)},
     quantiles.RecursiveQuantiles: {**RANKS, "levels": (0.25, 0.75), "places": 4},
+    quantiles.JointQuantiles: {**RANKS, "levels": (0.25, 0.75)},
+    quantiles.QuantileTree: {**RANKS, "levels": (0.25, 0.75), "fan_out": 4},
     quantiles.extreme_rank: {"epsilon": 1, "rank_sensitivity": 2, "candidates": 5},
     key_selection.ConcentratedThreshold: {"rho": 0.5, "delta": 0.25, "groups": 3, "min_people": 2},
     key_selection.GaussianThreshold: {**KEYS, "min_people": 2},

@@ -37,7 +37,14 @@ FAR: list[Any] = [
     *(1e308, 5e-324, -1e308, np.int64(-1), np.uint64(2**64 - 1), np.float32(1e-45), 0, -0.0),
 ]
 
-NO_CONSTRUCTORS = (dp.Curator, dp.Policy, dp.Dates, dp.Project, dp.Release)
+NO_CONSTRUCTORS = (
+    dp.Curator,
+    dp.Policy,
+    dp.Dates,
+    dp.Project,
+    dp.Release,
+    quantiles.EstimatedRanks,
+)
 """Public classes that take no plain number, or are made by the library."""
 
 

@@ -11,6 +11,7 @@ import discreet as dp
 from discreet.curator import earlier_keys
 from discreet.errors import InvalidParameter, Mismatch
 from discreet.relational.bounding.rule import BoundingRule
+from discreet.relational.planning.rules import PlanningRules
 
 SQL = "SELECT COUNT(*) AS n FROM t"
 ROWS = pl.DataFrame({"pid": [1] * 9 + [2, 3], "x": range(11)})
@@ -70,7 +71,8 @@ def test_what_was_bought_under_the_former_rule_is_free_where_todays_plan_is_refu
         spend = dp.PureDP(epsilon=1)
         with pytest.raises(InvalidParameter) as refused:
             people.sql(sql, spend=spend)
-        monkeypatch.setattr(earlier_keys, "CURRENT", BoundingRule.CONTENT_HASH)
+        former = PlanningRules(BoundingRule.CONTENT_HASH)
+        monkeypatch.setattr(earlier_keys, "CURRENT", former)
         bought = people.sql(sql, spend=spend)
         monkeypatch.undo()
         again = people.sql(sql, spend=spend)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, combinations_with_replacement, permutations
 
 import numpy as np
 import pytest
@@ -17,8 +17,10 @@ from discreet.noise import (
     permutation,
     poisson_sample,
     uniform_integers,
+    uniform_multiset,
+    weighted_choice,
 )
-from tests.noise.oracle import SUITE, Told
+from tests.noise.oracle import SUITE, Told, told_integer
 
 
 def test_orders_of_four_are_equally_likely(request: pytest.FixtureRequest) -> None:
@@ -47,6 +49,53 @@ def test_subsets_of_a_size_are_equally_likely(request: pytest.FixtureRequest) ->
     sample = [tuple(fixed_size_sample(2, 5, source).tolist()) for _ in range(20_000)]
     law = DiscreteLaw.of(dict.fromkeys(combinations(range(5), 2), 0.1))
     assert accepts(sample, law, alpha=SUITE.alpha(request.node.nodeid)).passes
+
+
+@pytest.mark.parametrize(("size", "of"), [(2, 4), (3, 2), (2, 1), (1, 3)])
+def test_multisets_of_a_size_are_equally_likely(
+    size: int, of: int, request: pytest.FixtureRequest
+) -> None:
+    source = Seeded(12)
+    sample = [tuple(uniform_multiset(size, of, source).tolist()) for _ in range(8_000)]
+    every = list(combinations_with_replacement(range(of), size))
+    law = DiscreteLaw.of(dict.fromkeys(every, 1 / len(every)))
+    assert accepts(sample, law, alpha=SUITE.alpha(request.node.nodeid)).passes
+
+
+def test_large_multisets_draw_equal_numbers_again() -> None:
+    """Out of 5000 numbers: those of 2 + 3 - 1 more, less their place, where all differ."""
+    shift = np.uint64(64 - 13)
+    clash, clear = (
+        (np.array(words, dtype=np.uint64) << shift).tobytes() for words in ([7, 9, 7], [8, 4999, 4])
+    )
+    source = Told([clash, clear])
+    assert uniform_multiset(3, 5000, source).tolist() == [4, 7, 4997]
+    assert len(source.given) == 2
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [(1,), (Fraction(1, 3), Fraction(2, 3)), (Fraction(1, 2), Fraction(0), Fraction(1, 2))],
+)
+def test_weighted_choices_by_enumeration(weights: tuple[Fraction, ...]) -> None:
+    """Every word below the common denominator once; words beyond it are drawn again."""
+    weights = tuple(map(Fraction, weights))
+    below = max(weight.denominator for weight in weights)
+    bits = (below - 1).bit_length()
+    found = [0] * len(weights)
+    for word in range(1 << bits):
+        told = [told_integer(word, bits)] if bits else []
+        source = Told([*told, *([told_integer(0, bits)] if word >= below else [])])
+        place = weighted_choice(weights, source)
+        assert len(source.given) == (2 if word >= below else bool(bits))
+        found[place] += word < below
+    assert [Fraction(number, below) for number in found] == list(weights)
+
+
+@pytest.mark.parametrize("weights", [(), (Fraction(1, 2),), (Fraction(3, 2), Fraction(-1, 2))])
+def test_weights_that_are_no_chances_are_refused(weights: tuple[Fraction, ...]) -> None:
+    with pytest.raises(InvalidParameter, match="weights_do_not_fit"):
+        weighted_choice(weights)
 
 
 def test_samples_are_sorted_distinct_and_of_their_size() -> None:

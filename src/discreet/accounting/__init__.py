@@ -46,6 +46,7 @@ from discreet.accounting.mixed import (
     mixed_epsilon,
     mixed_epsilon_bounds,
 )
+from discreet.accounting.one_of import WORST_PART, LargestCurve
 from discreet.accounting.optimal import (
     optimal_delta,
     optimal_epsilon,
@@ -91,6 +92,7 @@ for _accountant in (
     OPTIMAL,
     SHUFFLED,
     PRIVACY_LOSS,
+    WORST_PART,
 ):
     enlist(_accountant)
 
@@ -103,6 +105,7 @@ __all__ = [
     "PURE",
     "RENYI",
     "SHUFFLED",
+    "WORST_PART",
     "ZERO_CONCENTRATED",
     "Accountant",
     "AcrossParts",
@@ -118,6 +121,7 @@ __all__ = [
     "ConvertedOdometer",
     "Copies",
     "ErrorPlan",
+    "LargestCurve",
     "PartBudget",
     "PrivacyAccount",
     "PrivacyFilter",

@@ -11,7 +11,7 @@ the curator use too; how plans relate to transformations is told in ``docs/calcu
 
 from discreet.calculus.aggregates import count_rows, histogram, sum_rows
 from discreet.calculus.cleaning import clamp_rows, drop_nulls, impute
-from discreet.calculus.combinators import for_each_part
+from discreet.calculus.combinators import for_each_part, mixture
 from discreet.calculus.convert import (
     bound_contributions,
     bound_silos,
@@ -99,6 +99,7 @@ __all__ = [
     "impute",
     "map_rows",
     "metric_of",
+    "mixture",
     "partition",
     "sample_and_aggregate",
     "stable",

@@ -84,6 +84,7 @@ class Transformation(Generic[X_contra, Y_co]):
             self.input,
             lambda data: measurement.function(self.function(data)),
             lambda d_in: measurement.privacy(self.stability(d_in)),
+            measurement.accuracy,
         )
 
     def _measured(self, mechanism: Any) -> Measurement[Y_co, Any]:

@@ -30,7 +30,6 @@ from discreet.noise.randomness import random_id
 from discreet.relational.answers.agreed_columns import Agreed, AgreedColumns
 from discreet.relational.answers.columns import Columns
 from discreet.relational.answers.former_words import former_words
-from discreet.relational.bounding.rule import CURRENT, BoundingRule
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
@@ -40,6 +39,7 @@ from discreet.relational.planning.batch import Drawn
 from discreet.relational.planning.batch import PlannedBatch as Questions
 from discreet.relational.planning.left_out import reports_of
 from discreet.relational.planning.planned_query import MeasuredValues
+from discreet.relational.planning.rules import CURRENT, PlanningRules
 from discreet.relational.planning.stored_allocation import allocated_together
 from discreet.relational.sql.listed_constants import require_listed
 from discreet.release import Release
@@ -125,8 +125,8 @@ def answer_batch(
     plan = as_bought(
         context,
         tuple(_read(context, name, text) for name, text in texts.items()),
-        lambda queries, rule: planned_batch(
-            context, queries, weights, spend, rule, left_out=left_out
+        lambda queries, rules: planned_batch(
+            context, queries, weights, spend, rules, left_out=left_out
         ),
         lambda made: known_batch(context, tuple(texts), made),
         analyst=analyst,
@@ -198,7 +198,7 @@ def planned_batch(
     queries: tuple[Query, ...],
     weights: tuple[float, ...],
     spend: Guarantee,
-    rule: BoundingRule = CURRENT,
+    rules: PlanningRules = CURRENT,
     *,
     left_out: LeftOut | None = None,
 ) -> Questions:
@@ -206,7 +206,7 @@ def planned_batch(
     planned_at(context, queries[0], spend)  # refuses what cannot be spent
     written = as_written(spend)
     rest, share = (written, None) if left_out is None else left_out.divided(written)
-    plan = Questions(queries, weights, rest, context.rows_at_most, context.randomness, rule)
+    plan = Questions(queries, weights, rest, context.rows_at_most, context.randomness, rules)
     if left_out is None or share is None:
         return plan
     return replace(plan, left_out=reports_of(left_out, plan.planned, share, written))

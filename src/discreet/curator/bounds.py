@@ -82,7 +82,7 @@ def estimate_bounds(
     planned = as_bought(
         context,
         (query,),
-        lambda queries, rule: planned_at(context, queries[0], spend, rule),
+        lambda queries, rules: planned_at(context, queries[0], spend, rules),
         lambda made: known_query(context, "bounds", query, made),
         analyst=analyst,
     )
@@ -123,5 +123,5 @@ def bounds_of(
     distribution = noised.distribution
     ends = bins.bounds(in_units(measured.linear[0], noised).tolist(), distribution)
     low, high = (None, None) if ends is None else ends
-    needed = distribution.half_width(1 - 2e-9 / bins.size) + distribution.half_width(0.98)
+    needed = bins.threshold(distribution) + distribution.half_width(0.98)
     return Bounds(column, low, high, needed, guarantee)

@@ -33,13 +33,13 @@ from discreet.core.parameters import exact
 from discreet.core.unit import Person, PrivacyUnit, Replace
 from discreet.core.written import FORMS, written
 from discreet.ledger import LedgerTerms
-from discreet.relational.bounding.rule import CURRENT
 from discreet.relational.identity.identity import FORM
+from discreet.relational.planning.rules import CURRENT
 from discreet.relational.schema.agreement import one_limit
 from discreet.release.guarantee import guarantee_to_dict
 
 IDENTITIES = f"{FORM} {CURRENT.written}"
-"""The form of identities in ledgers that are opened now, and the rule of bounding behind them."""
+"""The form of identities in ledgers that are opened now, and the rules of planning behind them."""
 
 _LEAST_EPSILON = Fraction(1, 1 << 33)
 """Below it the search for Gaussian noise does not end in reasonable time."""

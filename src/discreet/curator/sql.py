@@ -25,7 +25,7 @@ from discreet.curator.warnings import warnings_of
 from discreet.noise.randomness import random_id
 from discreet.relational.answers.former_words import former_words
 from discreet.relational.answers.table_columns import columns_of, try_out
-from discreet.relational.bounding.rule import CURRENT, BoundingRule
+from discreet.relational.bounding.rule import BoundingRule
 from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import (
@@ -40,6 +40,7 @@ from discreet.relational.plan.query import Query, QueryOverAnswers
 from discreet.relational.planning.discovered_keys import planned_query_for
 from discreet.relational.planning.left_out import with_left_out
 from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery
+from discreet.relational.planning.rules import CURRENT, PlanningRules
 from discreet.relational.planning.stored_allocation import (
     allocated,
     by_measure,
@@ -78,7 +79,7 @@ def answer_sql(
     query, planned = as_bought(
         context,
         (asked,),
-        lambda queries, rule: (queries[0], plan(queries[0], rule)),
+        lambda queries, rules: (queries[0], plan(queries[0], rules)),
         lambda made: known_private(context, *made),
         analyst=analyst,
     )
@@ -135,7 +136,7 @@ def _with_all_columns(
     context: Context,
     text: str,
     now: tuple[Query, PlannedQuery],
-    plan: Callable[[Query, BoundingRule], PlannedQuery],
+    plan: Callable[[Query, PlanningRules], PlannedQuery],
     analyst: str,
 ) -> tuple[Query, PlannedQuery]:
     """The inner query with all of its columns, if this analyst paid for these and not for fewer."""
@@ -173,7 +174,7 @@ def asked_sql(
     spend: Guarantee | None,
     goal: AccuracyGoal = NO_GOAL,
     left_out: LeftOut | None = None,
-) -> tuple[Query, Callable[[Query, BoundingRule], PlannedQuery]]:
+) -> tuple[Query, Callable[[Query, PlanningRules], PlannedQuery]]:
     """What a text asks for, and what plans it at that spend, or within that accuracy."""
     context.require_open()
     require_left_out(left_out)
@@ -189,10 +190,10 @@ def asked_sql(
     if clause is not None:
         query = clause.narrowed(query)
     if spend is not None:
-        return query, lambda query, rule: planned_at(context, query, spend, rule, left_out)
+        return query, lambda query, rules: planned_at(context, query, spend, rules, left_out)
 
-    def within(query: Query, rule: BoundingRule) -> PlannedQuery:
-        asked = partial(planned_at, context, rule=rule, left_out=left_out)
+    def within(query: Query, rules: PlanningRules) -> PlannedQuery:
+        asked = partial(planned_at, context, rules=rules, left_out=left_out)
         return cheapest(query, goal, context.budget, asked)
 
     return query, within
@@ -202,7 +203,7 @@ def planned_at(
     context: Context,
     query: Query,
     spend: Guarantee,
-    rule: BoundingRule = CURRENT,
+    rules: PlanningRules = CURRENT,
     left_out: LeftOut | None = None,
 ) -> PlannedQuery:
     """How a query would be answered at a spend, of which a report takes its share."""
@@ -211,7 +212,7 @@ def planned_at(
         context.budget.require_delta()
 
     def plan(spend: Guarantee) -> PlannedQuery:
-        return planned_query_for(query, spend, context.rows_at_most, context.randomness, rule)
+        return planned_query_for(query, spend, context.rows_at_most, context.randomness, rules)
 
     written = as_written(spend)
     return plan(written) if left_out is None else with_left_out(left_out, written, plan)

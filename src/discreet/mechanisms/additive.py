@@ -115,7 +115,12 @@ class Additive(ABC):
             return marked(self._event(share), self.randomness)
 
         # By the declared kind, never by that of the value: 3 and 3.5 are both real.
-        return Measurement(space, lambda value: self._release(value, whole), privacy)
+        return Measurement(
+            space,
+            lambda value: self._release(value, whole),
+            privacy,
+            lambda confidence: self.error(confidence=confidence, size=size, kind=whole),
+        )
 
     def _release(self, value: Any, kind: type) -> Any:
         """Release numbers as the given kind; whole numbers are welcome as reals."""

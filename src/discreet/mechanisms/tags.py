@@ -24,7 +24,15 @@ from discreet.mechanisms import (
 )
 from discreet.mechanisms.key_selection import gaussian as partition_gaussian
 from discreet.mechanisms.key_selection import geometric, optimal
-from discreet.mechanisms.quantiles import choice, extremes, quantile, recursive, several
+from discreet.mechanisms.quantiles import (
+    choice,
+    extremes,
+    joint,
+    quantile,
+    recursive,
+    several,
+    tree,
+)
 from discreet.mechanisms.sparse_vector import above_threshold, numeric_sparse, sparse
 
 FORMS: dict[object, Form] = {
@@ -67,6 +75,10 @@ FORMS: dict[object, Form] = {
     extremes.Minimum: Form(
         "mechanisms.quantiles.extremes.Minimum", "candidates rank_sensitivity epsilon by randomness"
     ),
+    joint.JointQuantiles: Form(
+        "mechanisms.quantiles.joint.JointQuantiles",
+        "levels candidates rank_sensitivity epsilon by randomness",
+    ),
     quantile.Quantile: Form(
         "mechanisms.quantiles.quantile.Quantile",
         "candidates rank_sensitivity epsilon by randomness q",
@@ -78,6 +90,10 @@ FORMS: dict[object, Form] = {
     several.IndependentQuantiles: Form(
         "mechanisms.quantiles.several.IndependentQuantiles",
         "levels candidates rank_sensitivity epsilon by randomness",
+    ),
+    tree.QuantileTree: Form(
+        "mechanisms.quantiles.tree.QuantileTree",
+        "levels candidates rank_sensitivity epsilon by randomness fan_out",
     ),
     randomized_response.RandomizedResponse: Form(
         "mechanisms.randomized_response.RandomizedResponse", "epsilon categories randomness"

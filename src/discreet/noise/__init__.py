@@ -2,6 +2,7 @@
 
 from discreet.noise.bernoulli import bernoulli, bernoulli_exp
 from discreet.noise.cauchy import rounded_cauchy
+from discreet.noise.dominated import dominated_choice, scaled_exp_coin
 from discreet.noise.gaussian import discrete_gaussian, rounded_gaussian
 from discreet.noise.laplace import discrete_laplace, geometric, rounded_laplace
 from discreet.noise.lazy import LazyLaplace
@@ -13,6 +14,8 @@ from discreet.noise.sampling import (
     permutation,
     poisson_sample,
     uniform_integers,
+    uniform_multiset,
+    weighted_choice,
 )
 from discreet.noise.shares import laplace_share
 from discreet.noise.stopping import stopping_times
@@ -28,6 +31,7 @@ __all__ = [
     "bernoulli_exp",
     "discrete_gaussian",
     "discrete_laplace",
+    "dominated_choice",
     "fixed_size_sample",
     "geometric",
     "laplace_share",
@@ -38,7 +42,10 @@ __all__ = [
     "rounded_gaussian",
     "rounded_laplace",
     "rounded_max_norm",
+    "scaled_exp_coin",
     "stopping_times",
     "uniform_integers",
+    "uniform_multiset",
+    "weighted_choice",
     "winner",
 ]

@@ -104,6 +104,11 @@ def bernoulli_enclosed(
     return heads
 
 
+def enclosed_coin(enclosed: Callable[[int], tuple[int, int]], source: Source) -> bool:
+    """One coin of the probability that ``enclosed(bits)`` closes in on, as above."""
+    return _enclosed_coin(lambda _, bits: enclosed(bits), 0, integer(source, 64), source)
+
+
 def _rational_coin(p: Fraction, source: Source) -> bool:
     while True:
         word = integer(source, 64)

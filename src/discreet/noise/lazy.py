@@ -28,6 +28,12 @@ class LazyLaplace:
     of a continuous Laplace variable, however its bits are asked for. It is symmetric, so a cell
     of zero takes a random sign first. A refinement takes 1 + 1/scale trials on average, so scales
     should not be far below one step.
+
+    Assumptions: the scale is public, and ``rounded`` was drawn as the rounding of such a variable.
+
+    Guarantee: comparisons have exactly the law of continuous noise, however many bits they ask for.
+
+    Source: 000a:A11. Proof: ``proofs/lazy.md``.
     """
 
     def __init__(self, rounded: int, scale: Fraction, source: Source) -> None:

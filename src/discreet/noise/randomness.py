@@ -26,7 +26,15 @@ _BUFFER = 8192
 
 @runtime_checkable
 class Source(Protocol):
-    """Something that hands out fresh random bytes."""
+    """Something that hands out fresh random bytes.
+
+    Assumptions: whoever implements it hands out independent uniform bytes, and none of them twice.
+
+    Guarantee: samplers have their stated laws on top of it; only where ``private`` is true may a
+    claim rest on them.
+
+    Source: 000a:A11.
+    """
 
     @property
     def private(self) -> bool:
@@ -60,6 +68,10 @@ class System:
     """The operating system's cryptographic generator. The only private source.
 
     Guarantee: bytes are those of ``os.urandom``, each used at most once.
+
+    Assumptions: the operating system's generator is cryptographically secure.
+
+    Source: 000a:A11, 004d:F28.
     """
 
     @property
@@ -83,7 +95,15 @@ class System:
 
 @dataclass(frozen=True)
 class Seeded:
-    """Reproducible bits for tests. Releases made with it are marked as not private."""
+    """Reproducible bits for tests. Releases made with it are marked as not private.
+
+    Assumptions: whoever knows the seed knows the noise.
+
+    Guarantee: none: every event made with it is marked, has no price, and no durable ledger takes
+    it.
+
+    Source: 004d:D17.
+    """
 
     seed: int
     _generator: Any = field(init=False, repr=False, compare=False, hash=False)
@@ -104,7 +124,14 @@ class Seeded:
 
 @dataclass(frozen=True)
 class Noiseless:
-    """No randomness: every sampler returns the centre of its law. For tests only."""
+    """No randomness: every sampler returns the centre of its law. For tests only.
+
+    Assumptions: none.
+
+    Guarantee: none: as for ``Seeded``.
+
+    Source: 004d:D17.
+    """
 
     @property
     def private(self) -> bool:

@@ -7,6 +7,8 @@ probabilities, has exactly its stated chance. Source: 004a:E1; contract,
 
 from __future__ import annotations
 
+from itertools import accumulate
+from math import lcm
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,9 +16,12 @@ import numpy as np
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
 from discreet.noise.bernoulli import bernoulli
-from discreet.noise.randomness import SYSTEM, Noiseless, words64
+from discreet.noise.randomness import SYSTEM, Noiseless, integer, words64
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
     from discreet.core.parameters import Number
@@ -51,6 +56,45 @@ def fixed_size_sample(size: int, of: int, source: Source = SYSTEM) -> NDArray[np
             remedy="Reduce the sample size.",
         )
     return np.sort(permutation(of, source)[:size])
+
+
+def weighted_choice(weights: Sequence[Fraction], source: Source = SYSTEM) -> int:
+    """The number of one of several options, with exactly the chance of its rational weight.
+
+    Contract: ``weights`` are not negative and add up to one.
+    """
+    if not weights or sum(weights) != 1 or min(weights) < 0:
+        raise InvalidParameter(
+            code="weights_do_not_fit",
+            expectation="rational weights that add up to one, none of them negative",
+            received=float(sum(weights)),
+            remedy="Divide them by their sum.",
+        )
+    below = lcm(*(weight.denominator for weight in weights))
+    bits = (below - 1).bit_length()
+    while True:
+        drawn = integer(source, bits) if bits else 0
+        if drawn < below:
+            break
+    upto = accumulate(int(weight * below) for weight in weights)
+    return next(place for place, end in enumerate(upto) if drawn < end)
+
+
+def uniform_multiset(size: int, of: int, source: Source = SYSTEM) -> NDArray[np.int64]:
+    """``size`` out of ``of`` indices, repetitions allowed, in order: each list as likely as any.
+
+    They are a subset of ``of + size - 1`` numbers, less how many of it stand before each.
+    """
+    many = count("of", of) + count("size", size) - 1
+    if isinstance(source, Noiseless):
+        return np.zeros(size, dtype=np.int64)
+    steps = np.arange(size, dtype=np.int64)
+    if many < max(1024, size * size):
+        return fixed_size_sample(size, many, source) - steps
+    while True:
+        drawn = np.sort(uniform_integers(many, size, source))
+        if (drawn[1:] > drawn[:-1]).all():
+            return drawn - steps
 
 
 def poisson_sample(rate: Number, of: int, source: Source = SYSTEM) -> NDArray[np.int64]:

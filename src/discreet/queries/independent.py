@@ -86,7 +86,16 @@ class ReleasedAnswers:
 
 @dataclass(frozen=True)
 class IndependentNoise:
-    """A workload and a spend. Works on universes of any size whose products stay small."""
+    """A workload and a spend. Works on universes of any size whose products stay small.
+
+    Assumptions: neighbours exchange the records of one person with ``PublicCount``, and add or
+    remove them with ``NoisyRecordCount``; ``records`` bounds how many one person has. Data are
+    exact counts over the universe. Workload, universe and all parameters are public.
+
+    Guarantee: the event of one additive release of all answers at their joint sensitivity.
+
+    Source: 000a:C3, 004b:A1. Proof: ``proofs/independent.md``.
+    """
 
     workload: Workload
     spend: Guarantee

@@ -40,6 +40,12 @@ class NetMechanism:
     public: neighbours exchange records.
 
     Guarantee: pure epsilon-differential privacy.
+
+    Assumptions: neighbours exchange the records of one person, at most ``records`` of them; their
+    number is public. Data are exact counts over the universe. Queries, universe and all parameters
+    are public. So is the net.
+
+    Source: 000a:F2, G1.
     """
 
     workload: Workload

@@ -59,6 +59,12 @@ class ProjectionMechanism:
     Guarantee: the event of independent noise on the answers; the projection is post-processing.
     Bias: estimates shrink towards the inside of K, so sparse regions come out too large.
     ``iterations`` bound the time; ``gap`` is a share of the bound on the squared error.
+
+    Assumptions: neighbours exchange the records of one person with ``PublicCount``, and add or
+    remove them with ``NoisyRecordCount``; ``records`` bounds how many one person has. Data are
+    exact counts over the universe. Workload, universe and all parameters are public.
+
+    Source: 000b:B45.
     """
 
     workload: Workload

@@ -26,7 +26,15 @@ MOST = 1 << 32
 
 @dataclass(frozen=True)
 class PublicCount:
-    """Neighbours exchange records: there are ``records`` of them, as everybody knows."""
+    """Neighbours exchange records: there are ``records`` of them, as everybody knows.
+
+    Assumptions: the number is known to everybody before any data is read, and neighbours have the
+    same.
+
+    Guarantee: it costs nothing, and is never checked against the data.
+
+    Source: contract, "Spending" (mechanisms that need n).
+    """
 
     records: int
 
@@ -47,7 +55,15 @@ class PublicCount:
 
 @dataclass(frozen=True)
 class NoisyRecordCount:
-    """Neighbours add or remove records: a noisy number is bought for ``part`` of the spend."""
+    """Neighbours add or remove records: a noisy number is bought for ``part`` of the spend.
+
+    Assumptions: neighbours have different numbers of records.
+
+    Guarantee: the number is bought with noise, from ``part`` of the spend, by the mechanism that
+    needs it.
+
+    Source: contract, "Spending" (mechanisms that need n).
+    """
 
     part: Number = Fraction(1, 20)
 

@@ -109,6 +109,7 @@ def test_every_public_kind_is_written_and_read() -> None:
     laplace = e.Laplace(epsilon=1)
     one += [e.Composed((laplace, laplace)), e.Repeated(laplace, 3), laplace.subsample(rate=0.5)]
     one.append(laplace.subsample(size=2, of=9))
+    one.append(e.OneOf((laplace, e.Gaussian(1))))
     one.append(e.Shuffled(e.RandomizedResponse(epsilon=1, categories=2), 9))
     one.append(e.Tuned(laplace, e.PoissonRuns(mean=3)))
     one.append(e.Unprotected(laplace, reason="seeded"))

@@ -48,11 +48,13 @@ from discreet.queries.online.stored_construction import construction_to_dict
 from discreet.queries.workload import families
 from discreet.queries.workload.stored_form import product_to_dict
 from discreet.queries.workload.workload import Product
+from discreet.relational.aggregates.quantile_rule import QuantileRule
 from discreet.relational.bounding.rule import BoundingRule
 from discreet.relational.identity.former import described as divided
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import canonical_text, identity
 from discreet.relational.plan.query import Query
+from discreet.relational.planning.rules import PlanningRules
 from discreet.relational.planning.stored_allocation import allocated
 from discreet.relational.types.expression import canonical
 from discreet.release.guarantee import guarantee_to_dict
@@ -166,7 +168,7 @@ def _questions() -> Iterator[tuple[str, list[str | None]]]:
     for number, text in enumerate(test_identity.ASKED):
         spend = dp.ApproxDP(epsilon=2, delta=1e-6)
         query = _then(number, planned_sql(made.context, text, spend)[0])
-        then = BoundingRule.CONTENT_HASH
+        then = PlanningRules(BoundingRule.CONTENT_HASH, QuantileRule.ROUNDS)
         split = allocated(planned_at(made.context, query, spend, then))
         yield f"split {number}", [_digest(json.dumps(split))]
 

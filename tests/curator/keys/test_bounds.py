@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import polars as pl
@@ -9,7 +10,10 @@ import pytest
 
 import discreet as dp
 from discreet.core.errors import DiscreetError
-from discreet.mechanisms.distributions.distribution import DiscreteLaplaceDistribution
+from discreet.mechanisms.distributions.distribution import (
+    DiscreteLaplaceDistribution,
+    RoundedLaplace,
+)
 from discreet.noise import Noiseless
 from discreet.relational.planning.magnitudes import Magnitudes, magnitudes
 from discreet.relational.types.column_domain import ColumnDomain
@@ -59,6 +63,31 @@ def test_worked_threshold_and_its_relaxation() -> None:
     assert bins.bounds(noisy, distribution) == (-4, 32)
     noisy[64 + 5], noisy[64 - 3] = 17, 17
     assert bins.bounds(noisy, distribution) is None
+
+
+@pytest.mark.parametrize(
+    ("failure", "bins", "stated"),
+    [
+        (0.1, 4, 3.643239),
+        (1e-9, 64, 24.882149),
+        (1e-8, 64, 22.579564),
+        (1e-7, 64, 20.276979),
+        (1e-9, 2047, 28.347396),
+    ],
+)
+def test_thresholds_of_the_catalogue(failure: float, bins: int, stated: float) -> None:
+    """modern-data:B1, Laplace noise at epsilon 1 in so many bins on each side of zero.
+
+    The chance that no empty bin passes is then as stated, not only bounded by the sum.
+    """
+    magnitudes = Magnitudes(tuple(range(1, bins + 1)))
+    fine = RoundedLaplace(scale=1, step=2**-30)
+    threshold = magnitudes.threshold(fine, failure)
+    assert threshold == pytest.approx(stated, abs=6e-7)
+    below = 1 - fine.tail(threshold) / 2
+    assert -math.expm1(2 * bins * math.log(below)) == pytest.approx(failure, rel=1e-5)
+    whole = DiscreteLaplaceDistribution(1, 1)
+    assert magnitudes.threshold(whole, failure) in (math.floor(stated), math.ceil(stated))
 
 
 @pytest.mark.parametrize(

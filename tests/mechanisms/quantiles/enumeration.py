@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from discreet.core.events.mechanisms import Pure
 from discreet.core.parameters import Number
+from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
+from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.quantiles import EXPONENTIAL, PERMUTE_AND_FLIP, RankChoice
 from discreet.mechanisms.quantiles.choice import Lists
 from discreet.mechanisms.quantiles.quantile import RankMechanism
@@ -78,6 +80,11 @@ class Scripted(RankChoice):
 
     def failure(self, gap: float, candidates: int) -> float:
         return self.like.failure(gap, candidates)
+
+    def counting_noise(
+        self, *, epsilon: Number, nodes: int, rows: int, randomness: Source
+    ) -> DiscreteLaplace | DiscreteGaussian:
+        raise NotImplementedError
 
     def _draw(self, lists: Lists, source: Source) -> NDArray[np.int64]:
         (rate,) = lists.rates

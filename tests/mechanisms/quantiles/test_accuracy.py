@@ -51,10 +51,10 @@ def rank_errors(counts: Whole, answers: Real, q: float, grid: Real = GRID) -> Re
     return errors
 
 
-def mean_rank_error(mechanism: Several, counts: Whole) -> float:
+def mean_rank_error(mechanism: Several, counts: Whole, grid: Real = GRID) -> float:
     answers = mechanism.release(counts)
     each = [
-        rank_errors(counts, answers[:, i], float(level)).mean()
+        rank_errors(counts, answers[:, i], float(level), grid).mean()
         for i, level in enumerate(mechanism.levels)
     ]
     return float(np.mean(each))
@@ -174,7 +174,9 @@ class TestAgainstOthers:
 
     @pytest.mark.parametrize("by", BOTH)
     @pytest.mark.parametrize("number", [3, 7, 15])
-    def test_the_plan_is_the_better_way(self, number: int, by: RankChoice) -> None:
+    def test_recursion_is_better_than_quantiles_one_by_one(
+        self, number: int, by: RankChoice
+    ) -> None:
         levels = [Fraction(i, number + 1) for i in range(1, number + 1)]
         values = samples(60, 4)
         tied = np.where(np.random.default_rng(5).random(values.shape) < 0.6, 0, np.abs(values))

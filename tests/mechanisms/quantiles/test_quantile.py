@@ -146,6 +146,27 @@ class TestOracles:
         stated = [0.005828, 0.015842, 0.043064, 0.117061, 0.318204]
         assert between / between.sum() == pytest.approx(stated + stated[::-1], abs=5e-7)
 
+    def test_probabilities_of_intervals_where_a_row_is_replaced(self) -> None:
+        """modern-data:Q1 for replaced rows: two rows change, each in its own direction."""
+        counts = np.zeros(21, dtype=np.int64)
+        counts[2 * self.ROWS] = 1
+        median = Quantile(
+            q=0.5,
+            candidates=np.arange(21) / 2,
+            rank_sensitivity=2,
+            epsilon=1,
+            by=EXPONENTIAL,
+        )
+        between = np.array(law(median, tuple(counts.tolist())))[1::2]
+        stated = [0.029006, 0.047823, 0.078847, 0.129996, 0.214328]
+        assert between / between.sum() == pytest.approx(stated + stated[::-1], abs=5e-7)
+        moved = [0] * 21
+        for here in range(21):
+            there = counts.copy()
+            there[[2, here]] += [-1, 1]
+            moved[here] = int(np.abs(median.scores(there) - median.scores(counts)).max())
+        assert max(moved) == median.target.parts, "a replaced row moves a score by one"
+
     def test_nine_fives_are_five(self) -> None:
         counts = (0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0)
         for by in BOTH:

@@ -17,7 +17,6 @@ from discreet.mechanisms.quantiles import (
     Quantile,
     RankChoice,
     RecursiveQuantiles,
-    plan_quantiles,
 )
 from discreet.mechanisms.quantiles.segments import RankHistogram, Segment
 from discreet.noise import Noiseless, Seeded
@@ -154,15 +153,6 @@ class TestEvents:
                 enumeration.transcripts(single, EXPONENTIAL, there),
             )
             assert high - low <= 1 + 1e-12
-
-    def test_the_plan_depends_on_the_number_of_levels(self) -> None:
-        def plan(levels: list[float]) -> object:
-            return type(
-                plan_quantiles(levels=levels, candidates=[1, 2], rank_sensitivity=1, epsilon=1)
-            )
-
-        assert plan([0.5]) is plan([0.1, 0.9]) is IndependentQuantiles
-        assert plan(QUARTILES) is RecursiveQuantiles
 
 
 def _paths(levels: list[Fraction]) -> list[tuple[Fraction, ...]]:

@@ -94,6 +94,7 @@ class Distribution(ABC):
 
     def exceeded(self, alpha: float) -> float:
         """The least multiple h of the step with P(|Z| > h) <= ``alpha``, however small that is."""
+        alpha = float(probability("alpha", alpha))
         steps = max(0.0, float(math.ceil(self._reach(alpha, self.spread / self.step))))
         if steps > _WHOLE:
             return steps * self.step * (1 + 2.0**-45)

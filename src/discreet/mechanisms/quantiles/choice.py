@@ -17,8 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.events.mechanisms import Exponential, PermuteAndFlip, Pure
-from discreet.core.parameters import Number
+from discreet.core.parameters import Number, exact
 from discreet.mechanisms.additive import least_spend
+from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
+from discreet.mechanisms.discrete_laplace import DiscreteLaplace
+from discreet.mechanisms.grid import sqrt_above
 from discreet.noise import Noiseless, Source, bernoulli_exp, geometric, uniform_integers, winner
 
 _FAR = 2.0**21
@@ -59,6 +62,15 @@ class RankChoice(ABC):
     def failure(self, gap: float, candidates: int) -> float:
         """The largest chance, over all scores, of a loss of ``gap`` log-odds or more."""
 
+    @abstractmethod
+    def counting_noise(
+        self, *, epsilon: Number, nodes: int, rows: int, randomness: Source
+    ) -> DiscreteLaplace | DiscreteGaussian:
+        """Noise for whole counts at the price of a draw at ``epsilon``.
+
+        A row enters ``nodes`` of the counts, and a person has at most ``rows`` of them.
+        """
+
     def draw(self, lists: Lists, source: Source) -> NDArray[np.int64]:
         """One place for each list, counted from the beginning of ``lists.scores``."""
         if isinstance(source, Noiseless):
@@ -97,6 +109,12 @@ class ByPermuteAndFlip(RankChoice):
     def event(self, epsilon: Number) -> PermuteAndFlip:
         """Permute-and-flip at ``epsilon``."""
         return PermuteAndFlip(epsilon=epsilon)
+
+    def counting_noise(
+        self, *, epsilon: Number, nodes: int, rows: int, randomness: Source
+    ) -> DiscreteLaplace:
+        """Pure: counts move by ``nodes * rows`` in all."""
+        return DiscreteLaplace(epsilon=epsilon, sensitivity=nodes * rows, randomness=randomness)
 
     def failure(self, gap: float, candidates: int) -> float:
         """``1 - (1 - (1-p)**k) / (k p)`` with p = exp(-gap): all but one far behind."""
@@ -149,6 +167,16 @@ class ByExponential(RankChoice):
     def event(self, epsilon: Number) -> Exponential:
         """The exponential mechanism at ``epsilon``."""
         return Exponential(epsilon=epsilon)
+
+    def counting_noise(
+        self, *, epsilon: Number, nodes: int, rows: int, randomness: Source
+    ) -> DiscreteGaussian:
+        """Concentrated, not pure: of rho epsilon**2 / 8, where rows of a person are all alike."""
+        return DiscreteGaussian(
+            rho=exact(epsilon) ** 2 / 8,
+            sensitivity=rows * sqrt_above(Fraction(nodes)),
+            randomness=randomness,
+        )
 
     def failure(self, gap: float, candidates: int) -> float:
         """``(k-1) p / (1 + (k-1) p)`` with p = exp(-gap): all but one far behind."""

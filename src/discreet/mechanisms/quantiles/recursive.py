@@ -6,16 +6,18 @@ and share one epsilon. Source: modern-data:Q5. Proof: ``proofs/quantiles.md``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from discreet.core.arrays import Ints
+from discreet.core.arrays import Floats, Ints
 from discreet.core.parameters import count, probability
 from discreet.mechanisms.quantiles.candidates import Values, read_counts
 from discreet.mechanisms.quantiles.choice import Lists
+from discreet.mechanisms.quantiles.forecast import mean_of_sum
 from discreet.mechanisms.quantiles.quantile import BLOCK
 from discreet.mechanisms.quantiles.segments import RankHistogram, Segment
 from discreet.mechanisms.quantiles.several import Several
@@ -147,3 +149,23 @@ class RecursiveQuantiles(Several):
             return max(error, worst(left, low, error + cut), worst(right, error + cut, high))
 
         return worst(Span.over(self.levels), 0.0, 0.0)
+
+    def forecast(self) -> float:
+        """Of sums of the errors that answers take over from the answers around them."""
+        number = len(self.levels)
+        own = np.eye(number)
+
+        def errors(span: Span, begin: int, low: Floats, high: Floats) -> list[Floats]:
+            if not span.levels:
+                return []
+            place, target = begin + span.middle, span.target
+            q = float(target.q)
+            rate = float(self._rate(target) * target.parts)
+            error = own[place] / rate + (1 - q) * low + q * high
+            left, right = span.sides()
+            below = errors(left, begin, low, error)
+            return [*below, error, *errors(right, place + 1, error, high)]
+
+        none = np.zeros(number)
+        found = errors(Span.over(self.levels), 0, none, none)
+        return math.fsum(mean_of_sum(error.tolist()) for error in found) / number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -85,6 +86,13 @@ class Several(ABC):
         ``tied`` is a public bound of the number of rows at one candidate.
         """
 
+    @abstractmethod
+    def forecast(self) -> float:
+        """How many rows an answer is expected to stand from its rank, on average over the levels.
+
+        Where rows are many and lie on many candidates; no bound. Public.
+        """
+
 
 @dataclass(frozen=True, kw_only=True)
 class IndependentQuantiles(Several):
@@ -118,6 +126,11 @@ class IndependentQuantiles(Several):
         count("tied", tied)
         each = 1 - (1 - float(probability("confidence", confidence))) / self.rounds
         return max(quantile.rank_error(confidence=each) for quantile in self._each())
+
+    def forecast(self) -> float:
+        """One over the rate of each choice."""
+        rates = [float(quantile.rate() * quantile.target.parts) for quantile in self._each()]
+        return math.fsum(1 / rate for rate in rates) / self.rounds
 
     def _each(self) -> list[Quantile]:
         return [

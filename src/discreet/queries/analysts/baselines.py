@@ -44,6 +44,11 @@ class NoisyHistogram:
     along its weights less their mean.
 
     Guarantee: the event of one Gaussian release of all cells. Analysts: perfect; no query is read.
+
+    Assumptions: data are exact counts over the universe. Neighbours exchange the records of one
+    person, at most ``records`` of them; their number is public.
+
+    Source: analysts-verified:H4. Proof: ``proofs/analysts-baselines.md``.
     """
 
     universe: Universe
@@ -104,6 +109,12 @@ class PaddedNoise:
     Guarantee: the event of one Gaussian release of as many numbers as the public padding allows,
     each of which one exchanged record moves by at most one. Analysts: perfect; an answer is a
     function of the data, of its own query and of fresh noise whose size is public.
+
+    Assumptions: data are exact counts over the universe. Neighbours exchange the records of one
+    person, at most ``records`` of them; their number is public. ``queries`` is public and at least
+    as many as will be asked.
+
+    Source: analysts-verified:H4. Proof: ``proofs/analysts-baselines.md``.
     """
 
     universe: Universe

@@ -55,6 +55,14 @@ class Correction:
     """A stream of ``cutoff`` corrections at pure ``epsilon`` for each analyst of a round.
 
     ``threshold`` is a difference of means. One person has at most ``records`` records.
+
+    Assumptions: data are exact counts over the universe; neighbours as ``size`` says, with at most
+    ``records`` records of a person. The synopsis was released before. Thresholds and cut-offs are
+    public.
+
+    Guarantee: people: the event of all streams to their cut-offs, used or not. Analysts: perfect.
+
+    Source: analysts-verified:H4. Proof: ``proofs/analysts-correction.md``.
     """
 
     shape: RoundShape

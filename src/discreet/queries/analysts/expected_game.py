@@ -55,7 +55,15 @@ class Expecting:
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedGame(Game):
-    """A2 with public parameters."""
+    """A2 with public parameters.
+
+    Assumptions: data are exact counts over the universe; neighbours as ``size`` says, with at most
+    ``records`` records of a person. All parameters and the round's shape are public.
+
+    Guarantee: rho to people and rho to analysts, each by its own event.
+
+    Source: analysts-verified:H4, H5. Proof: ``proofs/analysts-expected-game.md``.
+    """
 
     @property
     def event(self) -> Event:

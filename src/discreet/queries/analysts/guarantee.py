@@ -24,12 +24,26 @@ from discreet.queries.record_count import MOST, PublicCount, RecordCount
 
 @dataclass(frozen=True)
 class OneQuery:
-    """One query of one analyst is replaced by another."""
+    """One query of one analyst is replaced by another.
+
+    Assumptions: rounds have a public, padded shape.
+
+    Guarantee: says whom a promise to analysts is about; none of its own.
+
+    Source: analysts-verified:H1.
+    """
 
 
 @dataclass(frozen=True)
 class OneAnalyst:
-    """One analyst is replaced, with all queries."""
+    """One analyst is replaced, with all queries.
+
+    Assumptions: rounds have a public, padded shape.
+
+    Guarantee: says whom a promise to analysts is about; none of its own.
+
+    Source: analysts-verified:H1.
+    """
 
 
 AnalystUnit: TypeAlias = OneQuery | OneAnalyst
@@ -46,6 +60,12 @@ class AnalystGuarantee:
     >>> round_one = AnalystGuarantee(OneQuery(), events.Approximate(epsilon=0.5, delta=1e-7))
     >>> (round_one + round_one).approximate(delta=2e-7).epsilon
     1.0
+
+    Assumptions: all other analysts may collude; they see their own answers and what is published.
+
+    Guarantee: ``event`` covers their joint view, and composes over rounds as events do.
+
+    Source: analysts-verified:H1. Proof: ``proofs/analysts-projection.md``.
     """
 
     unit: AnalystUnit

@@ -38,7 +38,15 @@ from discreet.queries.workload.workload import Places
 
 @dataclass(frozen=True)
 class ProfiledMarginals:
-    """Conjunctions over a universe, a spend of data, and one of analysts' privacy."""
+    """Conjunctions over a universe, a spend of data, and one of analysts' privacy.
+
+    Assumptions: queries are of the public class. Neighbours exchange the records of one person, at
+    most ``records`` of them; their number is public.
+
+    Guarantee: to people, the event of the measured marginals; to analysts, that of the profile.
+
+    Source: analysts-verified:H10. Proof: ``proofs/analysts-profile.md``.
+    """
 
     universe: Universe
     asked: Conjunctions

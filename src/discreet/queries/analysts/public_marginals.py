@@ -65,6 +65,14 @@ class PublicMarginals:
 
     ``importance`` weighs the squared error of a cell by its set; sets left out are measured for
     what they are worth to others. By default the worst conjunction is made as good as can be.
+
+    Assumptions: neighbours exchange the records of one person, at most ``records`` of them; their
+    number is public. Importances are public.
+
+    Guarantee: people: the event of one additive release of all contrasts. Analysts: perfect; no
+    query is read.
+
+    Source: analysts-verified:H4. Proof: ``proofs/analysts-baselines.md``.
     """
 
     universe: Universe

@@ -23,6 +23,12 @@ class PublicRound:
     ``analysts`` and ``most``, the places for queries of each, are padded and fixed. ``promise`` is
     what an analyst's unit of privacy may cost at most. ``topics`` is a public guess of how many
     sets of attributes will be asked about. ``rounds`` limits a game's time.
+
+    Assumptions: all of it is public, and fixed before the round opens.
+
+    Guarantee: whatever is planned from it tells nothing of data or of queries.
+
+    Source: analysts-verified:H1.
     """
 
     universe: Universe

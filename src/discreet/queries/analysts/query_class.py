@@ -36,7 +36,14 @@ class QueryClass(ABC):
 
 @dataclass(frozen=True)
 class AnyQuery(QueryClass):
-    """Any weights between 0 and 1."""
+    """Any weights between 0 and 1.
+
+    Assumptions: the universe is public.
+
+    Guarantee: a query outside is refused to its own analyst, before data is opened.
+
+    Source: analysts-verified:H1.
+    """
 
     def centred_norms(self, universe: Universe, queries: int) -> list[tuple[float, float]]:
         """At worst half of the cells: half the root of their number."""
@@ -55,6 +62,12 @@ class Conjunctions(QueryClass):
     >>> kinds = Conjunctions(3).kinds(Universe.of(**{f"b{i}": range(2) for i in range(12)}), 10**5)
     >>> len(kinds), sum(many for _, many in kinds)
     (298, 2048.0)
+
+    Assumptions: the universe and ``ways`` are public.
+
+    Guarantee: a query outside is refused to its own analyst, before data is opened.
+
+    Source: analysts-verified:H10.
     """
 
     ways: int

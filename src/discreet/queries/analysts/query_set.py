@@ -39,6 +39,12 @@ class RoundShape:
     """What everybody knows of a round's queries: their universe and their numbers.
 
     ``levels`` is the grid: a weight w is held as w * levels, rounded.
+
+    Assumptions: all of it is public.
+
+    Guarantee: what others see of a round has this shape, whoever asks what.
+
+    Source: analysts-verified:H1.
     """
 
     universe: Universe
@@ -124,7 +130,14 @@ class RoundShape:
 
 @dataclass(frozen=True, eq=False)
 class QuerySet:
-    """The queries of a round, one row each, analyst after analyst."""
+    """The queries of a round, one row each, analyst after analyst.
+
+    Assumptions: queries were checked when they were submitted; unused places hold a constant query.
+
+    Guarantee: its shape tells nothing; its content is private to the analysts.
+
+    Source: analysts-verified:H1, boosting-and-analysts:H9.
+    """
 
     shape: RoundShape
     rows: Levels

@@ -66,6 +66,14 @@ class SampledGame(Game):
 
     Contract: O(|X| batch_q + |Q| batch_x) for each round. The promise is checked by the dynamic
     programme when the game is made, and refused if it does not hold.
+
+    Assumptions: data are exact counts over the universe; neighbours as ``size`` says, with at most
+    ``records`` records of a person. All parameters and the round's shape are public.
+
+    Guarantee: to people, the event of all draws of queries; to analysts ``promise``, checked when
+    it is made.
+
+    Source: analysts-verified:H4, H5. Proof: ``proofs/analysts-sampled-game.md``.
     """
 
     batch_q: int

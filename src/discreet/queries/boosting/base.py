@@ -72,7 +72,15 @@ class BaseGenerator(ABC):
 
 @dataclass(frozen=True)
 class NoisySample(BaseGenerator):
-    """Noise on the sampled answers, then a fit: the sample alone is measured."""
+    """Noise on the sampled answers, then a fit: the sample alone is measured.
+
+    Assumptions: answers of the sample are exact; the sample is public to the generator, and was
+    paid for.
+
+    Guarantee: the event of one additive release of the sampled answers.
+
+    Source: 000a:H5, boosting-and-analysts:B5. Proof: ``proofs/boosting.md``.
+    """
 
     fit: Fit = field(default_factory=LinearProgram)
 
@@ -109,6 +117,12 @@ class ExponentialNet(BaseGenerator):
     """The exponential mechanism over a net, scored by the largest error on the sample.
 
     ``net`` has a row for each database, a distribution over cells: SmallDB for the sample alone.
+
+    Assumptions: answers of the sample are exact; the net is public.
+
+    Guarantee: the event of one exponential mechanism.
+
+    Source: 000a:H4. Proof: ``proofs/boosting.md``.
     """
 
     net: Floats

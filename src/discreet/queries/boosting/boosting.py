@@ -86,6 +86,15 @@ class BoostingForQueries:
     mu follows from it. One person has at most ``records`` records.
 
     Contract: fewer than 2**32 records; an explicit universe. Weights of products do not matter.
+
+    Assumptions: neighbours exchange the records of one person with ``PublicCount``, and add or
+    remove them with ``NoisyRecordCount``; ``records`` bounds how many one person has. Data are
+    exact counts over the universe. Workload, universe and all parameters are public.
+
+    Guarantee: the composition of all draws, of one generator a round, and of the number of records
+    where it is bought, at the spend.
+
+    Source: 000a:H1, boosting-and-analysts:B2. Proof: ``proofs/boosting.md``.
     """
 
     workload: Workload

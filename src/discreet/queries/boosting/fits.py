@@ -62,7 +62,14 @@ class Fit(ABC):
 
 @dataclass(frozen=True)
 class WeightsFit(Fit):
-    """Multiplicative weights over the cells, ``passes`` times through all answers."""
+    """Multiplicative weights over the cells, ``passes`` times through all answers.
+
+    Assumptions: answers were released.
+
+    Guarantee: post-processing: no event of its own.
+
+    Source: 004b:A15.
+    """
 
     passes: int = 10
 
@@ -85,7 +92,14 @@ class WeightsFit(Fit):
 
 @dataclass(frozen=True)
 class LinearProgram(Fit):
-    """Whole rows of synthetic data whose largest error on the sample is least."""
+    """Whole rows of synthetic data whose largest error on the sample is least.
+
+    Assumptions: answers were released.
+
+    Guarantee: post-processing: no event of its own.
+
+    Source: 000a:H5.
+    """
 
     def table(self, sample: Sample, noisy: Floats, *, spread: float, error: float) -> Floats:
         flat = Universe.of(cell=range(sample.cells))
@@ -97,7 +111,14 @@ class LinearProgram(Fit):
 
 @dataclass(frozen=True)
 class LeastSquaresFit(Fit):
-    """The table nearest to the uniform one that is right on the sample; of any sign."""
+    """The table nearest to the uniform one that is right on the sample; of any sign.
+
+    Assumptions: answers were released.
+
+    Guarantee: post-processing: no event of its own.
+
+    Source: boosting-and-analysts:B5.
+    """
 
     def table(self, sample: Sample, noisy: Floats, *, spread: float, error: float) -> Floats:
         """The uniform table and the least change to it."""
@@ -109,7 +130,14 @@ class LeastSquaresFit(Fit):
 
 @dataclass(frozen=True, eq=False)
 class NearestOfNet(Fit):
-    """The database of a net whose largest error on the sample is least: brute force."""
+    """The database of a net whose largest error on the sample is least: brute force.
+
+    Assumptions: answers were released; the net is public.
+
+    Guarantee: post-processing: no event of its own.
+
+    Source: 000a:H4.
+    """
 
     net: Floats
 

@@ -41,6 +41,15 @@ class MarginalMechanism:
     precise as the workload needs it. Attributes are treated as unordered: for ranges of many values
     :class:`MatrixMechanism` is better. Beyond 2**31 records measurements may saturate: private
     still, and too small.
+
+    Assumptions: neighbours exchange the records of one person with ``PublicCount``, and add or
+    remove them with ``NoisyRecordCount``; ``records`` bounds how many one person has. Data are
+    exact counts over the universe. Workload, universe and all parameters are public.
+
+    Guarantee: the event of one additive release of all measured numbers, at their exact
+    sensitivity.
+
+    Source: 004b:A7. Proof: ``proofs/marginals.md``.
     """
 
     workload: Workload

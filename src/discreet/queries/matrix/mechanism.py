@@ -46,6 +46,15 @@ class MatrixMechanism:
     touches together have at most 2**24 cells: only those are counted.
     With ``NoisyRecordCount`` nothing is bought apart: no number of records is needed. Beyond
     2**29 records in one measurement it may saturate: private still, and too small.
+
+    Assumptions: neighbours exchange the records of one person with ``PublicCount``, and add or
+    remove them with ``NoisyRecordCount``; ``records`` bounds how many one person has. Data are
+    exact counts over the universe. Workload, universe and all parameters are public.
+
+    Guarantee: the event of one additive release of the strategy's answers, at their exact
+    sensitivity.
+
+    Source: 004b:A4, A7. Proof: ``proofs/matrix.md``.
     """
 
     workload: Workload

@@ -37,7 +37,14 @@ _SWEEPS = 4
 
 @dataclass(frozen=True)
 class ProductStrategy:
-    """One strategy on each attribute."""
+    """One strategy on each attribute.
+
+    Assumptions: strategies are public.
+
+    Guarantee: sensitivities and errors of products are exact.
+
+    Source: 004b:A7.
+    """
 
     factors: tuple[Strategy, ...]
 

@@ -39,6 +39,12 @@ class LeastSquares:
 
     Unbiased: the expected error that mechanisms state is that of this reconstruction. Estimates
     may be negative.
+
+    Assumptions: measurements were released, with noise of one law that is centred at zero.
+
+    Guarantee: post-processing: no event of its own.
+
+    Source: 004b:A4.
     """
 
     def require(self, cells: int) -> None:
@@ -63,6 +69,12 @@ class NonNegative:
 
     Solved by accelerated projected gradients until an iteration moves the counts by less than
     ``tolerance`` of their length, or ``iterations`` are done.
+
+    Assumptions: measurements were released; counts are never negative.
+
+    Guarantee: post-processing: no event of its own.
+
+    Source: 004b:A17.
     """
 
     iterations: int = 500

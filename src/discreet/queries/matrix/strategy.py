@@ -29,7 +29,14 @@ _MOST_STEPS = 1 << 40
 
 @dataclass(frozen=True, eq=False)
 class Strategy:
-    """Measured queries, a row each: ``steps`` in units of 2**-places."""
+    """Measured queries, a row each: ``steps`` in units of 2**-places.
+
+    Assumptions: the queries are public.
+
+    Guarantee: measurements of exact counts are exact, and so is the sensitivity.
+
+    Source: 004b:A4.
+    """
 
     name: str
     steps: Ints

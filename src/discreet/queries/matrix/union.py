@@ -37,7 +37,14 @@ _BITS = 32
 
 @dataclass(frozen=True)
 class UnionStrategy:
-    """Product strategies with whole weights."""
+    """Product strategies with whole weights.
+
+    Assumptions: strategies and weights are public.
+
+    Guarantee: the sensitivity of all parts together is exact.
+
+    Source: 004b:A7.
+    """
 
     parts: tuple[ProductStrategy, ...]
     weights: tuple[int, ...]

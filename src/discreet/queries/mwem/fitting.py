@@ -42,6 +42,12 @@ class SmallSteps(Stepping):
 
     >>> round(100 / (1 + math.exp(-SmallSteps().one(80, 50, 100, 0))), 2)
     53.74
+
+    Assumptions: measurements were released.
+
+    Guarantee: post-processing: no event of its own.
+
+    Source: 004b:A15.
     """
 
     def one(self, measured: float, estimate: float, total: float, spread: float) -> float:
@@ -55,7 +61,14 @@ class SmallSteps(Stepping):
 
 @dataclass(frozen=True)
 class Scaling(Stepping):
-    """To the measured odds, with the spread of the noise added to both sides."""
+    """To the measured odds, with the spread of the noise added to both sides.
+
+    Assumptions: measurements were released, with noise of the stated spread.
+
+    Guarantee: post-processing: no event of its own.
+
+    Source: 004b:A15.
+    """
 
     def one(self, measured: float, estimate: float, total: float, spread: float) -> float:
         """The difference of log-odds; a count outside [0, n] is taken to be at the end."""
@@ -71,7 +84,14 @@ class Scaling(Stepping):
 
 @dataclass(frozen=True)
 class MeasuredQuery:
-    """A query and its noisy answer."""
+    """A query and its noisy answer.
+
+    Assumptions: the query is public, and its answer was released.
+
+    Guarantee: post-processing: no event of its own.
+
+    Source: 004b:A15.
+    """
 
     query: LinearQuery
     answer: float

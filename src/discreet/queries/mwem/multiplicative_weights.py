@@ -36,6 +36,12 @@ class MultiplicativeWeights:
     >>> weights.update(Region((2,), (slice(0, 1),)), 0.2)
     >>> weights.distribution.round(6).tolist()
     [0.549834, 0.450166]
+
+    Assumptions: queries and steps are public or released; so is ``start``.
+
+    Guarantee: post-processing: no event of its own.
+
+    Source: 000a:F4.
     """
 
     def __init__(self, cells: int, start: ArrayLike | None = None) -> None:

@@ -64,7 +64,14 @@ class Iterate(ABC):
 
 @dataclass(frozen=True)
 class LastIterate(Iterate):
-    """The last one, once all measurements have settled."""
+    """The last one, once all measurements have settled.
+
+    Assumptions: the estimates are functions of released measurements.
+
+    Guarantee: post-processing: no event of its own.
+
+    Source: 004b:A15.
+    """
 
     settling: int = 8
 
@@ -75,7 +82,14 @@ class LastIterate(Iterate):
 
 @dataclass(frozen=True)
 class AverageIterate(Iterate):
-    """The mean of all: the one that the theorem is about."""
+    """The mean of all: the one that the theorem is about.
+
+    Assumptions: the estimates are functions of released measurements.
+
+    Guarantee: post-processing: no event of its own; the error bound of the theorem holds for it.
+
+    Source: 004b:A15.
+    """
 
     settling: int = 0
 
@@ -96,6 +110,16 @@ class MWEM:
 
     Contract: fewer than 2**32 records. Time and memory grow with the universe, not with its
     product with the number of queries.
+
+    Assumptions: neighbours exchange the records of one person with ``PublicCount``, and add or
+    remove them with ``NoisyRecordCount``; ``records`` bounds how many one person has. Data are
+    exact counts over the universe. Workload, universe and all parameters are public. ``start`` is
+    chosen without the data.
+
+    Guarantee: the composition of all selections and measurements, and of the number of records
+    where it is bought, at the spend.
+
+    Source: 004b:A15. Proof: ``proofs/mwem.md``.
     """
 
     workload: Workload

@@ -85,7 +85,14 @@ class SelectedRound(ABC):
 
 @dataclass(frozen=True)
 class QueryRound(SelectedRound):
-    """The query with the largest error: the mechanism as it is printed."""
+    """The query with the largest error: the mechanism as it is printed.
+
+    Assumptions: counts are exact, and the estimate was released.
+
+    Guarantee: a record moves a score by at most one, and a measurement too.
+
+    Source: 004b:A15. Proof: ``proofs/mwem.md``.
+    """
 
     share: Fraction = Fraction(1, 2)
     stepping: Stepping = field(default_factory=Scaling)
@@ -128,7 +135,15 @@ class QueryRound(SelectedRound):
 
 @dataclass(frozen=True)
 class MarginalRound(SelectedRound):
-    """The marginal with the largest total error beyond what its noise would leave."""
+    """The marginal with the largest total error beyond what its noise would leave.
+
+    Assumptions: counts are exact, and the estimate was released.
+
+    Guarantee: a record that comes or goes moves a score by at most one, and one measured cell by
+    one; one that is exchanged moves both twice as far.
+
+    Source: 004b:A15. Proof: ``proofs/mwem.md``.
+    """
 
     share: Fraction = Fraction(4, 5)
     stepping: Stepping = field(default_factory=Scaling)

@@ -73,6 +73,13 @@ class OnlineConstruction:
 
     Guarantee: :attr:`event` for the whole conversation, however many queries are asked and
     however they are chosen.
+
+    Assumptions: neighbours exchange the records of one person with ``PublicCount``, and add or
+    remove them with ``NoisyRecordCount``; ``records`` bounds how many one person has. Data are
+    exact counts over the universe. Workload, universe and all parameters are public. Queries may be
+    chosen by what was answered before.
+
+    Source: 000a:F5, G8. Proof: ``proofs/pmw.md``.
     """
 
     updater: Updater

@@ -51,6 +51,15 @@ class IterativeConstruction:
     """A workload, an updater whose error is half of the wanted one, and a spend.
 
     The number of records is public: neighbours exchange records.
+
+    Assumptions: neighbours exchange the records of one person, at most ``records`` of them; their
+    number is public. Data are exact counts over the universe. Queries, universe and all parameters
+    are public.
+
+    Guarantee: the event of as many selections and measurements as the updater's bound, however
+    early it stops.
+
+    Source: 000a:G4, G5. Proof: ``proofs/mwem.md``.
     """
 
     workload: Workload

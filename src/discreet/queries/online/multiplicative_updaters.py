@@ -38,6 +38,13 @@ class MultiplicativeUpdater(Updater):
 
     >>> MultiplicativeUpdater(1024, 0.1).most_updates
     2772
+
+    Assumptions: updates are by released values.
+
+    Guarantee: no more than ``most_updates`` where values are within ``error`` of the truth; privacy
+    rests on none of it.
+
+    Source: 000a:F4.
     """
 
     cells: int
@@ -106,6 +113,13 @@ class GapUpdater(MultiplicativeUpdater):
 
     >>> GapUpdater(1024, 0.1).most_updates, MultiplicativeUpdater(1024, 0.1).most_updates
     (389, 2772)
+
+    Assumptions: updates are by released values.
+
+    Guarantee: no more than ``most_updates`` where values are as near as said; privacy rests on none
+    of it.
+
+    Source: 000a:F4.
     """
 
     exactness: ClassVar[int] = 3

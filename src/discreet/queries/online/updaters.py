@@ -68,6 +68,13 @@ class MedianUpdater(Updater):
 
     ``net`` has a row for each database, a distribution over cells. Some row must answer every
     query within ``error`` of the truth.
+
+    Assumptions: the net is public; updates are by released values.
+
+    Guarantee: no more than ``most_updates`` where values are within ``error`` of the truth; privacy
+    rests on none of it.
+
+    Source: 000a:G6.
     """
 
     net: Floats
@@ -137,6 +144,13 @@ class PerceptronUpdater(Updater):
 
     ``squares`` is a public bound on the sum of squared counts, such as ``records`` where no cell
     can hold more than one. At most squares |X| / (alpha n)**2 updates.
+
+    Assumptions: ``squares`` is public; updates are by released values.
+
+    Guarantee: no more than ``most_updates`` where values are within ``error`` of the truth; privacy
+    rests on none of it.
+
+    Source: 000a:G7.
     """
 
     cells: int
@@ -195,6 +209,12 @@ class Watched(Hypothesis):
 
     Contract: refuses an update unless the hypothesis is wrong by strictly more than ``error`` and
     the value is within ``error`` of the truth, and refuses one more than ``most_updates``.
+
+    Assumptions: the truth is at hand: never beside a release.
+
+    Guarantee: none to anybody: it is for tests and for the owner.
+
+    Source: 000a:G2.
     """
 
     def __init__(self, updater: Updater, data: Floats) -> None:

@@ -75,7 +75,17 @@ class Won:
 
 @dataclass(frozen=True)
 class Contest:
-    """Contenders that share a spend equally, after ``part`` of it was set aside to choose."""
+    """Contenders that share a spend equally, after ``part`` of it was set aside to choose.
+
+    Assumptions: neighbours exchange the records of one person with ``PublicCount``, and add or
+    remove them with ``NoisyRecordCount``; ``records`` bounds how many one person has. Data are
+    exact counts over the universe. Workload, universe and all parameters are public. Contenders are
+    mechanisms with events of their own.
+
+    Guarantee: the composition of all contenders and of one selection, at the spend, whoever wins.
+
+    Source: 004b:A22. Proof: ``proofs/contest.md``.
+    """
 
     workload: Workload
     spend: Guarantee

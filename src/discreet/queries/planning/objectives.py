@@ -27,7 +27,14 @@ class Objective(ABC):
 
 @dataclass(frozen=True)
 class RootMeanSquare(Objective):
-    """The root mean squared error of a query."""
+    """The root mean squared error of a query.
+
+    Assumptions: errors of mechanisms follow from public things.
+
+    Guarantee: a plan that minimises it is a function of public things.
+
+    Source: modern-data:M3.
+    """
 
     name = "root mean squared error"
 
@@ -37,7 +44,14 @@ class RootMeanSquare(Objective):
 
 @dataclass(frozen=True)
 class LargestDeviation(Objective):
-    """The standard deviation of the answer that is least exact."""
+    """The standard deviation of the answer that is least exact.
+
+    Assumptions: errors of mechanisms follow from public things.
+
+    Guarantee: a plan that minimises it is a function of public things.
+
+    Source: modern-data:M3, M4.
+    """
 
     name = "largest standard deviation"
 

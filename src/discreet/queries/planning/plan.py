@@ -47,7 +47,14 @@ class RankedOption:
 
 @dataclass(frozen=True)
 class ReleasePlan:
-    """Mechanisms, the best first, and those that cannot serve with the reason."""
+    """Mechanisms, the best first, and those that cannot serve with the reason.
+
+    Assumptions: the request holds public things only.
+
+    Guarantee: nothing was read and nothing is charged: a plan is a function of the request.
+
+    Source: 004b:A22.
+    """
 
     request: ReleaseRequest
     ranked: tuple[RankedOption, ...]

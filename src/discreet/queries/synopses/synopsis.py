@@ -20,7 +20,14 @@ from discreet.queries.workload.workload import Workload
 
 
 class Synopsis(Protocol):
-    """Answers workloads over its universe; deterministic, and free."""
+    """Answers workloads over its universe; deterministic, and free.
+
+    Assumptions: it was made from released values only.
+
+    Guarantee: answers are post-processing: deterministic, and free.
+
+    Source: 000a:A9.
+    """
 
     @property
     def universe(self) -> Universe:

@@ -64,6 +64,15 @@ class DAWA:
     person has at most ``records`` records.
 
     Contract: fewer than 2**32 records; universes that fit in memory.
+
+    Assumptions: neighbours exchange the records of one person with ``PublicCount``, and add or
+    remove them with ``NoisyRecordCount``; ``records`` bounds how many one person has. Data are
+    exact counts over the universe. Workload, universe and all parameters are public.
+
+    Guarantee: the composition of a pure choice of buckets and of one additive release of a tree
+    over them, at the spend.
+
+    Source: 004b:A8. Proof: ``proofs/dawa.md``.
     """
 
     workload: Workload

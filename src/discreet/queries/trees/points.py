@@ -25,6 +25,13 @@ class Points:
     """A row of positions for each record: which value of each attribute, counted from zero.
 
     Positions outside a universe count as its nearest value.
+
+    Assumptions: rows are private; their number of attributes and the universe they are counted in
+    are public.
+
+    Guarantee: none: it is data, and only mechanisms may look at it.
+
+    Source: 004b:A9.
     """
 
     positions: Ints

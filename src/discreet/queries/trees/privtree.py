@@ -123,6 +123,15 @@ class PrivTree:
 
     Contract: fewer than 2**32 records. Data are counts over the universe or, where it is larger
     than memory, ``Points``.
+
+    Assumptions: neighbours exchange the records of one person with ``PublicCount``, and add or
+    remove them with ``NoisyRecordCount``; ``records`` bounds how many one person has. Data are
+    exact counts over the universe. Workload, universe and all parameters are public.
+
+    Guarantee: pure epsilon for the shape of the tree, whatever its depth, and one additive release
+    of the leaves, at the spend.
+
+    Source: 004b:A9. Proof: ``proofs/privtree.md``.
     """
 
     workload: Workload

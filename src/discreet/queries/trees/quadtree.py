@@ -61,6 +61,14 @@ class QuadTree:
     of them. Inside a leaf, records are taken to lie evenly. One person has at most ``records``
     records. The weights of the levels are best for the workload, or grow geometrically where an
     attribute has too many values to compute them.
+
+    Assumptions: neighbours exchange the records of one person with ``PublicCount``, and add or
+    remove them with ``NoisyRecordCount``; ``records`` bounds how many one person has. Data are
+    exact counts over the universe. Workload, universe and all parameters are public.
+
+    Guarantee: the event of one additive release of all nodes; a record lies in one of each level.
+
+    Source: 004b:A5. Proof: ``proofs/quadtree.md``.
     """
 
     workload: Workload

@@ -85,7 +85,14 @@ class _Sized(QueryFamily):
 
 @dataclass(frozen=True)
 class Each(_Sized):
-    """Every value by itself: a histogram."""
+    """Every value by itself: a histogram.
+
+    Assumptions: the number of values is public.
+
+    Guarantee: a record changes one answer by one.
+
+    Source: 004b:A1.
+    """
 
     @property
     def queries(self) -> int:
@@ -112,7 +119,14 @@ class Each(_Sized):
 
 @dataclass(frozen=True)
 class All(_Sized):
-    """The sum over all values: an attribute that a marginal leaves out."""
+    """The sum over all values: an attribute that a marginal leaves out.
+
+    Assumptions: the number of values is public.
+
+    Guarantee: a record changes the one answer by one.
+
+    Source: 004b:A1.
+    """
 
     @property
     def queries(self) -> int:
@@ -139,7 +153,15 @@ class All(_Sized):
 
 @dataclass(frozen=True)
 class Prefixes(_Sized):
-    """The first k values, for every k: a cumulative distribution."""
+    """The first k values, for every k: a cumulative distribution.
+
+    Assumptions: values have a public order.
+
+    Guarantee: products and Gram matrices are exact; a record changes at most ``size`` answers, by
+    one each.
+
+    Source: 004b:A6.
+    """
 
     @property
     def queries(self) -> int:
@@ -168,7 +190,14 @@ class Prefixes(_Sized):
 
 @dataclass(frozen=True)
 class Ranges(_Sized):
-    """All intervals of values, by first and then by last value."""
+    """All intervals of values, by first and then by last value.
+
+    Assumptions: values have a public order.
+
+    Guarantee: products and Gram matrices are exact, and never written out unless asked for.
+
+    Source: 004b:A6.
+    """
 
     @property
     def queries(self) -> int:
@@ -223,7 +252,14 @@ class Ranges(_Sized):
 
 @dataclass(frozen=True, eq=False)
 class Listed(QueryFamily):
-    """Any queries, one row of weights each; 0/1 rows are predicates."""
+    """Any queries, one row of weights each; 0/1 rows are predicates.
+
+    Assumptions: the weights are public and finite.
+
+    Guarantee: they are taken as they are; sensitivities follow from them.
+
+    Source: 000a:A12.
+    """
 
     rows: Floats
 

@@ -48,6 +48,10 @@ class Weights(LinearQuery):
     """Any weights, rounded to 2**-20.
 
     Guarantee: the answer on whole counts below 2**32 in all is exact, in any order of summation.
+
+    Assumptions: weights are public and lie in [0, 1].
+
+    Source: 000a:A12.
     """
 
     values: Floats
@@ -81,7 +85,14 @@ class Weights(LinearQuery):
 
 @dataclass(frozen=True)
 class Region(LinearQuery):
-    """All cells of a box, one slice for each attribute."""
+    """All cells of a box, one slice for each attribute.
+
+    Assumptions: the box is public and lies in the shape.
+
+    Guarantee: the answer on whole counts is exact.
+
+    Source: 000a:A12.
+    """
 
     shape: tuple[int, ...]
     box: tuple[slice, ...]

@@ -23,7 +23,15 @@ LARGEST = 1 << 24
 
 @dataclass(frozen=True)
 class Attribute:
-    """A named attribute and its values, in order where they have one."""
+    """A named attribute and its values, in order where they have one.
+
+    Assumptions: the values are public, finitely many and different; they are never read off the
+    data.
+
+    Guarantee: refused if they are not, when it is made.
+
+    Source: 000a:A12.
+    """
 
     name: str
     values: tuple[object, ...]
@@ -54,6 +62,12 @@ class Universe:
     >>> u = Universe.of(ward=["A", "B", "C"], age=range(10))
     >>> u.size, u.shape
     (30, (3, 10))
+
+    Assumptions: attributes are public and have different names.
+
+    Guarantee: every record lies in exactly one cell; nothing of the universe's size is allocated.
+
+    Source: 000a:A12.
     """
 
     attributes: tuple[Attribute, ...]

@@ -68,6 +68,13 @@ class Workload:
     >>> u = Universe.of(a=range(2), b=range(3), c=range(4))
     >>> Workload.marginals(u, 2).queries
     26
+
+    Assumptions: queries are public, and weigh each record within [0, 1] unless they are listed
+    otherwise.
+
+    Guarantee: sensitivities and errors that mechanisms state follow from it exactly.
+
+    Source: 004b:A1.
     """
 
     universe: Universe

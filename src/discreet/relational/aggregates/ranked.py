@@ -11,9 +11,11 @@ from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from discreet.mechanisms import quantiles
+from discreet.mechanisms.quantiles.plan import made, read_levels, rounds_of
 from discreet.relational.aggregates.aggregate import (
     Aggregate,
     Expected,
@@ -22,6 +24,7 @@ from discreet.relational.aggregates.aggregate import (
     RankSelection,
 )
 from discreet.relational.aggregates.measures import Measure, Ranks
+from discreet.relational.aggregates.quantile_rule import QuantileRule
 from discreet.release import ReleasedColumn
 
 
@@ -66,30 +69,46 @@ class ChosenByRank(Aggregate):
         return Expected(name, None, (), rank_note(planned.selection_of(self), confidence))
 
 
-def selection(group: Sequence[ChosenByRank], **common: Any) -> RankSelection:
+def selection(
+    group: Sequence[ChosenByRank], rule: QuantileRule, *, by: quantiles.RankChoice, **common: Any
+) -> RankSelection:
     """The mechanism that chooses what is chosen together."""
-    if len(group) > 1:
-        return quantiles.plan_quantiles(levels=[each.level for each in group], **common)
-    return group[0].mechanism(**common)
+    candidates = group[0].ranks.candidates
+    if len(group) == 1:
+        return group[0].mechanism(candidates=candidates, by=by, **common)
+    levels = _levels(group)
+    way = rule.way(levels, len(candidates), by)
+    return made(way, levels=levels, candidates=candidates, by=by, **common)
 
 
-def rounds(group: Sequence[ChosenByRank]) -> int:
+def rounds(group: Sequence[ChosenByRank], rule: QuantileRule, by: quantiles.RankChoice) -> int:
     """Into how many parts several levels of one column divide their epsilon."""
     if len(group) == 1:
         return 1
-    candidates = group[0].ranks.candidates
-    return quantiles.plan_quantiles(
-        levels=[each.level for each in group],
-        candidates=candidates,
-        rank_sensitivity=1,
-        epsilon=1,
-    ).rounds
+    levels = _levels(group)
+    return rounds_of(rule.way(levels, len(group[0].ranks.candidates), by), levels)
 
 
+def chosen_together(aggregates: Sequence[Aggregate]) -> tuple[tuple[ChosenByRank, ...], ...]:
+    """The aggregates chosen by rank; several levels of one column are chosen together."""
+    together: dict[object, list[ChosenByRank]] = {}
+    for aggregate in aggregates:
+        if isinstance(aggregate, ChosenByRank):
+            together.setdefault(aggregate.together, []).append(aggregate)
+    return tuple(tuple(sorted(group, key=lambda a: a.q)) for group in together.values())
+
+
+def _levels(group: Sequence[ChosenByRank]) -> tuple[Fraction, ...]:
+    return read_levels(each.level for each in group)
+
+
+@lru_cache(maxsize=16)
 def rank_note(chooser: RankSelection, confidence: float) -> str:
     """What is stated of a quantile instead of an interval: how far off its rank may be."""
     if isinstance(chooser, quantiles.Several):
         off, limit = chooser.rank_error(confidence=confidence, tied=1), ", where no rows are tied"
+        if isinstance(chooser, quantiles.QuantileTree):
+            limit = ""
     else:
         off, limit = chooser.rank_error(confidence=confidence), ""
     return (

@@ -25,7 +25,6 @@ from discreet.core.space import Space
 from discreet.noise.randomness import Source
 from discreet.queries.synopses.marginals import ordered
 from discreet.relational.aggregates.measures import Linear
-from discreet.relational.bounding.rule import CURRENT, BoundingRule
 from discreet.relational.database import Database, Databases, Units
 from discreet.relational.identity.identity import canonical_text
 from discreet.relational.plan.query import Query
@@ -54,6 +53,7 @@ from discreet.relational.planning.planned_query import (
     whole_array,
 )
 from discreet.relational.planning.report import Reports
+from discreet.relational.planning.rules import CURRENT, PlanningRules
 from discreet.release.intervals import Distribution
 
 _NOISELESS = 1e-12
@@ -101,7 +101,7 @@ class PlannedBatch:
     spend: Guarantee
     rows_at_most: int
     randomness: Source
-    bounding: BoundingRule = CURRENT
+    rules: PlanningRules = CURRENT
     left_out: Reports | None = None
 
     def __post_init__(self) -> None:
@@ -114,7 +114,12 @@ class PlannedBatch:
         """Each question by itself, for what it needs to measure."""
         return tuple(
             PlannedQuery(
-                query, self.spend, self.rows_at_most, self.randomness, bounding=self.bounding
+                query,
+                self.spend,
+                self.rows_at_most,
+                self.randomness,
+                bounding=self.rules.bounding,
+                quantile_rule=self.rules.quantiles,
             )
             for query in self.questions
         )

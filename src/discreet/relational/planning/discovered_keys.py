@@ -33,7 +33,6 @@ from discreet.mechanisms.key_selection import (
 from discreet.noise.randomness import SYSTEM, Source, integer
 from discreet.relational.aggregates.measures import CountPeople, CountRows, Linear
 from discreet.relational.bounding.contributions import ContributionBounds, bounds_of_presence, swaps
-from discreet.relational.bounding.rule import CURRENT, BoundingRule
 from discreet.relational.compile.compiler import Compiler
 from discreet.relational.database import Database
 from discreet.relational.execute.candidate_keys import candidates, candidates_text, stand_in
@@ -42,6 +41,7 @@ from discreet.relational.plan.keys import DiscoveredKeys, KeySet
 from discreet.relational.plan.query import Query, QueryOverAnswers
 from discreet.relational.planning.allocation import Allocation, WeightedMeasure, allocate, shares
 from discreet.relational.planning.planned_query import MeasuredValues, PlannedQuery
+from discreet.relational.planning.rules import CURRENT, PlanningRules
 from discreet.relational.planning.together import PlannedTogether
 from discreet.relational.planning.top_k import ranking
 
@@ -284,17 +284,23 @@ def planned_query_for(
     spend: Guarantee,
     rows_at_most: int,
     randomness: Source = SYSTEM,
-    rule: BoundingRule = CURRENT,
+    rules: PlanningRules = CURRENT,
 ) -> PlannedQuery:
     """The question made ready to be paid for: its keys listed, ranked or discovered."""
     if isinstance(query, QueryOverAnswers):
         if query.others:
-            return PlannedTogether(query, spend, rows_at_most, randomness)
+            return PlannedTogether(
+                query, spend, rows_at_most, randomness, quantile_rule=rules.quantiles
+            )
         if isinstance(query.keys, KeySet):
-            return PlannedQuery(query, spend, rows_at_most, randomness)
+            return PlannedQuery(
+                query, spend, rows_at_most, randomness, quantile_rule=rules.quantiles
+            )
+    given = (query, spend, rows_at_most, randomness)
+    bounding, chosen = rules.bounding, rules.quantiles
     if isinstance(query.keys, KeySet):
-        return ranking(PlannedQuery(query, spend, rows_at_most, randomness, bounding=rule))
-    return Discovering(query, spend, rows_at_most, randomness, bounding=rule, sought=query.keys)
+        return ranking(PlannedQuery(*given, bounding=bounding, quantile_rule=chosen))
+    return Discovering(*given, bounding=bounding, quantile_rule=chosen, sought=query.keys)
 
 
 def _coarse(share: Fraction) -> Fraction:

@@ -9,6 +9,7 @@ Source: modern-data:B1. Proof: ``proofs/key_selection.md`` (bounds).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -81,11 +82,25 @@ class Magnitudes:
         Post-processing of the noisy counts, the looser thresholds included.
         """
         for failure in _FAILURES:
-            threshold = distribution.half_width(1 - 2 * failure / self.size)
+            threshold = self.threshold(distribution, failure)
             full = [place for place, count in enumerate(noisy) if count > threshold]
             if full:
                 return self.ends(full[0])[0], self.ends(full[-1])[1]
         return None
+
+    def threshold(self, distribution: Distribution, failure: float = _FAILURES[0]) -> float:
+        """What noise exceeds in some empty bin with probability at most ``failure``.
+
+        Noises of bins are independent: each stays below with the root of ``1 - failure`` of as many
+        bins as there are. On a grid it is the least such multiple of its step.
+
+        >>> from discreet.mechanisms.distributions.distribution import RoundedLaplace
+        >>> bins = Magnitudes((1, 2, 4, 8))
+        >>> round(bins.threshold(RoundedLaplace(scale=1, step=2**-30), 0.1), 6)
+        3.643239
+        """
+        each = -math.expm1(math.log1p(-failure) / self.size)
+        return distribution.exceeded(2 * each)
 
 
 def magnitudes(kind: DataType) -> Magnitudes:

@@ -32,7 +32,8 @@ from discreet.relational.aggregates.measures import (
     Ranks,
     ValuesTotal,
 )
-from discreet.relational.aggregates.ranked import ChosenByRank, rounds, selection
+from discreet.relational.aggregates.quantile_rule import QuantileRule
+from discreet.relational.aggregates.ranked import ChosenByRank, chosen_together, rounds, selection
 from discreet.relational.bounding.contributions import (
     ContributionBounds,
     bounds_of_person,
@@ -120,9 +121,10 @@ class PlannedQuery:
     the linear measures, where a wanted accuracy decides the split. ``settled`` is the part of an
     allocation that several questions share, where this is one of them. ``names`` are those under
     which the draws of each measure were released, where they were kept in another order.
-    ``bounding`` is how rows of a person beyond the limits are treated. ``left_out`` is the report
-    of what they leave out, where one is bought beside the answer: from a part of its own of what
-    is paid, of which ``spend`` is the rest.
+    ``bounding`` is how rows of a person beyond the limits are treated, ``quantile_rule`` how
+    several levels of one column are chosen. ``left_out`` is the report of what limits leave out,
+    where one is bought beside the answer: from a part of its own of what is paid, of which
+    ``spend`` is the rest.
     """
 
     query: Query
@@ -133,6 +135,7 @@ class PlannedQuery:
     settled: Settled | None = None
     names: tuple[str, ...] | None = None
     bounding: BoundingRule = CURRENT
+    quantile_rule: QuantileRule = QuantileRule.BEST
     left_out: Report | None = None
 
     def __post_init__(self) -> None:
@@ -200,17 +203,17 @@ class PlannedQuery:
     @cached_property
     def choosing(self) -> tuple[tuple[ChosenByRank, ...], ...]:
         """The aggregates chosen by rank; several levels of one column are chosen together."""
-        together: dict[object, list[ChosenByRank]] = {}
-        for aggregate in self.query.aggregates:
-            if isinstance(aggregate, ChosenByRank):
-                together.setdefault(aggregate.together, []).append(aggregate)
-        return tuple(tuple(sorted(group, key=lambda a: a.q)) for group in together.values())
+        return chosen_together(self.query.aggregates)
 
     @cached_property
     def choices(self) -> tuple[QuantileChoice, ...]:
         """What each of them needs to know for the split."""
         return tuple(
-            QuantileChoice(self.contributions(group[0].ranks), float(len(group)), rounds(group))
+            QuantileChoice(
+                self.contributions(group[0].ranks),
+                float(len(group)),
+                rounds(group, self.quantile_rule, self._choice),
+            )
             for group in self.choosing
         )
 
@@ -260,14 +263,22 @@ class PlannedQuery:
 
     def selection(self, number: int) -> RankSelection:
         """The mechanism that chooses in each cell."""
-        group = self.choosing[number]
-        return selection(
-            group,
-            candidates=group[0].ranks.candidates,
-            rank_sensitivity=self.choices[number].contributions.most,
-            epsilon=self.allocation.choices[number],
-            by=quantiles.EXPONENTIAL if self._concentrated else quantiles.PERMUTE_AND_FLIP,
-            randomness=self.randomness,
+        return self._selections[number]
+
+    @cached_property
+    def _selections(self) -> tuple[RankSelection, ...]:
+        return tuple(
+            selection(
+                group,
+                self.quantile_rule,
+                rank_sensitivity=choice.contributions.most,
+                epsilon=epsilon,
+                by=self._choice,
+                randomness=self.randomness,
+            )
+            for group, choice, epsilon in zip(
+                self.choosing, self.choices, self.allocation.choices, strict=True
+            )
         )
 
     def selection_of(self, aggregate: Aggregate) -> RankSelection:
@@ -292,6 +303,11 @@ class PlannedQuery:
                 * contributions.groups
             )
         return selection.event_for(rows=contributions.swaps * contributions.rows)
+
+    @property
+    def _choice(self) -> quantiles.RankChoice:
+        """How one candidate is drawn, at the lower price in this privacy definition."""
+        return quantiles.EXPONENTIAL if self._concentrated else quantiles.PERMUTE_AND_FLIP
 
     @property
     def _concentrated(self) -> bool:

@@ -178,6 +178,7 @@ def ranking(planned: PlannedQuery) -> PlannedQuery:
         planned.rows_at_most,
         planned.randomness,
         bounding=planned.bounding,
+        quantile_rule=planned.quantile_rule,
     )
     spread = 1 / float(made.choice.rate())
     noise = planned.allocation.noised[0].distribution.std
