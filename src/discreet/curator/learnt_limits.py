@@ -48,14 +48,20 @@ class LearntLimits:
     guarantee: Guarantee
 
     def limit(self, *, keeping: float) -> int:
-        """The least limit of the ladder that leaves out at most 1 - ``keeping`` of all.
+        """The least limit of the ladder that keeps ``keeping`` of all, as far as can be told.
+
+        Noise alone leaves no limit without rows beyond it; so one counts as kept that is within
+        its half-width. Where few rows are learnt about, limits are therefore small rather than
+        large: the noise of later questions grows with them.
 
         For ``max_rows_per={"city": ...}`` of a table, or of :meth:`Session.with_max_rows_per`;
         without a key, for ``max_rows`` of a person.
         """
         out = float(1 - Fraction(repr(float(probability("keeping", keeping)))))
-        for most, beyond in zip(self.asked.ladder, self.beyond, strict=True):
-            if self.total > 0 and beyond <= out * self.total:
+        for most, beyond, width in zip(
+            self.asked.ladder, self.beyond, self.half_widths, strict=False
+        ):
+            if self.total > 0 and beyond - width <= out * self.total:
                 return most
         raise InvalidParameter(
             code="no_limit_found",
