@@ -60,7 +60,8 @@ VALID: dict[str, dict[str, Any]] = {
         "fineness": 0.1, "candidates": 100, "records": 10**5, "epsilon": 1, "confidence": 0.9
     },
     "online_sketch": {
-        "cells": 4096, "questions": 1e6, "records": 1e6, "data_rho": 0.02, "analyst_rho": 0.02
+        "cells": 4096, "questions": 1e6, "records": 1e6, "data_rho": 0.02, "analyst_rho": 0.02,
+        "answers": 0.5,
     },
     "pmw_error": {**GROUP, "confidence": 0.9, "delta": 0.0},
     "printed_kl_bound": {"epsilon": 1},
