@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from discreet.curator.synopsis.preview import SynopsisPreview
     from discreet.curator.synopsis.release import SynopsisRelease
     from discreet.ledger import Ledger
+    from discreet.queries.analysts.failing_analysts import AnalystRuns
     from discreet.queries.analysts.guarantee import AnalystUnit
     from discreet.queries.analysts.query_class import QueryClass
     from discreet.queries.workload.workload import Workload
@@ -379,7 +380,7 @@ class Session:
         topics: int | None = None,
         places: int | None = None,
         mechanism: type | None = None,
-        corrections: int = 0,
+        corrections: int | AnalystRuns = 0,
         closes: datetime | None = None,
         limit: ApproxDP | None = None,
         analyst: str = ANALYST,
@@ -392,8 +393,9 @@ class Session:
         analyst (``OneAnalyst()``). ``asked`` is a public class of queries, ``places`` a public
         number of analysts that hides how many there are. ``mechanism`` is a kind of release, if the
         planner is not to choose; after a game each analyst gets at most ``corrections`` answers
-        afresh. ``limit`` refuses a round after which all rounds together would
-        tell more about analysts. It closes at ``closes``, or when the owner says so.
+        afresh, or with ``AnalystRuns()`` all of them if they fail. ``limit`` refuses a round after
+        which all rounds together would tell more about analysts. It closes at ``closes``, or when
+        the owner says so.
         """
         from discreet.curator.rounds.open import open_round
 
