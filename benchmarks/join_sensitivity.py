@@ -53,10 +53,12 @@ class Case:
 
     @property
     def itself(self) -> bool:
+        """Whether a table is joined with itself."""
         return self.left == self.right
 
     @property
     def text(self) -> str:
+        """The question."""
         on = " AND ".join(f"a.{name} = b.{name}" for name in self.key)
         names = ", ".join(f"a.{name}" for name in self.groups)
         listed, by = (f"{names}, ", f" GROUP BY {names}") if names else ("", "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,7 +23,6 @@ from discreet.noise import Noiseless
 from discreet.queries import Workload
 from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
 from discreet.queries.analysts.expected_game import ExpectedGame
-from discreet.queries.analysts.failing_analysts import AnalystRuns
 from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
 from discreet.queries.analysts.profiled_marginals import ProfiledMarginals
 from discreet.queries.analysts.public_marginals import PublicMarginals
@@ -169,7 +167,6 @@ GAME: dict[str, Any] = {
     "promise": dp.ApproxDP(epsilon=40, delta=1e-2),
 }
 PLENTY = dp.ZCDP(rho=2000)
-PLENTIFUL = GAME | {"spend": PLENTY}
 ROOMY = dp.ZCDP(rho=10_000)
 
 
@@ -214,68 +211,6 @@ def test_after_a_game_everybody_gets_corrections_of_their_own() -> None:
     fresh = np.abs(mine.answers - truths(people()))[mine.corrected]
     assert (fresh < 30).all()  # noise of scale below 1: a chance below 1e-12
     assert source.resume(about.id).close().for_analyst("n1").answers == pytest.approx(mine.answers)
-
-
-def test_after_a_game_analysts_whose_answers_fail_get_a_run_of_their_own() -> None:
-    """A run for everybody: noise of a run is below a record's, so 30 has a chance below 1e-12."""
-    source = private(budget=ROOMY)
-    asked = AnalystRuns(len(GAME["analysts"]))
-    about = opened(source, mechanism=SampledGame, corrections=asked, **(GAME | {"spend": PLENTY}))
-    assert "40 runs for 40 analysts" in about.plan().explain()
-    assert about.plan().cost == dp.ApproxDP(epsilon=40, delta=1e-2)
-    assert about.plan().event.zcdp().rho <= PLENTY.rho
-    (paid,) = [entry for entry in source.ledger.entries() if entry.kind == "reserved"]
-    kept = paid.body["detail"]["round"]["corrections"]
-    assert kept == {"kind": "analyst-runs/1", "analysts": 40}
-    about.submit("n1", MINE)
-    results = about.close()
-    mine = results.for_analyst("n1")
-    assert mine.corrected.all() == mine.corrected.any()
-    assert mine.corrected.any()  # the game's bound is .26, and a run is worth .0044
-    assert not mine.exhausted
-    assert np.abs(mine.answers - truths(people())).max() < 30
-    assert source.resume(about.id).close().for_analyst("n1").answers.tolist() == (
-        mine.answers.tolist()
-    )
-
-
-def test_a_round_with_runs_is_planned_the_same_when_it_is_resumed() -> None:
-    ledger = dp.ledger.Memory()
-    source = private(budget=ROOMY, ledger=ledger)
-    about = opened(source, mechanism=SampledGame, corrections=AnalystRuns(40), **PLENTIFUL)
-    about.submit("n1", MINE)
-    again = private(budget=ROOMY, ledger=ledger).resume(about.id)
-    assert again.plan() == about.plan()
-    assert np.abs(again.close().for_analyst("n1").answers - truths(people())).max() < 30
-
-
-@pytest.mark.parametrize("game", [SampledGame, ExpectedGame])
-def test_fewer_runs_than_analysts_cost_the_chance_that_they_are_used_up(game: type) -> None:
-    source = private(budget=dp.ZCDP(rho=10**7))
-    more = {
-        "spend": dp.ZCDP(rho=10**6),
-        "protects": OneAnalyst(),
-        "places": 400,
-        "queries_each": 2,
-        "promise": dp.ApproxDP(epsilon=5, delta=1e-2),
-    }
-    about = opened(source, mechanism=game, corrections=AnalystRuns(), **(GAME | more))
-    assert "200 runs for 400 analysts" in about.plan().explain()
-    plain = opened(source, mechanism=game, **(GAME | more))
-    for each in (about, plain):
-        assert float(each.plan().cost.epsilon) <= 5
-        assert float(each.plan().cost.delta) == pytest.approx(1e-2)
-    # The game itself was planned with nine tenths of the delta; the rest is for the chance.
-    assert about.plan().analysts.epsilon(delta=0.0099) == math.inf
-    assert plain.plan().event != about.plan().event
-    with pytest.raises(InvalidParameter, match="runs_too_few"):
-        opened(source, mechanism=game, corrections=AnalystRuns(50), **(GAME | more))
-    with pytest.raises(InvalidParameter, match="not_a_count"):
-        opened(source, mechanism=game, corrections=-1, **(GAME | more))
-    few = {"places": 40, "promise": dp.ApproxDP(epsilon=10, delta=1e-2), "mechanism": ExpectedGame}
-    with pytest.raises(InvalidParameter, match="corrections_useless"):
-        opened(source, corrections=AnalystRuns(), **(GAME | more | few))
-    assert len(source.history()) == 2
 
 
 def test_corrections_that_would_be_noise_are_refused() -> None:
