@@ -4,7 +4,7 @@ How many rows may share a key decides the noise of a join on it, and what it lea
 knows the subject declares it. Where nobody does, the rows beyond each limit of a public ladder can
 be bought, and a limit read off them.
 
-Source: 004b:A21(d), (e); contract, "Units and neighbours", "Spending". Proof:
+Source: 004b:A21(d); contract, "Units and neighbours", "Spending". Proof:
 ``proofs/learnt_limits.md``.
 """
 

@@ -1,6 +1,6 @@
 """What an analyst asks for who wants to know how many rows share a key, or belong to a person.
 
-Source: contract, "Units and neighbours"; 004b:A21(d), (e). Proof: ``proofs/learnt_limits.md``.
+Source: contract, "Units and neighbours"; 004b:A21(d). Proof: ``proofs/learnt_limits.md``.
 """
 
 from __future__ import annotations
