@@ -67,9 +67,13 @@ class FreshAnswers(AnalystRun):
     @cached_property
     def noise(self) -> PaddedNoise:
         """For all places, used or not."""
-        universe, paid = self.shape.universe, ZCDP(rho=self.rho)
         return PaddedNoise(
-            universe, self.shape.most, paid, self.size, self.records, self.randomness
+            self.shape.universe,
+            self.shape.most,
+            ZCDP(rho=self.rho),
+            self.size,
+            records=self.records,
+            randomness=self.randomness,
         )
 
     @property
