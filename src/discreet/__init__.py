@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         variance,
     )
     from discreet.relational.plan.left_out import LeftOut
+    from discreet.relational.plan.rows_per import RowsPer
     from discreet.relational.schema.declarations import (
         Boolean,
         Category,
@@ -87,6 +88,7 @@ __all__ = [
     "Replace",
     "Reuse",
     "Row",
+    "RowsPer",
     "Spark",
     "Within",
     "__version__",
@@ -148,6 +150,7 @@ _NAMES = {
     "discreet.curator.project": ("Project",),
     "discreet.release": ("Release",),
     "discreet.relational.plan.left_out": ("LeftOut",),
+    "discreet.relational.plan.rows_per": ("RowsPer",),
     "discreet.relational.engines.duckdb.engine": ("DuckDB",),
     "discreet.relational.engines.postgres.engine": ("Postgres",),
     "discreet.relational.engines.spark.engine": ("Spark",),

@@ -108,6 +108,7 @@ PAYING: dict[str, Door] = {
         {"a": "SELECT COUNT(*) AS n FROM visits", "b": above(column)}, **more
     ),
     "bounds": lambda c, column, **more: c.bounds("visits", column, **more),
+    "limits": lambda c, column, **more: c.learn_limits(dp.RowsPer("visits", column), **more),
     "synopsis": lambda c, column, **more: c.synopsis(workload(c, column), mechanism=MATRIX, **more),
     "watch": lambda c, column, **more: c.open(WATCHING, **more).ask(above(column)),
     "converse": conversation,
@@ -118,6 +119,12 @@ FREE: dict[str, Door] = {
     "preview of a frame": lambda c, column, spend: (
         c.frame("visits").filter(dp.col(column) > 30).agg(n=dp.count()).preview(spend=spend)
     ),
+    "preview of limits": lambda c, column, spend: c.preview(
+        dp.RowsPer("visits", column), spend=spend
+    ),
+    "preview under other limits": lambda c, column, spend: c.with_max_rows_per(
+        visits={column: 2}
+    ).preview(above(column), spend=spend),
     "preview of a synopsis": lambda c, column, spend: c.preview(
         workload(c, column), mechanism=MATRIX, spend=spend
     ),
@@ -206,7 +213,7 @@ def test_what_is_resumed_is_held_to_the_policy_in_force(
     assert source.spent == spent
 
 
-@pytest.mark.parametrize("door", ["sql", "batch", "bounds", "synopsis"])
+@pytest.mark.parametrize("door", ["sql", "batch", "bounds", "limits", "synopsis"])
 def test_a_stored_answer_is_held_to_the_policy_in_force(door: str) -> None:
     ledger = dp.ledger.Memory()
     PAYING[door](curator(ledger=ledger), "age", **ALLOWED)
@@ -220,7 +227,7 @@ def test_a_stored_answer_is_held_to_the_policy_in_force(door: str) -> None:
 
 # What was paid for on another snapshot ----------------------------------------------------------
 
-FOUND = ["sql", "frame", "batch", "bounds", "synopsis"]
+FOUND = ["sql", "frame", "batch", "bounds", "limits", "synopsis"]
 """The verbs whose answers are known again."""
 
 

@@ -78,6 +78,7 @@ DOORS: dict[str, Callable[[dp.Curator, Guarantee], object]] = {
     "largest groups": lambda c, s: c.sql(TOP, spend=s),
     "batch": lambda c, s: c.batch({"a": SMALL, "b": LARGE}, spend=s),
     "bounds": lambda c, s: c.bounds("visits", "age", spend=s),
+    "limits": lambda c, s: c.learn_limits(dp.RowsPer("visits", "age"), spend=s),
     "synopsis": synopsis,
     "preview": lambda c, s: c.preview(LARGE, spend=s),
     "explain": lambda c, s: c.explain(SMALL, spend=s),

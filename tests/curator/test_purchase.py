@@ -96,6 +96,7 @@ VERBS: dict[str, Verb] = {
     "sql": lambda s, **more: s.sql(COUNT, **more),
     "batch": lambda s, **more: s.batch({"a": COUNT, "b": EVERYBODY}, **more),
     "bounds": lambda s, **more: s.bounds("visits", "age", **more),
+    "learn_limits": lambda s, **more: s.learn_limits(dp.RowsPer("visits", "age"), **more),
     "release": lambda s, **more: s.release(measurement(s), **more),
     "synopsis": lambda s, **more: s.synopsis(workload(s), mechanism=MATRIX, **more),
     "open": lambda s, **more: s.open(ABOVE, **more),

@@ -30,6 +30,7 @@ COLUMNS: dict[str, Any] = {
 }
 BOTH = "SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits"
 WARDS = "SELECT ward, COUNT(*) AS n FROM visits WHERE age < 60 GROUP BY ward"
+BY_AGE = dp.RowsPer("visits", "age")
 WANTED = {"n": dp.Within(5), "s": dp.Within(100_000)}
 
 
@@ -127,7 +128,7 @@ def test_values_are_not_read_with_another_split_even_if_they_are_found(
         assert source.sql(BOTH, spend=first.guarantee, confidence=confidence).id != first.id
 
 
-@pytest.mark.parametrize("door", ["sql", "batch", "bounds"])
+@pytest.mark.parametrize("door", ["sql", "batch", "bounds", "limits"])
 def test_a_release_with_another_split_beside_it_is_bought_again(
     source: dp.Curator, monkeypatch: pytest.MonkeyPatch, door: str
 ) -> None:
@@ -135,6 +136,7 @@ def test_a_release_with_another_split_beside_it_is_bought_again(
         "sql": lambda: source.sql(WARDS, spend=SPEND),
         "batch": lambda: source.batch({"a": BOTH, "b": WARDS}, spend=SPEND),
         "bounds": lambda: source.bounds("visits", "cost", spend=SPEND),
+        "limits": lambda: source.learn_limits(BY_AGE, spend=SPEND),
     }
     kept = Known.kept
 
@@ -172,6 +174,7 @@ SAME: dict[str, Callable[[dp.Curator], object]] = {
     .agg(n=dp.count()).release(spend=SPEND),
     "batch": lambda c: c.batch(TWO, spend=SPEND),
     "bounds": lambda c: c.bounds("visits", "cost", spend=SPEND),
+    "limits": lambda c: c.learn_limits(BY_AGE, spend=SPEND),
     "synopsis": lambda c: c.synopsis(
         Workload.marginals(c.universe("visits", "ward"), 1),
         mechanism=dp.queries.MatrixMechanism,
@@ -201,6 +204,14 @@ OTHERS: dict[str, dict[str, Callable[[dp.Curator], object]]] = {
         "notion": lambda c: c.bounds("visits", "cost", spend=dp.ApproxDP(epsilon=1, delta=0)),
         "column": lambda c: c.bounds("visits", "age", spend=SPEND),
         "asker": lambda c: c.bounds("visits", "cost", spend=SPEND, analyst="bob"),
+    },
+    "limits": {
+        "spend": lambda c: c.learn_limits(BY_AGE, spend=dp.PureDP(epsilon=2)),
+        "notion": lambda c: c.learn_limits(BY_AGE, spend=dp.ApproxDP(epsilon=1, delta=0)),
+        "key": lambda c: c.learn_limits(dp.RowsPer("visits", "id"), spend=SPEND),
+        "keys": lambda c: c.learn_limits(dp.RowsPer("visits", ("age", "ward")), spend=SPEND),
+        "ladder": lambda c: c.learn_limits(dp.RowsPer("visits", "age", (1, 2)), spend=SPEND),
+        "asker": lambda c: c.learn_limits(BY_AGE, spend=SPEND, analyst="bob"),
     },
     "synopsis": {
         "spend": lambda c: c.synopsis(
@@ -264,9 +275,10 @@ def test_a_question_through_one_door_is_no_question_through_another(source: dp.C
     context = source.context
     query, planned = queries.planned_sql(context, WARDS, SPEND)
     doors = [
-        queries.known_query(context, door, query, planned).identity for door in ("sql", "bounds")
+        queries.known_query(context, door, query, planned).identity
+        for door in ("sql", "bounds", "limits")
     ]
-    assert doors[0] != doors[1]
+    assert len(set(doors)) == 3
     source.bounds("visits", "cost", spend=SPEND)
     (paid,) = [e.body["question"] for e in source.ledger.entries() if e.kind == "reserved"]
     asked, _ = bounds_question(context.query("SELECT COUNT(*) AS n FROM visits"), "cost")

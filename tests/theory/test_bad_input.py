@@ -40,6 +40,8 @@ VALID: dict[str, dict[str, Any]] = {
         "delta": 0.0,
     },
     "decomposed": {**LAWS, "epsilon": 0.01, "delta": 0.2},
+    "elastic_join": {"left": 9, "right": 3, "distance": 1},
+    "elastic_self_join": {"most": 9, "distance": 1},
     "expected_analyst_rho": {"points": 9, "reach": 0.5, "share": 0.1},
     "expected_analyst_sum": {"rounds": 9, "batch": 3, "step": 0.1, "share": 0.1},
     "expected_data_rho": {"points": 9, "reach_x": 0.1, "reach_q": 0.1, "records": 100},
@@ -58,7 +60,8 @@ VALID: dict[str, dict[str, Any]] = {
         "fineness": 0.1, "candidates": 100, "records": 10**5, "epsilon": 1, "confidence": 0.9
     },
     "online_sketch": {
-        "cells": 4096, "questions": 1e6, "records": 1e6, "data_rho": 0.02, "analyst_rho": 0.02
+        "cells": 4096, "questions": 1e6, "records": 1e6, "data_rho": 0.02, "analyst_rho": 0.02,
+        "answers": 0.5,
     },
     "pmw_error": {**GROUP, "confidence": 0.9, "delta": 0.0},
     "printed_kl_bound": {"epsilon": 1},
@@ -78,6 +81,7 @@ VALID: dict[str, dict[str, Any]] = {
     "small_db_records": {
         "cells": 64, "queries": 100, "error": 0.1, "epsilon": 1, "confidence": 0.9
     },
+    "smooth_linear": {"start": 9, "slope": 2, "beta": 0.1},
     "step_epsilon": {"updates": 9, "epsilon": 1, "delta": 1e-6},
     "subsample_rows": {"sample": 9, "error": 0.1, "failure": 0.1},
     "total_variation": LAWS,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cached_property, reduce
 from os import PathLike
 
 from discreet.accounting.adaptive.steps import Amounts, plus
@@ -33,9 +33,14 @@ from discreet.relational.plan.nodes import scans
 from discreet.relational.plan.query import Query
 from discreet.relational.plan.scope import Scope
 from discreet.relational.schema.table import MOST_ROWS, PublicTable, Table
+from discreet.relational.sql.catalog import Catalog
+from discreet.relational.sql.limited_catalog import limited_catalog
 
 ANALYST = "analyst"
 """Who asks, where nobody is named."""
+
+KeyLimits = Mapping[str, Mapping[str | tuple[str, ...], int]]
+"""By table and key, how many rows may share a value."""
 
 Charges = tuple[tuple[Guarantee, tuple[Event, ...]], ...]
 """Parts of a spend, and the events that each of them pays for."""
@@ -57,6 +62,7 @@ class Context:
         snapshots: The ids of the data's versions that were looked up so far, by their tables.
         versions: The versions of tables that were looked up so far.
         sizes: The numbers of rows that were counted so far, where they are public.
+        max_rows_per: Limits on rows per key that hold here in place of what tables declare.
     """
 
     database: Database
@@ -70,6 +76,14 @@ class Context:
     snapshots: dict[frozenset[str], str] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
+    max_rows_per: KeyLimits = field(default_factory=dict)
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """The tables as questions see them here."""
+        if not self.max_rows_per:
+            return self.database
+        return limited_catalog(self.database, self.max_rows_per)
 
     @property
     def unit(self) -> PrivacyUnit:
@@ -85,16 +99,16 @@ class Context:
     def query(self, text: Asked) -> Query:
         """The query that a text means here: about a part, within the part."""
         self.require_open()
-        return self.scope.query(text_of(text), self.database)
+        return self.scope.query(text_of(text), self.catalog)
 
     def question(self, text: Asked) -> Query:
         """The same, or a query over answers."""
         self.require_open()
-        return self.scope.question(text_of(text), self.database)
+        return self.scope.question(text_of(text), self.catalog)
 
     def as_written(self, text: Asked) -> Query | None:
         """A query around an answer with all that the answer has; None where there is none."""
-        return self.scope.as_written(text_of(text), self.database)
+        return self.scope.as_written(text_of(text), self.catalog)
 
     def declared_rows(self, tables: Collection[str]) -> tuple[tuple[str, int], ...]:
         """The most rows of each of these private tables, as declared."""
@@ -165,6 +179,12 @@ class Context:
         return replace(
             self, budget=budget, account=account, scope=self.scope if scope is None else scope
         )
+
+    def limited(self, max_rows_per: KeyLimits) -> Context:
+        """The same tables with other limits on rows per key."""
+        changed = replace(self, max_rows_per={**self.max_rows_per, **max_rows_per})
+        assert changed.catalog is not None  # refused here where a limit is none
+        return changed
 
 
 def open_context(

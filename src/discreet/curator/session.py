@@ -30,15 +30,18 @@ if TYPE_CHECKING:
     from discreet.curator.interactive.conversation import Conversation
     from discreet.curator.interactive.sessions import InteractiveSessions
     from discreet.curator.interactive.sparse_vector import InteractiveMechanism, SparseVectorSession
+    from discreet.curator.learnt_limits import LearntLimits
     from discreet.curator.paid_before import PaidBefore
     from discreet.curator.preview import Preview
     from discreet.curator.rounds.analyst_spending import AnalystSpending
     from discreet.curator.rounds.round import Round
     from discreet.curator.sub_budgets.blocks import Blocks
     from discreet.curator.sub_budgets.partition import Partition
+    from discreet.curator.sub_budgets.sub_sessions import Child, Part
     from discreet.curator.synopsis.preview import SynopsisPreview
     from discreet.curator.synopsis.release import SynopsisRelease
     from discreet.ledger import Ledger
+    from discreet.queries.analysts.failing_analysts import AnalystRuns
     from discreet.queries.analysts.guarantee import AnalystUnit
     from discreet.queries.analysts.query_class import QueryClass
     from discreet.queries.workload.workload import Workload
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
     from discreet.relational.frontends.ibis_tables import IbisTables
     from discreet.relational.plan.keyed_universe import KeyedUniverse
     from discreet.relational.plan.left_out import LeftOut
+    from discreet.relational.plan.rows_per import RowsPer
     from discreet.release import Release
 
 Result = TypeVar("Result")
@@ -217,6 +221,39 @@ class Session:
             paid_before=paid_before,
         )
 
+    def learn_limits(
+        self,
+        asked: RowsPer,
+        *,
+        spend: Guarantee,
+        analyst: str = ANALYST,
+        purpose: str | None = None,
+        paid_before: PaidBefore | None = None,
+    ) -> LearntLimits:
+        """Learn how many rows share a key, or belong to a person, and pay for it.
+
+        ``curator.learn_limits(dp.RowsPer("visits", "city"), spend=...)`` gives an object whose
+        ``limit(keeping=0.95)`` is one for :meth:`with_max_rows_per`. Asked again it is free.
+        """
+        from discreet.curator.learnt_limits import learn_limits
+
+        return learn_limits(
+            self.context,
+            asked,
+            spend=spend,
+            analyst=analyst,
+            purpose=purpose,
+            paid_before=paid_before,
+        )
+
+    def with_max_rows_per(self, **tables: Mapping[str | tuple[str, ...], int]) -> Session:
+        """The same session with other limits on rows per key: ``visits={"city": 8}``.
+
+        A limit is enforced in every join on its key, so any number is private: a larger one costs
+        noise, a smaller one leaves more rows out.
+        """
+        return Session(self.context.limited(tables))
+
     def release(
         self,
         measurement: Measurement[Database, Result],
@@ -343,7 +380,7 @@ class Session:
         topics: int | None = None,
         places: int | None = None,
         mechanism: type | None = None,
-        corrections: int = 0,
+        corrections: int | AnalystRuns = 0,
         closes: datetime | None = None,
         limit: ApproxDP | None = None,
         analyst: str = ANALYST,
@@ -356,8 +393,9 @@ class Session:
         analyst (``OneAnalyst()``). ``asked`` is a public class of queries, ``places`` a public
         number of analysts that hides how many there are. ``mechanism`` is a kind of release, if the
         planner is not to choose; after a game each analyst gets at most ``corrections`` answers
-        afresh. ``limit`` refuses a round after which all rounds together would
-        tell more about analysts. It closes at ``closes``, or when the owner says so.
+        afresh, or with ``AnalystRuns()`` all of them if they fail. ``limit`` refuses a round after
+        which all rounds together would tell more about analysts. It closes at ``closes``, or when
+        the owner says so.
         """
         from discreet.curator.rounds.open import open_round
 
@@ -414,7 +452,7 @@ class Session:
     @overload
     def preview(
         self,
-        text: Asked,
+        text: Asked | RowsPer,
         *,
         spend: Guarantee | None = None,
         accuracy: Wanted = None,
@@ -431,7 +469,7 @@ class Session:
 
     def preview(
         self,
-        text: Asked | Workload,
+        text: Asked | Workload | RowsPer,
         *,
         mechanism: Callable[..., Any] | None = None,
         spend: Guarantee | None = None,
@@ -443,18 +481,24 @@ class Session:
     ) -> Preview | SynopsisPreview:
         """Expected error of each column; touches nothing private and costs nothing.
 
-        With a workload and a ``mechanism``, the expected error of a :meth:`synopsis`. Under
-        ``Replace`` the rows are counted, since their number is public.
+        With a workload and a ``mechanism``, the expected error of a :meth:`synopsis`; under
+        ``Replace`` the rows are counted, since their number is public. With a ``dp.RowsPer``, that
+        of each count that :meth:`learn_limits` would buy.
         """
         from discreet.curator.preview import preview
         from discreet.curator.public_size import people_at_most
         from discreet.queries.workload.workload import Workload
+        from discreet.relational.plan.rows_per import RowsPer
 
         context = self.context
         if isinstance(text, Workload) or mechanism is not None:
             from discreet.curator.synopsis.preview import preview_synopsis
 
             return preview_synopsis(context, text, mechanism, spend, accuracy=accuracy)
+        if isinstance(text, RowsPer):
+            from discreet.curator.learnt_limits import preview_limits
+
+            return preview_limits(context, text, spend, confidence=confidence, accuracy=accuracy)
         goal = AccuracyGoal(accuracy, rows_at_least, at_most)
         query, planned = planned_sql(context, text, spend, goal, left_out)
         if at_most is not None:
@@ -497,6 +541,7 @@ class Session:
         The same name with the same budget opens the same child again, with what it has spent.
         """
         from discreet.curator.sub_budgets.child import open_child
+        from discreet.curator.sub_budgets.sub_sessions import Child
 
         return Child(open_child(self.context, name, budget), name)
 
@@ -516,6 +561,7 @@ class Session:
         It is made for one snapshot of the data; ``name`` tells several of a kind apart.
         """
         from discreet.curator.sub_budgets.partition import open_partition
+        from discreet.curator.sub_budgets.sub_sessions import Part
 
         return open_partition(self.context, table, Part, by=by, budget=budget, k=k, name=name)
 
@@ -536,33 +582,8 @@ class Session:
         day ``settled`` are all there and stay as they are, and the name stands for this table.
         """
         from discreet.curator.sub_budgets.blocks import open_blocks
+        from discreet.curator.sub_budgets.sub_sessions import Part
 
         return open_blocks(
             self.context, table, Part, by=by, budget=budget, k=k, settled=settled, name=name
         )
-
-
-class Child(Session):
-    """A session with a budget of its own, analysts of its own and a history of its own."""
-
-    def __init__(self, context: Context, name: str) -> None:
-        """Ask within what was granted under ``name``."""
-        super().__init__(context)
-        self.name = name
-
-    def __repr__(self) -> str:
-        """Its name and what remains."""
-        return f"Child({self.name!r}; remaining={self.remaining})"
-
-
-class Part(Session):
-    """A session about one part of a table."""
-
-    def __init__(self, context: Context, value: object) -> None:
-        """Ask about the part of ``value``."""
-        super().__init__(context)
-        self.value = value
-
-    def __repr__(self) -> str:
-        """Which part, and what remains."""
-        return f"Part({self.value!s}; remaining={self.remaining})"

@@ -40,7 +40,7 @@ def simulate(
     context.policies.require_askable(query, planned.price)
     with tempfile.TemporaryDirectory(prefix="simulation-") as folder:
         tables = invented(context.database, count("rows", rows), Path(folder))
-        stage = open_context(tables, budget=spend, ledger=Memory())
+        stage = open_context(tables, budget=spend, ledger=Memory()).limited(context.max_rows_per)
         try:
             release = answer_sql(
                 stage,

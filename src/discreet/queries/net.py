@@ -20,6 +20,7 @@ from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count, probability
 from discreet.mechanisms import Exponential
 from discreet.noise.randomness import SYSTEM, Source
+from discreet.queries.log_weights import relative
 from discreet.queries.mwem.rounds import exact_answers
 from discreet.queries.record_count import PublicCount, counted, require_public
 from discreet.queries.synopses.synopsis import HistogramSynopsis
@@ -89,7 +90,7 @@ class NetMechanism:
     def distribution(self, counts: Counted) -> Floats:
         """The probability of each database: for tests, since it is a function of the data."""
         logs = float(self.selector.rate()) * self.scores(counts)
-        odds = np.exp(logs - logs.max())
+        odds = relative(logs)
         return np.asarray(odds / odds.sum())
 
     def release(self, counts: Counted) -> HistogramSynopsis:

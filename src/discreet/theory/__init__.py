@@ -50,6 +50,11 @@ if TYPE_CHECKING:
         privacy_losses,
         total_variation,
     )
+    from discreet.theory.elastic_sensitivity import (
+        elastic_join,
+        elastic_self_join,
+        smooth_linear,
+    )
     from discreet.theory.halving import Halving
     from discreet.theory.lower_bounds import (
         hardt_talwar,
@@ -95,6 +100,8 @@ __all__ = [
     "concentrated_epsilon",
     "construction_error",
     "decomposed",
+    "elastic_join",
+    "elastic_self_join",
     "expected_analyst_rho",
     "expected_analyst_sum",
     "expected_data_rho",
@@ -123,6 +130,7 @@ __all__ = [
     "share_of",
     "small_db_error",
     "small_db_records",
+    "smooth_linear",
     "step_epsilon",
     "subsample_rows",
     "total_variation",
@@ -185,6 +193,7 @@ _NAMES = {
         "vc_dimension",
         "vc_floor",
     ),
+    "elastic_sensitivity": ("elastic_join", "elastic_self_join", "smooth_linear"),
     "online_game": (
         "OnlineSketch",
         "online_sketch",

@@ -5,6 +5,7 @@ with probability at most 1e-6 in each audit.
 """
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -27,6 +28,7 @@ from discreet.audit.analysts.views import joint_view
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.queries.analysts.capped_projection import capped
 from discreet.queries.analysts.correction import Correction
+from discreet.queries.analysts.failing_analysts import FailingAnalysts
 from discreet.queries.analysts.game import Tilts
 from discreet.queries.analysts.guarantee import AnalystGuarantee, OneAnalyst, OneQuery
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
@@ -178,6 +180,29 @@ def test_own_streams_tell_nothing_and_a_shared_cut_off_tells_what_others_asked()
 
     check_pair(
         BrokenTwin("corrections", honest, twin_of(SharedCutOff, honest), "one cut-off for all"),
+        auditor,
+    )
+
+
+def test_runs_for_everybody_tell_nothing_and_too_few_of_them_tell_who_failed() -> None:
+    """The victim comes first and fails in one world; the colluders' own queries are far off."""
+    shape = RoundShape(UNIVERSE, 3, 1)
+    honest = FailingAnalysts(shape=shape, size=SIZE, runs=3, threshold=0.2, bits=2000, each=100)
+    worlds = analyst_replaced([[FIRST], [FIRST], [SECOND]], analyst=0, queries=[NOTHING])
+
+    def auditor(failing: FailingAnalysts) -> AnalystFinding:
+        return audit_analysts(
+            correction_round(failing, COUNTS, EVEN),
+            worlds,
+            promise=AnalystGuarantee(OneAnalyst()),
+            delta=0,
+            watch=corrections_seen,
+            trials=TRIALS,
+            confidence=CONFIDENCE,
+        )
+
+    check_pair(
+        BrokenTwin("runs", honest, replace(honest, runs=2), "runs that are used up by others"),
         auditor,
     )
 

@@ -37,6 +37,7 @@ from discreet.audit.analysts import (
 from discreet.noise import SYSTEM
 from discreet.queries.analysts.baselines import PaddedNoise
 from discreet.queries.analysts.correction import Correction
+from discreet.queries.analysts.failing_analysts import FailingAnalysts
 from discreet.queries.analysts.game import Game
 from discreet.queries.analysts.guarantee import (
     AnalystGuarantee,
@@ -153,6 +154,7 @@ def _corrected() -> list[Case]:
         [[FIRST, SECOND], [FIRST], [SECOND, FIRST]], analyst=0, queries=[NOTHING]
     )
     game = sampled_game(shape, s=3, protects=OneAnalyst())
+    failing = FailingAnalysts(shape=shape, size=SIZE, runs=3, threshold=0.2, bits=200, each=100)
 
     def both(view: JointView) -> Hashable:
         return points_in([0], since=8)(view), corrections_seen(view)
@@ -169,6 +171,22 @@ def _corrected() -> list[Case]:
         Case(
             "SampledGame with corrections, colluders",
             corrected_game_round(game, correction, COUNTS),
+            worlds,
+            game.analysts,
+            game.delta(1),
+            both,
+        ),
+        Case(
+            "FailingAnalysts, colluders",
+            correction_round(failing, COUNTS, EVEN),
+            worlds,
+            perfect,
+            0,
+            corrections_seen,
+        ),
+        Case(
+            "SampledGame with runs for those who fail, colluders",
+            corrected_game_round(game, failing, COUNTS),
             worlds,
             game.analysts,
             game.delta(1),

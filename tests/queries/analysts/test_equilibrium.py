@@ -8,6 +8,7 @@ import pytest
 
 from discreet.noise import Seeded
 from discreet.queries.analysts.equilibrium import Sampler, equilibrium
+from discreet.queries.log_weights import LogWeights
 
 # What the first player loses, in tenths; it is best to mix.
 LOSSES = np.array([[0, 10], [10, 0]]) + np.array([[3, -3], [-4, 4]])
@@ -29,7 +30,7 @@ class Learner:
 
 def learner(table: np.ndarray, rounds: int, seed: int) -> Learner:
     rate = Fraction(int(1000 / rounds**0.5), 1000) / 10
-    return Learner(table, Sampler(np.zeros(2, dtype=np.int64), rate, 1, Seeded(seed)))
+    return Learner(table, Sampler(LogWeights.even(2, rate), 1, Seeded(seed)))
 
 
 def test_average_play_approaches_the_value_of_a_matrix_game() -> None:
@@ -71,5 +72,5 @@ def test_nobody_learns_of_this_rounds_move_before_moving() -> None:
 def test_the_sampler_follows_exponential_weights() -> None:
     """Gains of 0 and 3 at rate ln 2, nearly: odds of 8; 20 000 draws, seeded."""
     rate = Fraction(693147, 1000000)
-    sampler = Sampler(np.array([0, 3]), rate, 20_000, Seeded(5))
+    sampler = Sampler(LogWeights(np.array([0, 3]), rate), 20_000, Seeded(5))
     assert sampler.move().mean() == pytest.approx(8 / 9, abs=0.01)

@@ -44,7 +44,7 @@ def curator(spend: Any, unit: Any) -> dp.Curator:
             "w": ["ab"[i % 2] for i in range(900)],
         }
     )
-    columns = {"x": dp.Number(0, 1000), "w": dp.Category(["a", "b"])}
+    columns: dict[str, Any] = {"x": dp.Number(0, 1000), "w": dp.Category(["a", "b"])}
     table = dp.table(frame, unit=unit, columns=columns)
     return dp.Curator(t=table, budget=BUDGETS[spend], ledger=dp.ledger.Memory())
 

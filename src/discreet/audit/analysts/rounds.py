@@ -14,6 +14,7 @@ from discreet.audit.analysts.neighbours import Submitted
 from discreet.audit.analysts.views import RoundView
 from discreet.queries.analysts.baselines import PaddedNoise
 from discreet.queries.analysts.correction import Correction
+from discreet.queries.analysts.failing_analysts import FailingAnalysts
 from discreet.queries.analysts.game import Game
 from discreet.queries.analysts.profile import ProfileRelease
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
@@ -30,8 +31,10 @@ def game_round(game: Game, counts: Counted) -> Round:
     return lambda submitted: RoundView(game.release(counts, queries_of(game.shape, submitted)))
 
 
-def corrected_game_round(game: Game, correction: Correction, counts: Counted) -> Round:
-    """A game, and each analyst's own corrections of its synopsis."""
+def corrected_game_round(
+    game: Game, correction: Correction | FailingAnalysts, counts: Counted
+) -> Round:
+    """A game, and each analyst's own corrections of its synopsis, or runs for those who fail."""
 
     def play(submitted: Submitted[LinearQuery]) -> RoundView:
         queries = queries_of(game.shape, submitted)
@@ -41,8 +44,10 @@ def corrected_game_round(game: Game, correction: Correction, counts: Counted) ->
     return play
 
 
-def correction_round(correction: Correction, counts: Counted, synopsis: HistogramSynopsis) -> Round:
-    """Each analyst's own corrections of a synopsis that everybody has."""
+def correction_round(
+    correction: Correction | FailingAnalysts, counts: Counted, synopsis: HistogramSynopsis
+) -> Round:
+    """Each analyst's own corrections of a synopsis that everybody has, or runs for who fails."""
 
     def play(submitted: Submitted[LinearQuery]) -> RoundView:
         queries = queries_of(correction.shape, submitted)

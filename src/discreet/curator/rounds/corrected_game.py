@@ -23,6 +23,7 @@ from discreet.mechanisms.for_spend import require_gaussian
 from discreet.noise.randomness import Source
 from discreet.queries.analysts.correction import Correction
 from discreet.queries.analysts.expected_game import ExpectedGame
+from discreet.queries.analysts.failing_analysts import FailingAnalysts
 from discreet.queries.analysts.planning_game import GAME_PART
 from discreet.queries.analysts.sampled_game import SampledGame
 
@@ -34,10 +35,10 @@ _STEPS = 65 / 81
 
 @dataclass(frozen=True)
 class CorrectedGame:
-    """Plays a game, then corrects each analyst's worst answers."""
+    """Plays a game, then corrects each analyst's worst answers, or runs anew for those who fail."""
 
     game: SampledGame | ExpectedGame
-    correction: Correction
+    correction: Correction | FailingAnalysts
 
     @property
     def event(self) -> Event:
@@ -46,9 +47,25 @@ class CorrectedGame:
 
     def drawing(self, randomness: Source) -> CorrectedGame:
         """The same with noise from elsewhere."""
-        return CorrectedGame(
-            replace(self.game, randomness=randomness),
-            replace(self.correction, randomness=randomness),
+        correction: Correction | FailingAnalysts = replace(self.correction, randomness=randomness)
+        return CorrectedGame(replace(self.game, randomness=randomness), correction)
+
+
+def left_for_corrections(spend: Guarantee) -> float:
+    """The rho that a game leaves."""
+    paid = require_gaussian(spend)
+    rho = float(paid.rho if isinstance(paid, ZCDP) else zcdp_rho(paid.epsilon, paid.delta))
+    return (1 - GAME_PART) * rho * _SAFE
+
+
+def require_useful(threshold: float) -> None:
+    """Refuse corrections of differences that no share can have."""
+    if not threshold < 1:
+        raise InvalidParameter(
+            code="corrections_useless",
+            expectation="corrections whose noise is smaller than a share can be",
+            received=f"a threshold of {threshold:.3g}",
+            remedy="Leave corrections out, or ask for fewer of them.",
         )
 
 
@@ -60,21 +77,13 @@ def corrected_game(
     The threshold is what noise alone passes once in twenty streams, about: what is farther off than
     that is worth a correction. Refused where noise would be as large as a share can be.
     """
-    paid = require_gaussian(spend)
-    rho = float(paid.rho if isinstance(paid, ZCDP) else zcdp_rho(paid.epsilon, paid.delta))
     many = count("corrections", cutoff)
-    rest = (1 - GAME_PART) * rho * _SAFE
+    rest = left_for_corrections(spend)
     epsilon = math.sqrt(2 * many * rest / (_STEPS * game.shape.analysts))
     # A comparison's noise is a threshold's and a query's: below six scales of one pure step.
     scale = 6 * game.records * many / (epsilon * (8 / 9)) / game.population
     threshold = scale * math.log(2 * game.shape.most / _OFTEN)
-    if threshold >= 1:
-        raise InvalidParameter(
-            code="corrections_useless",
-            expectation="corrections whose noise is smaller than a share can be",
-            received=f"a threshold of {threshold:.3g}",
-            remedy="Leave corrections out, or ask for fewer of them.",
-        )
+    require_useful(threshold)
     correction = Correction(
         shape=game.shape,
         size=game.size,

@@ -16,6 +16,7 @@ from discreet.curator.context import Context, tables_read
 from discreet.curator.purchase import Offer, Purchase, reserve
 from discreet.curator.rounds.analyst_spending import Told, require_whole, unit_to_dict
 from discreet.curator.rounds.corrected_game import CorrectedGame
+from discreet.curator.rounds.corrections import corrections_asked, corrections_to_json
 from discreet.curator.rounds.log import Pages
 from discreet.curator.rounds.plan import RoundMechanism, plan, written_kind
 from discreet.curator.rounds.round import Round, Terms
@@ -23,6 +24,7 @@ from discreet.curator.rounds.running import facts_of, running_round
 from discreet.curator.rounds.submission import Rule
 from discreet.curator.synopsis.make import synopsis_facts
 from discreet.curator.synopsis.universe import counts_of, declared_universe
+from discreet.queries.analysts.failing_analysts import AnalystRuns
 from discreet.queries.analysts.guarantee import AnalystUnit
 from discreet.queries.analysts.query_class import AnyQuery, Conjunctions, QueryClass
 from discreet.queries.workload.universe import Universe
@@ -43,7 +45,7 @@ def open_round(
     topics: int | None,
     places: int | None,
     mechanism: type | None,
-    corrections: int,
+    corrections: int | AnalystRuns,
     closes: datetime | None,
     limit: ApproxDP | None,
     analyst: str,
@@ -67,7 +69,7 @@ def open_round(
         protects=protects,
         promise=_promise(promise),
         topics=topics,
-        corrections=_whole(corrections),
+        corrections=corrections_asked(corrections),
     )
     if limit is not None:
         require_whole(context)
@@ -87,7 +89,7 @@ def open_round(
             "promise": guarantee_to_dict(facts.promise),
             "ways": rule.asked.ways if isinstance(rule.asked, Conjunctions) else None,
             "topics": topics,
-            "corrections": facts.corrections,
+            "corrections": corrections_to_json(facts.corrections),
             "mechanism": written_kind(_kind(chosen)),
             "closes": None if closes is None else closes.isoformat(),
             "snapshot": context.snapshot(tables_read(source.query)),
@@ -165,10 +167,6 @@ def _class(asked: QueryClass) -> QueryClass:
 def _kind(mechanism: RoundMechanism) -> type:
     """The kind of release that the planner ranks."""
     return type(mechanism.game if isinstance(mechanism, CorrectedGame) else mechanism)
-
-
-def _whole(corrections: int) -> int:
-    return 0 if corrections == 0 else count("corrections", corrections)
 
 
 def _promise(promise: ApproxDP) -> ApproxDP:

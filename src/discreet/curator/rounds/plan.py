@@ -28,10 +28,12 @@ from discreet.curator.rounds.analyst_spending import (
     unit_to_dict,
 )
 from discreet.curator.rounds.corrected_game import CorrectedGame, corrected_game
+from discreet.curator.rounds.game_with_runs import game_with_runs, promise_of_the_game
 from discreet.curator.tags import form_of, short
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
 from discreet.queries.analysts.expected_game import ExpectedGame
+from discreet.queries.analysts.failing_analysts import AnalystRuns, FailingAnalysts
 from discreet.queries.analysts.game import Game
 from discreet.queries.analysts.guarantee import (
     AnalystGuarantee,
@@ -148,7 +150,7 @@ class Facts:
     promise: ApproxDP
     asked: QueryClass
     topics: int | None = None
-    corrections: int = 0
+    corrections: int | AnalystRuns = 0
     randomness: Source = SYSTEM
 
 
@@ -173,7 +175,7 @@ def plan(facts: Facts, wanted: type | None) -> tuple[RoundPlan, RoundMechanism]:
             facts.most,
             facts.spend,
             facts.protects,
-            facts.promise,
+            _promised_by_a_game(facts),
             asked=facts.asked,
             topics=facts.topics,
             records=facts.records,
@@ -187,12 +189,13 @@ def plan(facts: Facts, wanted: type | None) -> tuple[RoundPlan, RoundMechanism]:
     mechanism: RoundMechanism = chosen.mechanism
     if isinstance(mechanism, Game):
         require_one_row_replaced(facts.unit)
-    error = chosen.error
+    error, analysts = chosen.error, chosen.analysts
     if isinstance(mechanism, SampledGame | ExpectedGame):
         # The planner's bound is after a shared correction, which no round makes.
         error = PredictedError(mean=math.nan, largest=mechanism.alpha(beta=BETA))
         text += _before_correction(mechanism, facts)
-        mechanism = _corrected(mechanism, facts)
+        mechanism, analysts = _corrected(mechanism, facts)
+        text += _after_correction(mechanism, facts)
     elif facts.corrections:
         text += "\nNo corrections: they are for games."
     if isinstance(mechanism, PaddedNoise) and mechanism.queries > _MOST_ANSWERS:
@@ -208,8 +211,8 @@ def plan(facts: Facts, wanted: type | None) -> tuple[RoundPlan, RoundMechanism]:
         error=error,
         rmse=None,
         event=mechanism.event,
-        analysts=chosen.analysts,
-        cost=_cost(chosen.analysts, facts.promise),
+        analysts=analysts,
+        cost=_cost(analysts, facts.promise),
         text=text,
     )
     return made, mechanism
@@ -226,7 +229,9 @@ def _drawing(mechanism: RoundMechanism, randomness: Source) -> RoundMechanism:
 def _before_correction(game: SampledGame | ExpectedGame, facts: Facts) -> str:
     who = "queries" if isinstance(facts.protects, OneQuery) else "analysts"
     after = "no corrections"
-    if facts.corrections:
+    if isinstance(facts.corrections, AnalystRuns):
+        after = "then runs for analysts whose answers fail"
+    elif facts.corrections:
         after = f"then at most {facts.corrections} corrections for each analyst"
     return (
         f"\nThe synopsis: all but fewer than {game.s} {who} within {game.alpha(beta=BETA):.2g}, "
@@ -234,10 +239,34 @@ def _before_correction(game: SampledGame | ExpectedGame, facts: Facts) -> str:
     )
 
 
-def _corrected(game: SampledGame | ExpectedGame, facts: Facts) -> RoundMechanism:
+def _after_correction(mechanism: RoundMechanism, facts: Facts) -> str:
+    failing = mechanism.correction if isinstance(mechanism, CorrectedGame) else None
+    if not isinstance(failing, FailingAnalysts):
+        return ""
+    return (
+        f" An analyst fails by an error of about {float(failing.threshold):.2g}; there are "
+        f"{failing.runs} runs for {facts.analysts} analysts, each within {failing.run.error:.2g}."
+    )
+
+
+def _promised_by_a_game(facts: Facts) -> ApproxDP:
+    """The promise that a game is planned with: what comes after it may need some of the delta."""
+    if isinstance(facts.corrections, AnalystRuns):
+        return promise_of_the_game(facts.promise, facts.corrections, facts.analysts)
+    return facts.promise
+
+
+def _corrected(
+    game: SampledGame | ExpectedGame, facts: Facts
+) -> tuple[RoundMechanism, AnalystGuarantee]:
+    """With what was asked for after it, and what analysts are promised of both."""
+    if isinstance(facts.corrections, AnalystRuns):
+        return game_with_runs(
+            game, runs=facts.corrections, spend=facts.spend, promise=facts.promise
+        )
     if not facts.corrections:
-        return game
-    return corrected_game(game, spend=facts.spend, cutoff=facts.corrections)
+        return game, game.analysts
+    return corrected_game(game, spend=facts.spend, cutoff=facts.corrections), game.analysts
 
 
 def _of_kind(ranked: Sequence[RoundOption], wanted: type) -> RoundOption:

@@ -19,6 +19,7 @@ from discreet.curator.context import Context, tables_read
 from discreet.curator.purchase import Reservation
 from discreet.curator.rounds.analyst_spending import unit_from_dict
 from discreet.curator.rounds.corrected_game import CorrectedGame
+from discreet.curator.rounds.corrections import corrections_from_json
 from discreet.curator.rounds.log import Pages
 from discreet.curator.rounds.plan import RoundMechanism, RoundPlan, plan, written_kind
 from discreet.curator.rounds.round import Round, Terms
@@ -104,7 +105,7 @@ def _again(
         protects=unit_from_dict(kept["plan"]["protects"]),
         promise=promise,
         topics=kept["topics"],
-        corrections=kept["corrections"],
+        corrections=corrections_from_json(kept["corrections"]),
     )
     kinds = {
         written_kind(kind): kind for kind in get_args(RoundMechanism) if kind is not CorrectedGame

@@ -18,6 +18,7 @@ from discreet.curator.rounds.round import Round, Terms
 from discreet.curator.rounds.run import Outcome, Submitted, run
 from discreet.curator.rounds.submission import Rule
 from discreet.noise.randomness import SYSTEM, integer
+from discreet.queries.analysts.failing_analysts import AnalystRuns
 from discreet.queries.analysts.guarantee import AnalystUnit
 from discreet.relational.execute.table_counts import TableCounts
 
@@ -59,7 +60,7 @@ def facts_of(
     protects: AnalystUnit,
     promise: ApproxDP,
     topics: int | None,
-    corrections: int,
+    corrections: int | AnalystRuns,
 ) -> Facts:
     """What a round is planned from: public, and the same when it is resumed."""
     return Facts(

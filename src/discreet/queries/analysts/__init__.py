@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
     from discreet.queries.analysts.correction import Correction
     from discreet.queries.analysts.expected_game import ExpectedGame
+    from discreet.queries.analysts.failing_analysts import AnalystRuns, FailingAnalysts
     from discreet.queries.analysts.guarantee import AnalystGuarantee, OneAnalyst, OneQuery
     from discreet.queries.analysts.planning import plan_round
     from discreet.queries.analysts.profile import ProfileRelease
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AnalystGuarantee",
+    "AnalystRuns",
     "AnyQuery",
     "Conjunctions",
     "Correction",
     "ExpectedGame",
+    "FailingAnalysts",
     "NoisyHistogram",
     "OneAnalyst",
     "OneQuery",
@@ -45,6 +48,7 @@ _NAMES = {
     "baselines": ("NoisyHistogram", "PaddedNoise"),
     "correction": ("Correction",),
     "expected_game": ("ExpectedGame",),
+    "failing_analysts": ("AnalystRuns", "FailingAnalysts"),
     "guarantee": ("AnalystGuarantee", "OneAnalyst", "OneQuery"),
     "planning": ("plan_round",),
     "profile": ("ProfileRelease",),

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
+from discreet.queries.log_weights import centred, log_sums
 
 _DOUBT = 2.0**-46
 _LEAST = -700.0
@@ -63,7 +64,7 @@ def capped(logs: Floats, s: int) -> Capped:
             received=s,
             remedy="Choose a smaller s, or a release that does not depend on the queries.",
         )
-    scores = np.maximum(logs - logs.max(), _LEAST)
+    scores = np.maximum(centred(logs), _LEAST)
     full = np.zeros(groups, dtype=np.bool_)
     if s == groups:
         return Capped(scores, ~full, s)
@@ -83,16 +84,9 @@ def capped(logs: Floats, s: int) -> Capped:
         full[found] = True
 
 
-def group_logs(logs: Floats, width: int) -> Floats:
-    """Logarithms of the summed weights of consecutive groups of ``width``."""
-    table = logs.reshape(-1, width)
-    top = table.max(axis=1)
-    return np.asarray(top + np.log(np.exp(table - top[:, None]).sum(axis=1)))
-
-
 def group_capped(logs: Floats, width: int, s: int) -> Floats:
     """The projection by group caps: each group's mass, shared within it by weight; sum s."""
-    summed = group_logs(logs, width)
+    summed = log_sums(logs, width)
     inside = np.exp(logs.reshape(-1, width) - summed[:, None])
     return np.asarray((capped(summed, s).masses[:, None] * inside).ravel())
 

@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.arrays import Floats, Ints
-from discreet.noise import Source, bernoulli, bernoulli_exp, uniform_integers, winner
-from discreet.queries.analysts.capped_projection import Capped, capped, group_logs, pair_logs
+from discreet.noise import Source, bernoulli, bernoulli_exp, uniform_integers
+from discreet.queries.analysts.capped_projection import Capped, capped, pair_logs
+from discreet.queries.log_weights import LogWeights, log_sums
 
 Mine = TypeVar("Mine")
 Theirs = TypeVar("Theirs")
@@ -57,20 +58,19 @@ def equilibrium(
 class Sampler:
     """The data player: iid cells by exponential weights, with whole gains.
 
-    Cell x is drawn with probability proportional to exp(rate * gains[x]), exactly.
+    Cell x is drawn with probability proportional to exp(rate * gain of x), exactly.
     """
 
-    gains: Ints
-    rate: Fraction
+    weights: LogWeights
     batch: int
     randomness: Source
 
     def move(self) -> Ints:
-        return winner(self.gains, self.rate, self.batch, self.randomness)
+        return self.weights.draw(self.batch, self.randomness)
 
     def learn(self, move: Ints) -> None:
         """Add what each cell would have gained."""
-        self.gains += move
+        self.weights.learn(move)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class SignedLaw:
     def project(cls, tilts: Floats, width: int, s: int) -> SignedLaw:
         """The law closest to the weights with no group above 1/s."""
         logs = pair_logs(tilts)
-        return cls(tilts, width, capped(logs if width == 1 else group_logs(logs, width), s))
+        return cls(tilts, width, capped(logs if width == 1 else log_sums(logs, width), s))
 
     def draw(self, size: int, source: Source) -> Ints:
         """How often each query was drawn, less how often its negation, in ``size`` iid draws."""
@@ -122,14 +122,14 @@ class SignedLaw:
         if many:
             chosen[at_cap] = full[uniform_integers(len(full), many, source)]
         if many < size:
-            scores = self.groups.scores[free]
-            chosen[~at_cap] = free[winner(scores, Fraction(1), size - many, source)]
+            below = LogWeights(self.groups.scores[free])
+            chosen[~at_cap] = free[below.draw(size - many, source)]
         return chosen
 
     def net(self) -> Floats:
         """The probability of each query less that of its negation."""
         logs = pair_logs(self.tilts).reshape(-1, self.width)
-        inside = np.exp(logs - group_logs(logs.ravel(), self.width)[:, None])
+        inside = np.exp(logs - log_sums(logs.ravel(), self.width)[:, None])
         share = (self.groups.masses / self.groups.s)[:, None] * inside
         return np.asarray(share.ravel() * np.tanh(self.tilts))
 

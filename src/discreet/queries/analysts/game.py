@@ -32,6 +32,7 @@ from discreet.queries.analysts.guarantee import (
     public_records,
 )
 from discreet.queries.analysts.query_set import QuerySet, RoundShape
+from discreet.queries.log_weights import LogWeights
 from discreet.queries.record_count import RecordCount, counted
 from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted, cell_counts
@@ -96,7 +97,7 @@ class Tilts:
     def distribution(self) -> SignedLaw:
         """The capped law of this round."""
         gaps = self._cells * self.sums - self.records * self._drawn
-        return SignedLaw.project(gaps.astype(np.float64) * float(self.rate), self.width, self.s)
+        return SignedLaw.project(LogWeights(gaps, self.rate).logs, self.width, self.s)
 
     def learn(self, move: Ints) -> None:
         """Take the cells of a round into account."""
@@ -238,8 +239,8 @@ class Game(ABC):
         counted(self.size, table, None)
         rate = exact(self.step_q) / (2 * self.batch_x * self.population * self.shape.levels)
         tilts = Tilts(queries, queries.sums(table), self.population, rate, self.width, self.s)
-        cells = np.zeros(self.shape.universe.size, dtype=np.int64)
-        sampler = Sampler(cells, self.gain_rate(), self.batch_x, self.randomness)
+        cells = LogWeights.even(self.shape.universe.size, self.gain_rate())
+        sampler = Sampler(cells, self.batch_x, self.randomness)
         moves = equilibrium(sampler, self.query_player(tilts), rounds=self.rounds)
         return GameSynopsis(
             self.shape.universe,

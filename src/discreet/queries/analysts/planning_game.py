@@ -95,11 +95,22 @@ class PerAnalyst(HiddenUnit):
 
     def correction(self, s: Floats, *, cells: float, records: int, rho: float) -> Floats:
         """The least over T of 2 √(ln|X| / T) + 2 √(T s / 2 rho) √(2 ln(2 most)) / n."""
-        learning = 2 * math.sqrt(math.log(cells))
-        noise = 2 * np.sqrt(s / (2 * rho)) * math.sqrt(2 * math.log(2 * self.most)) / records
+        learning, noise = weights_terms(s, cells=cells, most=self.most, records=records, rho=rho)
         # a / √T + b √T is least at T = a / b.
         turns = np.maximum(learning / noise, 1)
         return np.asarray(learning / np.sqrt(turns) + noise * np.sqrt(turns))
+
+
+def weights_terms(
+    s: Floats, *, cells: float, most: int, records: int, rho: float
+) -> tuple[float, Floats]:
+    """What T rounds of private multiplicative weights leave: the first over √T, the second by √T.
+
+    One of s runs at rho / s: what is not learnt yet, and the noise of what was.
+    """
+    learning = 2 * math.sqrt(math.log(cells))
+    noise = 2 * np.sqrt(s / (2 * rho)) * math.sqrt(2 * math.log(2 * most)) / records
+    return learning, np.asarray(noise)
 
 
 @dataclass(frozen=True)

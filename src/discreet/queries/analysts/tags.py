@@ -12,6 +12,7 @@ from discreet.queries.analysts import (
     baselines,
     correction,
     expected_game,
+    failing_analysts,
     guarantee,
     planning,
     profile,
@@ -31,6 +32,11 @@ FORMS: dict[object, Form] = {
     expected_game.ExpectedGame: Form(
         "queries.analysts.expected_game.ExpectedGame",
         "shape size s rounds batch_x step_x step_q protects records randomness",
+    ),
+    failing_analysts.AnalystRuns: Form("queries.analysts.failing_analysts.AnalystRuns", "analysts"),
+    failing_analysts.FailingAnalysts: Form(
+        "queries.analysts.failing_analysts.FailingAnalysts",
+        "shape size runs threshold bits each records randomness",
     ),
     guarantee.AnalystGuarantee: Form("queries.analysts.guarantee.AnalystGuarantee", "unit event"),
     guarantee.OneAnalyst: Form("queries.analysts.guarantee.OneAnalyst"),

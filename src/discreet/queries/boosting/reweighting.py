@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from discreet.core.arrays import Floats
 from discreet.core.parameters import Number, exact, nonnegative, positive
 from discreet.mechanisms import Exponential
-from discreet.noise import uniform_integers, winner
+from discreet.noise import uniform_integers
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.boosting.bounds import step_size
+from discreet.queries.log_weights import LogWeights
 from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
 from discreet.queries.record_count import MOST
 from discreet.queries.workload.linear_query import PLACES
@@ -75,12 +76,12 @@ class Reweighting:
         """Places of ``size`` independent queries, by weight; uniform before the first round."""
         if before == 0:
             return uniform_integers(len(excesses), size, self.randomness)
-        return winner(excesses, self.selector(before).rate(), size, self.randomness)
+        return LogWeights(excesses, self.selector(before).rate()).draw(size, self.randomness)
 
     def weights(self, excesses: Steps) -> MultiplicativeWeights:
         """The distribution that is drawn from, in doubles: for tests, as it knows the data."""
         weights = MultiplicativeWeights(len(excesses))
-        weights.tilt(float(self.selector(1).rate()) * excesses.astype(np.float64))
+        weights.tilt(LogWeights(excesses, self.selector(1).rate()).logs)
         return weights
 
 

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
+from discreet.queries.log_weights import LogWeights, centred, relative
 from discreet.queries.workload.linear_query import LinearQuery, Region
 
 _MOST_DRIFT = 8.0
@@ -48,7 +49,7 @@ class MultiplicativeWeights:
         """Begin with the guess."""
         size = count("cells", cells)
         if start is None:
-            self._logs = np.zeros(size)
+            self._state = LogWeights(np.zeros(size))
         else:
             guess = np.asarray(start, dtype=np.float64).ravel()
             if guess.size != size or not (guess.min() > 0 and np.isfinite(guess).all()):
@@ -58,7 +59,8 @@ class MultiplicativeWeights:
                     received=guess.shape,
                     remedy="Mix the guess with the uniform distribution, so that no cell has zero.",
                 )
-            self._logs = np.log(guess)
+            self._state = LogWeights(np.log(guess))
+        self._logs = self._state.logs  # no copy: what changes one changes both
         self._weights = np.empty(size)
         self._mass: float | None = None
         self._pending: dict[tuple[tuple[int, ...], tuple[int, ...]], Floats] = {}
@@ -85,7 +87,7 @@ class MultiplicativeWeights:
 
     def tilt(self, steps: Floats) -> None:
         """Add any steps to the log-weights, one for each cell."""
-        self._logs += steps
+        self._state.learn(steps)
         self._fresh = False
 
     def tilt_along(self, steps: Floats, shape: tuple[int, ...]) -> None:
@@ -128,7 +130,7 @@ class MultiplicativeWeights:
         self._settle()
         target = np.asarray(data, dtype=np.float64)
         known = target > 0
-        logs = self._logs - self._logs.max()
+        logs = centred(self._logs)
         logs -= math.log(float(np.exp(logs).sum()))
         return float((target[known] * (np.log(target[known]) - logs[known])).sum())
 
@@ -144,8 +146,7 @@ class MultiplicativeWeights:
 
     def _refresh(self) -> None:
         self._settle()
-        np.subtract(self._logs, self._logs.max(), out=self._weights)
-        np.exp(self._weights, out=self._weights)
+        relative(self._logs, out=self._weights)
         self._mass = None
         self._drift = 0.0
         self._updates = 0

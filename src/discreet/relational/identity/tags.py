@@ -24,6 +24,7 @@ from discreet.core.written import Form
 from discreet.relational.aggregates import measures
 from discreet.relational.aggregates import registry as aggregates
 from discreet.relational.bounding import before_joins as limited
+from discreet.relational.bounding import key_numbering as numbering
 from discreet.relational.bounding import key_truncation as truncation
 from discreet.relational.bounding import partition_filter as kept
 from discreet.relational.bounding import person_rows, public_join
@@ -121,6 +122,7 @@ FORMS: dict[type, Form] = {
     person_windows.RunningFeature: Form("window-feature/1", "within order feature before"),
     truncation.Truncated: Form("truncated/1", "prefix rows keys limit kind expressions outputs"),
     truncation.JoinedByKey: Form("joined-by-key/1", "left right kind"),
+    numbering.NumberedByKey: Form("numbered-by-key/1", "prefix rows keys most outputs"),
     kept.PartitionFilter: Form("part/1", "rows part value keeping:assignment"),
     kept.EveryPart: Form("every-part/1"),
     kept.SomeParts: Form("some-parts/1", "limit salt"),

@@ -17,9 +17,9 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.unit import PrivacyUnit, Replace
 from discreet.relational.bounding.partition_filter import Assignment, PartitionFilter
-from discreet.relational.database import Database
 from discreet.relational.plan.nodes import JoinedPeople, JoinKind, PlanNode, Scan, scans
 from discreet.relational.plan.query import Query
+from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.translate import as_written, query_from, question_from
 from discreet.relational.types.expression import Column, Expression, columns, substitute
 
@@ -67,17 +67,17 @@ class Scope:
                 remedy="Divide the same table further, or another one from the whole curator.",
             )
 
-    def query(self, text: str, database: Database) -> Query:
+    def query(self, text: str, catalog: Catalog) -> Query:
         """What a text asks for here; refused unless it is about those within the part alone."""
-        return self._inside(query_from(text, database))
+        return self._inside(query_from(text, catalog))
 
-    def question(self, text: str, database: Database) -> Query:
+    def question(self, text: str, catalog: Catalog) -> Query:
         """The same, or what a query over answers asks for."""
-        return self._inside(question_from(text, database))
+        return self._inside(question_from(text, catalog))
 
-    def as_written(self, text: str, database: Database) -> Query | None:
+    def as_written(self, text: str, catalog: Catalog) -> Query | None:
         """A query around an answer with all that the answer has; None where there is none."""
-        query = as_written(text, database)
+        query = as_written(text, catalog)
         return None if query is None else self._inside(query)
 
     def _inside(self, query: Query) -> Query:

@@ -5,7 +5,7 @@ Source: contract, "Units and neighbours", "Columns".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -85,7 +85,7 @@ def _person_alone(units: Sequence[PrivacyUnit]) -> PrivacyUnit:
     return Replace(person) if isinstance(units[0], Replace) else person
 
 
-def require_column(column: str, table: str, stored: Mapping[str, str]) -> None:
+def require_column(column: str, table: str, stored: Collection[str]) -> None:
     """Refuse a column that is not there."""
     if column not in stored:
         raise InvalidParameter(

@@ -89,7 +89,7 @@ def table(
         _declared(columns),
         count("rows_at_most", rows_at_most),
         snapshot,
-        _limits(max_rows_per or {}),
+        key_limits(max_rows_per or {}),
         _derived(derived or {}, unit),
         _fixed(fixed_per_person, unit),
     )
@@ -170,7 +170,8 @@ def _fixed(columns: Sequence[str], unit: PrivacyUnit) -> tuple[str, ...]:
     return tuple(dict.fromkeys(columns))
 
 
-def _limits(limits: Mapping[Any, int]) -> dict[tuple[str, ...], int]:
+def key_limits(limits: Mapping[Any, int]) -> dict[tuple[str, ...], int]:
+    """Limits on rows per key, each key as a tuple of columns; what is no key is refused."""
     found = {}
     for key, most in limits.items():
         names = (key,) if isinstance(key, str) else key

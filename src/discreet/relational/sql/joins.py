@@ -431,7 +431,8 @@ def _missing(keys: dict[str, list[str]]) -> InvalidParameter:
         "join of private tables on another key than the person lets through for one value",
         received="a join of private tables on something else than the person",
         remedy=f"Join on the identifier of both tables; or declare {table} as "
-        f"dp.table(..., max_rows_per={{{key}: 3}}) and join on the columns themselves.",
+        f"dp.table(..., max_rows_per={{{key}: 3}}) and join on the columns themselves. "
+        f"Where nobody knows it: curator.learn_limits(dp.RowsPer({table!r}, {key}), spend=...).",
     )
 
 
