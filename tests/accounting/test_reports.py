@@ -23,8 +23,9 @@ def test_envelopes_have_no_lower_value() -> None:
 def test_gaussian_privacy_is_certified_or_refused() -> None:
     assert events.Gaussian(2).gdp().mu == pytest.approx(0.5)
     assert (events.Gaussian(2) * 4).gdp().mu == pytest.approx(1)
-    # Randomized response at epsilon touches the Gaussian curve where both errors are equal.
-    assert events.Laplace(epsilon=1).gdp().mu == pytest.approx(1.2320353853, rel=1e-9)
+    # Each touches the Gaussian curve where both errors are equal.
+    assert events.Pure(epsilon=1).gdp().mu == pytest.approx(1.2320353853, rel=1e-9)
+    assert events.Laplace(epsilon=1).gdp().mu == pytest.approx(1.0300639976, rel=1e-9)
     with pytest.raises(Unpriced):
         events.Gaussian(2).subsample(rate=0.1).gdp()
 

@@ -24,6 +24,7 @@ from discreet.queries import analysts
 from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
 from discreet.queries.analysts.correction import Correction
 from discreet.queries.analysts.expected_game import ExpectedGame
+from discreet.queries.analysts.failing_analysts import FailingAnalysts
 from discreet.queries.analysts.game import Game
 from discreet.queries.analysts.guarantee import OneQuery
 from discreet.queries.analysts.planning import plan_round
@@ -69,7 +70,7 @@ EVEN = HistogramSynopsis(SQUARE, np.full(6, 7.5), Nothing())
 PROMISE = dp.ApproxDP(epsilon=1, delta=1e-3)
 
 
-def corrected(mechanism: Correction, counts: Wholes) -> object:
+def corrected(mechanism: Correction | FailingAnalysts, counts: Wholes) -> object:
     return mechanism.release(counts, QUERIES, EVEN)
 
 
@@ -78,6 +79,13 @@ def correction(spend: Any, size: PublicCount, records: int) -> Correction:
     epsilon = spend.epsilon / 2
     given = {"cutoff": 2, "threshold": 0.1, "records": records}
     return Correction(shape=SHAPE, size=size, epsilon=epsilon, **given)  # type: ignore[arg-type]
+
+
+def failing(spend: Any, size: PublicCount, records: int) -> FailingAnalysts:
+    """A run for either analyst."""
+    bits, each = spend.rho / 2, spend.rho / 4
+    given = {"runs": 2, "threshold": 0.1, "bits": bits, "each": each, "records": records}
+    return FailingAnalysts(shape=SHAPE, size=size, **given)
 
 
 def profiled(spend: Any, size: PublicCount, records: int) -> PublicMarginals:
@@ -122,17 +130,28 @@ def rows() -> Iterator[Row]:
         play=corrected,
         relations=(EXCHANGED,),
     )
+    yield Row(
+        "FailingAnalysts",
+        "FailingAnalysts",
+        failing,
+        {"DiscreteGaussian": 0.99},
+        RHO,
+        play=corrected,
+        relations=(EXCHANGED,),
+    )
 
 
 ROWS = tuple(rows())
 GAMES = {"SampledGame", "ExpectedGame"}
 ANALYSTS_ONLY = {"ProfileRelease"}
 """What never sees a record."""
+WITHIN = {"Game", "ExchangedMarginals"}
+"""What games share, and what measures the marginals of two rows above."""
 
 
 def test_every_public_mechanism_has_a_row() -> None:
     assert {row.name for row in ROWS} | GAMES | ANALYSTS_ONLY == mechanisms_of(analysts)
-    assert hidden_mechanisms(analysts) - mechanisms_of(analysts) == {"Game"}
+    assert hidden_mechanisms(analysts) - mechanisms_of(analysts) == WITHIN
 
 
 @pytest.mark.parametrize("records", RECORDS)
