@@ -91,7 +91,9 @@ FORMS: dict[object, Form] = {
     net.NetMechanism: Form(
         "queries.net.NetMechanism", "workload net epsilon size records randomness"
     ),
-    net.small_db: Form("queries.net.small_db", "workload error epsilon size records randomness"),
+    net.small_db: Form(
+        "queries.net.small_db", "workload error epsilon size records randomness", later="spend"
+    ),
     online_construction.OnlineConstruction: Form(
         "queries.online_construction.OnlineConstruction",
         "updater spend size threshold cutoff records randomness",

@@ -83,6 +83,7 @@ def synopsis_from_dict(plain: Mapping[str, object], universe: Universe, event: E
 _KINDS: dict[object, str] = {
     "answers": "independent.ReleasedAnswers",
     "boxes": "trees.box_counts.BoxCounts",
+    "constructed/1": "online.iterative_construction.Constructed",
     "grid": "trees.grid_counts.GridCounts",
     "marginals": "synopses.marginal_synopsis.MarginalSynopsis",
     "medians": "boosting.boosting.MedianSynopsis",
