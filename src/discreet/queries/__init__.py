@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from discreet.queries.matrix.reconstruction import LeastSquares, NonNegative
     from discreet.queries.matrix.strategy import Strategy, hierarchical, square_root, wavelet
     from discreet.queries.matrix.union import UnionStrategy, gaussian_union, laplace_union
-    from discreet.queries.mwem.fitting import Scaling, SmallSteps
+    from discreet.queries.mwem.fitting import MeasuredQuery, Scaling, SmallSteps, replay, settle
+    from discreet.queries.mwem.multiplicative_weights import MultiplicativeWeights
     from discreet.queries.mwem.mwem import MWEM, AverageIterate, LastIterate, suggested_rounds
     from discreet.queries.mwem.rounds import MarginalRound, QueryRound
     from discreet.queries.net import NetMechanism, small_databases, small_db
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from discreet.queries.online.multiplicative_updaters import GapUpdater, MultiplicativeUpdater
     from discreet.queries.online.pmw import private_gap_weights, private_multiplicative_weights
     from discreet.queries.online.updaters import MedianUpdater, PerceptronUpdater, Watched
+    from discreet.queries.operators import ProtectedCounts
     from discreet.queries.planning.contest import Contest
     from discreet.queries.planning.objectives import LargestDeviation, RootMeanSquare
     from discreet.queries.planning.plan import ReleasePlan, best_mechanism, plan
@@ -73,8 +75,10 @@ __all__ = [
     "MarginalMechanism",
     "MarginalRound",
     "MatrixMechanism",
+    "MeasuredQuery",
     "MedianUpdater",
     "MultiplicativeUpdater",
+    "MultiplicativeWeights",
     "NearestOfNet",
     "NetMechanism",
     "NoisyRecordCount",
@@ -87,6 +91,7 @@ __all__ = [
     "PrivTree",
     "ProductStrategy",
     "ProjectionMechanism",
+    "ProtectedCounts",
     "PublicCount",
     "QuadTree",
     "QueryRound",
@@ -116,6 +121,8 @@ __all__ = [
     "private_gap_weights",
     "private_multiplicative_weights",
     "query_of",
+    "replay",
+    "settle",
     "small_databases",
     "small_db",
     "square_root",
@@ -136,7 +143,8 @@ _NAMES = {
     "matrix.reconstruction": ("LeastSquares", "NonNegative"),
     "matrix.strategy": ("Strategy", "hierarchical", "square_root", "wavelet"),
     "matrix.union": ("UnionStrategy", "gaussian_union", "laplace_union"),
-    "mwem.fitting": ("Scaling", "SmallSteps"),
+    "mwem.fitting": ("MeasuredQuery", "Scaling", "SmallSteps", "replay", "settle"),
+    "mwem.multiplicative_weights": ("MultiplicativeWeights",),
     "mwem.mwem": ("MWEM", "AverageIterate", "LastIterate", "suggested_rounds"),
     "mwem.rounds": ("MarginalRound", "QueryRound"),
     "net": ("NetMechanism", "small_databases", "small_db"),
@@ -145,6 +153,7 @@ _NAMES = {
     "online.multiplicative_updaters": ("GapUpdater", "MultiplicativeUpdater"),
     "online.pmw": ("private_gap_weights", "private_multiplicative_weights"),
     "online.updaters": ("MedianUpdater", "PerceptronUpdater", "Watched"),
+    "operators": ("ProtectedCounts",),
     "planning.contest": ("Contest",),
     "planning.objectives": ("LargestDeviation", "RootMeanSquare"),
     "planning.plan": ("ReleasePlan", "best_mechanism", "plan"),

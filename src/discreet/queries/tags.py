@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import is_dataclass
 
 from discreet.core.written import Form
-from discreet.queries import independent, net, projection, record_count
+from discreet.queries import independent, net, operators, projection, record_count
 from discreet.queries.boosting import base, boosting, fits
 from discreet.queries.matrix import (
     best,
@@ -20,7 +20,7 @@ from discreet.queries.matrix import (
     strategy,
     union,
 )
-from discreet.queries.mwem import fitting, mwem
+from discreet.queries.mwem import fitting, multiplicative_weights, mwem
 from discreet.queries.mwem import rounds as mwem_rounds
 from discreet.queries.online import construction as online_construction
 from discreet.queries.online import iterative_construction, multiplicative_updaters, pmw, updaters
@@ -46,8 +46,11 @@ FORMS: dict[object, Form] = {
     families.Listed: Form("queries.families.Listed", "rows"),
     families.Prefixes: Form("queries.families.Prefixes", "size"),
     families.Ranges: Form("queries.families.Ranges", "size"),
+    fitting.MeasuredQuery: Form("queries.fitting.MeasuredQuery", "query answer spread"),
     fitting.Scaling: Form("queries.fitting.Scaling"),
     fitting.SmallSteps: Form("queries.fitting.SmallSteps"),
+    fitting.replay: Form("queries.fitting.replay", "weights history stepping total passes"),
+    fitting.settle: Form("queries.fitting.settle", "weights history stepping total passes"),
     multiplicative_updaters.GapUpdater: Form("queries.gap_updater.GapUpdater", "cells error start"),
     independent.IndependentNoise: Form(
         "queries.independent.IndependentNoise", "workload spend size records randomness"
@@ -95,6 +98,10 @@ FORMS: dict[object, Form] = {
     mwem.suggested_rounds: Form("queries.mwem.suggested_rounds", "spend records most cells"),
     mwem_rounds.MarginalRound: Form("queries.mwem_rounds.OneMarginal", "share stepping"),
     mwem_rounds.QueryRound: Form("queries.mwem_rounds.OneQuery", "share stepping"),
+    multiplicative_weights.MultiplicativeWeights: Form(
+        "queries.mwem.multiplicative_weights.MultiplicativeWeights"
+    ),
+    operators.ProtectedCounts: Form("queries.operators.ProtectedCounts"),
     net.NetMechanism: Form(
         "queries.net.NetMechanism", "workload net epsilon size records randomness"
     ),
