@@ -66,7 +66,8 @@ def test_every_public_name_is_there_and_is_listed() -> None:
     assert theory.Halving is not None
 
 
-PAGES = sorted(page.name for page in DOCS.glob("*.md"))
+PAGES = sorted(page.name for page in DOCS.glob("*.md") if page.name != "architecture.md")
+"""All but the page about what is inside."""
 
 
 @pytest.mark.parametrize("page", PAGES)

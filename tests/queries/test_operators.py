@@ -266,6 +266,30 @@ def test_noise_is_that_of_the_stated_epsilon_and_sensitivity() -> None:
     assert fine.spread == pytest.approx(math.sqrt(2) * 4, rel=1e-3)
 
 
+class Cheap(dp.mechanisms.DiscreteLaplace):
+    """A twin that a plan brings along: its price is a millionth."""
+
+    @property
+    def event(self) -> events.Event:
+        return events.Laplace(epsilon=1e-6)
+
+
+class Open(PermuteAndFlip):
+    """A twin that keeps what it was shown."""
+
+    def release(self, scores: Any) -> int:
+        return int(np.max(scores))
+
+
+def test_what_a_plan_brings_along_is_not_run() -> None:
+    counts = protected()
+    with pytest.raises(DiscreetError, match="operator_unknown"):
+        counts.measure(Region((16,), (slice(3),)), epsilon=1, noise=Cheap)
+    with pytest.raises(DiscreetError, match="operator_unknown"):
+        counts.select_worst(RANGES, np.zeros(136), epsilon=1, selection=Open)
+    assert counts.event == events.Nothing()
+
+
 def test_bad_input_is_refused_before_anything_is_paid() -> None:
     counts = protected()
     for wrong in (

@@ -90,8 +90,6 @@ def additive_readings(spend: Guarantee) -> tuple[PureDP | ZCDP, ...]:
     >>> [type(each).__name__ for each in additive_readings(ApproxDP(epsilon=1, delta=1e-6))]
     ['PureDP', 'ZCDP']
     """
-    if isinstance(spend, ApproxDP) and spend.by is not None:
-        return (additive_spend(spend),)
     return tuple(
         additive_spend(each) for each in readings(spend) if not isinstance(each, LaplaceInRho)
     )

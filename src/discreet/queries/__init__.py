@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from discreet.queries.planning.contest import Contest
     from discreet.queries.planning.objectives import LargestDeviation, RootMeanSquare
     from discreet.queries.planning.plan import ReleasePlan, best_mechanism, plan
-    from discreet.queries.planning.request import SynopsisMechanism
     from discreet.queries.projection import ProjectionMechanism
     from discreet.queries.record_count import NoisyRecordCount, PublicCount
     from discreet.queries.synopses.lp_synthesis import game_value, synthesise
@@ -103,7 +102,6 @@ __all__ = [
     "SmallSteps",
     "Strategy",
     "Synopsis",
-    "SynopsisMechanism",
     "UnionStrategy",
     "Universe",
     "Watched",
@@ -157,7 +155,6 @@ _NAMES = {
     "planning.contest": ("Contest",),
     "planning.objectives": ("LargestDeviation", "RootMeanSquare"),
     "planning.plan": ("ReleasePlan", "best_mechanism", "plan"),
-    "planning.request": ("SynopsisMechanism",),
     "projection": ("ProjectionMechanism",),
     "record_count": ("NoisyRecordCount", "PublicCount"),
     "synopses.lp_synthesis": ("game_value", "synthesise"),

@@ -3,6 +3,8 @@
 A plan is a program that anybody may write: it never sees a count, only what operators return. Each
 of them is priced before it runs, and a filter refuses what would exceed the budget, whatever the
 plan decided in view of earlier answers. So a plan can be wrong, but not private data's undoing.
+That holds against mistakes, not against code that reaches into Python objects: a stranger's program
+belongs in another process.
 
 Everything between the operators is post-processing and free: estimates, updates, stopping rules.
 ``MultiplicativeWeights``, ``replay`` and ``settle`` of this package are such parts; with them MWEM
@@ -29,7 +31,14 @@ from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import Number, count
 from discreet.core.unit import Replace, Row
-from discreet.mechanisms import AboveThreshold, DiscreteLaplace, Laplace, PermuteAndFlip
+from discreet.mechanisms import (
+    AboveThreshold,
+    DiscreteLaplace,
+    Exponential,
+    Laplace,
+    NoisyMax,
+    PermuteAndFlip,
+)
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.selection import Selection
@@ -99,7 +108,7 @@ class ProtectedCounts:
             raise InvalidParameter(
                 code="records_unknown",
                 expectation="epsilon=, since the number of records is not public",
-                remedy="Write total(epsilon=0.05).",
+                remedy="Pass epsilon=0.05, or another part of the budget.",
             )
         noise = DiscreteLaplace(
             epsilon=epsilon, sensitivity=self.records, randomness=self._randomness
@@ -116,6 +125,7 @@ class ProtectedCounts:
     ) -> MeasuredQuery:
         """A query's weighted sum with Laplace noise: its value and the noise's deviation."""
         self._require(query)
+        _require_own(noise, (DiscreteLaplace, Laplace))
         whole = isinstance(query, Region)
         step = Fraction(1) if whole else Fraction(1, 1 << PLACES)
         made = noise(epsilon=epsilon, sensitivity=self.records / step, randomness=self._randomness)
@@ -143,6 +153,7 @@ class ProtectedCounts:
                 received=near.shape,
                 remedy="Guess counts, in the order of the workload.",
             )
+        _require_own(selection, (PermuteAndFlip, Exponential, NoisyMax))
         made = selection(epsilon=epsilon, sensitivity=self.records, randomness=self._randomness)
         self._charge(made.event)
         truth = np.concatenate(exact_answers(asked, self._counts))
@@ -189,6 +200,17 @@ class ProtectedCounts:
     def __repr__(self) -> str:
         """Nothing about the counts."""
         return f"ProtectedCounts({self.universe.size} cells, {len(self._events)} operators run)"
+
+
+def _require_own(given: type, known: tuple[type, ...]) -> None:
+    """Refuse all but these: what a plan brings along could say one price and hide less."""
+    if given not in known:
+        raise InvalidParameter(
+            code="operator_unknown",
+            expectation=f"one of {', '.join(each.__name__ for each in known)}",
+            received=getattr(given, "__name__", type(given).__name__),
+            remedy="Leave it out, or name one of these classes.",
+        )
 
 
 class Watch:

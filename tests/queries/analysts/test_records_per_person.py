@@ -163,8 +163,8 @@ ROWS = tuple(rows())
 GAMES = {"SampledGame", "ExpectedGame"}
 ANALYSTS_ONLY = {"ProfileRelease"}
 """What never sees a record."""
-WITHIN = {"Game", "ExchangedMarginals"}
-"""What games share, and what measures the marginals of two rows above."""
+WITHIN = {"Game"}
+"""What games share."""
 
 
 def test_every_public_mechanism_has_a_row() -> None:

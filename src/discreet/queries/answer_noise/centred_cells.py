@@ -20,7 +20,11 @@ from discreet.queries.answer_noise.signatures import COARSE, Kinds, exact_widths
 from discreet.queries.workload.families import QueryFamily
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Product
-from discreet.release.intervals.combination import Combination, combination_widths
+from discreet.release.intervals.combination import (
+    UNKNOWN_SHARE,
+    Combination,
+    combination_widths,
+)
 
 _MOST_KINDS = 1 << 8
 
@@ -45,7 +49,8 @@ class CentredCells(AnswerNoise):
         whole = all(family.whole for family in product.families)
         far = np.maximum(1 - mean, mean) if whole else _largest(product) + np.abs(mean)
         shares = np.divide(far, lengths, out=np.ones_like(far), where=lengths > 0) ** 2
-        combined = Combination(lengths, np.minimum(shares, 1), self.cells)
+        # Never one alone, and what is not whole only has a bound on its largest share.
+        combined = Combination(lengths, np.minimum(shares, UNKNOWN_SHARE), self.cells)
         found = combination_widths(combined, self.noise, confidence=confidence)
         sizes, places = np.unique(sums, return_inverse=True)
         if self.noise.spread >= COARSE * self.noise.step or not whole or len(sizes) > _MOST_KINDS:

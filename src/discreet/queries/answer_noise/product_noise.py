@@ -43,7 +43,8 @@ from discreet.release.intervals.combination import (
 
 _MOST_WORK = 1 << 27
 """Multiplications for the coefficients of one attribute, up to which they are written out."""
-_MISSED = 1e-6
+_MISSED = 1e-10
+"""Of the squared length of a query, what floating point may miss though nothing is."""
 
 
 @dataclass(frozen=True)
@@ -117,10 +118,12 @@ class _Axis:
 def _squares(factor: Strategy, family: QueryFamily) -> Floats:
     """The squared length of each query's coefficients; infinite where it is not determined."""
     found = family.variances(factor.inverse_gram)
-    if factor.determines(family.gram()):
+    if factor.determines_all:
         return found
+    if family.queries > max(factor.size, _MOST_WORK // factor.size**2):
+        return np.full(family.queries, np.inf)
     rows = family.dense()
-    missed = rows - (rows @ factor.inverse_gram) @ (factor.rows.T @ factor.rows)
+    missed = factor.missed(rows)
     lost = np.einsum("ij,ij->i", missed, missed) > _MISSED * np.einsum("ij,ij->i", rows, rows)
     return np.where(lost, np.inf, found)
 

@@ -19,7 +19,7 @@ from discreet.queries.workload.workload import Product
 
 @dataclass(frozen=True)
 class SingleDraws(AnswerNoise):
-    """``noise`` is in records."""
+    """``noise`` is in records. Weights that are not whole are those on the grid 2**-20."""
 
     noise: Distribution
 

@@ -119,6 +119,15 @@ class Strategy:
         """The projection onto what the measurements do not determine."""
         return np.asarray(np.eye(self.size) - self.pseudoinverse @ self.rows)
 
+    @property
+    def determines_all(self) -> bool:
+        """Whether every query whatsoever follows: a direction that is missed has length one."""
+        return float(np.linalg.norm(self._undetermined)) < 0.5
+
+    def missed(self, rows: Floats) -> Floats:
+        """The part of each query that does not follow from the measurements."""
+        return np.asarray(rows @ self._undetermined)
+
     def determines(self, gram: Floats) -> bool:
         """Whether every query of a workload follows from the measurements."""
         missed = float(np.einsum("ij,ij->", self._undetermined, gram))

@@ -26,6 +26,8 @@ Counted = Sequence[tuple[float, int]]
 _UPWARD = 1 + 1e-8
 _PLACES = 1 << 14
 _MISSED = 1e-3
+_ROUNDING = 1e-14
+"""What powers of characteristic functions err by in a tail, for each draw."""
 
 
 def repeated_half_width(terms: Counted, noise: Distribution, *, confidence: float) -> float:
@@ -68,7 +70,8 @@ def _on_grid(terms: Counted, noise: Distribution, alpha: float, unit: float) -> 
     product = np.ones(size // 2 + 1)
     for c, many in terms:
         product *= noise.characteristic(c * t) ** many
-    return _least(np.fft.irfft(product, size), alpha, 1) * unit
+    left = alpha - _ROUNDING * sum(many for _, many in terms)
+    return _least(np.fft.irfft(product, size), left, 1) * unit
 
 
 def _radius(terms: Counted, noise: Distribution, alpha: float) -> float:
