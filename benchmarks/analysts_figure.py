@@ -31,9 +31,11 @@ from discreet.queries.workload.universe import Universe
 PICTURE = ROOT / "docs" / "figures" / "analysts.svg"
 RECORDS = 1_000_000
 BITS, QUERIES = tuple(range(8, 37, 2)), tuple(10.0**k for k in range(3, 16))
-AT_BITS, AT_QUERIES = 28, 1e10
+AT_BITS, AT_QUERIES = 30, 1e10
 EPSILON, DELTA = 1.0, 1e-6
 MULTIPLIER = 4.22468
+CELL = 2.79889
+"""The noise of a cell of the histogram: Laplace at epsilon 1, of which a record moves two."""
 OPTIONS = {
     "independent noise": ("#222222", [1, 2]),
     "noisy histogram": ("#0072B2", []),
@@ -60,7 +62,7 @@ def error(option: str, bits: int, queries: float) -> float:
     if option == "independent noise":
         return normal_errors([(MULTIPLIER * math.sqrt(queries) / RECORDS, queries)]).largest
     if option == "noisy histogram":
-        deviation = math.sqrt(2) * MULTIPLIER * 2 ** (bits / 2) / 2 / RECORDS
+        deviation = CELL * 2 ** (bits / 2) / 2 / RECORDS
         return normal_errors([(deviation, queries)]).largest
     if option.startswith("marginals"):
         distinct = 8 * math.comb(bits, 3)

@@ -6,6 +6,7 @@ The former prices are played by the quadratic ones, which every ledger before th
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -15,6 +16,7 @@ import discreet as dp
 from discreet.accounting.zcdp import QUADRATIC, ZERO_CONCENTRATED, zcdp_rho
 from discreet.core.guarantee import Guarantee
 from discreet.queries.online.pmw import private_gap_weights
+from discreet.queries.online.sharing_rule import sharing_rule
 from discreet.queries.record_count import PublicCount
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
@@ -67,10 +69,12 @@ def test_old_charges_and_answers_stay_and_new_questions_cost_the_tight_price(
 def test_a_conversation_is_made_again_with_the_noise_it_was_paid_with(
     spend: Guarantee,
 ) -> None:
-    made = private_gap_weights(
+    planned = private_gap_weights(
         cells=8, spend=spend, size=PublicCount(1000), questions=100, confidence=0.95
     )
+    made = replace(planned, rule=sharing_rule(1))
     paid = spend.rho if isinstance(spend, dp.ZCDP) else zcdp_rho(3, 1e-6)
     price = float(QUADRATIC.price(made.event))
     assert price == pytest.approx(float(paid), rel=1e-9)
     assert price <= float(paid)
+    assert float(planned.epsilon_each) > float(made.epsilon_each)

@@ -406,7 +406,7 @@ def test_a_key_may_be_called_as_the_counts_are() -> None:
     universe = curator.universe("visits", n="ward")
     workload = Workload.marginal(universe, ["n"])
     release = curator.synopsis(workload, mechanism=MatrixMechanism, spend=HALF)
-    assert list(release.table("n").to_dict()) == ["n", "n_"]
+    assert list(release.table("n").to_dict()) == ["n", "n_", "n__lower", "n__upper"]
 
 
 def test_a_spend_in_pairs_costs_a_budget_in_rho_no_more_than_normal_noise_does() -> None:

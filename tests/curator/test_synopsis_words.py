@@ -11,7 +11,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import DiscreetError, InvalidParameter
-from discreet.queries import MWEM, MarginalMechanism, MatrixMechanism, Workload
+from discreet.queries import MWEM, MarginalMechanism, MatrixMechanism, NonNegative, Workload
 from tests.curator.tables import private
 
 HALF = dp.PureDP(epsilon=0.5)
@@ -51,33 +51,82 @@ def test_a_note_does_not_pass_the_mean_error_off_as_that_of_a_count() -> None:
     count, spread = known.table("ward").answers
     assert known.rmse is not None
     assert np.array(spread.values).min() > 2 * known.rmse  # sums of many small cells
-    assert "n_sd says how noisy each one is" in count.note
+    assert "95 % intervals cover noise" in count.note
     assert "±" not in count.note
-    mean = curator.synopsis(pairs(curator), mechanism=MatrixMechanism, spend=HALF)
+    learnt = curator.synopsis(pairs(curator), mechanism=partial(MWEM, rounds=2), spend=HALF)
+    (guess,) = learnt.table("ward").answers
+    assert guess.interval is None
+    assert "no interval: how wrong they are depends on the data" in guess.note
+    bounded = partial(MatrixMechanism, reconstruction=NonNegative())
+    mean = curator.synopsis(pairs(curator), mechanism=bounded, spend=HALF)
     assert "over all its queries" in mean.table("ward").answers[0].note
 
 
-def test_bars_carry_whiskers_of_two_deviations_where_the_noise_is_known() -> None:
+def test_counts_are_shown_with_their_intervals_as_answers_of_sql_are() -> None:
+    curator = private()
+    matrix = curator.synopsis(pairs(curator), mechanism=MatrixMechanism, spend=HALF)
+    for release in (matrix.table("ward"), matrix.table("ward", confidence=0.5)):
+        (count,) = release.answers
+        lower, upper = (np.array(ends) for ends in (count.lower, count.upper))
+        width = upper - np.array(count.values)
+        assert (width > 0).all()
+        assert lower == pytest.approx(np.maximum(np.array(count.values) - width, 0))
+        assert " ± " in str(release) or "n_lower" in str(release)
+        assert dp.Release.from_json(release.to_json()).to_json() == release.to_json()
+    near, far = (matrix.table("ward", confidence=each).answers[0] for each in (0.5, 0.99))
+    assert near.upper is not None
+    assert far.upper is not None
+    assert all(a < b for a, b in zip(near.upper, far.upper, strict=True))
+    everybody = str(matrix.table())
+    assert " ± " in everybody  # far from zero, so that nothing is cut off
+    assert "95 % intervals cover noise" in everybody
+
+
+def test_any_free_query_has_its_interval() -> None:
+    curator = private()
+    workload = pairs(curator)
+    universe = workload.universe
+    ranges = Workload.of(universe, {"decade": dp.queries.Ranges(13)})
+    spent = None
+    for mechanism in (MatrixMechanism, MarginalMechanism):
+        made = curator.synopsis(workload, mechanism=mechanism, spend=HALF)
+        spent = curator.spent
+        ends = made.intervals(ranges)
+        assert ends is not None
+        lower, upper = ends
+        answers = made.answers(ranges)
+        assert ((np.maximum(answers, 0) >= lower) & (answers <= upper)).all()
+        assert (lower >= 0).all()
+        again = curator.synopsis(workload, mechanism=mechanism, spend=HALF)
+        kept = again.intervals(ranges)
+        assert kept is not None
+        assert kept[1].tolist() == upper.tolist()
+        with pytest.raises(InvalidParameter, match="confidence"):
+            made.intervals(ranges, confidence=95)
+    assert curator.spent == spent
+    learnt = curator.synopsis(workload, mechanism=partial(MWEM, rounds=2), spend=HALF)
+    assert learnt.intervals(ranges) is None
+
+
+def test_bars_carry_their_intervals_where_the_noise_is_known() -> None:
     pytest.importorskip("altair")
     curator = private()
     known = curator.synopsis(pairs(curator), mechanism=MarginalMechanism, spend=HALF)
     bars, rules = known.plot("ward").to_dict()["layer"]
     assert (bars["mark"]["type"], rules["mark"]["type"]) == ("bar", "rule")
-    count, spread = (np.array(answer.values) for answer in known.table("ward").answers)
+    count = known.table("ward").answers[0]
     drawn = (
         bars["data"]["values"] if "data" in bars else known.plot("ward").to_dict()["data"]["values"]
     )
-    assert [each["low"] for each in drawn] == pytest.approx(list(count - 2 * spread))
-    assert [each["high"] for each in drawn] == pytest.approx(list(count + 2 * spread))
-    assert "2 sd" in bars["encoding"]["y"]["title"]
+    assert count.lower is not None
+    assert count.upper is not None
+    assert [each["low"] for each in drawn] == pytest.approx(list(count.lower))
+    assert [each["high"] for each in drawn] == pytest.approx(list(count.upper))
+    assert "95 % intervals" in bars["encoding"]["y"]["title"]
     cells = known.plot("ward", "decade").to_dict()
-    assert "2 sd" not in cells["encoding"]["color"]["title"]
-    assert {each["title"] for each in cells["encoding"]["tooltip"]} == {
-        "ward",
-        "decade",
-        "n",
-        "n_sd",
-    }
+    assert "intervals" not in cells["encoding"]["color"]["title"]
+    noted = {each.get("title", each["field"]) for each in cells["encoding"]["tooltip"]}
+    assert noted == {"ward", "decade", "n", "n_sd", "low", "high"}
 
 
 def test_a_factory_that_forgets_how_many_rows_a_person_has_is_refused() -> None:

@@ -12,6 +12,8 @@ from discreet.core.parameters import Number
 from discreet.errors import InvalidParameter
 from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 from discreet.mechanisms.for_spend import (
+    LaplaceInRho,
+    additive_readings,
     additive_spend,
     deviation,
     divided,
@@ -54,6 +56,32 @@ def test_of_two_noises_that_a_spend_permits_the_one_of_less_deviation_is_taken()
     assert type(many) is Gaussian
     for noise in (noise_of(each, l1=144, l2=12, randomness=SYSTEM) for each in BOTH):
         assert deviation(many) <= deviation(noise)
+
+
+@pytest.mark.parametrize(
+    "spend",
+    [
+        dp.ZCDP(rho=4),
+        dp.ApproxDP(epsilon=20, delta=1e-3, by=ZCDP),
+        dp.ApproxDP(epsilon=1, delta=0.6, by=ZCDP),
+    ],
+)
+def test_laplace_noise_in_rho_costs_no_more_rho_and_no_more_epsilon(spend: Guarantee) -> None:
+    """At (1, .6) Gaussian noise costs so much rho that Laplace noise would have an epsilon of 3."""
+    laplace, own = readings(spend)
+    assert isinstance(laplace, LaplaceInRho)
+    one, other = (noise_of(each, l1=3, l2=3, randomness=SYSTEM) for each in (laplace, own))
+    assert isinstance(one, DiscreteLaplace)
+    assert one.event.zcdp().rho <= other.event.zcdp().rho
+    if isinstance(spend, ApproxDP):
+        assert one.event.epsilon(delta=0) <= spend.epsilon
+    assert noise_for(spend, l1=3, l2=3, randomness=SYSTEM) in (one, other)
+
+
+def test_what_is_paid_in_rho_is_shared_as_rho() -> None:
+    spend = dp.ApproxDP(epsilon=1, delta=1e-6, by=ZCDP)
+    assert additive_readings(spend) == (additive_spend(spend),)
+    assert len(additive_readings(APPROXIMATE)) == 2
 
 
 def test_of_equal_errors_the_first_reading_is_taken_and_a_single_one_is_not_measured() -> None:

@@ -6,6 +6,9 @@ either Laplace noise at epsilon or one Gaussian release by the exact curve. What
 keeps (epsilon, delta), so such a spend has two *readings*, and :func:`least_error` takes the one
 that errs less: a delta never makes a release worse. The choice looks at public quantities alone.
 
+Paid in rho, small noise is cheaper as Laplace noise: its rho grows like epsilon, that of Gaussian
+noise like its square. So a spend of more than one rho has two readings as well, of one price.
+
 Source: contract, "Spending" (a spend permits only mechanisms of its own privacy definition; the
 choice of mechanism uses public quantities alone).
 """
@@ -13,6 +16,7 @@ choice of mechanism uses public quantities alone).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar, overload
 
 from discreet.accounting.zcdp import ZERO_CONCENTRATED, ZeroConcentrated, zcdp_rho
@@ -27,23 +31,36 @@ from discreet.mechanisms.discrete_laplace import DiscreteLaplace
 from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
-from discreet.noise.randomness import Source
+from discreet.noise.randomness import SYSTEM, Source
 
 WholeNoise: TypeAlias = DiscreteLaplace | DiscreteGaussian | Gaussian
 """Noise on whole numbers, whichever the spend permits."""
 
-Reading: TypeAlias = PureDP | ApproxDP | ZCDP
+
+@dataclass(frozen=True)
+class LaplaceInRho:
+    """Laplace noise that costs at most ``rho``, and at most ``epsilon`` where that is limited."""
+
+    rho: Number
+    epsilon: Number | None = None
+
+
+Reading: TypeAlias = PureDP | ApproxDP | ZCDP | LaplaceInRho
 """One privacy definition in which one kind of noise keeps a spend."""
 
 _CLOSE = 1e-12
-_Reading = TypeVar("_Reading", bound=Guarantee)
+_LAPLACE_FROM = 1.0
+"""Below this rho Gaussian noise errs less than Laplace noise of the same rho, whatever it hides."""
+_Reading = TypeVar("_Reading")
 _Made = TypeVar("_Made")
 
 
 def readings(spend: Guarantee) -> tuple[Reading, ...]:
     """The definitions in which one release may be made for a spend; Laplace noise comes first.
 
-    (epsilon, delta) that is paid in rho, ``by=ZCDP``, is Gaussian alone: that costs the least rho.
+    (epsilon, delta) that is paid in rho, ``by=ZCDP``, is what Gaussian noise costs there, and no
+    more: Laplace noise at that epsilon would cost many times the rho. With a delta of zero it is a
+    pure spend, for which there is no Gaussian noise.
 
     >>> [type(each).__name__ for each in readings(ApproxDP(epsilon=1, delta=1e-6))]
     ['PureDP', 'ApproxDP']
@@ -54,10 +71,17 @@ def readings(spend: Guarantee) -> tuple[Reading, ...]:
         case ApproxDP(epsilon=epsilon, by=None) if epsilon > 0:
             return (PureDP(epsilon=epsilon), spend)
         case ApproxDP(epsilon=epsilon) if epsilon > 0:
-            return (spend,)  # paid in rho, of which Laplace noise costs more
+            price = ZERO_CONCENTRATED.price(gaussian_for(spend, l2=1, randomness=SYSTEM).event)
+            same = LaplaceInRho(price, epsilon)
+            return (same, spend) if price > _LAPLACE_FROM else (spend,)
         case ZCDP(rho=rho) if rho > 0:
-            return (spend,)
+            return (LaplaceInRho(rho), spend) if rho > _LAPLACE_FROM else (spend,)
     raise _not_permitted(spend)
+
+
+def is_laplace(reading: Reading) -> bool:
+    """Whether a reading is of Laplace noise: then the L1 norm counts, else the L2 norm."""
+    return isinstance(reading, PureDP | LaplaceInRho)
 
 
 def additive_readings(spend: Guarantee) -> tuple[PureDP | ZCDP, ...]:
@@ -67,8 +91,7 @@ def additive_readings(spend: Guarantee) -> tuple[PureDP | ZCDP, ...]:
     ['PureDP', 'ZCDP']
     """
     return tuple(
-        each if isinstance(each, PureDP | ZCDP) else additive_spend(each)
-        for each in readings(spend)
+        additive_spend(each) for each in readings(spend) if not isinstance(each, LaplaceInRho)
     )
 
 
@@ -105,19 +128,47 @@ def noise_for(
     """
 
     def made(reading: Reading) -> WholeNoise | Laplace:
-        if isinstance(reading, PureDP) and not whole:
-            return Laplace(epsilon=exact(reading.epsilon), sensitivity=l1, randomness=randomness)
+        if is_laplace(reading) and not whole:
+            return _laplace_for(reading, Laplace, l1, randomness)
         return noise_of(reading, l1=l1, l2=l2, randomness=randomness)
 
     return least_error(readings(spend), made, deviation)
 
 
+def least_noise(
+    given: Sequence[Reading], *, l1: Number, l2: Number, randomness: Source
+) -> WholeNoise:
+    """The noise of least deviation among those of some readings, for whole numbers."""
+
+    def made(reading: Reading) -> WholeNoise:
+        return noise_of(reading, l1=l1, l2=l2, randomness=randomness)
+
+    return least_error(given, made, deviation)
+
+
 def noise_of(reading: Reading, *, l1: Number, l2: Number, randomness: Source) -> WholeNoise:
     """The one noise of a reading, for whole numbers; for whoever chooses the reading himself."""
-    if isinstance(reading, PureDP):
-        epsilon = exact(reading.epsilon)
-        return DiscreteLaplace(epsilon=epsilon, sensitivity=l1, randomness=randomness)
+    if isinstance(reading, PureDP | LaplaceInRho):
+        return _laplace_for(reading, DiscreteLaplace, l1, randomness)
     return gaussian_for(reading, l2=l2, randomness=randomness)
+
+
+_Laplace = TypeVar("_Laplace", DiscreteLaplace, Laplace)
+
+
+def _laplace_for(
+    reading: Reading, kind: type[_Laplace], l1: Number, randomness: Source
+) -> _Laplace:
+    """Laplace noise at the epsilon of a reading: its own, or what its rho pays for."""
+
+    def at(epsilon: Number) -> _Laplace:
+        return kind(epsilon=epsilon, sensitivity=l1, randomness=randomness)
+
+    if isinstance(reading, PureDP):
+        return at(exact(reading.epsilon))
+    assert isinstance(reading, LaplaceInRho)
+    found = exact(largest_epsilon(lambda e: at(e).event, ZCDP(rho=reading.rho)))
+    return at(found if reading.epsilon is None else min(found, exact(reading.epsilon)))
 
 
 def deviation(noise: WholeNoise | Laplace) -> float:
@@ -177,7 +228,7 @@ def additive_spend(spend: Guarantee) -> PureDP | ZCDP:
     raise _not_permitted(spend)
 
 
-def divided(spend: Guarantee, share: Number) -> tuple[PureDP | ZCDP, Reading]:
+def divided(spend: Guarantee, share: Number) -> tuple[PureDP | ZCDP, PureDP | ApproxDP | ZCDP]:
     """A spend for one step that is pure and one release of noise: ``share`` of it, and the rest.
 
     (epsilon, delta) is kept by a pure step and (epsilon', delta) where both epsilons add up.

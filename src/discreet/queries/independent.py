@@ -27,6 +27,12 @@ from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.for_spend import WholeNoise, noise_for
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
+from discreet.queries.answer_noise.answer_noise import (
+    AnswerNoise,
+    noise_from_dict,
+    noise_to_dict,
+)
+from discreet.queries.answer_noise.single_draws import SingleDraws
 from discreet.queries.record_count import NoisyRecordCount, RecordCount, require_size
 from discreet.queries.workload.cell_counts import Counted, marginal_counts
 from discreet.queries.workload.linear_query import PLACES, on_grid
@@ -48,6 +54,7 @@ class ReleasedAnswers:
     universe: Universe
     released: tuple[tuple[Product, Floats], ...]
     event: Event
+    noise: AnswerNoise | None = None
 
     def answers(self, workload: Workload) -> Floats:
         """What was released, product by product."""
@@ -68,7 +75,7 @@ class ReleasedAnswers:
             {**product_to_dict(product), "values": packed(values)}
             for product, values in self.released
         ]
-        return {"synopsis": "answers", "products": entries}
+        return {"synopsis": "answers", "products": entries, **noise_to_dict(self.noise)}
 
     @classmethod
     def from_dict(
@@ -81,7 +88,7 @@ class ReleasedAnswers:
         released = tuple((product_from_dict(e), unpacked(e.get("values"))) for e in entries)
         if any(values.shape != (product.queries,) for product, values in released):
             raise not_plain()
-        return cls(universe, released, event)
+        return cls(universe, released, event, noise_from_dict(plain, universe))
 
 
 @dataclass(frozen=True)
@@ -163,7 +170,8 @@ class IndependentNoise:
         noisy = np.asarray(self.noise.release(steps), dtype=np.float64) * step
         parts = np.split(noisy, np.cumsum([len(part) for part in truth])[:-1])
         released = tuple(zip(self.workload.products, parts, strict=True))
-        return ReleasedAnswers(universe, released, self.event)
+        law = distribution_of(self.noise, step=float(self._step))
+        return ReleasedAnswers(universe, released, self.event, SingleDraws(law))
 
 
 def _truth(product: Product, counts: Counted, universe: Universe) -> Floats:

@@ -17,8 +17,10 @@ import numpy as np
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
+from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import Number, count, probability
 from discreet.mechanisms import Exponential
+from discreet.mechanisms.for_spend import additive_readings, epsilon_for
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.log_weights import relative
 from discreet.queries.mwem.rounds import exact_answers
@@ -146,15 +148,43 @@ def small_db(
     workload: Workload,
     *,
     error: float,
-    epsilon: Number,
     size: PublicCount,
+    epsilon: Number | None = None,
+    spend: Guarantee | None = None,
     records: int = 1,
     randomness: Source = SYSTEM,
 ) -> NetMechanism:
-    """SmallDB: all databases of ln|Q| / error**2 rows."""
+    """SmallDB: all databases of ln|Q| / error**2 rows, at a pure ``epsilon`` or for a ``spend``.
+
+    For the curator, which gives everything else:
+    ``curator.synopsis(workload, mechanism=partial(small_db, error=0.3), spend=...)``.
+    """
+    if (epsilon is None) == (spend is None):
+        raise InvalidParameter(
+            code="spend_or_epsilon",
+            expectation="either epsilon= or spend=; there is no default price",
+            remedy="Write small_db(workload, error=0.3, epsilon=1, size=PublicCount(500)).",
+        )
+    require_public(size, method="a choice from a net")
     rows = sampling_rows(queries=workload.queries, error=error)
     net = small_databases(workload.universe.size, rows)
-    return NetMechanism(workload, net, epsilon, size, records, randomness)
+    paid = epsilon if spend is None else choosing_epsilon(spend, records=records)
+    assert paid is not None
+    return NetMechanism(workload, net, paid, size, records, randomness)
+
+
+def choosing_epsilon(spend: Guarantee, *, records: int) -> Number:
+    """The most epsilon at which one choice by the exponential mechanism costs no more.
+
+    >>> from discreet.core.guarantee import ApproxDP
+    >>> choosing_epsilon(ApproxDP(epsilon=1, delta=1e-6), records=1)
+    Fraction(1, 1)
+    """
+
+    def event(epsilon: Number) -> Event:
+        return Exponential(epsilon=epsilon, sensitivity=records).event
+
+    return max(epsilon_for(reading, event) for reading in additive_readings(spend))
 
 
 def sampling_rows(*, queries: int, error: float) -> int:

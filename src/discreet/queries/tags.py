@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import is_dataclass
 
 from discreet.core.written import Form
-from discreet.queries import independent, net, projection, record_count
+from discreet.queries import independent, net, operators, projection, record_count
 from discreet.queries.boosting import base, boosting, fits
 from discreet.queries.matrix import (
     best,
@@ -20,12 +20,12 @@ from discreet.queries.matrix import (
     strategy,
     union,
 )
-from discreet.queries.mwem import fitting, mwem
+from discreet.queries.mwem import fitting, multiplicative_weights, mwem
 from discreet.queries.mwem import rounds as mwem_rounds
 from discreet.queries.online import construction as online_construction
 from discreet.queries.online import iterative_construction, multiplicative_updaters, pmw, updaters
 from discreet.queries.planning import contest, objectives, plan
-from discreet.queries.synopses import marginals
+from discreet.queries.synopses import lp_synthesis, marginals
 from discreet.queries.trees import dawa, points, privtree, quadtree
 from discreet.queries.workload import families, linear_query, universe, workload
 
@@ -46,8 +46,11 @@ FORMS: dict[object, Form] = {
     families.Listed: Form("queries.families.Listed", "rows"),
     families.Prefixes: Form("queries.families.Prefixes", "size"),
     families.Ranges: Form("queries.families.Ranges", "size"),
+    fitting.MeasuredQuery: Form("queries.fitting.MeasuredQuery", "query answer spread"),
     fitting.Scaling: Form("queries.fitting.Scaling"),
     fitting.SmallSteps: Form("queries.fitting.SmallSteps"),
+    fitting.replay: Form("queries.fitting.replay", "weights history stepping total passes"),
+    fitting.settle: Form("queries.fitting.settle", "weights history stepping total passes"),
     multiplicative_updaters.GapUpdater: Form("queries.gap_updater.GapUpdater", "cells error start"),
     independent.IndependentNoise: Form(
         "queries.independent.IndependentNoise", "workload spend size records randomness"
@@ -66,10 +69,12 @@ FORMS: dict[object, Form] = {
     marginal_mechanism.MarginalMechanism: Form(
         "queries.matrix.marginal_mechanism.MarginalMechanism",
         "workload spend strategy size records randomness",
+        later="choice",
     ),
     mechanism.MatrixMechanism: Form(
         "queries.matrix.mechanism.MatrixMechanism",
         "workload spend strategy size records reconstruction randomness",
+        later="choice",
     ),
     product.ProductStrategy: Form("queries.matrix.product.ProductStrategy", "factors"),
     reconstruction.LeastSquares: Form("queries.matrix.reconstruction.LeastSquares"),
@@ -78,7 +83,12 @@ FORMS: dict[object, Form] = {
     ),
     marginal_strategy.MarginalStrategy: Form("queries.matrix.residuals.MarginalStrategy", "tables"),
     strategy.Strategy: Form("queries.matrix.strategy.Strategy", "name steps places"),
+    strategy.hierarchical: Form("queries.matrix.strategy.hierarchical", "size branches"),
+    strategy.square_root: Form("queries.matrix.strategy.square_root", "size"),
+    strategy.wavelet: Form("queries.matrix.strategy.wavelet", "size"),
     union.UnionStrategy: Form("queries.matrix.union.UnionStrategy", "parts weights"),
+    union.gaussian_union: Form("queries.matrix.union.gaussian_union", "workload"),
+    union.laplace_union: Form("queries.matrix.union.laplace_union", "workload"),
     mwem.AverageIterate: Form("queries.mwem.Average", "settling"),
     mwem.LastIterate: Form("queries.mwem.Last", "settling"),
     mwem.MWEM: Form(
@@ -88,13 +98,21 @@ FORMS: dict[object, Form] = {
     mwem.suggested_rounds: Form("queries.mwem.suggested_rounds", "spend records most cells"),
     mwem_rounds.MarginalRound: Form("queries.mwem_rounds.OneMarginal", "share stepping"),
     mwem_rounds.QueryRound: Form("queries.mwem_rounds.OneQuery", "share stepping"),
+    multiplicative_weights.MultiplicativeWeights: Form(
+        "queries.mwem.multiplicative_weights.MultiplicativeWeights"
+    ),
+    operators.ProtectedCounts: Form("queries.operators.ProtectedCounts"),
     net.NetMechanism: Form(
         "queries.net.NetMechanism", "workload net epsilon size records randomness"
     ),
-    net.small_db: Form("queries.net.small_db", "workload error epsilon size records randomness"),
+    net.small_databases: Form("queries.net.small_databases", "cells rows"),
+    net.small_db: Form(
+        "queries.net.small_db", "workload error epsilon size records randomness", later="spend"
+    ),
     online_construction.OnlineConstruction: Form(
         "queries.online_construction.OnlineConstruction",
         "updater spend size threshold cutoff records randomness",
+        later="rule",
     ),
     contest.Contest: Form(
         "queries.planning.contest.Contest", "workload spend size contenders part records randomness"
@@ -126,6 +144,10 @@ FORMS: dict[object, Form] = {
     ),
     record_count.NoisyRecordCount: Form("queries.record_count.BoughtCount", "part"),
     record_count.PublicCount: Form("queries.record_count.PublicCount", "records"),
+    lp_synthesis.game_value: Form("queries.synopses.lp_synthesis.game_value", "workload means"),
+    lp_synthesis.synthesise: Form(
+        "queries.synopses.lp_synthesis.synthesise", "workload means error"
+    ),
     dawa.DAWA: Form("queries.trees.dawa.DAWA", "workload spend size part price records randomness"),
     points.Along: Form("queries.trees.points.Along", "codes before"),
     points.Points: Form("queries.trees.points.Points", "positions"),
@@ -145,6 +167,7 @@ FORMS: dict[object, Form] = {
     updaters.PerceptronUpdater: Form(
         "queries.updaters.PerceptronUpdater", "cells error records squares"
     ),
+    updaters.Watched: Form("queries.updaters.Watched"),
     workload.Product: Form("queries.workload.Product", "families weight"),
     workload.Workload: Form("queries.workload.Workload", "universe products"),
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
 from html import escape
@@ -24,6 +25,7 @@ from discreet.release.guarantee import guarantee_text, protection_text
 from discreet.release.keys import Key
 from discreet.release.released_table import ReleasedTable
 
+_ROUNDING = 1e-12
 MOST_ROWS = 40
 """Longer tables show as many rows less one, half from each end."""
 
@@ -116,11 +118,27 @@ def _answer(answer: ReleasedColumn, rows: list[int]) -> list[_Column]:
             return [_Column(name, cells, left=False)]
     else:
         places = _places(lower, upper)
+        if _are_even(values, lower, upper):
+            cells = [
+                f"{shown(value, places)} ± {above((high - low) / 2, places)}"
+                for low, value, high in zip(lower, values, upper, strict=True)
+            ]
+            return [_Column(name, cells, left=False)]
     return [
         _Column(name, [shown(value, places) for value in values], left=False),
         _Column(f"{name}_lower", [below(end, places) for end in lower], left=False),
         _Column(f"{name}_upper", [above(end, places) for end in upper], left=False),
     ]
+
+
+def _are_even(values: Sequence[float | None], lower: list[float], upper: list[float]) -> bool:
+    """Whether every number is in the middle of its interval, but for rounding."""
+    return all(
+        value is not None
+        and math.isfinite(high - low)
+        and abs(high + low - 2 * value) <= _ROUNDING * (abs(high) + abs(low))
+        for low, value, high in zip(lower, values, upper, strict=True)
+    )
 
 
 def _places(lower: list[float], upper: list[float]) -> int | None:

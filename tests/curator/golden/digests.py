@@ -44,6 +44,7 @@ from discreet.queries.mwem import mwem
 from discreet.queries.mwem import rounds as mwem_rounds
 from discreet.queries.online import updaters
 from discreet.queries.online.multiplicative_updaters import GapUpdater, MultiplicativeUpdater
+from discreet.queries.online.sharing_rule import QuadraticSharing
 from discreet.queries.online.stored_construction import construction_to_dict
 from discreet.queries.workload import families
 from discreet.queries.workload.stored_form import product_to_dict
@@ -141,7 +142,7 @@ def found() -> dict[str, dict[str, Any]]:
         "public": {
             EARLIER.get(name, name): fingerprint_of(getattr(dp.queries, name))
             for name in dp.queries.__all__
-            if callable(getattr(dp.queries, name))
+            if callable(getattr(dp.queries, name)) and EARLIER.get(name, name) in _named()
         },
         "watches": {name: mechanism_to_dict(each) for name, each in _watches().items()},
         "conversations": {name: _online(each) for name, each in _updaters().items()},
@@ -158,6 +159,12 @@ def found() -> dict[str, dict[str, Any]]:
         },
         "policy": {"digest": hospital.POLICY.digest},
     }
+
+
+def _named() -> set[str]:
+    """What could be imported then."""
+    kept = json.loads(Path(__file__).with_name("digests.json").read_text(encoding="utf-8"))
+    return set(kept["public"])
 
 
 def _questions() -> Iterator[tuple[str, list[str | None]]]:
@@ -294,6 +301,7 @@ def _online(updater: Any) -> list[Any]:
         threshold=Fraction(1, 8),
         cutoff=4,
         records=1,
+        rule=QuadraticSharing(),  # that of then
     )
     return [construction_to_dict(made), dict(made.terms)]
 

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 import discreet as dp
 from discreet.errors import InvalidData, InvalidParameter
+from discreet.mechanisms.noise_choice import GaussianNoise
 from discreet.noise import Noiseless
 from discreet.queries.analysts.baselines import NoisyHistogram, PaddedNoise
 from discreet.queries.analysts.exchange_strategy import ExchangeStrategy, exchange_strategy
@@ -30,14 +31,19 @@ N = 100_000
 
 
 def test_prices_are_those_of_the_catalogue() -> None:
-    """4.225 √|Q| / n; 5.97 per cell, 2.99 √|X| for any query; 27 / n for three-way cells."""
+    """4.225 √|Q| / n; 5.97 per cell, 2.99 √|X| for any query; 27 / n for three-way cells.
+
+    That is Gaussian noise; Laplace noise at epsilon 1 hides two cells with less than half of it.
+    """
     independent = PaddedNoise(BITS, 100_000, SPEND, PublicCount(N))
     assert independent.deviation == pytest.approx(4.2247 * math.sqrt(100_000) / N, rel=1e-3)
-    histogram = NoisyHistogram(BITS, SPEND, PublicCount(N))
-    assert histogram.spread == pytest.approx(5.975, rel=2e-3)
+    normal = NoisyHistogram(BITS, SPEND, PublicCount(N), choice=GaussianNoise())
+    assert normal.spread == pytest.approx(5.975, rel=2e-3)
     half = np.arange(4096.0) % 2
-    assert histogram.deviation(half) == pytest.approx(2.99 * 64, rel=2e-3)
-    for mechanism in (independent, histogram):
+    assert normal.deviation(half) == pytest.approx(2.99 * 64, rel=2e-3)
+    histogram = NoisyHistogram(BITS, SPEND, PublicCount(N))
+    assert histogram.spread == pytest.approx(2.799, rel=2e-3)
+    for mechanism in (independent, normal, histogram):
         assert mechanism.event.epsilon(delta=1e-6) <= 1.0001
 
 
@@ -45,7 +51,7 @@ def test_marginals_measured_for_exchanges_beat_the_other_public_choices() -> Non
     """Under least squares after equal noise, 36.5; under residuals with the worst of each, 36.9."""
     marginals = PublicMarginals(BITS, 3, SPEND, PublicCount(N))
     assert marginals.deviation((0, 4, 9)) < 27.1
-    assert NoisyHistogram(BITS, SPEND, PublicCount(N)).spread * math.sqrt(448) > 126
+    assert NoisyHistogram(BITS, SPEND, PublicCount(N)).spread * math.sqrt(448) > 59
     assert marginals.event.epsilon(delta=1e-6) <= 1.0001
 
 
@@ -112,7 +118,8 @@ def test_the_worst_conjunction_is_as_good_as_can_be() -> None:
     """All cells of all marginals are equally precise; no weighing of sums does better."""
     universe = Universe.of(a=range(7), b=range(8), c=range(2), d=range(5))
     sets = Conjunctions(2).kinds(universe, 1)
-    even = PublicMarginals(universe, 2, SPEND, PublicCount(N))
+    normal = GaussianNoise()
+    even = PublicMarginals(universe, 2, SPEND, PublicCount(N), choice=normal)
     worst = [even.deviation(places) for places, _ in sets]
     assert max(worst) < 1.02 * min(worst)
     for power in (0, 1):
@@ -122,6 +129,7 @@ def test_the_worst_conjunction_is_as_good_as_can_be() -> None:
             SPEND,
             PublicCount(N),
             importance={places: many**power for places, many in sets},
+            choice=normal,
         )
         assert max(weighed.deviation(places) for places, _ in sets) > max(worst)
 
@@ -185,12 +193,30 @@ def test_predictions_by_public_class() -> None:
 
 
 @pytest.mark.parametrize("spend", [dp.PureDP(epsilon=1), dp.ApproxDP(epsilon=1, delta=0)])
-def test_pure_spends_are_refused(spend: dp.PureDP | dp.ApproxDP) -> None:
-    """These releases have Gaussian noise."""
+def test_pure_spends_get_laplace_noise_and_no_gaussian(spend: dp.PureDP | dp.ApproxDP) -> None:
+    made: tuple[Any, ...] = (
+        NoisyHistogram(SMALL, spend, PublicCount(9)),
+        PaddedNoise(SMALL, 3, spend, PublicCount(9)),
+        PublicMarginals(SMALL, 2, spend, PublicCount(9)),
+    )
+    for mechanism in made:
+        assert mechanism.event.epsilon(delta=0) <= 1
     with pytest.raises(InvalidParameter, match="gaussian_spend"):
-        NoisyHistogram(SMALL, spend, PublicCount(9))
+        NoisyHistogram(SMALL, spend, PublicCount(9), choice=GaussianNoise())
     with pytest.raises(InvalidParameter, match="gaussian_spend"):
-        PublicMarginals(SMALL, 2, spend, PublicCount(9))
+        PublicMarginals(SMALL, 2, spend, PublicCount(9), choice=GaussianNoise())
+
+
+def test_few_marginals_get_laplace_noise_and_tables_of_their_own() -> None:
+    """One attribute of three values: √2 · 2 per cell, where normal noise leaves 4.7."""
+    one = Universe.of(a=range(3))
+    best = PublicMarginals(one, 1, SPEND, PublicCount(N))
+    normal = PublicMarginals(one, 1, SPEND, PublicCount(N), choice=GaussianNoise())
+    assert best.deviation((0,)) < 0.6 * normal.deviation((0,))
+    weighed = PublicMarginals(SMALL, 2, SPEND, PublicCount(N), importance={(0, 1): 1.0})
+    even = PublicMarginals(SMALL, 2, SPEND, PublicCount(N))
+    assert weighed.deviation((0, 1)) < even.deviation((0, 1))
+    assert math.isfinite(weighed.deviation((1, 2)))
 
 
 def test_bad_input_is_refused_before_or_without_showing_data() -> None:

@@ -2,6 +2,7 @@
 
 import math
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import discreet as dp
 from discreet.audit.testers import epsilon_lower_bound
 from discreet.core.guarantee import Guarantee
 from discreet.errors import InvalidParameter
+from discreet.mechanisms.noise_choice import GaussianNoise
 from discreet.noise import Noiseless
 from discreet.queries.analysts.guarantee import OneAnalyst, OneQuery
 from discreet.queries.analysts.profile import (
@@ -79,11 +81,44 @@ def test_twin_that_counts_queries_for_a_whole_analyst_is_caught() -> None:
 
 
 def test_price_and_noise_are_those_of_the_catalogue() -> None:
-    """5.97 for each count at (1, 1e-6), one query or one analyst."""
+    """5.97 for each count at (1, 1e-6), one query or one analyst; 2.80 and 4.9 by Laplace noise."""
     for each in (EachQuery(), EachAnalyst()):
-        release = ProfileRelease(SMALL, Conjunctions(2), SPEND, each=each)
+        given: dict[str, Any] = {"each": each, "choice": GaussianNoise()}
+        release = ProfileRelease(SMALL, Conjunctions(2), SPEND, **given)
         assert release.spread == pytest.approx(5.975, rel=2e-3)
         assert release.event.epsilon(delta=1e-6) <= 1.0001
+    best = ProfileRelease(SMALL, Conjunctions(2), SPEND)
+    assert best.spread == pytest.approx(2.799, rel=1e-3)
+    assert best.event.epsilon(delta=0) == 1
+    pure = ProfileRelease(SMALL, Conjunctions(2), dp.PureDP(epsilon=1), each=EachAnalyst())
+    assert pure.spread == pytest.approx(math.sqrt(2) * math.sqrt(12), rel=1e-3)
+
+
+def test_profiles_of_two_analysts_are_no_farther_apart_than_is_said() -> None:
+    """In L1 over T topics √(2 T): reached by two who share no topic and ask of half of them each;
+    never passed, by enumeration of small counts."""
+    each = EachAnalyst()
+    vectors = [each.of(asked) for asked in product(range(4), repeat=4)]
+    farthest = max(
+        sum(abs(a - b) for a, b in zip(u, v, strict=True)) for u in vectors for v in vectors
+    )
+    assert 0.999 * each.moved_l1(4) <= farthest <= each.moved_l1(4)
+    assert EachQuery().moved_l1(4) == 2
+
+
+def test_what_is_measured_after_a_profile_costs_the_same_whatever_it_says() -> None:
+    """Also where few marginals would rather have Laplace noise: its price follows the strategy."""
+    profiled = ProfiledMarginals(
+        Universe.of(a=range(2), b=range(2)),
+        Conjunctions(2),
+        SPEND,
+        PublicCount(N),
+        OneQuery(),
+        SPEND,
+    )
+    for topics in ([(0,)] * 90, [(0, 1)] * 90, [(1,)] * 20 + [(0,)] * 90):
+        profile = profiled.profile.release([topics])
+        assert profiled.marginals(profile).event == profiled.event
 
 
 def test_the_profile_has_every_topic_and_nothing_else() -> None:

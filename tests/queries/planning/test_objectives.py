@@ -11,7 +11,13 @@ import discreet as dp
 from discreet.errors import InvalidParameter
 from discreet.noise.randomness import SYSTEM
 from discreet.queries.matrix.minimax_optimum import minimax_optimum
-from discreet.queries.matrix.strategy import Strategy, hierarchical, identity, wavelet
+from discreet.queries.matrix.strategy import (
+    Strategy,
+    hierarchical,
+    identity,
+    square_root,
+    wavelet,
+)
 from discreet.queries.planning.objectives import LargestDeviation, RootMeanSquare
 from discreet.queries.planning.plan import best_mechanism, plan
 from discreet.queries.workload.families import Each, Prefixes, Ranges
@@ -30,8 +36,33 @@ def test_the_least_largest_deviation_of_prefix_sums(size: int, norm: float) -> N
     assert found.bound <= found.deviation
 
 
+@pytest.mark.slow
+def test_the_least_largest_deviation_of_1024_prefix_sums() -> None:
+    """Source: modern-data:M3: between 2.961 and 2.964. About half a minute."""
+    found = minimax_optimum(np.tril(np.ones((1024, 1024))), gap=8e-4)
+    assert 2.961 <= found.bound <= found.deviation <= 2.964
+
+
+@pytest.mark.parametrize(
+    ("size", "largest"),
+    [
+        (16, 1.943879),
+        (64, 2.388848),
+        (256, 2.831050),
+        pytest.param(1024, 3.272554, marks=pytest.mark.slow),
+    ],
+)
+def test_the_square_root_of_prefix_sums(size: int, largest: float) -> None:
+    """Source: modern-data:M3. Its entries are rounded to 20 places."""
+    root, sums = square_root(size), np.tril(np.ones((size, size)))
+    assert root.rows @ root.rows == pytest.approx(sums, abs=size * 2.0**-19)
+    assert _largest(sums, root) == pytest.approx(largest, abs=1e-5)
+    optimum = {16: 1.7045, 64: 2.1114, 256: 2.5328, 1024: 2.961}[size]
+    assert optimum < largest
+
+
 def _largest(rows: np.ndarray, strategy: Strategy) -> float:
-    spread = np.einsum("ij,jk,ik->i", rows, strategy.inverse_gram, rows).max()
+    spread = np.einsum("ij,ij->i", rows @ strategy.inverse_gram, rows).max()
     return float(np.sqrt(spread * strategy.l2_squared / 4.0**strategy.places))
 
 

@@ -64,7 +64,8 @@ def open_conversation(
     }
 
     def offer() -> Offer[OnlineConstruction]:
-        mechanism = _made(make, source, planned, spend=spend, randomness=context.randomness)
+        paid = context.budget.as_paid(spend)
+        mechanism = _made(make, source, planned, spend=paid, randomness=context.randomness)
         source.text(universe.names[:1])  # what cannot be written, or stated, is refused now
         mechanism.within(**planned)
         kept = {
@@ -111,7 +112,7 @@ def resume_conversation(reservation: Reservation, paid: Mapping[str, Any]) -> Co
     context.require_unchanged()
     mechanism = construction_from_dict(
         kept["mechanism"],
-        spend=guarantee_from_dict(kept["spend"]),
+        spend=context.budget.as_paid(guarantee_from_dict(kept["spend"])),
         randomness=context.randomness,
     )
     database = context.database

@@ -1,7 +1,8 @@
 """A game, and afterwards corrections for each analyst alone.
 
-The game takes its part of the spend, the streams of corrections the rest: .40 epsilon**2 / cutoff
-of rho for each analyst (comparisons at 8/9 of epsilon, values at 1/9, pure steps each). Analysts:
+The game takes its part of the spend, the streams of corrections the rest: at most
+.40 epsilon**2 / cutoff of rho for each analyst (comparisons at 8/9 of epsilon, values at 1/9, pure
+steps each). Analysts:
 the game's guarantee; a stream is a function of the synopsis, of data, of its own analyst's queries
 and of noise of its own.
 
@@ -14,12 +15,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from discreet.accounting.zcdp import zcdp_rho
+from discreet.accounting.zcdp import QUADRATIC, ZeroConcentrated, zcdp_rho
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, Guarantee
 from discreet.core.parameters import count
-from discreet.mechanisms.for_spend import require_gaussian
+from discreet.mechanisms.for_spend import largest_epsilon, require_gaussian
 from discreet.noise.randomness import Source
 from discreet.queries.analysts.correction import Correction
 from discreet.queries.analysts.expected_game import ExpectedGame
@@ -70,7 +71,7 @@ def require_useful(threshold: float) -> None:
 
 
 def corrected_game(
-    game: SampledGame | ExpectedGame, *, spend: Guarantee, cutoff: int
+    game: SampledGame | ExpectedGame, *, spend: Guarantee, cutoff: int, prices: ZeroConcentrated
 ) -> CorrectedGame:
     """With ``cutoff`` corrections for each analyst, as precise as the rest of the spend allows.
 
@@ -79,17 +80,24 @@ def corrected_game(
     """
     many = count("corrections", cutoff)
     rest = left_for_corrections(spend)
-    epsilon = math.sqrt(2 * many * rest / (_STEPS * game.shape.analysts))
+
+    def streams(epsilon: float, threshold: float = 1.0) -> Correction:
+        return Correction(
+            shape=game.shape,
+            size=game.size,
+            epsilon=epsilon,
+            cutoff=many,
+            threshold=threshold,
+            records=game.records,
+        )
+
+    if prices is QUADRATIC:
+        # The price of old has an inverse; what is planned again must be the same to the last digit.
+        epsilon = math.sqrt(2 * many * rest / (_STEPS * game.shape.analysts))
+    else:
+        epsilon = largest_epsilon(lambda e: streams(e).event, ZCDP(rho=rest), by=prices)
     # A comparison's noise is a threshold's and a query's: below six scales of one pure step.
     scale = 6 * game.records * many / (epsilon * (8 / 9)) / game.population
     threshold = scale * math.log(2 * game.shape.most / _OFTEN)
     require_useful(threshold)
-    correction = Correction(
-        shape=game.shape,
-        size=game.size,
-        epsilon=epsilon,
-        cutoff=many,
-        threshold=threshold,
-        records=game.records,
-    )
-    return CorrectedGame(game, correction)
+    return CorrectedGame(game, streams(epsilon, threshold))

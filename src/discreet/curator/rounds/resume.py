@@ -30,6 +30,7 @@ from discreet.curator.synopsis.make import synopsis_facts
 from discreet.curator.synopsis.universe import counts_of, declared_universe
 from discreet.ledger.session_log import SessionLog
 from discreet.queries.analysts.query_class import AnyQuery, Conjunctions
+from discreet.queries.analysts.round_rule import CURRENT, RoundRule, round_rules
 from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.plan.keyed_universe import universe_from
 from discreet.release.guarantee import guarantee_from_dict
@@ -96,34 +97,43 @@ def _again(
     context.require_unchanged()
     promise = guarantee_from_dict(kept["promise"])
     assert isinstance(promise, ApproxDP)
-    facts = facts_of(
-        context,
-        source,
-        terms.rule,
-        places=terms.places,
-        spend=guarantee_from_dict(kept["spend"]),
-        protects=unit_from_dict(kept["plan"]["protects"]),
-        promise=promise,
-        topics=kept["topics"],
-        corrections=corrections_from_json(kept["corrections"]),
-    )
     kinds = {
         written_kind(kind): kind for kind in get_args(RoundMechanism) if kind is not CorrectedGame
     }
-    agreed, chosen = plan(facts, kinds[kept["mechanism"]])
-    if _promises(agreed) != _promises(terms.plan):
-        raise InvalidParameter(
-            code="round_differs",
-            expectation="a plan as it was when the round was opened",
-            received=agreed.name,
-            remedy="Close it with the version of the software that opened it, or open another.",
+    for rule in round_rules(kept.get("rule")):
+        facts = facts_of(
+            context,
+            source,
+            terms.rule,
+            places=terms.places,
+            spend=guarantee_from_dict(kept["spend"]),
+            protects=unit_from_dict(kept["plan"]["protects"]),
+            promise=promise,
+            topics=kept["topics"],
+            corrections=corrections_from_json(kept["corrections"]),
+            by=rule,
         )
-    return chosen
+        agreed, chosen = plan(facts, kinds[kept["mechanism"]])
+        if _promises(agreed, rule) == _promises(terms.plan, rule):
+            return chosen
+    raise InvalidParameter(
+        code="round_differs",
+        expectation="a plan as it was when the round was opened",
+        received=terms.plan.name,
+        remedy="Close it with the version of the software that opened it, or open another.",
+    )
 
 
-def _promises(plan: RoundPlan) -> tuple[object, ...]:
-    """What must not differ: words may, and predicted errors in their last digits, but no number."""
-    return (plan.name, plan.event, plan.analysts, plan.cost, _NUMBERS.findall(plan.text))
+def _promises(plan: RoundPlan, rule: RoundRule) -> tuple[object, ...]:
+    """What must not differ: words may, and predicted errors in their last digits, but no number.
+
+    Before rules had a name, errors of some options were predicted otherwise. There it is what was
+    done to data and analysts, and the error of what was chosen.
+    """
+    numbers: object = _NUMBERS.findall(plan.text)
+    if rule != CURRENT:
+        numbers = None if plan.error is None else _NUMBERS.findall(f"{plan.error.largest:.6g}")
+    return (plan.name, plan.event, plan.analysts, plan.cost, numbers)
 
 
 def _nothing() -> None:

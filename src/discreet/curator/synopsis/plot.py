@@ -1,14 +1,16 @@
 """Estimated counts as a picture: bars by one attribute, a heat map by two.
 
-Where the noise is known, bars carry whiskers of two standard deviations to each side.
+Bars carry the intervals of their counts as whiskers, where the noise does not depend on data.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.plotting import plotting
+from discreet.release.format import percent
 from discreet.release.release import Release
 
 if TYPE_CHECKING:
@@ -33,14 +35,16 @@ def plot(table: Release) -> alt.TopLevelMixin:
             remedy="Export a larger table with `table(...).to_polars()`, and draw a part of it.",
         )
     base = altair.Chart(altair.Data(values=_records(table)))
-    known = len(table.answers) > 1
+    known = count.interval is not None
     whiskers = known and len(names) == 1
-    title = f"records ({count.name}), estimated{whiskers * ', ± 2 sd of noise'}"
+    stated = f", {percent(table.confidence)} intervals" if whiskers else ""
+    title = f"records ({count.name}), estimated{stated}"
     across = altair.X("k0:N", title=names[0], sort=None)
     noted = [
         *(altair.Tooltip(f"k{place}:N", title=name) for place, name in enumerate(names)),
         altair.Tooltip("value:Q", title=count.name, format=",.1f"),
         *(altair.Tooltip("sd:Q", title=each.name, format=",.1f") for each in table.answers[1:]),
+        *(altair.Tooltip(f"{end}:Q", format=",.1f") for end in ("low", "high") if known),
     ]
     if len(names) == 1:
         bars: alt.Chart = (
@@ -60,14 +64,22 @@ def plot(table: Release) -> alt.TopLevelMixin:
 
 def _records(table: Release) -> list[dict[str, object]]:
     """One record for each row: its keys, its count, and the noise where that is known."""
-    values = table.answers[0].values
-    known = table.answers[1].values if len(table.answers) > 1 else [None] * len(values)
+    count = table.answers[0]
+    nothing = (None,) * len(count)
+    spread = table.answers[1].values if len(table.answers) > 1 else nothing
+    lower, upper = count.lower or nothing, count.upper or nothing
     found: list[dict[str, object]] = []
-    for value, spread, *row in zip(values, known, *table.keys.values(), strict=True):
+    for value, sd, low, high, *row in zip(
+        count.values, spread, lower, upper, *table.keys.values(), strict=True
+    ):
         keys = {f"k{place}": _label(key) for place, key in enumerate(row)}
-        ends = {} if spread is None else {"low": value - 2 * spread, "high": value + 2 * spread}
-        found.append({"value": value, "sd": spread, **ends, **keys})
+        ends = {"low": low, "high": high} if _finite(low) and _finite(high) else {}
+        found.append({"value": value, "sd": sd, **ends, **keys})
     return found
+
+
+def _finite(end: float | None) -> bool:
+    return end is not None and math.isfinite(end)
 
 
 def _whiskers(base: alt.Chart, across: alt.X) -> alt.Chart:

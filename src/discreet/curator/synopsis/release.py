@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -13,10 +14,12 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
-from discreet.queries.synopses.synopsis import Synopsis
+from discreet.core.parameters import probability
+from discreet.queries.synopses.synopsis import Synopsis, noise_of
 from discreet.queries.workload.universe import Universe
-from discreet.queries.workload.workload import Workload
-from discreet.release.column import ReleasedColumn
+from discreet.queries.workload.workload import Product, Workload
+from discreet.release.column import Ends, ReleasedColumn
+from discreet.release.format import percent
 from discreet.release.guarantee import guarantee_text, protection_text
 from discreet.release.release import Release
 from discreet.release.statement.statement import Statement
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
 _CONFIDENCE = 0.95
 _MOST_ROWS = 1_000_000
+UNKNOWN = "no interval: how wrong they are depends on the data, or was not kept with them"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -72,16 +76,43 @@ class SynopsisRelease:
         return self.synopsis.answers(workload)
 
     def deviations(self, workload: Workload) -> NDArray[np.float64] | None:
-        """The standard deviation of each answer's noise, where the synopsis knows it."""
+        """The standard deviation of each answer's noise, where the synopsis knows it.
+
+        Infinite for queries that what was measured does not determine.
+        """
         self._require(workload)
         known = getattr(self.synopsis, "deviations", None)
-        return None if known is None else np.asarray(known(workload), dtype=np.float64)
+        if known is not None:
+            return np.asarray(known(workload), dtype=np.float64)
+        noise = noise_of(self.synopsis)
+        return None if noise is None else noise.deviations(workload)
 
-    def table(self, *names: str) -> Release:
+    def intervals(
+        self, workload: Workload, *, confidence: float = _CONFIDENCE
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Lower and upper ends for each answer to a workload, of noise alone; free.
+
+        Guarantee: each interval holds the true answer with probability at least ``confidence``.
+        Infinite where what was measured does not determine a query; None for a synopsis whose
+        error depends on data, or that an earlier version kept without its noise.
+        """
+        level = float(probability("confidence", confidence))
+        answers, noise = self.answers(workload), noise_of(self.synopsis)
+        if noise is None:
+            return None
+        widths = noise.half_widths(workload, confidence=level)
+        # As of counts in SQL: what cannot be negative has no end below zero.
+        parts = [np.full(p.queries, 0.0 if _counts(p) else -np.inf) for p in workload.products]
+        least = np.concatenate(parts)
+        return np.maximum(answers - widths, least), np.maximum(answers + widths, least)
+
+    def table(self, *names: str, confidence: float = _CONFIDENCE) -> Release:
         """The estimated counts by some attributes: a release that exports, plots and prints.
 
-        There is a column ``n``, and ``n_sd`` where the standard deviation of its noise is known.
+        There is a column ``n``, with its intervals where its error does not depend on data;
+        marginals have a column ``n_sd`` as well, the standard deviation of its noise.
         """
+        level = float(probability("confidence", confidence))
         universe = self.universe
         workload = Workload.marginal(universe, names)
         if workload.queries > _MOST_ROWS:
@@ -99,8 +130,8 @@ class SynopsisRelease:
             id=self.id,
             query=f"counts by {', '.join(names)}" if names else "the number of records",
             keys=wanted,
-            answers=self._columns(workload, wanted),
-            confidence=_CONFIDENCE,
+            answers=self._columns(workload, wanted, level),
+            confidence=level,
             guarantee=self.guarantee,
             event=self.event,
             statement=self.facts,
@@ -124,23 +155,28 @@ class SynopsisRelease:
         )
 
     def _columns(
-        self, workload: Workload, taken: Mapping[str, object]
+        self, workload: Workload, taken: Mapping[str, object], confidence: float
     ) -> tuple[ReleasedColumn, ...]:
         name = "n"
-        while name in taken or f"{name}_sd" in taken:
+        while taken.keys() & {name, *(f"{name}_{end}" for end in ("sd", "lower", "upper"))}:
             name += "_"
-        spread = self.deviations(workload)
+        ends = self.intervals(workload, confidence=confidence)
+        spread = self.deviations(workload) if hasattr(self.synopsis, "deviations") else None
         told = predicted(self.rmse) if spread is None else f"{name}_sd says how noisy each one is"
+        said = (
+            f"{told}; {UNKNOWN}" if ends is None else f"{percent(confidence)} intervals cover noise"
+        )
         values = ReleasedColumn.given(
             name,
             self.answers(workload).tolist(),
-            interval=None,
-            note=f"estimated counts from one synopsis; {told}",
+            interval=None if ends is None else Ends(ends[0].tolist(), ends[1].tolist()),
+            note=f"estimated counts from one synopsis; {said}",
         )
         if spread is None:
             return (values,)
         note = f"standard deviation of the noise of {name}"
-        return values, ReleasedColumn.given(f"{name}_sd", spread.tolist(), interval=None, note=note)
+        known = [each if math.isfinite(each) else None for each in spread.tolist()]
+        return values, ReleasedColumn.given(f"{name}_sd", known, interval=None, note=note)
 
     def _require(self, workload: Workload) -> None:
         if not isinstance(workload, Workload) or workload.universe != self.universe:
@@ -155,6 +191,11 @@ class SynopsisRelease:
         """What it is, what it cost, and how wrong it may be."""
         unit = protection_text(self.guarantee.unit)
         return f"{self.query}\n{guarantee_text(self.guarantee)} for {unit}; {predicted(self.rmse)}"
+
+
+def _counts(product: Product) -> bool:
+    """Whether all weights are known not to be negative, so that no answer can be."""
+    return all(family.whole or bool((family.dense() >= 0).all()) for family in product.families)
 
 
 def predicted(rmse: float | None) -> str:

@@ -2,8 +2,8 @@
 
 Every other release for a round is measured against these two.
 
-Source: analysts-verified:H4 ("Planner", baselines: 5.97 per cell at (1, 1e-6)). Proof:
-``proofs/analysts-baselines.md``.
+Source: analysts-verified:H4 ("Planner", baselines: 5.97 per cell at (1, 1e-6) under Gaussian
+noise; Laplace noise at epsilon 1 leaves 2.80). Proof: ``proofs/analysts-baselines.md``.
 """
 
 from __future__ import annotations
@@ -20,14 +20,20 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
-from discreet.mechanisms import DiscreteGaussian, Gaussian
 from discreet.mechanisms.distributions.distribution import distribution_of
-from discreet.mechanisms.for_spend import gaussian_for
+from discreet.mechanisms.for_spend import WholeNoise, least_noise
 from discreet.mechanisms.grid import sqrt_above
+from discreet.mechanisms.noise_choice import NoiseChoice
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.analysts.guarantee import require_public_count
-from discreet.queries.analysts.predicted_error import PredictedError, normal_errors
+from discreet.queries.analysts.predicted_error import (
+    Deviations,
+    PredictedError,
+    predicted_errors,
+)
 from discreet.queries.analysts.query_class import QueryClass
+from discreet.queries.answer_noise.centred_cells import CentredCells
+from discreet.queries.matrix.measuring import ANY
 from discreet.queries.record_count import MOST, PublicCount, counted
 from discreet.queries.synopses.synopsis import HistogramSynopsis
 from discreet.queries.workload.cell_counts import Counted, cell_counts
@@ -39,11 +45,11 @@ from discreet.queries.workload.universe import Universe
 class NoisyHistogram:
     """Noise on each cell of an explicit universe: one synopsis for every analyst and every query.
 
-    A record that is exchanged moves two cells by one each, √2 in the L2 norm. Since the total is
-    public, the mean of all noise is known too, and is taken out: a query's error is then the noise
-    along its weights less their mean.
+    A record that is exchanged moves two cells by one each, √2 in the L2 norm and 2 in L1. Since the
+    total is public, the mean of all noise is known too, and is taken out: a query's error is then
+    the noise along its weights less their mean.
 
-    Guarantee: the event of one Gaussian release of all cells. Analysts: perfect; no query is read.
+    Guarantee: the event of one additive release of all cells. Analysts: perfect; no query is read.
 
     Assumptions: data are exact counts over the universe. Neighbours exchange the records of one
     person, at most ``records`` of them; their number is public.
@@ -56,6 +62,7 @@ class NoisyHistogram:
     size: PublicCount
     records: int = 1
     randomness: Source = SYSTEM
+    choice: NoiseChoice = ANY
 
     def __post_init__(self) -> None:
         """Refuse what cannot be priced, before any data is seen."""
@@ -65,10 +72,14 @@ class NoisyHistogram:
         _ = self.noise
 
     @cached_property
-    def noise(self) -> Gaussian | DiscreteGaussian:
-        """Gaussian noise on whole counts."""
-        moved = self.records * sqrt_above(Fraction(2))
-        return gaussian_for(self.spend, l2=moved, randomness=self.randomness)
+    def noise(self) -> WholeNoise:
+        """Noise on whole counts: of all that the spend permits, the least."""
+        return least_noise(
+            self.choice.readings(self.spend),
+            l1=2 * self.records,
+            l2=self.records * sqrt_above(Fraction(2)),
+            randomness=self.randomness,
+        )
 
     @property
     def event(self) -> Event:
@@ -88,8 +99,9 @@ class NoisyHistogram:
     def predicted(self, asked: QueryClass, queries: int) -> PredictedError:
         """Errors as shares of the records, before anything is spent."""
         each = self.spread / self.size.records
-        norms = asked.centred_norms(self.universe, count("queries", queries))
-        return normal_errors([(each * norm, many) for norm, many in norms])
+        kinds = asked.centred_norms(self.universe, count("queries", queries))
+        found = [Deviations(each * norm, many, 1 / norm**2) for norm, many in kinds]
+        return predicted_errors(found, self.noise)
 
     def release(self, counts: Counted) -> HistogramSynopsis:
         """Estimated counts, which add up to the public number of records."""
@@ -97,7 +109,8 @@ class NoisyHistogram:
         total = counted(self.size, table, None)
         noisy = np.asarray(self.noise.release(table), dtype=np.float64)
         noisy += (total - noisy.sum()) / noisy.size
-        return HistogramSynopsis(self.universe, noisy, self.event)
+        kept = CentredCells(distribution_of(self.noise, step=1), self.universe.size)
+        return HistogramSynopsis(self.universe, noisy, self.event, kept)
 
 
 @dataclass(frozen=True)
@@ -106,7 +119,7 @@ class PaddedNoise:
 
     Answers are shares of the records. No answer depends on another analyst's query.
 
-    Guarantee: the event of one Gaussian release of as many numbers as the public padding allows,
+    Guarantee: the event of one additive release of as many numbers as the public padding allows,
     each of which one exchanged record moves by at most one. Analysts: perfect; an answer is a
     function of the data, of its own query and of fresh noise whose size is public.
 
@@ -123,6 +136,7 @@ class PaddedNoise:
     size: PublicCount
     records: int = 1
     randomness: Source = SYSTEM
+    choice: NoiseChoice = ANY
 
     def __post_init__(self) -> None:
         """Refuse what cannot be priced, before any data is seen."""
@@ -140,10 +154,15 @@ class PaddedNoise:
         _ = self.noise
 
     @cached_property
-    def noise(self) -> Gaussian | DiscreteGaussian:
-        """Gaussian noise on steps of 2**-20 records."""
-        moved = sqrt_above(Fraction(self.queries)) * self.records * (1 << PLACES)
-        return gaussian_for(self.spend, l2=moved, randomness=self.randomness)
+    def noise(self) -> WholeNoise:
+        """Noise on steps of 2**-20 records: of all that the spend permits, the least."""
+        one = self.records * (1 << PLACES)
+        return least_noise(
+            self.choice.readings(self.spend),
+            l1=self.queries * one,
+            l2=sqrt_above(Fraction(self.queries)) * one,
+            randomness=self.randomness,
+        )
 
     @property
     def event(self) -> Event:
@@ -157,7 +176,7 @@ class PaddedNoise:
 
     def predicted(self) -> PredictedError:
         """Errors before anything is spent."""
-        return normal_errors([(self.deviation, float(self.queries))])
+        return predicted_errors([Deviations(self.deviation, float(self.queries))], self.noise)
 
     def release(self, counts: Counted, queries: Sequence[LinearQuery]) -> Floats:
         """An answer to each query; all of them at once, and only once for the event."""

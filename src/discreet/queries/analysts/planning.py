@@ -99,9 +99,8 @@ def _rank(option: RoundOption) -> float:
 
 
 def _independent(facts: PublicRound) -> RoundOption:
-    mechanism = PaddedNoise(
-        facts.universe, facts.queries, facts.spend, facts.size, facts.records, facts.randomness
-    )
+    given = (facts.universe, facts.queries, facts.spend, facts.size, facts.records)
+    mechanism = PaddedNoise(*given, facts.randomness, choice=facts.rule.baselines)
     return RoundOption.perfect(
         "independent noise",
         mechanism,
@@ -112,9 +111,8 @@ def _independent(facts: PublicRound) -> RoundOption:
 
 
 def _histogram(facts: PublicRound) -> RoundOption:
-    mechanism = NoisyHistogram(
-        facts.universe, facts.spend, facts.size, facts.records, facts.randomness
-    )
+    given = (facts.universe, facts.spend, facts.size, facts.records)
+    mechanism = NoisyHistogram(*given, facts.randomness, choice=facts.rule.baselines)
     return RoundOption.perfect(
         "noisy histogram",
         mechanism,
@@ -134,6 +132,7 @@ def _marginals(facts: PublicRound) -> RoundOption:
         facts.size,
         records=facts.records,
         randomness=facts.randomness,
+        choice=facts.rule.marginals,
     )
     cells = mechanism.mechanism.workload.queries
     return RoundOption.perfect(
@@ -157,6 +156,7 @@ def _profiled(facts: PublicRound) -> RoundOption:
         facts.promise,
         facts.records,
         facts.randomness,
+        choice=facts.rule.baselines,
     )
     every = len(mechanism.profile.topics)
     topics = every if facts.topics is None else facts.topics

@@ -5,11 +5,12 @@ each. It is released once, with noise that hides one query or one analyst; measu
 synopsis then take it as public, so data is spent on what is asked for and analysts pay for the
 profile alone.
 
-One query: replacing it takes one from a topic and adds one to another, √2 in the L2 norm. One
-analyst: each has a profile of length at most one with no negative entry, and two such vectors are
-at most √2 apart, whatever the analyst asks and however much.
+One query: replacing it takes one from a topic and adds one to another, √2 in the L2 norm and 2 in
+L1. One analyst: each has a profile of length at most one with no negative entry, and two such
+vectors are at most √2 apart in L2, so √(2 T) in L1 over T topics, whatever the analyst asks and
+however much.
 
-Guarantee: to analysts, the event of one Gaussian release of the profile. To people, that of the
+Guarantee: to analysts, the event of one additive release of the profile. To people, that of the
 marginals measured after it.
 
 Source: analysts-verified:H10. Proof: ``proofs/analysts-profile.md``.
@@ -29,12 +30,13 @@ import numpy as np
 from discreet.core.arrays import Ints
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
-from discreet.mechanisms import DiscreteGaussian, Gaussian
 from discreet.mechanisms.distributions.distribution import distribution_of
-from discreet.mechanisms.for_spend import gaussian_for
+from discreet.mechanisms.for_spend import WholeNoise, least_noise
 from discreet.mechanisms.grid import sqrt_above
+from discreet.mechanisms.noise_choice import NoiseChoice
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.analysts.query_class import Conjunctions, attribute_sets, outside_class
+from discreet.queries.matrix.measuring import ANY
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Places
 
@@ -59,6 +61,10 @@ class Contribution(ABC):
         """How far neighbouring profiles are apart in the L2 norm, in steps: √2 units."""
         return sqrt_above(Fraction(2)) * (1 << self.places)
 
+    @abstractmethod
+    def moved_l1(self, topics: int) -> Fraction:
+        """The same in the L1 norm, over so many topics."""
+
 
 @dataclass(frozen=True)
 class EachQuery(Contribution):
@@ -70,6 +76,10 @@ class EachQuery(Contribution):
 
     def of(self, counts: Sequence[int]) -> list[int]:
         return list(counts)
+
+    def moved_l1(self, topics: int) -> Fraction:
+        """One from a topic, and one to another."""
+        return Fraction(2)
 
 
 @dataclass(frozen=True)
@@ -91,6 +101,10 @@ class EachAnalyst(Contribution):
         if not squared:
             return [0] * len(counts)
         return [math.isqrt((count * count << 2 * self.places) // squared) for count in counts]
+
+    def moved_l1(self, topics: int) -> Fraction:
+        """The root of the topics times the L2 norm."""
+        return sqrt_above(Fraction(2 * topics)) * (1 << self.places)
 
 
 @dataclass(frozen=True)
@@ -139,6 +153,7 @@ class ProfileRelease:
     spend: Guarantee
     each: Contribution = field(default_factory=EachQuery)
     randomness: Source = SYSTEM
+    choice: NoiseChoice = ANY
 
     def __post_init__(self) -> None:
         """Refuse what cannot be priced."""
@@ -150,9 +165,14 @@ class ProfileRelease:
         return attribute_sets(self.universe, self.asked.ways)
 
     @cached_property
-    def noise(self) -> Gaussian | DiscreteGaussian:
-        """Gaussian noise on whole steps."""
-        return gaussian_for(self.spend, l2=self.each.moved, randomness=self.randomness)
+    def noise(self) -> WholeNoise:
+        """Noise on whole steps: of all that the spend permits, the least."""
+        return least_noise(
+            self.choice.readings(self.spend),
+            l1=self.each.moved_l1(len(self.topics)),
+            l2=self.each.moved,
+            randomness=self.randomness,
+        )
 
     @property
     def event(self) -> Event:

@@ -16,9 +16,14 @@ from functools import cached_property
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
+from discreet.mechanisms.noise_choice import GaussianNoise, NoiseChoice
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.analysts.guarantee import AnalystGuarantee, AnalystUnit, OneQuery
-from discreet.queries.analysts.predicted_error import PredictedError, normal_errors
+from discreet.queries.analysts.predicted_error import (
+    Deviations,
+    PredictedError,
+    predicted_errors,
+)
 from discreet.queries.analysts.profile import (
     Contribution,
     EachAnalyst,
@@ -29,6 +34,7 @@ from discreet.queries.analysts.profile import (
 )
 from discreet.queries.analysts.public_marginals import PublicMarginals
 from discreet.queries.analysts.query_class import Conjunctions
+from discreet.queries.matrix.measuring import ANY
 from discreet.queries.record_count import PublicCount
 from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis
 from discreet.queries.workload.cell_counts import Counted
@@ -39,6 +45,8 @@ from discreet.queries.workload.workload import Places
 @dataclass(frozen=True)
 class ProfiledMarginals:
     """Conjunctions over a universe, a spend of data, and one of analysts' privacy.
+
+    Data is measured with Gaussian noise; ``choice`` is about the noise of the profile.
 
     Assumptions: queries are of the public class. Neighbours exchange the records of one person, at
     most ``records`` of them; their number is public.
@@ -56,6 +64,7 @@ class ProfiledMarginals:
     promise: Guarantee
     records: int = 1
     randomness: Source = SYSTEM
+    choice: NoiseChoice = ANY
 
     def __post_init__(self) -> None:
         """Refuse what cannot be priced, before any query or data is seen."""
@@ -66,7 +75,12 @@ class ProfiledMarginals:
         """What releases the profile."""
         each: Contribution = EachQuery() if isinstance(self.protects, OneQuery) else EachAnalyst()
         return ProfileRelease(
-            self.universe, self.asked, self.promise, each=each, randomness=self.randomness
+            self.universe,
+            self.asked,
+            self.promise,
+            each=each,
+            randomness=self.randomness,
+            choice=self.choice,
         )
 
     @cached_property
@@ -89,6 +103,9 @@ class ProfiledMarginals:
             importance=profile.importance(self.universe),
             records=self.records,
             randomness=self.randomness,
+            # Its sensitivity in L2, and so its event, is the same whatever the profile turns out
+            # to be; in L1 it is not.
+            choice=GaussianNoise(),
         )
 
     def predicted(self, queries: int, topics: int) -> PredictedError:
@@ -104,9 +121,11 @@ class ProfiledMarginals:
         chosen = [source[index * len(source) // many] for index in range(many)]
         mechanism = self.marginals(self._imagined(chosen))
         kinds = dict(self.asked.kinds(self.universe, count("queries", queries)))
-        return normal_errors(
-            [(mechanism.deviation(places) / self.size.records, kinds[places]) for places in chosen]
-        )
+        found = [
+            Deviations(mechanism.deviation(places) / self.size.records, kinds[places])
+            for places in chosen
+        ]
+        return predicted_errors(found, mechanism.mechanism.noise)
 
     def release(self, counts: Counted, submitted: Sequence[Topics]) -> MarginalSynopsis:
         """Profile, then measure. ``submitted`` has the topics of each analyst's queries."""

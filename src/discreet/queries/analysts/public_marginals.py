@@ -6,7 +6,7 @@ total is public and is not measured. Precisions are the best for the worst of th
 At (1, 1e-6) and all three-way cells of twelve bits the standard deviation is 27.0 / n, against
 36.5 / n for least squares after equal noise on all marginals and 126 / n for a histogram.
 
-Guarantee: the event of one Gaussian release of all contrasts. Analysts: perfect; no query is read.
+Guarantee: the event of one additive release of all tables. Analysts: perfect; no query is read.
 
 Source: analysts-verified:H4 (fixed public marginals). Proof: ``proofs/analysts-baselines.md``.
 """
@@ -14,26 +14,30 @@ Source: analysts-verified:H4 (fixed public marginals). Proof: ``proofs/analysts-
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
-from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
-from discreet.mechanisms.for_spend import gaussian_for, require_gaussian
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.grid import sqrt_above
+from discreet.mechanisms.for_spend import Reading, is_laplace, least_error
+from discreet.mechanisms.noise_choice import NoiseChoice
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.analysts.exchange_strategy import exchange_strategy
 from discreet.queries.analysts.guarantee import require_public_count
-from discreet.queries.analysts.predicted_error import PredictedError, normal_errors
+from discreet.queries.analysts.predicted_error import (
+    Deviations,
+    PredictedError,
+    predicted_errors,
+)
 from discreet.queries.analysts.query_class import Conjunctions, attribute_sets
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
-from discreet.queries.matrix.residual_weights import gains
+from discreet.queries.matrix.marginal_strategy import MarginalStrategy
+from discreet.queries.matrix.measuring import ANY
+from discreet.queries.matrix.residual_weights import gains, table_strategy
 from discreet.queries.record_count import PublicCount
 from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis
 from discreet.queries.workload.cell_counts import Counted
@@ -42,21 +46,7 @@ from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Places, Product, Workload
 
 MOST_SETS = 1 << 13
-
-
-class ExchangedMarginals(MarginalMechanism):
-    """Marginals by Gaussian noise, whatever the strategy: the event follows from the spend alone.
-
-    Laplace noise would sometimes err less; but its event states the strategy's L1 sensitivity, and
-    which noise errs less depends on the strategy. Where that follows what analysts asked, neither
-    could be known, and paid for, beforehand.
-    """
-
-    @cached_property
-    def noise(self) -> DiscreteGaussian | Gaussian:
-        """The mechanism that measures."""
-        moved = self.records**2 * self._strategy.moved_l2_squared(self.size)
-        return gaussian_for(self.spend, l2=sqrt_above(Fraction(moved)), randomness=self.randomness)
+_LITTLE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -82,11 +72,12 @@ class PublicMarginals:
     importance: Mapping[Places, float] = field(default_factory=dict)
     records: int = 1
     randomness: Source = SYSTEM
+    choice: NoiseChoice = ANY
 
     def __post_init__(self) -> None:
         """Refuse what cannot be measured or priced, before any data is seen."""
         require_public_count(self.size)
-        require_gaussian(self.spend)
+        self.choice.readings(self.spend)
         for name in ("ways", "records"):
             object.__setattr__(self, name, count(name, getattr(self, name)))
         many = sum(math.comb(len(self.universe.shape), k) for k in range(1, self.ways + 1))
@@ -108,10 +99,52 @@ class PublicMarginals:
         _ = self.mechanism
 
     @cached_property
-    def mechanism(self) -> ExchangedMarginals:
-        """The marginal mechanism with the best precisions for exchanged records."""
+    def mechanism(self) -> MarginalMechanism:
+        """The marginal mechanism with the best precisions for exchanged records.
+
+        One strategy for each kind of noise that the spend permits, and the better of them.
+        """
+
+        def made(reading: Reading) -> MarginalMechanism:
+            search = self._tables if is_laplace(reading) else self._residuals
+            return MarginalMechanism(
+                self._workload,
+                self.spend,
+                strategy=search(),
+                size=self.size,
+                records=self.records,
+                randomness=self.randomness,
+                choice=self.choice,
+            )
+
+        return least_error(self.choice.readings(self.spend), made, self._error)
+
+    def _error(self, made: MarginalMechanism) -> float:
+        """The variance of the worst cell, or of all by their importance."""
+        names = self.universe.names
+        sets = list(self.importance) or attribute_sets(self.universe, self.ways)
+        found = [made.deviation(names[place] for place in places) ** 2 for places in sets]
+        if not self.importance:
+            return max(found)
+        return math.fsum(map(operator.mul, self.importance.values(), found))
+
+    @cached_property
+    def _workload(self) -> Workload:
         sets = attribute_sets(self.universe, self.ways)
-        workload = Workload(self.universe, tuple(self._product(each) for each in sets))
+        return Workload(self.universe, tuple(self._product(each) for each in sets))
+
+    def _tables(self) -> MarginalStrategy:
+        """For Laplace noise; what has no importance gets a little, so that it is known at all."""
+        if not self.importance:
+            return table_strategy(self._workload, self.size)
+        least = _LITTLE * max(self.importance.values())
+        sets = attribute_sets(self.universe, self.ways)
+        products = tuple(self._product(each, otherwise=least) for each in sets)
+        return table_strategy(Workload(self.universe, products), self.size)
+
+    def _residuals(self) -> MarginalStrategy:
+        """For Gaussian noise."""
+        sets, workload = attribute_sets(self.universe, self.ways), self._workload
         kinds = [
             gains(Workload(self.universe, (product,)))
             for product in workload.products
@@ -120,23 +153,16 @@ class PublicMarginals:
         if self.importance:
             weighed = tuple(self._product(each) for each in self.importance)
             kinds = [dict.fromkeys(sets, 0.0) | gains(Workload(self.universe, weighed))]
-        return ExchangedMarginals(
-            workload,
-            self.spend,
-            strategy=exchange_strategy(kinds, self.universe.shape),
-            size=self.size,
-            records=self.records,
-            randomness=self.randomness,
-        )
+        return exchange_strategy(kinds, self.universe.shape)
 
-    def _product(self, places: Places) -> Product:
+    def _product(self, places: Places, *, otherwise: float = 1.0) -> Product:
         shape = self.universe.shape
         families = tuple(
             Each(size) if place in places else All(size) for place, size in enumerate(shape)
         )
         # A table's squared errors are summed over its cells.
         cells = math.prod(shape[place] for place in places)
-        return Product(families, math.sqrt(self.importance.get(places, 1.0) / cells))
+        return Product(families, math.sqrt(self.importance.get(places, otherwise) / cells))
 
     @property
     def event(self) -> Event:
@@ -150,9 +176,10 @@ class PublicMarginals:
     def predicted(self, queries: int) -> PredictedError:
         """Errors of conjunctions as shares of the records, before anything is spent."""
         kinds = Conjunctions(self.ways).kinds(self.universe, count("queries", queries))
-        return normal_errors(
-            [(self.deviation(places) / self.size.records, many) for places, many in kinds]
-        )
+        found = [
+            Deviations(self.deviation(places) / self.size.records, many) for places, many in kinds
+        ]
+        return predicted_errors(found, self.mechanism.noise)
 
     def release(self, counts: Counted) -> MarginalSynopsis:
         """Measure, and put the marginals together."""

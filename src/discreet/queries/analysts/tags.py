@@ -42,27 +42,35 @@ FORMS: dict[object, Form] = {
     guarantee.OneAnalyst: Form("queries.analysts.guarantee.OneAnalyst"),
     guarantee.OneQuery: Form("queries.analysts.guarantee.OneQuery"),
     baselines.NoisyHistogram: Form(
-        "queries.analysts.histogram.NoisyHistogram", "universe spend size records randomness"
+        "queries.analysts.histogram.NoisyHistogram",
+        "universe spend size records randomness",
+        later="choice",
     ),
     baselines.PaddedNoise: Form(
         "queries.analysts.independent.IndependentNoise",
         "universe queries spend size records randomness",
+        later="choice",
     ),
     planning.plan_round: Form("queries.analysts.planning.plan_round", "facts"),
     profile.ProfileRelease: Form(
-        "queries.analysts.profile.ProfileRelease", "universe asked spend each randomness"
+        "queries.analysts.profile.ProfileRelease",
+        "universe asked spend each randomness",
+        later="choice",
     ),
     profiled_marginals.ProfiledMarginals: Form(
         "queries.analysts.profiled_marginals.ProfiledMarginals",
         "universe asked spend size protects promise records randomness",
+        later="choice",
     ),
     public_marginals.PublicMarginals: Form(
         "queries.analysts.public_marginals.PublicMarginals",
         "universe ways spend size importance records randomness",
+        later="choice",
     ),
     public_round.PublicRound: Form(
         "queries.analysts.public_round.PublicRound",
         "universe size analysts most spend protects promise asked topics rounds records randomness",
+        later="rule",
     ),
     query_class.AnyQuery: Form("queries.analysts.query_class.AnyQuery"),
     query_class.Conjunctions: Form("queries.analysts.query_class.Conjunctions", "ways"),

@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import partial
 
 from discreet.core.errors import InvalidParameter
-from discreet.core.guarantee import Guarantee, PureDP
-from discreet.mechanisms.for_spend import Reading, least_error, readings
+from discreet.core.guarantee import Guarantee
+from discreet.mechanisms.for_spend import Reading, is_laplace, least_error, readings
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.matrix.marginal_mechanism import MarginalMechanism
 from discreet.queries.matrix.mechanism import MatrixMechanism
@@ -68,7 +68,7 @@ def union_mechanism(
     """The matrix mechanism with a strategy for each set of attributes, searched for each noise."""
 
     def made(reading: Reading) -> MatrixMechanism:
-        search = laplace_union if isinstance(reading, PureDP) else gaussian_union
+        search = laplace_union if is_laplace(reading) else gaussian_union
         return MatrixMechanism(
             workload, spend, search(workload), size, records, randomness=randomness
         )

@@ -19,12 +19,15 @@ import numpy as np
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
-from discreet.core.guarantee import Guarantee, PureDP
+from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
-from discreet.mechanisms.for_spend import Reading, WholeNoise, deviation, least_error, readings
+from discreet.mechanisms.distributions.distribution import distribution_of
+from discreet.mechanisms.for_spend import Reading, WholeNoise, deviation, is_laplace, least_error
+from discreet.mechanisms.noise_choice import NoiseChoice
 from discreet.noise.randomness import SYSTEM, Source
+from discreet.queries.answer_noise.marginal_noise import MarginalNoise
 from discreet.queries.matrix.marginal_strategy import MarginalStrategy
-from discreet.queries.matrix.measuring import counts_by, measuring
+from discreet.queries.matrix.measuring import ANY, counts_by, measuring
 from discreet.queries.matrix.residual_weights import gains, residual_strategy, table_strategy
 from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount, require_size
 from discreet.queries.synopses.marginal_synopsis import MarginalSynopsis
@@ -40,7 +43,7 @@ class MarginalMechanism:
     With ``NoisyRecordCount`` nothing is bought apart: the total is one of the measured numbers, as
     precise as the workload needs it. Attributes are treated as unordered: for ranges of many values
     :class:`MatrixMechanism` is better. Beyond 2**31 records measurements may saturate: private
-    still, and too small.
+    still, and too small. ``choice`` says which kinds of noise are compared.
 
     Assumptions: neighbours exchange the records of one person with ``PublicCount``, and add or
     remove them with ``NoisyRecordCount``; ``records`` bounds how many one person has. Data are
@@ -58,6 +61,7 @@ class MarginalMechanism:
     size: RecordCount = field(default_factory=NoisyRecordCount)
     records: int = 1
     randomness: Source = SYSTEM
+    choice: NoiseChoice = ANY
 
     def __post_init__(self) -> None:
         """Refuse marginals that do not fit into memory, and find the strategy."""
@@ -96,13 +100,13 @@ class MarginalMechanism:
         """One strategy for each noise that the spend permits, and the better of them."""
 
         def found(reading: Reading) -> MarginalStrategy:
-            search = table_strategy if isinstance(reading, PureDP) else residual_strategy
+            search = table_strategy if is_laplace(reading) else residual_strategy
             return search(self.workload, self.size)
 
         def error(strategy: MarginalStrategy) -> float:
             return replace(self, strategy=strategy).expected_error
 
-        return least_error(readings(self.spend), found, error)
+        return least_error(self.choice.readings(self.spend), found, error)
 
     @property
     def _strategy(self) -> MarginalStrategy:
@@ -112,7 +116,8 @@ class MarginalMechanism:
     @cached_property
     def noise(self) -> WholeNoise:
         """The mechanism that measures."""
-        return measuring(self._strategy, self.spend, self.size, self.records, self.randomness)
+        given = (self.spend, self.size, self.records, self.randomness)
+        return measuring(self._strategy, *given, choice=self.choice)
 
     @property
     def event(self) -> Event:
@@ -169,4 +174,7 @@ class MarginalMechanism:
         for places in self.variances:
             if places not in found:
                 found[places] = np.zeros(tuple(shape[place] for place in places))
-        return MarginalSynopsis(universe, found, self.variances, self.event)
+        law = distribution_of(self.noise, step=1.0)
+        known = frozenset(places for places, v in self.variances.items() if not v)
+        noise = MarginalNoise(law, MarginalStrategy(strategy.tables), universe, known)
+        return MarginalSynopsis(universe, found, self.variances, self.event, noise)

@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidData
 from discreet.core.guarantee import Guarantee
-from discreet.mechanisms.for_spend import WholeNoise, noise_for
+from discreet.mechanisms.for_spend import WholeNoise, least_noise
 from discreet.mechanisms.grid import sqrt_above
+from discreet.mechanisms.noise_choice import AnyNoise, NoiseChoice
 from discreet.noise.randomness import Source
 from discreet.queries.record_count import PublicCount, RecordCount
 from discreet.queries.workload.cell_counts import Counted, marginal_counts
 from discreet.queries.workload.universe import Universe
 
+ANY = AnyNoise()
 _MOST = 2.0**61
 
 
@@ -34,11 +36,17 @@ class Measurements(Protocol):
 
 
 def measuring(
-    measured: Measurements, spend: Guarantee, size: RecordCount, records: int, randomness: Source
+    measured: Measurements,
+    spend: Guarantee,
+    size: RecordCount,
+    records: int,
+    randomness: Source,
+    *,
+    choice: NoiseChoice = ANY,
 ) -> WholeNoise:
     """The mechanism that releases all of them at once, for ``records`` records of a person."""
-    return noise_for(
-        spend,
+    return least_noise(
+        choice.readings(spend),
         l1=records * measured.moved_l1(size),
         l2=sqrt_above(Fraction(records**2 * measured.moved_l2_squared(size))),
         randomness=randomness,

@@ -20,13 +20,17 @@ import numpy as np
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
-from discreet.core.guarantee import Guarantee, PureDP
+from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
-from discreet.mechanisms.for_spend import Reading, WholeNoise, deviation, least_error, readings
+from discreet.mechanisms.distributions.distribution import distribution_of
+from discreet.mechanisms.for_spend import Reading, WholeNoise, deviation, is_laplace, least_error
+from discreet.mechanisms.noise_choice import NoiseChoice
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.matrix.measuring import counts_by, measuring
+from discreet.queries.answer_noise.product_noise import ProductNoise
+from discreet.queries.matrix.measuring import ANY, counts_by, measuring
 from discreet.queries.matrix.product import ProductStrategy, gaussian_strategy, laplace_strategy
 from discreet.queries.matrix.reconstruction import LeastSquares, Reconstruction
+from discreet.queries.matrix.stored_strategy import can_keep
 from discreet.queries.matrix.union import UnionStrategy, whole
 from discreet.queries.record_count import NoisyRecordCount, RecordCount, require_size
 from discreet.queries.synopses.partial_tables import PartialTable, PartialTables
@@ -45,7 +49,8 @@ class MatrixMechanism:
     better is taken. The universe may have any size as long as the attributes that the strategy
     touches together have at most 2**24 cells: only those are counted.
     With ``NoisyRecordCount`` nothing is bought apart: no number of records is needed. Beyond
-    2**29 records in one measurement it may saturate: private still, and too small.
+    2**29 records in one measurement it may saturate: private still, and too small. ``choice`` says
+    which kinds of noise are compared.
 
     Assumptions: neighbours exchange the records of one person with ``PublicCount``, and add or
     remove them with ``NoisyRecordCount``; ``records`` bounds how many one person has. Data are
@@ -64,6 +69,7 @@ class MatrixMechanism:
     records: int = 1
     reconstruction: Reconstruction = field(default_factory=LeastSquares)
     randomness: Source = SYSTEM
+    choice: NoiseChoice = ANY
 
     def __post_init__(self) -> None:
         """Refuse universes without room for one number per touched cell; find the strategy."""
@@ -82,10 +88,12 @@ class MatrixMechanism:
         """One strategy for each noise that the spend permits, and the better of them."""
 
         def error(found: ProductStrategy) -> float:
-            noise = measuring(whole(found), self.spend, self.size, self.records, SYSTEM)
+            given = (self.spend, self.size, self.records, SYSTEM)
+            noise = measuring(whole(found), *given, choice=self.choice)
             return deviation(noise) ** 2 * whole(found).trace(self.workload)
 
-        return least_error(readings(self.spend), lambda each: _search(each)(self.workload), error)
+        given = self.choice.readings(self.spend)
+        return least_error(given, lambda each: _search(each)(self.workload), error)
 
     @cached_property
     def _union(self) -> UnionStrategy:
@@ -95,7 +103,8 @@ class MatrixMechanism:
     @cached_property
     def noise(self) -> WholeNoise:
         """The mechanism that measures, on whole steps."""
-        return measuring(self._union, self.spend, self.size, self.records, self.randomness)
+        given = (self.spend, self.size, self.records, self.randomness)
+        return measuring(self._union, *given, choice=self.choice)
 
     @property
     def event(self) -> Event:
@@ -151,13 +160,23 @@ class MatrixMechanism:
             estimate = self.reconstruction.counts(part.on_touched, values, self.size)
             tables.append(PartialTable(part.touched, estimate))
             start = end
+        noise = self._answer_noise()
         if len(tables) == 1 and len(tables[0].places) == len(universe.shape):
-            return HistogramSynopsis(universe, tables[0].counts.ravel(), self.event)
-        return PartialTables(universe, tuple(tables), self.event)
+            return HistogramSynopsis(universe, tables[0].counts.ravel(), self.event, noise)
+        return PartialTables(universe, tuple(tables), self.event, noise)
+
+    def _answer_noise(self) -> ProductNoise | None:
+        """What is known of the answers' noise: all of it, by least squares and small strategies.
+
+        Other reconstructions are no linear functions of the measurements.
+        """
+        if not isinstance(self.reconstruction, LeastSquares) or not can_keep(self._union):
+            return None
+        return ProductNoise(distribution_of(self.noise, step=1.0), self._union)
 
 
 def _search(reading: Reading) -> Callable[[Workload], ProductStrategy]:
-    return laplace_strategy if isinstance(reading, PureDP) else gaussian_strategy
+    return laplace_strategy if is_laplace(reading) else gaussian_strategy
 
 
 def _require_room(cells: int) -> None:

@@ -60,7 +60,7 @@ def minimax_optimum(rows: Floats, *, gap: float = 1e-3) -> CertifiedLargest:
         u, v = (_unit(np.maximum(each, _FLOOR * each.max())) for each in (by_row, by_column))
     kept = best[1][np.abs(best[1]).max(axis=1) > _ROUNDED]
     strategy = Strategy.of("minimax optimum", kept)
-    spread = np.einsum("ij,jk,ik->i", asked, strategy.inverse_gram, asked)
+    spread = np.einsum("ij,ij->i", asked @ strategy.inverse_gram, asked)
     scale = strategy.l2_squared / 4.0**strategy.places
     return CertifiedLargest(strategy, float(np.sqrt(spread.max() * scale)), bound)
 

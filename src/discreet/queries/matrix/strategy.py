@@ -119,6 +119,15 @@ class Strategy:
         """The projection onto what the measurements do not determine."""
         return np.asarray(np.eye(self.size) - self.pseudoinverse @ self.rows)
 
+    @property
+    def determines_all(self) -> bool:
+        """Whether every query whatsoever follows: a direction that is missed has length one."""
+        return float(np.linalg.norm(self._undetermined)) < 0.5
+
+    def missed(self, rows: Floats) -> Floats:
+        """The part of each query that does not follow from the measurements."""
+        return np.asarray(rows @ self._undetermined)
+
     def determines(self, gram: Floats) -> bool:
         """Whether every query of a workload follows from the measurements."""
         missed = float(np.einsum("ij,ij->", self._undetermined, gram))
@@ -215,3 +224,17 @@ def wavelet(size: int) -> Strategy:
         width //= 2
     cut = np.array(rows)[:, :size]
     return Strategy.of("wavelet", cut[np.abs(cut).sum(axis=1) > 0], 0)
+
+
+def square_root(size: int) -> Strategy:
+    """The square root of all prefix sums: a lower triangular Toeplitz matrix, multiplied by itself.
+
+    Its entries are C(2j, j) / 4**j on the j-th diagonal. Each row needs no later value, so it can
+    be measured as values come in; the largest deviation of a prefix sum is that of the last.
+
+    Source: modern-data:M3, M4.
+    """
+    many = count("size", size)
+    first = np.cumprod(np.append(1.0, 1 - 0.5 / np.arange(1.0, many)))
+    place = np.subtract.outer(np.arange(many), np.arange(many))
+    return Strategy.of("square root", np.where(place >= 0, first[np.maximum(place, 0)], 0.0))

@@ -31,7 +31,7 @@ from discreet.mechanisms.for_spend import (
     deviation,
     epsilon_for,
     least_error,
-    noise_of,
+    noise_for,
     share_of,
 )
 from discreet.mechanisms.selection import Selection
@@ -185,7 +185,7 @@ class MWEM:
         share = (1 - self.size.share) * self._measuring / self.rounds
         l1 = self.records * self.each.l1(self.workload, self.size)
         l2 = self.records * self.each.l2(self.workload, self.size)
-        return noise_of(share_of(paid, share), l1=l1, l2=l2, randomness=self.randomness)
+        return noise_for(share_of(paid, share), l1=l1, l2=l2, randomness=self.randomness)
 
     @cached_property
     def _counting(self) -> WholeNoise | None:

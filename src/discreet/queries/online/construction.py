@@ -21,7 +21,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.zcdp import QUADRATIC
 from discreet.core.errors import Exhausted, InvalidData, InvalidParameter
 from discreet.core.events.event import Event, compose
 from discreet.core.events.mechanisms import Laplace as LaplaceEvent
@@ -30,7 +29,7 @@ from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact, positive, probability
 from discreet.mechanisms import AboveThreshold, DiscreteLaplace, Laplace, Sparse
 from discreet.mechanisms.additive import marked
-from discreet.mechanisms.for_spend import additive_spend, epsilon_for, largest_epsilon, share_of
+from discreet.mechanisms.for_spend import epsilon_for, largest_epsilon, least_error, share_of
 from discreet.mechanisms.sparse_vector.above_threshold import Live
 from discreet.mechanisms.sparse_vector.numeric_sparse import numeric_error
 from discreet.noise.randomness import SYSTEM, Source
@@ -47,6 +46,7 @@ from discreet.queries.online.journal import (
     updated,
 )
 from discreet.queries.online.multiplicative_updaters import GapUpdater, MultiplicativeUpdater
+from discreet.queries.online.sharing_rule import CURRENT, SharingRule
 from discreet.queries.online.updaters import (
     Hypothesis,
     MedianUpdater,
@@ -67,7 +67,8 @@ class OnlineConstruction:
     """An updater, a spend, and the threshold in records at which the data is asked.
 
     ``cutoff`` is the number of updates that are paid for, by default all that there can be. One
-    person has at most ``records`` records.
+    person has at most ``records`` records. ``rule`` says how updates share the spend; it is given
+    where a conversation of an earlier version is made again.
 
     Contract: fewer than 2**32 records.
 
@@ -89,6 +90,7 @@ class OnlineConstruction:
     cutoff: int = 0
     records: int = 1
     randomness: Source = SYSTEM
+    rule: SharingRule = CURRENT
 
     def __post_init__(self) -> None:
         """Refuse parameters out of range, before any data is seen."""
@@ -97,25 +99,33 @@ class OnlineConstruction:
         object.__setattr__(self, "records", count("records", self.records))
         if count("cutoff", self.cutoff, least=0) == 0:
             object.__setattr__(self, "cutoff", self.updater.most_updates)
-        additive_spend(self.spend)
+        self.rule.readings(self.spend)
+
+    @cached_property
+    def _paid(self) -> PureDP | ZCDP:
+        """The spend as its rounds share it: in the definition that leaves most for each."""
+        given = self.rule.readings(self.spend)
+        return least_error(given, lambda paid: paid, lambda paid: 1 / self._each(paid))
 
     @cached_property
     def epsilon_each(self) -> Number:
         """What one update costs: its comparisons and its released answer."""
-        match share_of(self.spend, 1 - self.size.share):
+        return self._each(self._paid)
+
+    def _each(self, paid: PureDP | ZCDP) -> Number:
+        match share_of(paid, 1 - self.size.share):
             case PureDP(epsilon=epsilon):
                 return exact(epsilon) / self.cutoff
             case ZCDP() as rounds:
-                # Resumed from its spend alone: the price is the one it was opened with.
-                return largest_epsilon(self._rounds, rounds, by=QUADRATIC)
+                return largest_epsilon(self._rounds, rounds, by=self.rule.prices)
 
     @cached_property
     def counting(self) -> DiscreteLaplace | None:
         """What buys the number of records, where it is bought."""
         if not self.size.share:
             return None
-        paid = share_of(self.spend, self.size.share)
-        return self._counted(epsilon_for(paid, lambda e: self._counted(e).event, by=QUADRATIC))
+        paid, prices = share_of(self._paid, self.size.share), self.rule.prices
+        return self._counted(epsilon_for(paid, lambda e: self._counted(e).event, by=prices))
 
     def _counted(self, epsilon: Number) -> DiscreteLaplace:
         return DiscreteLaplace(

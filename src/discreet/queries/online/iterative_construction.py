@@ -9,11 +9,12 @@ text prints 8 T and 16. Proof: ``proofs/mwem.md``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from discreet.core.arrays import Floats
-from discreet.core.errors import InvalidParameter
+from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import ZCDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact
@@ -23,27 +24,56 @@ from discreet.mechanisms.for_spend import additive_readings, largest_epsilon, le
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.mwem.fitting import MeasuredQuery
 from discreet.queries.mwem.rounds import QueryRound, exact_answers
-from discreet.queries.online.updaters import Hypothesis, Updater
+from discreet.queries.online.updaters import Updater, upper_medians
 from discreet.queries.record_count import PublicCount, counted, require_public
+from discreet.queries.synopses.partial_tables import require_same
 from discreet.queries.workload.cell_counts import Counted, cell_counts
 from discreet.queries.workload.linear_query import on_grid
+from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 
 
 @dataclass(frozen=True, eq=False)
 class Constructed:
-    """A hypothesis and the number of records: answers workloads for free."""
+    """The databases that a construction ended with: a query's answer is the median of theirs.
+
+    Most updaters end with one. ``databases`` has a row of shares for each; ``updates`` is how many
+    queries were learnt from.
+    """
 
     universe: Universe
-    hypothesis: Hypothesis
+    databases: Floats
     records: int
     updates: int
     event: Event
 
     def answers(self, workload: Workload) -> Floats:
         """Estimate the counts that a workload asks for."""
-        return self.records * self.hypothesis.answers(workload)
+        require_same(workload, self.universe)
+        return self.records * upper_medians(workload, self.databases)
+
+    def to_dict(self) -> Mapping[str, object]:
+        """The databases, the number of records, and how often was learnt."""
+        return {
+            "synopsis": "constructed/1",
+            "databases": packed(self.databases),
+            "records": self.records,
+            "updates": self.updates,
+        }
+
+    @classmethod
+    def from_dict(
+        cls, plain: Mapping[str, object], universe: Universe, event: Event
+    ) -> Constructed:
+        """The construction that ``plain`` described."""
+        databases = unpacked(plain.get("databases"))
+        match plain:
+            case {"records": int() as records, "updates": int() as updates} if (
+                databases.ndim == 2 and databases.shape[1] == universe.size and records > 0
+            ):
+                return cls(universe, databases, records, updates, event)
+        raise not_plain()
 
 
 @dataclass(frozen=True)
@@ -132,6 +162,9 @@ class IterativeConstruction:
             value = measured.answer / total
             if abs(value - guesses[place]) < enough:
                 break
-            hypothesis.update(measured.query, value)
+            try:
+                hypothesis.update(measured.query, value)
+            except InvalidData:  # noise led away from every member of a net: nothing to learn from
+                break
             updates += 1
-        return Constructed(workload.universe, hypothesis, total, updates, self.event)
+        return Constructed(workload.universe, hypothesis.databases, total, updates, self.event)

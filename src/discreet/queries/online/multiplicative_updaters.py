@@ -99,6 +99,11 @@ class MultiplicativeHypothesis(Hypothesis):
         """The means."""
         return shared_answers(workload, self.weights.weights) / self.weights.mass
 
+    @property
+    def databases(self) -> Floats:
+        """The one distribution."""
+        return self.weights.distribution[None, :]
+
     def update(self, query: LinearQuery, value: float) -> None:
         """Down along f if the hypothesis is too high; otherwise down along 1 - f, that is up."""
         down = value < self.answer(query)

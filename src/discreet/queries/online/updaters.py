@@ -41,6 +41,11 @@ class Hypothesis(ABC):
     def update(self, query: LinearQuery, value: float) -> None:
         """Learn that the mean is near ``value``; in place."""
 
+    @property
+    @abstractmethod
+    def databases(self) -> Floats:
+        """Shares of the cells, a row for each database: means are the upper medians of theirs."""
+
 
 class Updater(ABC):
     """Makes hypotheses, and knows how often they can be wrong by more than ``error``."""
@@ -118,8 +123,12 @@ class MedianHypothesis(Hypothesis):
 
     def answers(self, workload: Workload) -> Floats:
         """The upper medians."""
-        table = np.sort([shared_answers(workload, row) for row in self.net], axis=0)
-        return np.asarray(table[len(self.net) // 2])
+        return upper_medians(workload, self.net)
+
+    @property
+    def databases(self) -> Floats:
+        """All that are still possible."""
+        return self.net
 
     def update(self, query: LinearQuery, value: float) -> None:
         """Delete those at least as high as the median if it is too high, else as low."""
@@ -136,6 +145,12 @@ class MedianHypothesis(Hypothesis):
 
     def _answers(self, query: LinearQuery) -> Floats:
         return np.asarray(self.net @ query.dense())
+
+
+def upper_medians(workload: Workload, databases: Floats) -> Floats:
+    """The upper median of what the databases answer, for each query."""
+    table = np.sort([shared_answers(workload, row) for row in databases], axis=0)
+    return np.asarray(table[len(databases) // 2])
 
 
 @dataclass(frozen=True)
@@ -195,6 +210,11 @@ class PerceptronHypothesis(Hypothesis):
     def answers(self, workload: Workload) -> Floats:
         return shared_answers(workload, self.counts) / self.records
 
+    @property
+    def databases(self) -> Floats:
+        """The one; its shares may be negative."""
+        return self.counts[None, :] / self.records
+
     def update(self, query: LinearQuery, value: float) -> None:
         """Along the query, up or down."""
         signed = -self.step if value < self.answer(query) else self.step
@@ -231,6 +251,11 @@ class Watched(Hypothesis):
     def answers(self, workload: Workload) -> Floats:
         """Those of the hypothesis."""
         return self.inner.answers(workload)
+
+    @property
+    def databases(self) -> Floats:
+        """Those of the hypothesis."""
+        return self.inner.databases
 
     def update(self, query: LinearQuery, value: float) -> None:
         """Check, then update."""

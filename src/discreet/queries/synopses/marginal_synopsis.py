@@ -18,6 +18,11 @@ import numpy as np
 
 from discreet.core.arrays import Floats
 from discreet.core.events.event import Event
+from discreet.queries.answer_noise.answer_noise import (
+    AnswerNoise,
+    noise_from_dict,
+    noise_to_dict,
+)
 from discreet.queries.synopses.partial_tables import answered, not_measured, placed, require_same
 from discreet.queries.workload.families import QueryFamily
 from discreet.queries.workload.stored_form import not_plain, packed, unpacked
@@ -33,6 +38,7 @@ class MarginalSynopsis:
     residuals: Mapping[Places, Floats]
     variances: Mapping[Places, float]
     event: Event
+    noise: AnswerNoise | None = None
 
     def answers(self, workload: Workload) -> Floats:
         """The families of each product applied to the estimated marginal that it keeps.
@@ -70,7 +76,7 @@ class MarginalSynopsis:
             {"places": list(places), "variance": self.variances[places], "values": packed(values)}
             for places, values in self.residuals.items()
         ]
-        return {"synopsis": "marginals", "residuals": entries}
+        return {"synopsis": "marginals", "residuals": entries, **noise_to_dict(self.noise)}
 
     @classmethod
     def from_dict(
@@ -90,7 +96,7 @@ class MarginalSynopsis:
             variances[places] = entry["variance"]
             if residuals[places].shape != shape:
                 raise not_plain()
-        return cls(universe, residuals, variances, event)
+        return cls(universe, residuals, variances, event, noise_from_dict(plain, universe))
 
 
 def deviations(workload: Workload, variances: Mapping[Places, float]) -> Floats:

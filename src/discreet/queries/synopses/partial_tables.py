@@ -14,6 +14,11 @@ import numpy as np
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
+from discreet.queries.answer_noise.answer_noise import (
+    AnswerNoise,
+    noise_from_dict,
+    noise_to_dict,
+)
 from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Product, Workload, apply_each
@@ -39,6 +44,7 @@ class PartialTables:
     universe: Universe
     tables: tuple[PartialTable, ...]
     event: Event
+    noise: AnswerNoise | None = None
 
     def answers(self, workload: Workload) -> Floats:
         """Sums of estimated counts; queries by attributes that were not measured are refused."""
@@ -52,9 +58,9 @@ class PartialTables:
         return min(fit, key=lambda table: table.counts.size)
 
     def to_dict(self) -> Mapping[str, object]:
-        """The tables, with the places of their attributes."""
+        """The tables, with the places of their attributes, and what is known of their noise."""
         tables = [{"places": list(t.places), "counts": packed(t.counts)} for t in self.tables]
-        return {"synopsis": "partial tables", "tables": tables}
+        return {"synopsis": "partial tables", "tables": tables, **noise_to_dict(self.noise)}
 
     @classmethod
     def from_dict(
@@ -64,7 +70,8 @@ class PartialTables:
         entries = plain.get("tables")
         if not isinstance(entries, list):
             raise not_plain()
-        return cls(universe, tuple(_read(entry, universe) for entry in entries), event)
+        tables = tuple(_read(entry, universe) for entry in entries)
+        return cls(universe, tables, event, noise_from_dict(plain, universe))
 
 
 def _read(entry: object, universe: Universe) -> PartialTable:

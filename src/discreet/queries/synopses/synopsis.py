@@ -14,6 +14,11 @@ import numpy as np
 
 from discreet.core.arrays import Floats
 from discreet.core.events.event import Event
+from discreet.queries.answer_noise.answer_noise import (
+    AnswerNoise,
+    noise_from_dict,
+    noise_to_dict,
+)
 from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -21,6 +26,9 @@ from discreet.queries.workload.workload import Workload
 
 class Synopsis(Protocol):
     """Answers workloads over its universe; deterministic, and free.
+
+    One whose error does not depend on data has a ``noise`` as well, an
+    :class:`~discreet.queries.answer_noise.answer_noise.AnswerNoise`.
 
     Assumptions: it was made from released values only.
 
@@ -51,13 +59,21 @@ class HistogramSynopsis:
     universe: Universe
     counts: Floats
     event: Event
+    noise: AnswerNoise | None = None
 
     def answers(self, workload: Workload) -> Floats:
         """Sums of estimated counts."""
         return workload.answers(self.counts)
 
     def to_dict(self) -> Mapping[str, object]:
-        return {"synopsis": "histogram", "counts": packed(np.ravel(self.counts))}
+        counts = packed(np.ravel(self.counts))
+        return {"synopsis": "histogram", "counts": counts, **noise_to_dict(self.noise)}
+
+
+def noise_of(synopsis: Synopsis) -> AnswerNoise | None:
+    """What is known of the noise in a synopsis's answers; nothing where it depends on data."""
+    found = getattr(synopsis, "noise", None)
+    return found if isinstance(found, AnswerNoise) else None
 
 
 def synopsis_from_dict(plain: Mapping[str, object], universe: Universe, event: Event) -> Synopsis:
@@ -71,7 +87,7 @@ def synopsis_from_dict(plain: Mapping[str, object], universe: Universe, event: E
         counts = unpacked(plain.get("counts"))
         if counts.shape != (universe.size,):
             raise not_plain()
-        return HistogramSynopsis(universe, counts, event)
+        return HistogramSynopsis(universe, counts, event, noise_from_dict(plain, universe))
     if kind not in _KINDS:
         raise not_plain()
     found: Synopsis = resolve_name(f"discreet.queries.{_KINDS[kind]}").from_dict(
@@ -83,6 +99,7 @@ def synopsis_from_dict(plain: Mapping[str, object], universe: Universe, event: E
 _KINDS: dict[object, str] = {
     "answers": "independent.ReleasedAnswers",
     "boxes": "trees.box_counts.BoxCounts",
+    "constructed/1": "online.iterative_construction.Constructed",
     "grid": "trees.grid_counts.GridCounts",
     "marginals": "synopses.marginal_synopsis.MarginalSynopsis",
     "medians": "boosting.boosting.MedianSynopsis",

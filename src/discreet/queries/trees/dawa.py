@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from discreet.core.arrays import Floats, Ints
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event, compose
 from discreet.core.events.mechanisms import Pure
-from discreet.core.guarantee import ZCDP, Guarantee, PureDP
+from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.core.parameters import Number, count, exact, nonnegative, probability
 from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.for_spend import (
@@ -40,6 +40,7 @@ from discreet.queries.trees.level_weights import (
     STEPS,
     best_shares,
     geometric_shares,
+    planned_error,
     whole_weights,
 )
 from discreet.queries.trees.levels import Levels, new_traces
@@ -52,6 +53,8 @@ from discreet.queries.workload.families import Ranges
 from discreet.queries.workload.workload import Workload
 
 _MOST_GRAM = 1 << 12
+_DEEP = 8
+"""Levels of the tree that kinds of noise are compared by."""
 
 
 @dataclass(frozen=True)
@@ -111,18 +114,36 @@ class DAWA:
         return NoisyPartition(exact(paid), self.size.moved * self.records, self.randomness)
 
     @cached_property
-    def _divided(self) -> tuple[PureDP | ZCDP, Reading]:
+    def _divided(self) -> tuple[PureDP | ZCDP, PureDP | ApproxDP | ZCDP]:
         """What chooses the buckets, and what is left for measuring them."""
         return divided(self.spend, self.part)
 
     @cached_property
     def noise(self) -> WholeNoise:
-        """What measures the tree over the buckets, in steps."""
+        """What measures the tree over the buckets, in steps.
+
+        How many buckets there will be depends on data: the noise is the one that is best for all
+        ranges if every cell is a bucket, or there are as many as are worth a tree.
+        """
 
         def made(reading: Reading) -> WholeNoise:
             return level_noise(reading, self.size, self.records, self.randomness)
 
-        return least_error(readings(self._divided[1]), made, deviation)
+        return least_error(readings(self._divided[1]), made, self._range_error)
+
+    def _range_error(self, noise: WholeNoise) -> float:
+        """The expected total squared error of all ranges of cells, under this noise."""
+        new, under = _ranges_of_cells(min((self.workload.universe.size - 1).bit_length(), _DEEP))
+        norm = norm_of(noise)
+        first = 1 if isinstance(self.size, PublicCount) and len(new) > 1 else 0
+        weights = whole_weights(best_shares(new[first:], under[first:], norm), norm)
+        return planned_error(new[first:], under[first:], weights, deviation(noise) ** 2)
+
+    @property
+    def range_spread(self) -> float:
+        """The root mean squared deviation of a range of buckets, if every cell is one."""
+        leaves = 1 << min((self.workload.universe.size - 1).bit_length(), _DEEP)
+        return float(np.sqrt(self._range_error(self.noise) / Ranges(leaves).queries))
 
     @property
     def event(self) -> Event:
@@ -194,6 +215,13 @@ class DAWA:
                 part *= spread_gram(family, lows[:, axis], highs[:, axis])
             found += part
         return found
+
+
+@lru_cache(maxsize=16)
+def _ranges_of_cells(width: int) -> tuple[Floats, Floats]:
+    """What each level of a tree adds to the trace of all ranges, and the leaves under its nodes."""
+    levels = Levels((width,), width)
+    return new_traces(levels.traces([Ranges(1 << width).gram()])), levels.leaves_under
 
 
 def _boxes(order: Interleaving, ends: Ints) -> tuple[Ints, Ints]:

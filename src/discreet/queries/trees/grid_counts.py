@@ -14,6 +14,11 @@ from numpy.typing import ArrayLike
 
 from discreet.core.arrays import Floats, Ints
 from discreet.core.events.event import Event
+from discreet.queries.answer_noise.answer_noise import (
+    AnswerNoise,
+    noise_from_dict,
+    noise_to_dict,
+)
 from discreet.queries.synopses.partial_tables import require_same
 from discreet.queries.trees.box_counts import whole_boxes
 from discreet.queries.trees.levels import Levels
@@ -41,6 +46,7 @@ class GridCounts:
     depth: int
     counts: Floats
     event: Event
+    noise: AnswerNoise | None = None
 
     @property
     def _sides(self) -> list[tuple[Ints, Ints]]:
@@ -79,8 +85,10 @@ class GridCounts:
         return found
 
     def to_dict(self) -> Mapping[str, object]:
-        """The depth and the counts."""
-        return {"synopsis": "grid", "depth": self.depth, "counts": packed(self.counts)}
+        """The depth, the counts, and what is known of their noise."""
+        counts = packed(self.counts)
+        kept = noise_to_dict(self.noise)
+        return {"synopsis": "grid", "depth": self.depth, "counts": counts, **kept}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, object], universe: Universe, event: Event) -> GridCounts:
@@ -88,7 +96,7 @@ class GridCounts:
         depth, counts = plain.get("depth"), unpacked(plain.get("counts"))
         if not isinstance(depth, int) or depth < 0:
             raise not_plain()
-        found = cls(universe, depth, counts, event)
+        found = cls(universe, depth, counts, event, noise_from_dict(plain, universe))
         if counts.shape != tuple(len(lows) for lows, _ in found._sides):
             raise not_plain()
         return found

@@ -129,6 +129,21 @@ class Levels:
         return table
 
 
+def query_lengths(levels: Levels, product: Product, weights: Ints, *, first: int) -> Floats:
+    """The length of each query's coefficients on the measured numbers, after least squares.
+
+    ``weights`` are those of the levels, of which those before ``first`` are known exactly. At noise
+    of variance one it is the standard deviation of the answer.
+
+    Contract: leaves are the cells that queries are about.
+    """
+    told = levels.told(weights.astype(np.float64) ** 2)
+    squares = [levels.query_squares(product, level) for level in range(levels.depth + 1)]
+    new = np.maximum(np.diff([np.zeros_like(squares[0]), *squares], axis=0), 0)
+    total = sum((new[level] / told[level] for level in range(first, len(new))), np.zeros(1))
+    return np.asarray(np.sqrt(total))
+
+
 def total_error(new: Floats, precision: Floats, leaves_under: Floats) -> float:
     """Σ new_l / mu_l; levels whose ``new`` is zero may be infinitely uncertain."""
     told = np.cumsum((precision * leaves_under)[::-1])[::-1]

@@ -21,6 +21,7 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
 from discreet.mechanisms import DiscreteLaplace
+from discreet.mechanisms.distributions.distribution import distribution_of
 from discreet.mechanisms.for_spend import (
     Reading,
     WholeNoise,
@@ -31,6 +32,7 @@ from discreet.mechanisms.for_spend import (
 )
 from discreet.mechanisms.grid import sqrt_above
 from discreet.noise.randomness import SYSTEM, Source
+from discreet.queries.answer_noise.tree_levels import LevelNoise
 from discreet.queries.record_count import PublicCount, RecordCount, counted, require_size
 from discreet.queries.trees.grid_counts import GridCounts, leaf_sides
 from discreet.queries.trees.level_weights import (
@@ -204,17 +206,11 @@ class QuadTree:
         """
         if not self.error_known:
             raise _unpredictable(self.workload)
-        weights, variance = self.weights.astype(np.float64), deviation(self.noise) ** 2
-        told = self.levels.told(weights**2 / variance)
-        found = []
-        for product in workload.products:
-            squares = [
-                self.levels.query_squares(product, level) for level in range(self.levels.depth + 1)
-            ]
-            new = np.maximum(np.diff([np.zeros_like(squares[0]), *squares], axis=0), 0)
-            levels = range(self._first, self.levels.depth + 1)
-            found.append(sum((new[level] / told[level] for level in levels), np.zeros(1)))
-        return np.asarray(np.sqrt(np.concatenate(found)))
+        return self._answer_noise().deviations(workload)
+
+    def _answer_noise(self) -> LevelNoise:
+        noise, universe = distribution_of(self.noise, step=1.0), self.workload.universe
+        return LevelNoise(noise, self.weights, self._first, universe)
 
     def release(self, counts: Located) -> GridCounts:
         """Measure all levels, and make them agree."""
@@ -223,7 +219,8 @@ class QuadTree:
         total = counted(self.size, leaves, None) if isinstance(self.size, PublicCount) else None
         estimate = measured_levels(levels, leaves, self.weights, self.noise, total)
         inner = tuple(slice(0, len(lows)) for lows, _ in leaf_sides(self.workload.universe, levels))
-        return GridCounts(self.workload.universe, levels.depth, estimate[inner], self.event)
+        noise = self._answer_noise() if self.error_known else None
+        return GridCounts(self.workload.universe, levels.depth, estimate[inner], self.event, noise)
 
     def _leaves(self, data: Located) -> Ints:
         """The exact counts of the leaves."""

@@ -61,8 +61,8 @@ def not_plain() -> InvalidParameter:
     """What is stored is not what a synopsis wrote."""
     return InvalidParameter(
         code="synopsis_not_plain",
-        expectation="a synopsis as its `plain` wrote it, over the same universe",
-        remedy="Pass what `synopsis.plain()` returned, unchanged, and the universe it was made of.",
+        expectation="a synopsis as its `to_dict` wrote it, over the same universe",
+        remedy="Pass what `synopsis.to_dict()` returned, unchanged, and its universe.",
     )
 
 

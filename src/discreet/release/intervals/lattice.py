@@ -115,12 +115,13 @@ def _least(mass: Floats, alpha: float, times: int) -> int:
     """Least m such that at most alpha lies beyond m, of a symmetric law wrapped around.
 
     What was wrapped or left out, ``times`` the forgotten share, and the rounding errors of the
-    transform count as beyond.
+    transform count as beyond. Where alpha is less than those alone, all that is kept is inside.
     """
     half = len(mass) // 2
     both = 2 * np.maximum(mass[:half], 0.0)
     beyond = np.append(both[:0:-1].cumsum()[::-1], 0.0)
-    return int(np.argmax(beyond + times * _FORGOTTEN * alpha + _ROUNDING <= alpha))
+    reached = beyond + times * _FORGOTTEN * alpha + _ROUNDING <= alpha
+    return int(np.argmax(np.append(reached, True)))
 
 
 def _counted(terms: Terms) -> list[tuple[tuple[float, Distribution], int]]:

@@ -1,0 +1,144 @@
+"""The noise of least squares after a product strategy, or a union of them.
+
+With A the strategy's matrix on the attributes of a part, a query q is answered as q A⁺ times the
+measured numbers: its coefficients are q A⁺, a Kronecker product of those on each attribute, and
+lengths, largest shares and signatures multiply. A query that the measurements do not determine is
+answered with a bias that nobody knows: nothing is said of it.
+
+Source: 004b:A4, A7. Proof: ``proofs/intervals.md``, ``proofs/matrix.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.core.arrays import Floats
+from discreet.core.errors import DiscreetError
+from discreet.mechanisms.distributions.symmetric import Distribution
+from discreet.queries.answer_noise.answer_noise import AnswerNoise, law_from
+from discreet.queries.answer_noise.signatures import (
+    COARSE,
+    Kinds,
+    combined_kinds,
+    counted_ones,
+    exact_widths,
+    kinds_of,
+)
+from discreet.queries.matrix.product import ProductStrategy
+from discreet.queries.matrix.stored_strategy import union_from_dict, union_to_dict
+from discreet.queries.matrix.strategy import Strategy
+from discreet.queries.matrix.union import UnionStrategy
+from discreet.queries.workload.families import QueryFamily
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Product
+from discreet.release.intervals.combination import (
+    UNKNOWN_SHARE,
+    Combination,
+    combination_widths,
+)
+
+_MOST_WORK = 1 << 27
+"""Multiplications for the coefficients of one attribute, up to which they are written out."""
+_MISSED = 1e-10
+"""Of the squared length of a query, what floating point may miss though nothing is."""
+
+
+@dataclass(frozen=True)
+class ProductNoise(AnswerNoise):
+    """A strategy, and the law of one measured number's noise, in whole steps."""
+
+    noise: Distribution
+    strategy: UnionStrategy
+
+    def lengths(self, product: Product) -> Floats:
+        """The root of q (AᵀA)⁻¹ qᵀ, in records for a step."""
+        place, part = self._part(product)
+        if part is None:
+            return np.full(product.queries, np.inf)
+        found: Floats = np.ones(1)
+        for factor, family in zip(part.factors, product.families, strict=True):
+            found = np.outer(found, _squares(factor, family)).ravel()
+        return np.asarray(np.sqrt(found) * self.strategy.step(place))
+
+    def widths(self, product: Product, *, confidence: float) -> Floats:
+        """Bounds; exact where the noise is as small as a few steps, and coefficients are few."""
+        place, part = self._part(product)
+        lengths = self.lengths(product)
+        if part is None:
+            return lengths
+        axes = [
+            _axis(factor, family)
+            for factor, family in zip(part.factors, product.families, strict=True)
+        ]
+        peaks: Floats = np.ones(1)
+        for axis in axes:
+            peaks = np.outer(peaks, axis.peaks).ravel()
+        combined = Combination(lengths, peaks, part.measurements)
+        found = combination_widths(combined, self.noise, confidence=confidence)
+        known = [axis.kinds for axis in axes if axis.kinds is not None]
+        if self.noise.spread >= COARSE * self.noise.step or len(known) < len(axes):
+            return found
+        kinds = combined_kinds(known)
+        if kinds is None:
+            return found
+        step = self.strategy.step(place)
+        exact = exact_widths(kinds, self.noise, step=step, confidence=confidence)
+        return np.where(np.isfinite(lengths), np.minimum(found, exact), np.inf)
+
+    def _part(self, product: Product) -> tuple[int, ProductStrategy | None]:
+        """The part that a product is answered from; none that holds all its attributes."""
+        try:
+            place = self.strategy.answering(product)
+        except DiscreetError:
+            return 0, None
+        return place, self.strategy.parts[place]
+
+    def to_dict(self) -> Mapping[str, object]:
+        law = self.noise.to_dict()
+        return {"form": "products/1", "law": law, "strategy": union_to_dict(self.strategy)}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, object], universe: Universe) -> ProductNoise:
+        """The noise that ``plain`` described."""
+        return cls(law_from(plain), union_from_dict(plain.get("strategy"), universe.shape))
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """The coefficients on one attribute: the largest share of each row, and what occurs in them."""
+
+    peaks: Floats
+    kinds: Kinds | None
+
+
+def _squares(factor: Strategy, family: QueryFamily) -> Floats:
+    """The squared length of each query's coefficients; infinite where it is not determined."""
+    found = family.variances(factor.inverse_gram)
+    if factor.determines_all:
+        return found
+    if family.queries > max(factor.size, _MOST_WORK // factor.size**2):
+        return np.full(family.queries, np.inf)
+    rows = family.dense()
+    missed = factor.missed(rows)
+    lost = np.einsum("ij,ij->i", missed, missed) > _MISSED * np.einsum("ij,ij->i", rows, rows)
+    return np.where(lost, np.inf, found)
+
+
+def _axis(factor: Strategy, family: QueryFamily) -> _Axis:
+    single = len(factor.steps) == factor.size and factor.places == 0
+    if single and family.whole and np.array_equal(factor.steps, np.eye(factor.size)):
+        ones = family.apply(np.ones(family.size))
+        return _Axis(1 / np.maximum(ones, 1), counted_ones(ones))
+    many = len(factor.steps)
+    if family.queries * many * factor.size > _MOST_WORK:
+        return _Axis(np.full(family.queries, UNKNOWN_SHARE), None)
+    rows = family.dense() @ factor.pseudoinverse
+    squares = rows**2
+    total = squares.sum(axis=1)
+    peaks = np.divide(squares.max(axis=1), total, out=np.ones(len(rows)), where=total > 0)
+    few = math.prod(rows.shape) <= _MOST_WORK >> 5
+    return _Axis(peaks, kinds_of(rows) if few else None)

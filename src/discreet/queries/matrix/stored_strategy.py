@@ -1,0 +1,100 @@
+"""Strategies as plain values, so that what a synopsis knows of its noise can be kept with it.
+
+Source: contract, "Spending" (stored releases are read back, never made again).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from discreet.core.errors import DiscreetError
+from discreet.queries.matrix.marginal_strategy import MarginalStrategy, MeasuredTable
+from discreet.queries.matrix.product import ProductStrategy
+from discreet.queries.matrix.strategy import Strategy, identity, total
+from discreet.queries.matrix.union import UnionStrategy
+from discreet.queries.workload.stored_form import not_plain, packed, unpacked
+
+MOST_ENTRIES = 1 << 21
+"""Numbers of a strategy up to which it is kept."""
+
+
+def can_keep(union: UnionStrategy) -> bool:
+    """Whether a strategy is small enough to be kept with a synopsis."""
+    return sum(math.prod(f.steps.shape) for p in union.parts for f in p.factors) <= MOST_ENTRIES
+
+
+def union_to_dict(union: UnionStrategy) -> dict[str, object]:
+    """Parts and weights, for JSON."""
+    parts = [[_factor_to_dict(factor) for factor in part.factors] for part in union.parts]
+    return {"parts": parts, "weights": list(union.weights)}
+
+
+def union_from_dict(plain: object, shape: tuple[int, ...]) -> UnionStrategy:
+    """The strategy that was described, over attributes of these sizes."""
+    match plain:
+        case {"parts": list() as parts, "weights": list() as weights} if all(
+            isinstance(part, list) and len(part) == len(shape) for part in parts
+        ):
+            made = tuple(
+                ProductStrategy(tuple(map(_factor_from_dict, part, shape))) for part in parts
+            )
+            try:
+                return UnionStrategy(made, tuple(weights))
+            except DiscreetError as error:
+                raise not_plain() from error
+    raise not_plain()
+
+
+def _factor_to_dict(factor: Strategy) -> dict[str, object]:
+    """Single values and sums by their name; others in full."""
+    known = {"identity": identity, "total": total}
+    for name, make in known.items():
+        same = make(factor.size)
+        if factor.places == 0 and np.array_equal(factor.steps, same.steps):
+            return {"strategy": name, "size": factor.size}
+    return {"strategy": factor.name, "places": factor.places, "steps": packed(factor.steps)}
+
+
+def _factor_from_dict(plain: object, size: int) -> Strategy:
+    match plain:
+        case {"strategy": "identity", "size": int() as known} if known == size:
+            return identity(size)
+        case {"strategy": "total", "size": int() as known} if known == size:
+            return total(size)
+        case {"strategy": str() as name, "places": int() as places, "steps": steps}:
+            found = unpacked(steps)
+            if found.ndim == 2 and found.shape[1] == size and places >= 0:
+                return Strategy(name, found.astype(np.int64), places)
+    raise not_plain()
+
+
+def tables_to_dict(strategy: MarginalStrategy) -> list[dict[str, object]]:
+    """The measured tables, for JSON."""
+    return [
+        {"places": list(t.places), "contrasted": sorted(t.contrasted), "weight": str(t.weight)}
+        for t in strategy.tables
+    ]
+
+
+def tables_from_dict(plain: object, shape: tuple[int, ...]) -> MarginalStrategy:
+    """The strategy that was described, over attributes of these sizes."""
+    if not isinstance(plain, list):
+        raise not_plain()
+    return MarginalStrategy(tuple(_table(each, shape) for each in plain))
+
+
+def _table(plain: object, shape: tuple[int, ...]) -> MeasuredTable:
+    if not isinstance(plain, Mapping):
+        raise not_plain()
+    match plain:
+        case {"places": list() as places, "contrasted": list() as axes, "weight": str() as weight}:
+            if all(isinstance(p, int) and 0 <= p < len(shape) for p in [*places, *axes]):
+                try:
+                    sizes = tuple(shape[place] for place in places)
+                    return MeasuredTable(tuple(places), sizes, frozenset(axes), int(weight))
+                except (DiscreetError, ValueError) as error:
+                    raise not_plain() from error
+    raise not_plain()
