@@ -1,4 +1,4 @@
-"""Accounting: privacy loss distributions against dp-accounting's and prv-accountant's; prices."""
+"""Accounting: privacy loss distributions against dp-accounting's and prv-accountant's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from accounting_prices import price_figures
 from peers import Missing, Peer
 from timing import Figure, Timer, alternate, clock, clock_on, ratios, scaled
 
@@ -86,7 +85,7 @@ def figures() -> list[Figure]:
             for name in CASES
             if (each := f"accounting/{name}/speedup") not in measured
         ]
-    return found + price_figures()
+    return found
 
 
 def forget() -> None:

@@ -1,200 +1,245 @@
-"""Prices beside the truth and beside peers: rho of events, epsilon of events and compositions.
+"""Prices beside the truth and beside peers: thirteen events and compositions under each accountant.
 
-The truth is computed here by enumeration or closed form, with nothing of ours; ``None`` where it
-is not known. Ours must not be below it, within 1 % of it for single events, and within .1 % of the
-best peer for compositions.
+A price is the pure epsilon, rho, the Rényi divergence of order 8, mu, or epsilon at a delta. The
+truth is computed with nothing of ours (``accounting_truths.py``), where it is finite and known.
+Ours must not be below it, within 1 % of it for single events, and within .1 % of the best peer;
+peers below the truth are named and not compared with.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import accounting_truths as truths
 import numpy as np
 from peers import Missing, Peer
-from scipy import optimize, stats
 from timing import Figure
 
 from discreet import events
+from discreet.accounting.pure import PURE
+from discreet.accounting.rdp.accountant import rdp
+from discreet.core.errors import Unpriced
 from discreet.core.events.event import Event
 
 DELTA, SGD_DELTA = 1e-6, 1e-5
+ORDER = 8.0
 PEERS = ("dp-accounting", "opendp", "autodp")
-ORDERS = 1 + np.geomspace(1e-6, 1e5, 20_000)
+CLOSE = 1e-9
+"""The truth is a search on floats, too."""
 
-Curve = Callable[[float], float]
-
-
-def crossing(curve: Curve, delta: float, most: float) -> float:
-    """Where a falling curve of epsilon reaches delta."""
-    return float(optimize.brentq(lambda e: curve(e) - delta, 0.0, most, xtol=1e-13))
+Truths = Mapping[str, Callable[[], float]]
 
 
-def rate(losses: Sequence[float], masses: Sequence[float]) -> float:
-    """The supremum of D_alpha / alpha of a listed law of losses."""
-    t = ORDERS[:, None] - 1
-    exponents = t * np.array(losses)
-    peak = exponents.max(axis=1)
-    logs = peak + np.log((np.exp(exponents - peak[:, None]) * np.array(masses)).sum(axis=1))
-    return float((logs / (ORDERS - 1) / ORDERS).max())
-
-
-def laplace_rate() -> float:
-    """Laplace noise of scale one by the moments of its density."""
-    a = ORDERS
-    moments = np.logaddexp(np.log(a / (2 * a - 1)) + a - 1, np.log((a - 1) / (2 * a - 1)) - a)
-    return float((moments / (a - 1) / a).max())
-
-
-def response_rate(epsilon: float, categories: int) -> float:
-    """Randomized response, its three losses listed."""
-    whole = math.exp(epsilon) + categories - 1
-    masses = [math.exp(epsilon) / whole, 1 / whole, (categories - 2) / whole]
-    return rate([epsilon, -epsilon, 0.0], masses)
-
-
-def range_rate(epsilon: float) -> float:
-    """The worst two points whose losses are epsilon apart."""
-    places = np.linspace(0, epsilon, 401)[1:-1]
-    shares = np.expm1(places - epsilon) / math.expm1(-epsilon)
-    pairs = zip(places.tolist(), shares.tolist(), strict=True)
-    return max(rate([z, z - epsilon], [p, 1 - p]) for z, p in pairs)
-
-
-def discrete_gaussian(sigma: float, times: int) -> Curve:
-    """All outcomes of so many rounds, by plain convolution."""
-    far = math.ceil(13 * sigma)
-    x = np.arange(-far, far + 1)
-    one = np.exp(-(x**2) / (2 * sigma**2))
-    one /= one.sum()
-    total, base, left = np.ones(1), one, times
-    while left:
-        total = np.convolve(total, base) if left & 1 else total
-        left >>= 1
-        if left:
-            base = np.convolve(base, base)
-            cut = min(len(base) // 2, math.ceil(13 * sigma * math.sqrt(2 * times)))
-            base = base[len(base) // 2 - cut : len(base) // 2 + cut + 1]
-    y = np.arange(len(total)) - len(total) // 2
-    losses = (2 * y + times) / (2 * sigma**2)
-    return lambda e: float((total * np.maximum(-np.expm1(e - losses), 0.0)).sum())
-
-
-def approximate(epsilon: float, slack: float, times: int) -> Curve:
-    """Optimal composition of equal pairs, summed over the binomial."""
-    j = np.arange(times + 1)
-    masses = stats.binom.pmf(j, times, 1 / (1 + math.exp(-epsilon)))
-    kept = (1 - slack) ** times
-    losses = (2 * j - times) * epsilon
-    return lambda e: 1 - kept * (1 - float((masses * np.maximum(-np.expm1(e - losses), 0)).sum()))
-
-
-def gaussian(e: float) -> float:
-    """The curve of Gaussian noise of one sensitivity."""
-    return float(stats.norm.cdf(0.5 - e) - math.exp(e) * stats.norm.cdf(-0.5 - e))
+def prices(event: Event, delta: float) -> dict[str, Callable[[], float]]:
+    """How we price an event, notion by notion."""
+    return {
+        "pure": lambda: float(PURE.price(event)),
+        "rho": lambda: float(event.zcdp().rho),
+        "renyi": lambda: float(rdp(event, [ORDER])[0]),
+        "mu": lambda: float(event.gdp().mu),
+        "epsilon": lambda: event.epsilon(delta=delta),
+    }
 
 
 @dataclass(frozen=True)
-class Priced:
-    """An event, how we price it, and the truth where it is known."""
+class Case:
+    """An event, and its truth in the notions where that is finite and known."""
 
     event: Event
-    truth: Callable[[], float] | None
+    truth: Truths
     delta: float = DELTA
-    rho: bool = False
     single: bool = True
 
-    def ours(self) -> float:
-        """Our price."""
-        return float(self.event.zcdp().rho) if self.rho else self.event.epsilon(delta=self.delta)
+    def ours(self, notion: str) -> float | None:
+        """Our price; None where we have none."""
+        try:
+            return prices(self.event, self.delta)[notion]()
+        except Unpriced:
+            return None
 
 
-CASES = {
-    "rho_laplace": Priced(events.Laplace(epsilon=1), laplace_rate, rho=True),
-    "rho_pure_5": Priced(events.Pure(epsilon=5), lambda: response_rate(5, 2), rho=True),
-    "rho_discrete_laplace": Priced(
-        events.DiscreteLaplace(epsilon=1, steps=1), lambda: response_rate(1, 2), rho=True
+def single(event: Event, law: truths.Law, *without: str) -> Case:
+    """One event whose law is listed or integrated; some notions have no truth, or none to list."""
+    known: dict[str, Callable[[], float]] = {
+        "pure": law.pure,
+        "rho": law.rho,
+        "renyi": lambda: order(law),
+        "mu": law.mu,
+        "epsilon": lambda: law.epsilon(DELTA),
+    }
+    return Case(event, {name: known[name] for name in known if name not in without})
+
+
+def order(law: truths.Law) -> float:
+    """The divergence of one law."""
+    return float(law.renyi(np.array([ORDER]))[0])
+
+
+def sampled_order(mu: float, rate: float) -> float:
+    """The divergence of Gaussian noise on a sample, the worse way round."""
+    moments = truths.sampled_moments(mu, rate)
+    return max(moment(complex(ORDER - 1)).real for moment in moments) / (ORDER - 1)
+
+
+def sampled_epsilon(mu: float, rate: float, times: int) -> float:
+    """Epsilon of so many rounds, the worse way round."""
+    moments = truths.sampled_moments(mu, rate)
+    return max(truths.composed_epsilon([(moment, times)], SGD_DELTA, 20.0) for moment in moments)
+
+
+PLACES = (0.01, 0.5, 1, 2, 4, 8, 16)
+"""Where two curves are compared; here the first is the worst."""
+LAPLACES = [(truths.laplace_moment(0.1), 1000)]
+MIXTURE = [
+    (truths.gaussian_moment(0.1), 50),
+    (truths.laplace_moment(0.1), 100),
+    (truths.response_moment(0.05), 100),
+]
+COMPOSITIONS = {
+    "laplace_1000": Case(
+        events.Laplace(epsilon=0.1) * 1000,
+        {
+            "pure": lambda: 100.0,
+            "rho": lambda: 1000 * truths.laplace(0.1).rho(),
+            "renyi": lambda: 1000 * order(truths.laplace(0.1)),
+            "mu": lambda: truths.curve_mu(truths.composed_delta(LAPLACES), PLACES),
+            "epsilon": lambda: truths.composed_epsilon(LAPLACES, DELTA, 60.0),
+        },
+        single=False,
     ),
-    "rho_response_100": Priced(
-        events.RandomizedResponse(epsilon=1, categories=100),
-        lambda: response_rate(1, 100),
-        rho=True,
-    ),
-    "rho_exponential": Priced(events.Exponential(epsilon=1), lambda: range_rate(1.0), rho=True),
-    "gaussian": Priced(events.Gaussian(1), lambda: crossing(gaussian, DELTA, 20)),
-    "laplace": Priced(events.Laplace(epsilon=1), lambda: 1 + 2 * math.log1p(-DELTA)),
-    "discrete_laplace": Priced(
-        events.DiscreteLaplace(epsilon=1, steps=1),
-        lambda: math.log(math.e - DELTA * (1 + math.e)),
-    ),
-    "discrete_gaussian": Priced(
-        events.DiscreteGaussian(1, 1), lambda: crossing(discrete_gaussian(1.0, 1), DELTA, 12)
-    ),
-    "discrete_gaussian_1000": Priced(
+    "discrete_gaussian_1000": Case(
         events.DiscreteGaussian(20, 20) * 1000,
-        lambda: crossing(discrete_gaussian(20.0, 1000), DELTA, 30),
+        {
+            "rho": lambda: 1000 * truths.discrete_gaussian(20.0).rho(),
+            "renyi": lambda: 1000 * order(truths.discrete_gaussian(20.0)),
+            "epsilon": lambda: truths.convolved_epsilon(20.0, 1000, DELTA),
+        },
         single=False,
     ),
-    "approximate_100": Priced(
+    "approximate_100": Case(
         events.Approximate(epsilon=0.1, delta=1e-9) * 100,
-        lambda: crossing(approximate(0.1, 1e-9, 100), DELTA, 10),
+        {"epsilon": lambda: truths.optimal_epsilon(0.1, 1e-9, 100, DELTA)},
         single=False,
     ),
-    "laplace_1000": Priced(events.Laplace(epsilon=0.1) * 1000, None, single=False),
-    "sgd": Priced(events.Gaussian(1).subsample(rate=0.01) * 10_000, None, SGD_DELTA, single=False),
+    "sgd": Case(
+        events.Gaussian(1).subsample(rate=0.01) * 10_000,
+        {
+            "renyi": lambda: 10_000 * sampled_order(1.0, 0.01),
+            "epsilon": lambda: sampled_epsilon(1.0, 0.01, 10_000),
+        },
+        delta=SGD_DELTA,
+        single=False,
+    ),
+    "mixed": Case(
+        events.Gaussian(10) * 50
+        + events.Laplace(epsilon=0.1) * 100
+        + events.Pure(epsilon=0.05) * 100,
+        {
+            # All three are steepest at order one, so that suprema add up.
+            "rho": lambda: (
+                50 / 200 + 100 * truths.laplace(0.1).rho() + 100 * truths.response(0.05, 2).rho()
+            ),
+            "renyi": lambda: (
+                50 * ORDER / 200
+                + 100 * order(truths.laplace(0.1))
+                + 100 * order(truths.response(0.05, 2))
+            ),
+            "mu": lambda: truths.curve_mu(truths.composed_delta(MIXTURE), PLACES),
+            "epsilon": lambda: truths.composed_epsilon(MIXTURE, DELTA, 60.0),
+        },
+        single=False,
+    ),
+}
+CASES = {
+    "gaussian": single(events.Gaussian(1), truths.gaussian(1.0), "pure"),
+    "laplace": single(events.Laplace(epsilon=1), truths.laplace(1.0)),
+    "discrete_laplace": single(
+        events.DiscreteLaplace(epsilon=1, steps=2), truths.geometric(1.0, 2)
+    ),
+    "discrete_gaussian": single(
+        events.DiscreteGaussian(1, 1), truths.discrete_gaussian(1.0), "pure"
+    ),
+    "pure_5": single(events.Pure(epsilon=5), truths.response(5.0, 2)),
+    "response_100": single(
+        events.RandomizedResponse(epsilon=1, categories=100), truths.response(1.0, 100)
+    ),
+    "exponential": single(events.Exponential(epsilon=1), truths.BoundedRange(1.0)),
+    "sampled_discrete_gaussian": single(
+        events.DiscreteGaussian(1, 1).subsample(rate=0.1),
+        truths.sampled(truths.discrete_gaussian(1.0), 0.1),
+        *("pure", "rho", "mu"),
+    ),
+    **COMPOSITIONS,
 }
 
 
-def price_figures() -> list[Figure]:
-    """Ratios to the truth, and to each peer and the best of them."""
+def figures() -> list[Figure]:
+    """Ratios to the truth and to the best peer, and how many are below the truth."""
     found: list[Figure] = []
     try:
         with Peer("prices", "peer_prices_accounting.py") as peer:
             for name, case in CASES.items():
-                found += _case(peer, name, case)
+                for notion in prices(case.event, case.delta):
+                    found += _figures(peer, name, case, notion)
     except Missing as reason:
-        found.append(
-            Figure(name="accounting/price", values=(), unit="x", remark=f"MISSING prices: {reason}")
-        )
+        remark = f"MISSING prices: {reason}"
+        found.append(Figure(name="accounting_prices", values=(), unit="x", remark=remark))
     return found
 
 
-def _case(peer: Peer, name: str, case: Priced) -> list[Figure]:
-    ours, truth = case.ours(), case.truth() if case.truth else None
-    prices: dict[str, float] = {}
-    for each in PEERS:
-        try:
-            prices[each] = peer.seconds(peer=each, case=name)
-        except Missing as reason:
-            if "KeyError" not in str(reason):
-                raise
-    # A millionth of slack: the truth is a search on floats, too.
-    below = [each for each, price in prices.items() if truth and price < truth * (1 - 1e-6)]
-    told = ", ".join(f"{each} {peer.versions[each]} {price:.6g}" for each, price in prices.items())
-    remark = f"ours {ours:.6g}; {told or 'no peer has it'}"
-    remark += f"; below the truth: {', '.join(below)}" if below else ""
-    figures = []
-    if truth is not None:
-        figures.append(
+def _figures(peer: Peer, name: str, case: Case, notion: str) -> list[Figure]:
+    ours = case.ours(notion)
+    truth = case.truth[notion]() if notion in case.truth else None
+    asked = {each: _asked(peer, each, name, notion) for each in PEERS}
+    theirs = {each: price for each, price in asked.items() if price is not None}
+    if ours is None and truth is None and not theirs:
+        return []
+    low = {each for each, price in theirs.items() if truth and price < truth * (1 - CLOSE)}
+    remark = "; ".join(
+        [
+            f"truth {truth:.6g}" if truth else "truth not computed",
+            f"ours {ours:.6g}" if ours is not None else "ours has no price",
+            *(
+                f"{each} {price:.6g}{' BELOW THE TRUTH' if each in low else ''}"
+                for each, price in theirs.items()
+            ),
+        ]
+    )
+    sound = [price for each, price in theirs.items() if each not in low]
+    known = [] if ours is None else [ours]
+    found = []
+    if truth:
+        found.append(
             Figure(
-                name=f"accounting/price/{name}/to_truth",
-                values=[ours / truth],
+                name=f"accounting_prices/{name}/{notion}/to_truth",
+                values=[each / truth for each in known],
                 unit="x",
-                at_least=1 - 1e-6,
+                at_least=1 - CLOSE,
                 at_most=1.01 if case.single else math.inf,
-                remark=f"truth {truth:.6g}; {remark}",
+                remark=remark,
             )
         )
-    sound = [price for each, price in prices.items() if each not in below]
     if sound:
-        figures.append(
+        found.append(
             Figure(
-                name=f"accounting/price/{name}/to_best_peer",
-                values=[ours / min(sound)],
+                name=f"accounting_prices/{name}/{notion}/to_best_peer",
+                values=[each / min(sound) for each in known],
                 unit="x",
                 at_most=1.001,
                 remark=remark,
             )
         )
-    return figures
+    return found
+
+
+def _asked(peer: Peer, who: str, case: str, notion: str) -> float | None:
+    """A peer's price; None where it has none or it is endless."""
+    try:
+        price = peer.seconds(peer=who, case=case, notion=notion)
+    except Missing as reason:
+        if "KeyError" not in str(reason):
+            raise
+        return None
+    return price if math.isfinite(price) else None

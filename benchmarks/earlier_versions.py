@@ -131,14 +131,14 @@ def served(folder: Path, only: str) -> Iterator[str]:
         yield running.conninfo()
 
 
-def worker(checkout: Path) -> Worker:
-    """A process that runs the sources of a checkout."""
+def worker(checkout: Path, script: str = "earlier_work.py") -> Worker:
+    """A process that runs a script on the sources of a checkout."""
     source = checkout / "src" / "discreet"
     if not source.is_dir():
         message = f"{checkout} is no checkout: it has no src/discreet"
         raise SystemExit(message)
     environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
-    return Worker(str(checkout), [sys.executable, HERE / "earlier_work.py"], environment)
+    return Worker(str(checkout), [sys.executable, HERE / script], environment)
 
 
 def compared(asked: dict[str, dict[str, Any]], earlier: list[Path], *, rounds: int) -> list[Figure]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from timing import Figure
 
 MACHINERY = {"run", "timing", "peers"}
-OF_TWO_WORDS = {"join_sensitivity", "small_questions"}
+OF_TWO_WORDS = {"accounting_prices", "join_sensitivity", "small_questions"}
 LONG = {"relational_large", "analysts_runs"}  # suites that run only when they are asked for
 HEADINGS = ("figure", "median", "unit", "quartiles", "target", "")
 
