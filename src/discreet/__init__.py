@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         Discovered,
         Integer,
         Number,
+        Text,
     )
     from discreet.relational.schema.table import public, table
     from discreet.release import Release
@@ -90,6 +91,7 @@ __all__ = [
     "Row",
     "RowsPer",
     "Spark",
+    "Text",
     "Within",
     "__version__",
     "accounting",
@@ -165,6 +167,7 @@ _NAMES = {
         "Discovered",
         "Integer",
         "Number",
+        "Text",
     ),
     "discreet.relational.schema.table": ("public", "table"),
 }

@@ -138,7 +138,7 @@ def test_a_limit_is_named_by_its_public_value() -> None:
     answer = curator(FIVE).sql("SELECT SUM(cost) AS s FROM visits", spend=ONE)
     lines = [line for line in str(answer).splitlines() if line.startswith("limit")]
     assert lines == [
-        "limit: max_rows=5: a patient with more rows counts as 5 rows; not in ±",
+        "limit: max_rows=5: each patient counts as at most 5 rows; not in ±",
         "limit: cost within 0 and 100: values outside count as the nearest; not in ±",
     ]
 
@@ -149,8 +149,9 @@ def test_joins_that_multiply_have_their_limits() -> None:
     assert acting(source, f"{both} ON a.patient = b.patient") == ["rows_before_join", "max_rows"]
     assert acting(source, f"{both} ON a.day = b.day") == ["rows_of_step", "max_rows_per", "bounds"]
     answer = source.sql(f"{both} ON a.patient = b.patient", spend=ONE)
-    assert "limit: 1,000 rows of a patient enter the join; more are left out; not in ±" in str(
-        answer
+    assert (
+        "limit: at most 1,000 rows of each patient enter the join; more are left out; not in ±"
+        in str(answer)
     )
 
 
@@ -202,7 +203,10 @@ def test_the_statement_says_that_no_limit_can_act_where_none_can() -> None:
     assert "Bounding: none: no limit can act" in str(people.statement)
     rows = source.sql(COUNT, spend=ONE)
     text = " ".join(str(rows.statement).split())
-    assert "Bounding: unknown without paying for it: max_rows=5: a patient with more rows" in text
+    assert (
+        "Bounding: unknown without paying for it: max_rows=5: each patient counts as at most 5"
+        in text
+    )
     one = curator(dp.Person("patient", max_rows=1)).sql(COUNT, spend=ONE)
     assert "One patient has one row of a table; further ones would not count." in str(one.statement)
 

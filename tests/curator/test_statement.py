@@ -71,7 +71,8 @@ class TestTheText:
     def test_gives_the_error_of_each_stage(self) -> None:
         text = " ".join(str(stated(unit=PERSON)).split())
         for said in (
-            "Bounding: unknown without paying for it: max_rows=3: a patient_id with more rows",
+            "Bounding: unknown without paying for it: max_rows=3: each patient_id counts as at "
+            "most 3 rows",
             "Clamping, centred sum (cost): unknown without paying for it: values outside [0, 200]",
             "Grid, number of rows (n); ",
             "Noise, number of rows (n): ±",

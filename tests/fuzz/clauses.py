@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tests.fuzz.grammar import NUMBER, TEXT, TRUTH, WHOLE
-from tests.fuzz.relations import LINES, PUBLIC, Questions, Relation, merged, qualified
+from tests.fuzz.relations import Questions, Relation
+from tests.fuzz.vocabulary import LINES, PUBLIC, SETS, merged, qualified
 
 
 class Clauses(Questions):
@@ -29,7 +30,7 @@ class Clauses(Questions):
         condition = self._membership(below)
         if condition is None:
             return below
-        if self._chance(0.25):
+        if self._chance(0.25, "public or"):
             self.clauses.add("public or")
             condition = f"({condition} OR {self.grown(below, TRUTH, 1)})"
         return self._projected(below, "", f" WHERE {condition}")
@@ -42,24 +43,22 @@ class Clauses(Questions):
             return None
         value, alias = self.draw.choice(below.of(kind)), self._alias()
         inner = self.grown(Relation("", qualified(columns, alias)), TRUTH, 1)
-        word = self.draw.choice(("", "NOT "))
         source = f"{name} AS {alias}"
-        if name == "p" and below.of(WHOLE) and self._chance(0.3):
+        two = next((each for each in _TWO if self._wants(each)), "")
+        if name == "p" and below.of(WHOLE) and self._chance(0.3, two):
             other = self.draw.choice(below.of(WHOLE))
-            if self._chance(0.5):
-                self.clauses.add("public in, two columns")
+            word = self._pick(("IN", "EXISTS", "NOT EXISTS"), "public {}, two columns")
+            if word == "IN":
                 return f"({value}, {other}) IN (SELECT {alias}.w, {alias}.weight FROM {source})"
-            self.clauses.add(f"public {word.lower()}exists, two columns")
             return (
-                f"{word}EXISTS (SELECT 1 FROM {source} WHERE {alias}.w = {value} AND "
+                f"{word} (SELECT 1 FROM {source} WHERE {alias}.w = {value} AND "
                 f"{other} = {alias}.weight)"
             )
-        if self._chance(0.5):
-            self.clauses.add(f"public {word.lower()}in")
+        word = self._pick(("IN", "NOT IN", "EXISTS", "NOT EXISTS"), "public {}")
+        if word.endswith("IN"):
             where = f" WHERE {inner}" if self._chance(0.7) else ""
-            return f"{value} {word}IN (SELECT {alias}.{key} FROM {source}{where})"
-        self.clauses.add(f"public {word.lower()}exists")
-        return f"{word}EXISTS (SELECT 1 FROM {source} WHERE {alias}.{key} = {value} AND {inner})"
+            return f"{value} {word} (SELECT {alias}.{key} FROM {source}{where})"
+        return f"{word} (SELECT 1 FROM {source} WHERE {alias}.{key} = {value} AND {inner})"
 
     def _semi(self, depth: int) -> Relation:
         """Semi and anti joins, with rows of the same people or with public ones."""
@@ -94,8 +93,7 @@ class Clauses(Questions):
         alias, word, tally = self._alias(), self._name(), self._name()
         text = f"(SELECT pid, k AS {word}, v AS {tally} FROM u) AS {alias}"
         right = Relation(text, {TEXT: [f"{alias}.{word}"], WHOLE: [f"{alias}.{tally}"]})
-        join = self.draw.choice(("NATURAL JOIN", "NATURAL LEFT JOIN"))
-        self.clauses.add(join.lower())
+        join = self._pick(("NATURAL JOIN", "NATURAL LEFT JOIN"))
         columns = merged(left.columns, right.columns)
         return Relation(f"{left.text} {join} {right.text}", columns, left.person)
 
@@ -116,10 +114,9 @@ class Clauses(Questions):
 
     def _sets(self, depth: int) -> Relation:
         """People who are in one selection and in or not in another; words among public ones."""
-        below, word = self.relation(depth - 1), self.draw.choice(("INTERSECT", "EXCEPT"))
-        alias = self._alias()
+        below, alias = self.relation(depth - 1), self._alias()
         if below.of(TEXT) and self._chance(0.4):
-            self.clauses.add(f"public {word.lower()}")
+            word = self._pick(("INTERSECT", "EXCEPT"), "public {}")
             text = (
                 f"(SELECT {self.draw.choice(below.of(TEXT))} AS s FROM {below.text} {word} "
                 f"SELECT w FROM p) AS {alias}"
@@ -128,7 +125,7 @@ class Clauses(Questions):
         names = [name for name in self.tables if name in ("t", "u")]
         if below.person is None or not names:
             return below
-        self.clauses.add(word.lower())
+        word = self._pick(("INTERSECT", "EXCEPT"))
         other, name = self._alias(), self.draw.choice(names)
         inner = self.grown(Relation("", qualified(self._columns(name), other)), TRUTH, 1)
         where = f" WHERE {inner}" if self._chance(0.5) else ""
@@ -183,6 +180,8 @@ class PlainlyAsked(Clauses):
         """At most one, of which the values are known as a rule."""
         found = [*over.of(TEXT), *over.of(TRUTH)]
         found = [name for name in found if name.rpartition(".")[2] != "note"]
+        if any(self._wants(word) for word in SETS):
+            return self.draw.sample(found, min(len(found), 2))
         return [self.draw.choice(found)] if found and self._chance(0.4) else []
 
     def _aggregate(self, over: Relation) -> str:
@@ -193,10 +192,13 @@ class PlainlyAsked(Clauses):
             value, line = self.number(over), self.draw.choice(LINES)
             made += [f"SUM({value})", f"AVG({value})", f"MEDIAN({value})"]
             made += [f"{line}({value}, {self.number(over)})"]
-            made += [f"SAFE_DIVIDE(SUM({value}), COUNT(*))"]
-        text = self.draw.choice(made)
+            made += [f"SAFE_DIVIDE(SUM({value}), COUNT(*))", *self._more(over)]
+        text = self._chosen(made)
         self.clauses.add(text.partition("(")[0])
         return text
+
+
+_TWO = tuple(f"public {word}, two columns" for word in ("in", "exists", "not exists"))
 
 
 def _beside(below: Relation, join: str) -> Relation:

@@ -7,43 +7,30 @@ columns that it computes are expressions of the grammar, bounded as analysts bou
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from discreet.relational.aggregates.function import Argument
 from discreet.relational.aggregates.registry import FUNCTIONS
 from tests.fuzz.grammar import DAY, KINDS, NUMBER, TEXT, TRUTH, WHOLE, Grammar
-
-STORED: Mapping[str, Sequence[str]] = {
-    WHOLE: ("x",),
-    NUMBER: ("y", "z"),
-    TEXT: ("w", "c", "note"),
-    TRUTH: ("f",),
-    DAY: ("d",),
-}
-_U: Mapping[str, Sequence[str]] = {WHOLE: ("v",), TEXT: ("k", "note")}
-_ITEMS: Mapping[str, Sequence[str]] = {WHOLE: ("q",), TEXT: ("w",)}
-PUBLIC: Mapping[str, tuple[Mapping[str, Sequence[str]], str, str]] = {
-    "p": ({WHOLE: ("weight",), NUMBER: ("rate",), TEXT: ("w", "region")}, TEXT, "w"),
-    "bands": ({WHOLE: ("x",), TEXT: ("band",)}, WHOLE, "x"),
-}
-FAMILIES: Mapping[str, Sequence[str]] = {
-    "arithmetic": ("+", "-", "*", "/", "//", "%", "mod", "abs", "sign", "negative", "square"),
-    "rounding": ("floor", "ceil", "trunc", "round", "bin", "width_bucket"),
-    "powers": ("power", "pow", "^", "exp", "ln", "log10", "log2", "sqrt"),
-    "choice": ("least", "greatest", "coalesce", "nullif", "case", "if", "bounded"),
-    "casts": ("cast", "try_cast", "::"),
-    "text": ("concat", "||", "upper", "trim", "substring", "replace", "length", "like", "ilike"),
-    "patterns": ("regexp_matches", "regexp_like", "concat_ws", "reverse", "split_part", "strpos"),
-    "hyperbolic": ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
-    "calendar": ("date_diff", "date_part", "date_trunc", "interval", "days", "make_date", "year"),
-    "logic": ("and", "or", "not", "in", "between", "is null", "is true", "<", "is distinct from"),
-}
-"""Names that a run may be about."""
-_STATISTICS = ("VARIANCE", "VAR_POP", "STDDEV", "STDDEV_POP", "MEDIAN")
-LINES = ("REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2", "REGR_COUNT", "REGR_AVGX", "REGR_AVGY")
-_KEYS = {"t": ("w", "note"), "u": ("k", "note")}
-"""Columns with a bound on rows per key."""
+from tests.fuzz.vocabulary import (
+    BOUNDED,
+    ELEMENTS,
+    ITEMS,
+    KEYS,
+    LINES,
+    LISTED,
+    MARKS,
+    OVER_DIFFERENT,
+    PUBLIC,
+    SEPARATORS,
+    SETS,
+    STATISTICS,
+    STORED,
+    U,
+    merged,
+    qualified,
+)
 
 
 @dataclass(frozen=True)
@@ -65,7 +52,8 @@ class Questions:
 
     ``focus`` names functions that expressions are to be about, ``steps`` those of a plan, and
     ``unlisted`` columns of which nobody lists the values; ``derived`` are columns by kind that the
-    owner of ``t`` added. ``clauses`` are those of the last question.
+    owner of ``t`` added. ``clauses`` are those of the last question, and ``wanted`` those that are
+    to be drawn first, wherever there is a choice.
     """
 
     draw: random.Random
@@ -75,6 +63,7 @@ class Questions:
     steps: Sequence[str] = ()
     unlisted: Sequence[str] = ()
     derived: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    wanted: Collection[str] = ()
     made: int = 0
     clauses: set[str] = field(default_factory=set)
     _open: list[str] = field(default_factory=list)
@@ -85,16 +74,17 @@ class Questions:
         asked = self.relation(depth)
         keys = self._keys(asked)
         where = f" WHERE {self.grown(asked, TRUTH, 2)}" if self._chance(0.3) else ""
-        group = f" GROUP BY {', '.join(keys)}" if keys else ""
+        group = f" GROUP BY {self._grouped(keys)}" if keys else ""
         with_ = f"WITH {', '.join(self._open)} " if self._open else ""
         if where:
             self.clauses.add("where")
         if keys:
             self.clauses.add("group")
-        if keys and self._chance(0.15):
+        if keys and self._chance(0.15, "top"):
             self.clauses.add("top")
             by = "COUNT(*)" if asked.person is None else f"COUNT(DISTINCT {asked.person})"
             start, end = self._most("1")
+            start = f"{self._clause()}{start}"
             return (
                 f"{with_}SELECT{start} {', '.join(keys)} FROM {asked.text}{where}{group} "
                 f"ORDER BY {by} DESC{end}"
@@ -106,7 +96,32 @@ class Questions:
             self.clauses |= {"having", "order"}
             start, end = self._most("5")
             end = (" HAVING a0 > 0 ORDER BY a0" if keys else " ORDER BY 1") + end
+        start = f"{self._clause()}{start}"
         return f"{with_}SELECT{start} {', '.join(named)} FROM {asked.text}{where}{group}{end}"
+
+    def _clause(self) -> str:
+        """BigQuery's clause, which narrows bounds; its price is not read here."""
+        if not self._chance(0.08, "max_groups_contributed"):
+            return ""
+        self.clauses.add("max_groups_contributed")
+        rows = self.draw.choice(("", ", max_rows_contributed = 2"))
+        options = f"epsilon = 1, max_groups_contributed = {self.draw.randint(1, 3)}{rows}"
+        return f" WITH DIFFERENTIAL_PRIVACY OPTIONS({options})"
+
+    def _grouped(self, keys: Sequence[str]) -> str:
+        """The keys, or several sets of them at once."""
+        words = [word for word in SETS if self._wants(word)]
+        if not words and not self._chance(0.1):
+            return ", ".join(keys)
+        word = self.draw.choice(words or SETS)
+        self.clauses.add(word)
+        if word == "GROUPING SETS":
+            return f"GROUPING SETS (({', '.join(keys)}), ({keys[0]}), ())"
+        return f"{word} ({', '.join(keys)})"
+
+    def _wants(self, clause: str) -> bool:
+        """Whether a clause is to be drawn first, and this question does not have it yet."""
+        return clause in self.wanted and clause not in self.clauses
 
     def _most(self, count: str) -> tuple[str, str]:
         """TOP at the start or LIMIT at the end."""
@@ -117,6 +132,7 @@ class Questions:
     def steps_there_are(self) -> list[str]:
         """Names of steps, as often as they are to be drawn."""
         steps = ["select", "select", "distinct", "union", "union", "public", "constants"]
+        steps += ["elements", "elements"]
         steps += ["common", "every"]
         if self.people:
             steps += ["people", "features", "features", "windows", "subqueries"]
@@ -168,12 +184,12 @@ class Questions:
 
     def _columns(self, name: str) -> Mapping[str, Sequence[str]]:
         """Of a private table, with those that its owner derives."""
-        stored = {"t": STORED, "u": _U, "items": _ITEMS}[name]
+        stored = {"t": STORED, "u": U, "items": ITEMS}[name]
         return merged(stored, self.derived) if name == "t" else stored
 
     def _select(self, depth: int) -> Relation:
         below = self.relation(depth - 1)
-        if self._chance(0.4):
+        if self._chance(0.4, "inner where"):
             self.clauses.add("inner where")
             where = f" WHERE {self.grown(below, TRUTH, 2)}"
         else:
@@ -201,7 +217,7 @@ class Questions:
         names = sorted((name for kind in KINDS for name in made.of(kind)), key=_number)
         if made.person is not None:
             names.insert(0, made.person)
-        if self._chance(0.5):
+        if self._chance(0.5, "with names"):
             self.clauses.add("with names")
             renamed = [name.replace(f"{alias}.c", f"{alias}.n") for name in names]
             made = _called(made, dict(zip(names, renamed, strict=True)))
@@ -231,8 +247,7 @@ class Questions:
             items = [f"{branch.person} AS pid"] if owned else []
             items += [f"{self._value(branch, k)} AS {n}" for k, n in zip(kinds, names, strict=True)]
             texts.append(f"SELECT {', '.join(items)} FROM {branch.text}")
-        word = "UNION ALL" if self._chance(0.75) else "UNION"
-        self.clauses.add(word.lower())
+        word = self._pick(("UNION ALL", "UNION ALL", "UNION ALL", "UNION"))
         alias = self._alias()
         columns: dict[str, list[str]] = {}
         for kind, name in zip(kinds, names, strict=True):
@@ -247,13 +262,12 @@ class Questions:
         alias = self._alias()
         if not below.of(kind):
             return below
-        join = self.draw.choice(("JOIN", "LEFT JOIN"))
+        join = self._pick(("JOIN", "LEFT JOIN"), "public {}")
         on = f"{self.draw.choice(below.of(kind))} = {alias}.{key}"
         above = merged(below.columns, qualified(columns, alias))
         if join == "JOIN" and self._chance(0.4):
             more = self.grown(Relation("", above), TRUTH, 1)
             on = f"{on} AND {more}" if self._chance(0.7) else more
-        self.clauses.add(f"public {join.lower()}")
         return Relation(f"{below.text} {join} {name} AS {alias} ON {on}", above, below.person)
 
     def _constants(self, depth: int) -> Relation:
@@ -268,9 +282,48 @@ class Questions:
                 return below
             on = f" ON {self.draw.choice(below.of(WHOLE))} = {alias}.a"
         self.clauses.add(f"constants {join.lower()}")
+        word = self.draw.choice([each for each in LISTED if self._wants(each)] or LISTED)
+        self.clauses.add(word)
         written = f"(VALUES (1, 'A'), (2, 'B'), (2, 'C'), (NULL, 'A')) AS {alias}(a, b)"
+        if word != "VALUES":
+            columns = {WHOLE: [f"{alias}.a"]}
+            listed = "UNNEST([1, 2, 2, NULL])" if word == "UNNEST" else "generate_series(0, 6, 3)"
+            written = f"{listed} AS {alias}(a)"
         above = merged(below.columns, columns)
         return Relation(f"{below.text} {join} {written}{on}", above, below.person)
+
+    def _elements(self, depth: int) -> Relation:
+        """Beside the elements of a text, of which a public number counts."""
+        below = self.relation(depth - 1)
+        if not below.of(TEXT):
+            return below
+        way = self.draw.choice([w for w in ELEMENTS if self._wants(f"unnest {w}")] or ELEMENTS)
+        split = f"string_split({self.draw.choice(below.of(TEXT))}, {self.draw.choice(SEPARATORS)})"
+        most, alias, name, place = self.draw.randint(1, 4), self._alias(), self._name(), ""
+        self.clauses.add(f"unnest {way}")
+        if way == "selected":
+            items = [f"{below.person} AS pid"] if below.person else []
+            items += [f"unnest({split}[1:{most}]) AS {name}"]
+            own = self._name()
+            items += [f"{self._value(below, WHOLE)} AS {own}"]
+            made = {TEXT: [f"{alias}.{name}"], WHOLE: [f"{alias}.{own}"]}
+            text = f"(SELECT {', '.join(items)} FROM {below.text}) AS {alias}"
+            return Relation(text, made, f"{alias}.pid" if below.person else None)
+        named = f"{alias}({name})"
+        join = {
+            "slice": f"CROSS JOIN UNNEST({split}[1:{most}]) AS {named}",
+            "declared": f"CROSS JOIN UNNEST({split}) AS {named}",
+            "lateral": f"JOIN LATERAL unnest({split}[1:{most}]) AS {named} ON TRUE",
+            "left": f"LEFT JOIN UNNEST({split}[1:{most}]) AS {named} ON TRUE",
+        }.get(way)
+        if join is None:
+            place = self._name()
+            join = f"JOIN UNNEST({split}) AS {named} WITH OFFSET AS {place} ON {place} < {most}"
+            if way == "ordinality":
+                named = f"{alias}({name}, {place})"
+                join = f"JOIN UNNEST({split}) WITH ORDINALITY AS {named} ON {place} <= {most}"
+        columns = {TEXT: [f"{alias}.{name}"], WHOLE: [f"{alias}.{place}"] if place else []}
+        return Relation(f"{below.text} {join}", merged(below.columns, columns), below.person)
 
     def _people(self, depth: int) -> Relation:
         left, right = self.relation(depth - 1), self.relation(depth - 2)
@@ -278,23 +331,21 @@ class Questions:
             return left
         if " JOIN " in outside(right.text):
             right = self._projected(right, "", "")
-        join = self.draw.choice(("JOIN", "JOIN", "LEFT JOIN"))
+        join = self._pick(("JOIN", "JOIN", "LEFT JOIN"), "people {}")
         on = f"{left.person} = {right.person}"
         if left.of(TEXT) and right.of(TEXT) and join == "JOIN" and self._chance(0.3):
             on += f" AND {left.of(TEXT)[0]} = {right.of(TEXT)[0]}"
-        self.clauses.add(f"people {join.lower()}")
         columns = merged(left.columns, right.columns)
         return Relation(f"{left.text} {join} {right.text} ON {on}", columns, left.person)
 
     def _by_key(self, depth: int) -> Relation:
         names = [self.draw.choice(("t", "u")) for _ in range(2)]
         left, right = self._alias(), self._alias()
-        keys = [self.draw.choice(_KEYS[name]) for name in names]
-        join = self.draw.choice(("JOIN", "LEFT JOIN"))
+        keys = [self.draw.choice(KEYS[name]) for name in names]
+        join = self._pick(("JOIN", "LEFT JOIN"), "key {}")
         columns = merged(
             *({**qualified(self._columns(n), a)} for n, a in zip(names, (left, right), strict=True))
         )
-        self.clauses.add(f"key {join.lower()}")
         on = f"{left}.{keys[0]} = {right}.{keys[1]}"
         return Relation(f"{names[0]} AS {left} {join} {names[1]} AS {right} ON {on}", columns)
 
@@ -310,7 +361,7 @@ class Questions:
             lambda: (NUMBER, f"AVG({value})"),
             lambda: (NUMBER, f"MIN({value})"),
             lambda: (NUMBER, f"MAX({value}) FILTER (WHERE {self.grown(below, TRUTH, 1)})"),
-            lambda: (NUMBER, f"{self.draw.choice(_STATISTICS)}({value})"),
+            lambda: (NUMBER, f"{self.draw.choice(STATISTICS)}({value})"),
             lambda: (TRUTH, f"{self.draw.choice(('BOOL_OR', 'BOOL_AND'))}({value} > 0)"),
         ]
         if words:
@@ -342,14 +393,14 @@ class Questions:
             items.append(f"{text} AS {name}")
             made.setdefault(kind, []).append(f"{alias}.{name}")
         columns, by = made, [str(below.person)]
-        if words and self._chance(0.35):
+        if words and self._chance(0.35, "features by key"):
             kind = self.draw.choice([k for k in (TEXT, TRUTH, WHOLE) if below.of(k)])
             key, name = self.draw.choice(below.of(kind)), self._name()
             by.append(key)
             items.append(f"{key} AS {name}")
             columns.setdefault(kind, []).append(f"{alias}.{name}")
             self.clauses.add("features by key")
-        having = " HAVING COUNT(*) > 1" if self._chance(0.35) else ""
+        having = " HAVING COUNT(*) > 1" if self._chance(0.35, "inner having") else ""
         self.clauses.add("features")
         if having:
             self.clauses.add("inner having")
@@ -475,15 +526,46 @@ class Questions:
             arguments = [written[kind][place] for place, kind in enumerate(function.arguments)]
             made.append(f"{function.names[0]}({', '.join(arguments)})")
         made += [f"{name}({value}, {self.number(over)})" for name in LINES]
+        made += self._more(over)
         made += [f"SAFE_DIVIDE(SUM({value}), COUNT(*))"]
         if over.person:
             made += [f"COUNT(DISTINCT {over.person})"] * 2
-        text = self.draw.choice(made)
+        text = self._chosen(made)
         self.clauses.add(text.partition("(")[0] + (" filter" if "FILTER" in text else ""))
         return text
 
-    def _chance(self, share: float) -> bool:
-        return self.draw.random() < share
+    def _more(self, over: Relation) -> list[str]:
+        """Aggregates with bounds in the text, of different values, and of several levels."""
+        value = self.number(over)
+        per_row, per_group = (f"contribution_bounds_per_{each} => (-1, 2)" for each in BOUNDED)
+        made = [f"SUM({value}, {per_row})", f"AVG({value}, {per_row})"]
+        made += [f"SUM({value}, {per_group})", "COUNT(*, contribution_bounds_per_group => (0, 2))"]
+        made += [f"QUANTILE({value}, [0.25, 0.5])"]
+        few = over.of(WHOLE)
+        made += [f"{start} {self.draw.choice(few)})" for start in OVER_DIFFERENT if few]
+        return made
+
+    def _chosen(self, made: Sequence[str]) -> str:
+        """One of several aggregates; the clauses that it brings are noted."""
+        brought = {
+            text: [*(mark for mark in MARKS if mark in text), text.partition("(")[0]]
+            for text in made
+        }
+        first = [text for text in made if any(self._wants(mark) for mark in brought[text])]
+        text = self.draw.choice(first or made)
+        self.clauses.update(brought[text])
+        return text
+
+    def _pick(self, options: Sequence[str], clause: str = "{}") -> str:
+        """One of several words, those first that bring a clause which is wanted; it is noted."""
+        first = [each for each in options if self._wants(clause.format(each.lower()))]
+        word = self.draw.choice(first or options)
+        self.clauses.add(clause.format(word.lower()))
+        return word
+
+    def _chance(self, share: float, brings: str = "") -> bool:
+        """Whether to do something; surely if it brings a clause that is wanted."""
+        return self.draw.random() < share or self._wants(brings)
 
     def _alias(self) -> str:
         self.made += 1
@@ -503,14 +585,6 @@ def _called(relation: Relation, names: Mapping[str, str]) -> Relation:
     """The same relation with other names for its columns."""
     columns = {kind: [names[name] for name in relation.of(kind)] for kind in KINDS}
     return replace(relation, columns=columns)
-
-
-def qualified(columns: Mapping[str, Sequence[str]], alias: str) -> dict[str, list[str]]:
-    return {kind: [f"{alias}.{name}" for name in names] for kind, names in columns.items()}
-
-
-def merged(*parts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    return {kind: [name for part in parts for name in part.get(kind, ())] for kind in KINDS}
 
 
 def outside(text: str) -> str:

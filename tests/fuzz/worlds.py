@@ -9,10 +9,10 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 from unittest.mock import patch
 
 import discreet as dp
@@ -28,19 +28,27 @@ from discreet.relational.bounding.partition_filter import (
 )
 from discreet.relational.execute.candidate_keys import candidates
 from discreet.relational.execute.exact_aggregation import aggregate_exactly
+from discreet.relational.execute.left_out import left_out_exactly
 from discreet.relational.plan.keys import KeySet
+from discreet.relational.plan.left_out import LeftOut
 from discreet.relational.plan.nodes import PlanNode
 from discreet.relational.plan.scope import Division, Scope
 from discreet.relational.planning.discovered_keys import Discovering, planned_query_for
+from discreet.relational.planning.left_out import PlannedLeftOut
 from discreet.relational.planning.planned_query import PlannedQuery
+from discreet.relational.planning.together import PlannedTogether
 from discreet.relational.planning.top_k import Ranking
+from discreet.relational.schema.sources import InMemory
 from discreet.relational.schema.table import MOST_ROWS
 from discreet.relational.sql import public_subqueries
+from discreet.relational.sql.privacy_clause import opened
 from discreet.relational.types.expression import Expression
 from tests.fuzz.clauses import Clauses
 from tests.fuzz.derived import Derived, random_derived
-from tests.fuzz.relations import STORED
+from tests.fuzz.grammar import DAY, NUMBER, TRUTH
+from tests.fuzz.vocabulary import STORED, merged
 from tests.relational.engine_with_rows import EngineWithRows
+from tests.relational.neighbours.left_out import Report
 from tests.relational.neighbours.tables import (
     DAYS,
     NOTES,
@@ -70,6 +78,8 @@ SPENDS: Sequence[Guarantee] = (
     dp.ApproxDP(epsilon=2, delta=1e-4),
 )
 FAR = 2**53
+_LISTS = (*NOTES, "A;A;B;;A", ";x;A")
+_TEXT = dp.Text(max_elements=2, elements=dp.Category(["A", "B", ""]))
 LONGEST = 25_000
 """Letters of the engine's texts for one question, so that a trial stays quick."""
 
@@ -112,7 +122,7 @@ def random_setting(draw: random.Random) -> tuple[Setting, Sequence[str], bool]:
         (
             *(draw.choice(PEOPLE), draw.choice(WORDS), draw.choice(("p", "q", "r", None))),
             *(draw.choice((True, False, None)), draw.choice((*TALLIES, FAR, -FAR))),
-            *(draw.choice((*REALS, 1e120, -1e120)), draw.choice(DAYS), draw.choice(NOTES)),
+            *(draw.choice((*REALS, 1e120, -1e120)), draw.choice(DAYS), draw.choice(_LISTS)),
             draw.choice((*REALS, 1e120, -1e120)),
         )
         for _ in range(draw.randint(2, 10))
@@ -128,8 +138,9 @@ def random_setting(draw: random.Random) -> tuple[Setting, Sequence[str], bool]:
         declared |= {"x": dp.Number(-FAR, FAR), "y": dp.Number(-1e120, 1e120)}
     if draw.random() < 0.8:
         declared |= {"z": draw.choice((dp.Number(-1e120, 1e120), dp.Number(0, 1e120)))}
-    if draw.random() < 0.5:
-        declared["note"] = dp.Discovered()
+    note = draw.choice((None, dp.Discovered(), dp.Discovered(), _TEXT))
+    if note is not None:
+        declared["note"] = note
     fixed = draw.sample(["w", "c", "f"], draw.randint(0, 2)) if _person(unit) else []
     table = replace(table, columns=declared, fixed_per_person=fixed, unit=_told(draw, unit))
     made = replace(made, private={**made.private, "t": table})
@@ -211,27 +222,35 @@ def tried(
     home: EngineWithRows | None = None,
     most_units: int = 3,
     generator: type[Clauses] = Clauses,
+    wanted: Collection[str] = (),
 ) -> Tried:
     """One random database, asked a few random questions in some of its neighbours."""
     draw, found = random.Random(seed), Tried()
     setting, tables, owned = random_setting(draw)
     derived = random_derived(draw, STORED) if "t" in tables and draw.random() < 0.6 else Derived()
-    try:
-        stand = Stand(with_derived(draw, setting, derived), home)
-    except DiscreetError as refusal:
-        found.refused[f"derived: {refusal.code}"] += 1
-        stand, derived = Stand(setting, home), Derived()
+    untyped = home is None and draw.random() < 0.3
+    with patch.object(InMemory, "typed", not untyped):  # as if the rows lay in a text file
+        try:
+            stand = Stand(with_derived(draw, setting, derived), home)
+        except DiscreetError as refusal:
+            found.refused[f"derived: {refusal.code}"] += 1
+            stand, derived = Stand(setting, home), Derived()
+    columns = derived.columns
+    if untyped and "t" in tables and "note" not in setting.private["t"].columns:
+        columns = merged(columns, dict.fromkeys((NUMBER, TRUTH, DAY), ("note",)))
     written_out = draw.choice((0, public_subqueries.MAX_WRITTEN_OUT))
     try:
         setting = stand.setting
         units = people(setting, setting.frames)
         units = draw.sample(units, min(most_units, len(units)))
         worlds = {who: stand.add(without(setting, setting.frames, who)) for who in units}
-        drawn = generator(draw, tables, owned, focus, steps, _unlisted(setting), derived.columns)
+        drawn = generator(draw, tables, owned, focus, steps, _unlisted(setting), columns, wanted)
         with patch.object(public_subqueries, "MAX_WRITTEN_OUT", written_out):
             for _ in range(questions):
                 text = drawn.query(draw.randint(min(1, depth), depth))
                 clauses = drawn.clauses | _derived(text, derived)
+                if columns is not derived.columns and re.search(r"\br\d+\.note\b", text):
+                    clauses.add("untyped field")
                 found.clauses |= clauses
                 if ask(stand, text, draw, worlds, found):
                     found.accepted |= clauses
@@ -241,16 +260,26 @@ def tried(
 
 
 def ask(
-    stand: Stand, text: str, draw: random.Random, worlds: dict[object, int], found: Tried
+    stand: Stand,
+    text: str,
+    draw: random.Random,
+    worlds: dict[object, int],
+    found: Tried,
 ) -> bool:
-    """Put one question to every world, unless it is refused; whether it was asked."""
+    """Put one question to every world, unless it is refused; whether it was asked.
+
+    Sometimes with a report of what limits left out, which is held to what it declares as well.
+    """
     # Keys are discovered with a delta alone.
     spends = SPENDS[2:] if _unlisted(stand.setting) else SPENDS
     spend, salt = draw.choice(spends), draw.getrandbits(62)
     stand.engine.seen = 0
     try:
         scope = _scope(stand, draw) if draw.random() < 0.15 else Scope()
-        planned = planned_query_for(scope.query(text, stand.database), spend, MOST_ROWS)
+        plain, clause = opened(text)
+        query = scope.question(plain, stand.database)
+        query = query if clause is None else clause.narrowed(query)
+        planned = planned_query_for(query, spend, MOST_ROWS)
         planned.preflight(stand.database)
         if sum(map(len, planned.texts(stand.database))) > LONGEST:
             found.refused["too long for this test"] += 1
@@ -263,11 +292,56 @@ def ask(
         return False
     found.asked += 1
     found.neighbours += len(worlds)
-    found.steps |= steps_of(planned.query.rows) | {type(planned).__name__}
-    found.functions |= functions_of(planned)
-    for breach in faults(stand, planned, worlds, salt):
-        found.faults.append(f"{breach}: {stand.setting.unit} {spend}: {text}")
+    found.steps.add(type(planned).__name__)
+    for part in parts_of(planned):
+        found.steps |= steps_of(part.query.rows)
+        found.functions |= functions_of(part)
+        for breach in faults(stand, part, worlds, salt):
+            found.faults.append(f"{breach}: {stand.setting.unit} {spend}: {text}")
+    report = _report(draw, planned)
+    if report is not None:
+        found.accepted.add("left out")
+        for breach in _told_apart(stand, report, worlds, salt):
+            found.faults.append(f"{breach}: {stand.setting.unit} {report.asked}: {text}")
     return True
+
+
+def parts_of(planned: PlannedQuery) -> Sequence[PlannedQuery]:
+    """The queries that a question needs."""
+    return planned.batch.planned if isinstance(planned, PlannedTogether) else (planned,)
+
+
+def _report(draw: random.Random, planned: PlannedQuery) -> PlannedLeftOut | None:
+    """Sometimes a report of a question with listed keys, with caps that are soon exceeded."""
+    if draw.random() >= 0.25 or not isinstance(planned.query.keys, KeySet):
+        return None
+    rows, groups = draw.choice((None, 1, 3)), draw.choice((None, 1, 2))
+    asked = LeftOut(share=0.1, rows_at_most=rows, groups_at_most=groups)
+    spend = dp.PureDP(epsilon=1)
+    try:
+        return PlannedLeftOut(asked, planned, spend, spend)
+    except DiscreetError:
+        return None  # no limit can act, or there are several queries
+
+
+def _told_apart(
+    stand: Stand, report: PlannedLeftOut, worlds: dict[object, int], salt: int
+) -> Iterator[str]:
+    """How the reports of neighbours differ by more than declared."""
+    about, told = Report(report), []
+    for world in (0, *worlds.values()):
+        stand.engine.seen = world
+        counted = report.counted(about.query)
+        try:
+            exact = left_out_exactly(counted, report.limits, report.caps, stand.engine, salt=salt)
+        except Exception as failure:  # any of them is an oracle
+            yield f"the report fails: {type(failure).__name__} {str(failure)[:150]}"
+            return
+        told.append(Exact(exact, ()))
+    replaced = isinstance(about.query.unit, Replace)
+    pairs = combinations(told[1:], 2) if replaced else ((told[0], other) for other in told[1:])
+    for first, second in pairs:
+        yield from (f"report: {fault}" for fault in apart(cast(Any, about), first, second))
 
 
 def _derived(text: str, derived: Derived) -> set[str]:

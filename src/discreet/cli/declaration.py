@@ -15,6 +15,7 @@ from discreet.relational.schema.declarations import (
     Discovered,
     Integer,
     Number,
+    Text,
 )
 from discreet.relational.types.data_type import DataType
 
@@ -22,7 +23,8 @@ FORMS = (
     "number:LOW:HIGH or number:LOW:HIGH:STEP, integer:LOW:HIGH, boolean, "
     "category:VALUE,VALUE,..., category+null:VALUE,... "
     "where missing values are a group of their own, "
-    "dates:FIRST:LAST with days such as 2024-01-31, discovered, or skip"
+    "dates:FIRST:LAST with days such as 2024-01-31, discovered, text or text:ELEMENTS "
+    "where rows hold lists of at most so many, or skip"
 )
 _EXAMPLE = "For instance age=number:0:120, ward=category:A,B,C, day=dates:2024-01-01:2024-12-31."
 
@@ -131,6 +133,7 @@ _READ: dict[str, Callable[[str, DataType | None], Declaration | None]] = {
     "category": lambda rest, kind: Category(_values(rest, kind)),
     "category+null": lambda rest, kind: Category([*_values(rest, kind), None]),
     "discovered": lambda rest, kind: Discovered(int(rest or 1)),
+    "text": lambda rest, kind: Text(int(rest)) if rest else Text(),
     "dates": lambda rest, kind: Dates(*_days(rest)),
     "date": lambda rest, kind: Dates(*_days(rest)),
 }

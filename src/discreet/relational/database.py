@@ -18,17 +18,18 @@ from discreet.relational.compile.compiler import Compiler
 from discreet.relational.compile.dialect import ordered
 from discreet.relational.engines.engine import Engine
 from discreet.relational.plan.nodes import Field, PlanNode, columns_of, scans
+from discreet.relational.public_types import PublicTexts
 from discreet.relational.schema.agreement import (
     common_unit,
-    declared_domain,
     identifier_types,
     require_column,
     require_kind,
 )
+from discreet.relational.schema.column_types import typed_kind
 from discreet.relational.schema.sources import TableSource
 from discreet.relational.schema.table import PublicTable, Table
 from discreet.relational.sql.catalog import CatalogTable
-from discreet.relational.sql.derived import derived_fields
+from discreet.relational.sql.derived import derived_fields, stored_fields
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.expression import Expression, columns
 
@@ -292,25 +293,22 @@ class Database:
             if unit.row is not None:
                 require_column(unit.row, name, stored)
                 require_kind(unit.row, name, self.engine.dialect.kind_of(stored[unit.row]))
-        fields = {}
-        for column, kind_name in stored.items():
-            kind = self.engine.dialect.kind_of(kind_name)
-            declaration = None if column in derived else table.columns.get(column)
-            if declaration is not None:
-                domain = declared_domain(name, column, kind, declaration)
-            elif kind is not None:
-                domain = ColumnDomain(kind)
-            else:
-                continue
-            fields[column] = Field(column, kind_name, domain, declaration)
-        return fields | derived_fields(name, table, stored, self.engine.dialect)
+        for column in table.types:
+            require_column(column, name, stored)
+        fields = stored_fields(name, table, stored, self.engine.dialect)
+        return fields | derived_fields(name, table, fields, self.engine.dialect)
 
     def _public(self, name: str, stored: Mapping[str, str]) -> dict[str, Field]:
         """Columns of a public table; their values and bounds are read, since anybody may."""
         fields = {}
-        dialect = self.engine.dialect
+        dialect, table = self.engine.dialect, self.tables[name]
+        for column in table.types:
+            require_column(column, name, stored)
+        asked = {column: stored[column] for column in table.types}
+        texts = PublicTexts(self.engine.place(name), dialect, self.engine.rows)
+        read = texts.kinds(asked if table.source.typed else stored, table.types)
         for column, kind_name in stored.items():
-            kind = dialect.kind_of(kind_name)
+            kind = typed_kind(name, column, dialect.kind_of(kind_name), read)
             if kind is None:
                 continue
             text = dialect.clean(dialect.identifier(column), kind_name, ColumnDomain(kind))

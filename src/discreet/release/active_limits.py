@@ -4,7 +4,7 @@ A limit is a plain fact of the statement: its kind under a frozen name, and its 
 are there that can act, for public reasons: the plan and the declarations, never the data.
 
 >>> limit_text({"limit": "max_rows", "of": "patient", "most": 5})
-'max_rows=5: a patient with more rows counts as 5 rows'
+'max_rows=5: each patient counts as at most 5 rows'
 """
 
 from __future__ import annotations
@@ -35,24 +35,28 @@ class LimitKind(StrEnum):
     """Rows of a person before they lose their owner."""
     PER_KEY = "max_rows_per"
     """Rows of a key that enter a join on it."""
+    ELEMENTS = "max_elements"
+    """Elements of a text, of which each becomes a row."""
     VALUES = "bounds"
     """Declared bounds of a column."""
 
 
 _WORDS = {
-    LimitKind.ROWS: "max_rows={most}: a {of} with more rows counts as {most} row{s}",
-    LimitKind.ROWS_PER_GROUP: "max_rows_per_group={most}: a {of} with more rows in one group "
-    "counts as {most} row{s} there",
-    LimitKind.GROUPS: "max_groups={most}: a {of} in more groups counts as in {most}",
-    LimitKind.GROUPS_BY_ROWS: "max_rows={most}: a {of} in more groups counts as in {most}",
-    LimitKind.FIXED: "fixed_per_person: a {of} in several groups counts as in one",
-    LimitKind.BEFORE_JOIN: "{most} row{s} of a {of} enter the join; more are left out",
-    LimitKind.FEATURES: "max_rows={most}: features of a {of} come from {most} row{s}; more are "
-    "left out",
-    LimitKind.STEP: "max_rows={most}: {most} row{s} of a {of} enter an inner step; more are left "
-    "out",
+    LimitKind.ROWS: "max_rows={most}: each {of} counts as at most {most} row{s}",
+    LimitKind.ROWS_PER_GROUP: "max_rows_per_group={most}: each {of} counts as at most {most} "
+    "row{s} in one group",
+    LimitKind.GROUPS: "max_groups={most}: each {of} counts in at most {most} group{s}",
+    LimitKind.GROUPS_BY_ROWS: "max_rows={most}: each {of} counts in at most {most} group{s}",
+    LimitKind.FIXED: "fixed_per_person: each {of} counts in one group",
+    LimitKind.BEFORE_JOIN: "at most {most} row{s} of each {of} enter the join; more are left out",
+    LimitKind.FEATURES: "max_rows={most}: features of each {of} come from at most {most} row{s}; "
+    "more are left out",
+    LimitKind.STEP: "max_rows={most}: at most {most} row{s} of each {of} enter an inner step; more "
+    "are left out",
     LimitKind.PER_KEY: "max_rows_per={most}: {most} row{s} of a key enter the join; more are left "
     "out",
+    LimitKind.ELEMENTS: "max_elements={most}: the first {most} element{s} of {of} count; more are "
+    "left out",
     LimitKind.VALUES: "{of} within {low} and {high}: values outside count as the nearest",
 }
 

@@ -148,6 +148,22 @@ WHERE = [
 ]
 
 
+@pytest.mark.parametrize("condition", ["t.note", "t.x", "t.w = 'A' AND t.note", "t.note || 'e'"])
+def test_what_is_no_condition_is_refused_in_every_clause(
+    condition: str, curator: dp.Curator
+) -> None:
+    """An engine would read each row's text as a truth value, and fail at somebody's."""
+    for clause in (
+        f"FROM t JOIN (VALUES (1)) AS v(a) ON {condition}",
+        f"FROM t AS o JOIN t ON o.pid = t.pid AND {condition}",
+        f"FROM t JOIN UNNEST(string_split(note, ';')[1:2]) AS u(e) ON {condition}",
+        f"FROM t WHERE {condition}",
+        f"FROM (SELECT pid, x FROM t QUALIFY ROW_NUMBER() OVER (PARTITION BY pid ORDER BY x) = 1 "
+        f"AND {condition}) AS s",
+    ):
+        assert refused(curator, f"SELECT COUNT(*) AS n {clause}").code == "type_clash"
+
+
 @pytest.mark.parametrize("sql", STATEMENTS)
 def test_other_statements(sql: str, curator: dp.Curator) -> None:
     refused(curator, sql)

@@ -299,7 +299,6 @@ SELECT SUM(n) AS total FROM (SELECT schooling, COUNT(*) AS n FROM people GROUP B
 SELECT MAX(n) AS most FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward)
 
 -- an answer with its labels from a public table
--- gap: unsupported_sql | Aggregates of answers
 SELECT r.country, a.n FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) a JOIN regions r ON a.region = r.region
 
 -- an answer's numbers smoothed over neighbours

@@ -516,7 +516,6 @@ SELECT SUM(age) AS s FROM main.people
 SELECT COUNT(*) AS n FROM memory.main.people
 
 -- table with its own name as schema
--- gap: unknown_table | Schemas before tables
 -- plain: SELECT COUNT(*) AS n FROM people
 SELECT COUNT(*) AS n FROM people.people
 

@@ -24,7 +24,7 @@ from tests.relational.collections.tables import FRAMES, open_curator
 
 QUESTIONS = [each for collection in COLLECTIONS for each in questions(collection)]
 GAPS = Path(__file__).parents[3] / "docs" / "sql-gaps.md"
-LEAST_ANSWERED = 0.97
+LEAST_ANSWERED = 0.98
 """Of the questions that could be protected. It only rises."""
 MOST_WRONG = 0
 """Answers that differ from the plain one. It only falls."""

@@ -113,7 +113,6 @@ SELECT region, COUNT(DISTINCT age) AS n FROM people GROUP BY region
 SELECT COUNT(*) AS n FROM (SELECT DISTINCT sex, schooling FROM people)
 
 -- different pairs, COUNT DISTINCT of two columns
--- gap: unsupported_sql | Aggregates of different values
 -- plain: SELECT COUNT(*) AS n FROM (SELECT DISTINCT sex, schooling FROM people)
 SELECT COUNT(DISTINCT (sex, schooling)) AS n FROM people
 
@@ -312,7 +311,6 @@ SELECT AVG(c) AS m FROM (SELECT pid, STDDEV(minutes) AS c FROM visits GROUP BY p
 SELECT AVG(c) AS m FROM (SELECT pid, MEDIAN(minutes) AS c FROM visits GROUP BY pid)
 
 -- the ward each person is in most often
--- gap: unsupported_sql | Features that are not listed
 -- plain: SELECT 480 AS n
 SELECT SUM(n) AS n FROM (SELECT w, COUNT(*) AS n FROM (SELECT pid, MODE(ward) AS w FROM visits GROUP BY pid) GROUP BY w)
 
@@ -409,7 +407,7 @@ SELECT AVG(my_function(age)) AS a FROM people
 SELECT AVG(age.apply(lambda x: x + 1)) FROM people
 
 -- a flat map without a bound
--- refused: unsupported_sql | no bound on what one person becomes
+-- refused: elements_not_bounded | no bound on what one person becomes
 SELECT w, COUNT(*) AS n FROM (SELECT UNNEST(string_split(note, ' ')) AS w FROM people) GROUP BY w
 
 -- a private join on another key

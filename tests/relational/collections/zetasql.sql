@@ -444,7 +444,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM visits a INNER JOIN (SELECT COUNT(*) AS k, pid FROM orders GROUP BY pid) b ON a.pid = b.pid
 
 -- people's numbers crossed with a public number
--- gap: unsupported_sql | Joins of other kinds
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n FROM (SELECT COUNT(*) AS k, pid FROM visits GROUP BY pid) a, (SELECT COUNT(*) AS m FROM wards) b
 
 -- a cross join with constants
@@ -549,7 +548,6 @@ SELECT a.n, b.m FROM (SELECT COUNT(*) AS n FROM people) a CROSS JOIN (SELECT COU
 SELECT a.region, a.n, b.m FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) a INNER JOIN (SELECT region, SUM(age) AS m FROM people GROUP BY region) b ON a.region = b.region
 
 -- an answer crossed with a public table and counted
--- gap: unsupported_sql | Joins of other kinds
 SELECT COUNT(*) AS n FROM (SELECT COUNT(*) AS k FROM people) CROSS JOIN wards
 
 -- a count of an answer's rows
@@ -607,7 +605,6 @@ SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6) COUNT(*) AS n
 SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1000, delta=1e-6, privacy_unit_column=pid) region, (SELECT 1) AS one, SUM(age) AS s FROM people GROUP BY region
 
 -- a number of an answer in a condition of a public table
--- gap: unsupported_sql | Scalar subqueries
 SELECT COUNT(*) AS n FROM wards WHERE beds < (SELECT COUNT(*) FROM people)
 
 -- a count of a choice

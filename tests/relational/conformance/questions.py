@@ -10,6 +10,7 @@ from discreet.core.unit import Replace
 from tests.relational.conformance.rows import people, routed, visits
 from tests.relational.neighbours import tables
 from tests.relational.neighbours import test_different_values as different_values
+from tests.relational.neighbours import test_elements as elements
 from tests.relational.neighbours import test_key_joins as key_joins
 from tests.relational.neighbours import test_limits as limits
 from tests.relational.neighbours import test_person_features as person_features
@@ -210,6 +211,14 @@ CASES: Mapping[str, tuple[Callable[[], Setting], Sequence[str]]] = {
             contribution_bounds.MIXED, dp.Person("pid", max_rows=3, max_groups=1)
         ),
         contribution_bounds.QUESTIONS,
+    ),
+    "elements of texts": (
+        lambda: elements.table(elements.MIXED, dp.Person("pid", max_rows=3, max_groups=2)),
+        (*elements.QUESTIONS, *elements.OF_PEOPLE),
+    ),
+    "elements of texts beside rows": (
+        lambda: elements.table(elements.MIXED, dp.Row()),
+        elements.QUESTIONS,
     ),
     "public rows": (
         lambda: tables.visits(ONE_OF_EACH, dp.Person("pid", max_rows=3)),

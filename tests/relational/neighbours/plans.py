@@ -152,6 +152,13 @@ ROWS = (
         ("t.x > q.n", "q.n = t.x", "q.n < 2"),
     ),
     Origin(
+        "t LEFT JOIN UNNEST(string_split(t.note, '-')[1:2]) AS q(e) ON TRUE",
+        ("t.x", "t.y", "least(length(q.e), 3)"),
+        ("t.w", "t.f", "t.x"),
+        ("q.e = '2024'", "q.e IS NULL", "length(q.e) > 1"),
+        person="t.pid",
+    ),
+    Origin(
         "t JOIN p USING (w)",
         ("t.x", "p.weight"),
         ("w", "t.w", "p.w", "p.region"),

@@ -23,6 +23,8 @@ QUESTIONS = (
     "SELECT w, SUM(DISTINCT x) AS s, STDDEV(DISTINCT x) AS d, SUM(x) AS b FROM t GROUP BY w",
     "SELECT w, VAR_POP(DISTINCT x) AS v FROM t WHERE x <> 2 GROUP BY w",
     "SELECT SUM(DISTINCT x) FILTER (WHERE w = 'A') AS s, SUM(DISTINCT x * 2 - 1) AS b FROM t",
+    "SELECT COUNT(DISTINCT (w, x)) AS n, COUNT(DISTINCT w, x) AS m FROM t",
+    "SELECT w, COUNT(DISTINCT (x, x > 2)) FILTER (WHERE x <> 3) AS n FROM t GROUP BY w",
 )
 Row = tuple[int | None, str | None, int | None]
 MIXED: list[Row] = [

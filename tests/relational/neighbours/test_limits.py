@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.unit import PrivacyUnit, Replace
+from discreet.relational.bounding.elements import Unnested
 from discreet.relational.bounding.person_limits import PersonLimits
 from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.plan.features import PerPerson
@@ -287,12 +288,14 @@ def steps(rows: PlanNode) -> list[PlanNode]:
 
 
 def widens(step: PlanNode) -> bool:
-    """A union, several partners, several rows on both sides; or a feature beside a person's rows.
+    """A union, several partners or elements, several rows on both sides; or a feature beside rows.
 
     The last one narrows: by features alone a person is in one group.
     """
     if isinstance(step, JoinedPublic):
         return step.partners > 1
+    if isinstance(step, Unnested):
+        return step.most > 1
     if isinstance(step, JoinedPeople):
         features = [isinstance(side, PerPerson) for side in step.inputs]
         return any(features) or 1 not in (step.left.stability, step.right.stability)

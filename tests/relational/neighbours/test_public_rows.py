@@ -19,6 +19,10 @@ from tests.relational.neighbours.test_hard_plans import ONE_OF_EACH
 from tests.relational.neighbours.worlds import Stand, breaches
 
 QUESTIONS = (
+    # lists without any row
+    "SELECT COUNT(*) AS n FROM t WHERE (w, x) IN (SELECT w, weight FROM p WHERE weight > 99)",
+    "SELECT COUNT(*) AS n, SUM(x) AS s FROM t WHERE NOT EXISTS (SELECT 1 FROM p WHERE p.w = t.w "
+    "AND p.weight = t.x AND weight > 99)",
     # keys that follow conditions
     "SELECT x, COUNT(*) AS n, SUM(y) AS s FROM t WHERE x BETWEEN 0 AND 1 GROUP BY x",
     "SELECT w, x, COUNT(*) AS n FROM t WHERE (w = 'A' AND x > 1) OR (w = 'B' AND x < 1) "
@@ -28,6 +32,11 @@ QUESTIONS = (
     "SELECT COUNT(*) AS n, SUM(x + a) AS s FROM t CROSS JOIN (SELECT 1 AS a UNION ALL SELECT 2)",
     "SELECT w, COUNT(*) AS n FROM t JOIN (SELECT w FROM p GROUP BY w) AS g USING (w) GROUP BY w",
     "SELECT COUNT(*) AS n, COUNT(note) AS m FROM t WHERE x IN (y, 1)",
+    # numbers of public rows
+    "SELECT COUNT(*) AS n, SUM(t.x * q.m) AS s FROM t, (SELECT AVG(weight) / 3 AS m, COUNT(*) AS k "
+    "FROM p GROUP BY region) AS q",
+    "SELECT q.k, COUNT(*) AS n FROM t JOIN (SELECT w, COUNT(*) AS k FROM p GROUP BY w) AS q USING "
+    "(w) GROUP BY q.k",
     # comma, CROSS and nested joins
     "SELECT p.region, COUNT(*) AS n, SUM(t.x * p.weight) AS s FROM t, p WHERE t.w = p.w "
     "GROUP BY p.region",

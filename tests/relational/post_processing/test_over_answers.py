@@ -25,6 +25,9 @@ COLUMNS: dict[str, Any] = {
     "month": dp.Number(1, 6),
     "age": dp.Number(0, 110),
 }
+WARDS = pl.DataFrame(
+    {"ward": ["a", "a", "b", "d"], "site": ["x", "y", "x", None], "beds": [10, 20, 5, 1]}
+)
 PAID = "SELECT ward, month, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY ward, month"
 
 
@@ -42,8 +45,12 @@ def table() -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def curator() -> dp.Curator:
-    visits = dp.table(table(), unit=dp.Row(), columns=COLUMNS)
-    return dp.Curator(visits=visits, budget=dp.PureDP(epsilon=100_000), ledger=dp.ledger.Memory())
+    return dp.Curator(
+        visits=dp.table(table(), unit=dp.Row(), columns=COLUMNS),
+        p=dp.public(WARDS),
+        budget=dp.PureDP(epsilon=100_000),
+        ledger=dp.ledger.Memory(),
+    )
 
 
 def rows(release: Release, names: list[str]) -> list[tuple[Any, ...]]:
@@ -115,6 +122,14 @@ FORMS = {
     ),
     "limit": "SELECT ward, month, n FROM t ORDER BY n DESC, ward, month LIMIT 3 OFFSET 2",
     "labels": "SELECT upper(ward) AS w, SUM(n) AS x FROM t GROUP BY upper(ward) ORDER BY w",
+    "public labels": "SELECT p.site, SUM(n) AS x FROM t JOIN p ON t.ward = p.ward GROUP BY p.site "
+    "ORDER BY 1",
+    "labels of some": "SELECT t.ward, t.month, p.site FROM t LEFT JOIN p ON t.ward = p.ward AND "
+    "p.beds > 10 ORDER BY 1, 2, 3",
+    "beside public rows": "SELECT COUNT(*) AS k, SUM(p.beds) AS b FROM t CROSS JOIN p",
+    "beside a public number": "SELECT ward, month, n / q.m AS x FROM t CROSS JOIN (SELECT "
+    "SUM(beds) AS m FROM p) AS q ORDER BY 1, 2",
+    "public rows compared": "SELECT COUNT(*) AS k FROM p WHERE beds * 40 < (SELECT MAX(n) FROM t)",
     "case": (
         "SELECT CASE WHEN month < 4 THEN 'first' ELSE 'second' END AS half, SUM(n) AS x "
         "FROM t GROUP BY half ORDER BY half"
@@ -131,6 +146,7 @@ def test_an_engine_says_the_same_about_the_released_numbers(curator: dp.Curator,
     plain = duckdb.connect()
     frame = pl.DataFrame({name: paid.to_dict()[name] for name in ("ward", "month", "n", "s")})
     plain.register("t", frame)
+    plain.register("p", WARDS)
     found = plain.execute(FORMS[form])
     names = [column[0] for column in found.description]
     expected = found.fetchall()
@@ -269,6 +285,34 @@ REFUSED = {
     "HAVING that is no condition": "SELECT SUM(n) AS x FROM (SELECT ward, COUNT(*) AS n FROM "
     "visits GROUP BY ward) HAVING SUM(n)",
     "constants alone": "SELECT (SELECT 1) AS x",
+    "too many pairs": "SELECT COUNT(*) AS k FROM (SELECT ward, month, COUNT(*) AS n FROM visits "
+    "GROUP BY ward, month) CROSS JOIN generate_series(1, 60000) AS g(k)",
+    "private rows beside public ones": "SELECT COUNT(*) AS n FROM visits CROSS JOIN (SELECT "
+    "SUM(beds) AS m FROM p JOIN visits ON p.ward = visits.ward) AS q",
+    "too many pairs of public rows": "SELECT COUNT(*) AS n FROM visits, (SELECT COUNT(*) AS m FROM "
+    "generate_series(1, 1001) AS a(x) CROSS JOIN generate_series(1, 1000) AS b(y)) AS q",
+}
+PRIVATE = {
+    "no rows": "SELECT age FROM visits WHERE FALSE",
+    "rows that public ones keep": "SELECT v.age FROM p LEFT JOIN visits v ON p.ward = v.ward",
+    "rows after public ones": "SELECT beds FROM p UNION ALL SELECT age FROM visits",
+    "rows in IN": "SELECT beds FROM p WHERE ward IN (SELECT ward FROM visits)",
+    "rows in EXISTS": "SELECT beds FROM p WHERE EXISTS (SELECT 1 FROM visits WHERE age > 3)",
+    "rows by the way": "SELECT beds, (SELECT MAX(age) FROM visits) AS m FROM p",
+    "rows in HAVING": "SELECT COUNT(*) AS m FROM p HAVING COUNT(*) > (SELECT MAX(age) FROM visits)",
+    "rows under a public name": "WITH p AS (SELECT age FROM visits) SELECT age FROM p",
+}
+REFUSED |= {
+    f"{name}, beside an answer": "SELECT * FROM (SELECT COUNT(*) AS n FROM visits) AS a CROSS JOIN "
+    f"({inner}) AS q"
+    for name, inner in PRIVATE.items()
+    if name != "rows in HAVING"
+}
+REFUSED |= {
+    "a public name for private rows": "WITH p AS (SELECT age AS beds FROM visits) SELECT COUNT(*) "
+    "AS n FROM p WHERE beds < (SELECT COUNT(*) FROM visits)",
+    "a number for each public row": "SELECT COUNT(*) AS n FROM p WHERE beds < (SELECT COUNT(*) "
+    "FROM visits v WHERE v.ward = p.ward)",
 }
 
 

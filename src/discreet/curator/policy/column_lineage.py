@@ -16,6 +16,7 @@ from itertools import combinations
 
 from discreet.core.parts import field_names, parts_of
 from discreet.relational.aggregates.aggregate import Aggregate
+from discreet.relational.bounding.elements import Unnested
 from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.plan.features import PerPerson, PerPersonAndKey
@@ -95,7 +96,7 @@ _PASSED_ON = ("outputs", "expressions", "branches", "named")
 def _inside(rows: PlanNode) -> Iterator[tuple[Use, str]]:
     """Uses by the steps of a plan."""
     use = Use.AGGREGATE
-    if isinstance(rows, Filtered | JoinedPublic | JoinedPeople):
+    if isinstance(rows, Filtered | JoinedPublic | JoinedPeople | Unnested):
         use = Use.FILTER
     for field in field_names(rows):
         counted = isinstance(rows, Distinct) and field == "expressions"
@@ -134,6 +135,9 @@ def _sources(rows: PlanNode) -> dict[str, frozenset[tuple[str, str]]]:
         found |= _sources(below)
     if isinstance(rows, PerPerson) and rows.person is not None and rows.named is not None:
         found[rows.person] = found[rows.named.name]
+    if isinstance(rows, Unnested):
+        behind = [found.get(name, frozenset()) for name in _names(rows.text)]
+        found |= {made.name: frozenset[tuple[str, str]]().union(*behind) for made in rows.added}
     outputs = [output.name for output in getattr(rows, "outputs", ())]
     for lists in _computed(rows, len(outputs)) if outputs else ():
         for output, names in zip(outputs, lists, strict=True):

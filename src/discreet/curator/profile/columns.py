@@ -15,6 +15,7 @@ from discreet.relational.schema.declarations import (
     Discovered,
     Integer,
     Number,
+    Text,
 )
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
@@ -49,6 +50,8 @@ def column(table: Reading, field: Field) -> ColumnProfile:
             facts |= _listed(table, field)
         case Discovered():
             said = "discovered"
+        case Text(max_elements=most):
+            said = "text" if most is None else f"text of at most {most} elements"
         case None:
             said = None
             facts |= _readable(table, field)

@@ -18,6 +18,7 @@ from discreet.relational.schema.declarations import (
     Discovered,
     Integer,
     Number,
+    Text,
 )
 
 
@@ -119,6 +120,16 @@ def _discovered(fields: Fields) -> Declaration:
     return Discovered(min_people=fields.maybe(name, WHOLE) or 1)
 
 
+def _text(fields: Fields) -> Declaration:
+    most, elements = fields.maybe("max_elements", WHOLE), None
+    if fields.maybe("elements", TABLE) is not None:
+        inside = fields.part("elements")
+        with fields.at("elements"):
+            elements = _KINDS[inside.choice("kind", tuple(_KINDS))](inside)
+        inside.finish()
+    return Text(most, elements)  # type: ignore[arg-type]  # refused there, by name
+
+
 _CONVERTED: dict[str, type[Guarantee]] = {"zcdp": ZCDP, "approx_zcdp": ApproxZCDP}
 _KINDS = {
     "number": _number,
@@ -127,4 +138,5 @@ _KINDS = {
     "category": _category,
     "dates": _dates,
     "discovered": _discovered,
+    "text": _text,
 }

@@ -18,6 +18,7 @@ from discreet.relational.schema.declarations import (
     Discovered,
     Integer,
     Number,
+    Text,
 )
 
 _TOP = """\
@@ -137,7 +138,7 @@ def _columns(draft: Draft, part: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _declared(declaration: Declaration) -> str:
+def _declared(declaration: Declaration) -> str:  # noqa: PLR0911 -- one for each
     match declaration:
         case Number(low=low, high=high, step=step):
             spacing = "" if step is None else f", step = {step}"
@@ -151,6 +152,10 @@ def _declared(declaration: Declaration) -> str:
         case Discovered(min_people=people):
             minimum = "" if people == 1 else f", min_people = {people}"
             return f'{{ kind = "discovered"{minimum} }}'
+        case Text(max_elements=most, elements=each):
+            limit = "" if most is None else f", max_elements = {most}"
+            inside = "" if each is None else f", elements = {_declared(each).partition('  #')[0]}"
+            return f'{{ kind = "text"{limit}{inside} }}'
         case Category(values=values):
             listed = ", ".join(_plain(value) for value in values if value is not None)
             null, hint = (

@@ -11,6 +11,7 @@ from discreet.core.unit import PrivacyUnit
 from discreet.curator.project.declarations import columns, derived, unit
 from discreet.curator.project.fields import LIST, TABLE, TEXT, WHOLE, Fields
 from discreet.relational.engines.engine import Engine, EngineTable
+from discreet.relational.schema.column_types import column_types
 from discreet.relational.schema.declarations import Declaration
 from discreet.relational.schema.sources import TableSource, source_of
 from discreet.relational.schema.table import MOST_ROWS, PublicTable, Table, public, table
@@ -66,6 +67,7 @@ class PrivateEntry:
     max_rows_per: Mapping[str, int] = field(default_factory=dict)
     derived: Mapping[str, str] = field(default_factory=dict)
     fixed_per_person: tuple[str, ...] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
 
     def opened(self, engine: Engine) -> Table:
         """The table, where its rows are there."""
@@ -78,6 +80,7 @@ class PrivateEntry:
             max_rows_per=self.max_rows_per,
             derived=self.derived,
             fixed_per_person=self.fixed_per_person,
+            types=self.types,
         )
 
 
@@ -86,10 +89,11 @@ class PublicEntry:
     """A public table."""
 
     place: InFile | OnServer
+    types: Mapping[str, str] = field(default_factory=dict)
 
     def opened(self, engine: Engine) -> PublicTable:
         """The table, where its rows are there."""
-        return public(self.place.source(engine))
+        return public(self.place.source(engine), types=self.types)
 
 
 def tables(
@@ -107,6 +111,7 @@ def tables(
             max_rows_per=_limits(fields),
             derived=derived(fields),
             fixed_per_person=_fixed(fields),
+            types=_types(fields),
         )
         fields.finish()
     if not made:
@@ -118,7 +123,8 @@ def tables(
     for name, fields in project.parts("public"):
         if name in made:
             raise _name(name, why="no two tables of one name")
-        made[name] = PublicEntry(_place(fields, folder, on_server=on_server))
+        place = _place(fields, folder, on_server=on_server)
+        made[name] = PublicEntry(place, _types(fields))
         fields.finish()
     for name in made:
         if name in RESERVED or not name:
@@ -139,6 +145,17 @@ def _place(fields: Fields, folder: Path, *, on_server: bool) -> InFile | OnServe
 def _fixed(fields: Fields) -> tuple[str, ...]:
     listed = fields.maybe("fixed_per_person", LIST)
     return () if listed is None else tuple(listed)
+
+
+def _types(fields: Fields) -> dict[str, str]:
+    """``[tables.NAME.types]``: SQL's names of types by column."""
+    if fields.maybe("types", TABLE) is None:
+        return {}
+    inside = fields.part("types")
+    made = {name: inside.take(name, TEXT) for name in inside.values}
+    with fields.at("types"):
+        column_types(made)
+    return made
 
 
 def _limits(fields: Fields) -> dict[str, int]:

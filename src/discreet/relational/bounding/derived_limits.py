@@ -18,6 +18,7 @@ from dataclasses import replace
 
 from discreet.core.unit import Person, PrivacyUnit, add_remove
 from discreet.relational.bounding.before_joins import Limited
+from discreet.relational.bounding.elements import Unnested
 from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.bounding.person_limits import PersonLimits, least
 from discreet.relational.bounding.person_rows import Bounded
@@ -65,6 +66,8 @@ def limits_of(rows: PlanNode, declared: Declared, keys: Keys = None) -> PersonLi
             return limits_of(rows.rows, declared, None if keys is None or keys & own else keys)
         case JoinedPublic():
             return _beside_public(rows, declared, keys)
+        case Unnested():
+            return _beside_elements(rows, declared, keys)
         case JoinedPeople():
             return _joined(rows, declared, keys)
         case UnionAll():
@@ -113,6 +116,15 @@ def _beside_public(rows: JoinedPublic, declared: Declared, keys: Keys) -> Person
     if public:
         inside |= frozenset[str]().union(*(columns(private) for private, _ in rows.on))
     return limits_of(rows.rows, declared, inside).repeated(rows.partners, spread=bool(public))
+
+
+def _beside_elements(rows: Unnested, declared: Declared, keys: Keys) -> PersonLimits:
+    """A row becomes as many as its text has elements, in as many groups if they are a key."""
+    if keys is None:
+        return limits_of(rows.rows, declared).repeated(rows.most, spread=True)
+    own = keys & {output.name for output in rows.added}
+    inside = (keys - own) | (columns(rows.text) if own else frozenset())
+    return limits_of(rows.rows, declared, inside).repeated(rows.most, spread=bool(own))
 
 
 def _joined(rows: JoinedPeople, declared: Declared, keys: Keys) -> PersonLimits:

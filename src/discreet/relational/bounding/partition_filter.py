@@ -93,7 +93,7 @@ class PartitionFilter(PlanNode):
 
     @property
     def stability(self) -> int | None:
-        """As below: what one unit owns is kept or dropped by itself."""
+        """That of the rows before: what one unit owns is kept or dropped by itself."""
         return self.rows.stability
 
     @property

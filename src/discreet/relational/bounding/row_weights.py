@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from discreet.core.unit import Person
 from discreet.relational.bounding.before_joins import Limited
 from discreet.relational.bounding.contributions import bounds_of_person, bounds_of_presence
+from discreet.relational.bounding.elements import Unnested
 from discreet.relational.bounding.person_rows import Bounded
 from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.compile.dialect import Dialect
@@ -146,7 +147,7 @@ def everybody(rows: str, _: int) -> str:
     return rows
 
 
-def ensured_rows(rows: PlanNode) -> int | None:
+def ensured_rows(rows: PlanNode) -> int | None:  # noqa: PLR0911 -- one for each
     """The most rows of one person that steps of the plan leave, whatever the tables hold.
 
     None where nothing but the last bounds limits them. Decides accuracy alone: weights hold anybody
@@ -162,6 +163,8 @@ def ensured_rows(rows: PlanNode) -> int | None:
         return None if not isinstance(rows, Scan) or rows.private else 1
     if isinstance(rows, JoinedPublic):
         return known[0] * max(rows.partners, 1)
+    if isinstance(rows, Unnested):
+        return known[0] * rows.most
     if isinstance(rows, JoinedPeople):
         return math.prod(known)
     return sum(known)

@@ -339,6 +339,24 @@ class Dialect(ABC):
         """
         return f"WITH {name} AS MATERIALIZED ({text}) "
 
+    @abstractmethod
+    def unnested(
+        self,
+        rows: str,
+        text: str,
+        separator: str,
+        names: tuple[str, str],
+        *,
+        most: int,
+        kept: bool,
+    ) -> str:
+        """What stands after FROM: ``rows`` beside the first ``most`` parts of a text of theirs.
+
+        The parts between separators and their numbers from one on have the two ``names``. A row
+        whose text is NULL has none, and stays once, with NULL, if it is ``kept``. An empty text has
+        one part, which is empty.
+        """
+
     def quotient(self, first: str, second: str) -> str:
         """The quotient of two doubles; the second is not zero."""
         return f"{first} / {second}"

@@ -22,6 +22,11 @@ MAX_ROWS = 1 << 20
 """How much is kept for later questions; what a running question needs comes on top."""
 
 
+def at_least_one(entries: Entries, kinds: Kinds) -> tuple[Entries, str]:
+    """Rows that VALUES can hold, which has none without any, and the condition that drops them."""
+    return (entries, "") if entries else ([(None,) * len(kinds)], " WHERE FALSE")
+
+
 class KeyTables:
     """Keys by their name in the engine. ``make`` builds a table and says its name."""
 

@@ -48,7 +48,7 @@ def invented(database: Database, rows: int, folder: Path) -> dict[str, Table | P
             else:
                 items = _invented(name, fields, links, rows)
             engine.execute(f"CREATE TABLE {_DIALECT.identifier(name)} AS {items}")
-            made[name] = _placed(table, fields, DatabaseTable(path, name))
+            made[name] = _placed(table, fields, DatabaseTable(path, name, table.source))
     return made
 
 

@@ -62,6 +62,7 @@ LEAST = Function(
     result=_least,
     compute=lambda *values: min(values),
     commutative=True,
+    ordered=True,
     fits=always,
 )
 GREATEST = Function(
@@ -70,6 +71,7 @@ GREATEST = Function(
     result=_greatest,
     compute=lambda *values: max(values),
     commutative=True,
+    ordered=True,
     fits=always,
 )
 

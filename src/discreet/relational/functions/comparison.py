@@ -33,6 +33,7 @@ def _comparison(
     return Function(
         name,
         accept=takes_alike(name, least=2, most=2),
+        ordered=compare not in (operator.eq, operator.ne),
         result=truth,
         compute=compare,
         strict=strict,
@@ -65,6 +66,7 @@ BETWEEN = Function(
     result=truth,
     compute=_between,
     strict=False,
+    ordered=True,
 )
 IN = Function(
     "in",

@@ -41,6 +41,7 @@ class Function:
     than ``result`` says; wherever it is not, what the engine gives is cut to that length.
     ``carries`` names the arguments of which a non-finite value cannot but give a non-finite
     result, so that one guard around a chain of such functions is as good as one around each.
+    ``ordered`` says that the result depends on the order of its arguments' values.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Function:
     finite: Callable[..., bool] = field(default=always, compare=False, repr=False)
     fits: Callable[..., bool] = field(default=never, compare=False, repr=False)
     carries: frozenset[int] = field(default=frozenset(), compare=False, repr=False)
+    ordered: bool = field(default=False, compare=False, repr=False)
 
     def apply(self, values: Iterable[object], kind: DataType) -> object:
         """The value of the function where its result has the given kind; None for NULL.

@@ -92,6 +92,52 @@ def common_kind(name: str, domain: Sequence[ColumnDomain]) -> DataType:
     raise clash(name, "values of one kind", domain, "Convert one of them with CAST(x AS ...).")
 
 
+_STANDS_FOR = (
+    DataType.TEXT,
+    DataType.DOUBLE,
+    DataType.INTEGER,
+    DataType.TIMESTAMP,
+    DataType.BOOLEAN,
+)
+"""What an untyped text may stand for, in the order in which it is tried."""
+
+
+def accepted(accept: Accept, domain: tuple[ColumnDomain, ...]) -> tuple[DataType, ...]:
+    """The kinds that arguments are converted to; untyped texts are what the others ask for.
+
+    A text file says of none of its fields what it is, so what it is compared with or computed with
+    decides, which is public: text beside text, a number beside numbers, a moment beside days.
+    """
+    if not any(part.untyped for part in domain):
+        return accept(domain)
+    refusal: Mismatch | None = None
+    for kind in _STANDS_FOR:
+        try:
+            return accept(tuple(ColumnDomain(kind) if p.untyped else p for p in domain))
+        except Mismatch as other:
+            refusal = refusal or other
+    assert refusal is not None
+    raise refusal
+
+
+def shared_kind(name: str, domain: Sequence[ColumnDomain]) -> DataType:
+    """The kind that all have or can be promoted to, untyped texts included."""
+    return accepted(lambda parts: (common_kind(name, parts),), tuple(domain))[0]
+
+
+def require_order(name: str, domain: Sequence[ColumnDomain]) -> None:
+    """Refuse to put untyped texts in an order: as numbers they would have another one."""
+    if sum(part.untyped for part in domain) < len(domain):
+        return
+    raise clash(
+        name,
+        "values of a known type",
+        domain,
+        'In a text file all is text: the owner may say types={"x": float}, or str; or write '
+        "CAST(x AS DOUBLE).",
+    )
+
+
 def _fits(domain: ColumnDomain, kind: DataType) -> bool:
     promoted = {(DataType.INTEGER, DataType.DOUBLE), (DataType.DATE, DataType.TIMESTAMP)}
     return domain.empty or domain.kind is kind or (domain.kind, kind) in promoted

@@ -124,6 +124,7 @@ _SUBQUERY = "Join the tables instead, or ask two questions."
 _CLOCK = "Answers do not depend on the clock: write a date, such as DATE '2024-12-31'."
 _PARAMETER = "Write the constant into the question."
 _PATTERN = "Use regexp_matches(x, '^a+$'), LIKE, starts_with, ends_with or contains."
+_ELEMENTS = "Write FROM t CROSS JOIN UNNEST(string_split(x, ';')) AS u(element)."
 _NESTED = "Columns hold single values: numbers, text, truth values, dates and moments."
 
 REMEDIES: Mapping[str, str] = {
@@ -154,7 +155,7 @@ NAMED_REMEDIES: Mapping[str, str] = {
     **dict.fromkeys(("to_char", "format_date", "date_format"), "Write strftime(d, '%Y-%m')."),
     **dict.fromkeys(("to_date", "parse_date", "str_to_date"), "Write strptime(x, '%Y-%m-%d')."),
     "percentile": "Write QUANTILE(x, 0.5), with a level between 0 and 1.",
-    **dict.fromkeys(("unnest", "flatten", "explode"), "Rows of people are not multiplied."),
+    **dict.fromkeys(("unnest", "flatten", "explode"), _ELEMENTS),
     **dict.fromkeys(("regexp_full_match", "regexp_extract", "regexp_replace"), _PATTERN),
 }
 """What to write instead, by function name."""

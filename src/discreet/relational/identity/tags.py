@@ -24,10 +24,10 @@ from discreet.core.written import Form
 from discreet.relational.aggregates import measures
 from discreet.relational.aggregates import registry as aggregates
 from discreet.relational.bounding import before_joins as limited
+from discreet.relational.bounding import elements, person_rows, public_join
 from discreet.relational.bounding import key_numbering as numbering
 from discreet.relational.bounding import key_truncation as truncation
 from discreet.relational.bounding import partition_filter as kept
-from discreet.relational.bounding import person_rows, public_join
 from discreet.relational.bounding.person_limits import PersonLimits
 from discreet.relational.plan import (
     features,
@@ -49,6 +49,7 @@ from discreet.relational.schema.declarations import (
     Discovered,
     Integer,
     Number,
+    Text,
 )
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
@@ -75,6 +76,7 @@ FORMS: dict[type, Form] = {
     Boolean: Form("boolean/1"),
     Dates: Form("dates/1", "first last"),
     Discovered: Form("discovered/1", "least:min_people"),
+    Text: Form("text/1", "max_elements elements"),
     # steps of a plan
     plan.JoinKind: Form("join-kind/1"),
     plan.Field: Form("field/1", "name stored facts:domain declaration"),
@@ -86,6 +88,9 @@ FORMS: dict[type, Form] = {
     plan.Scan: Form("scan/1", "table prefix fields private identifier route identity", later="row"),
     plan.Filtered: Form("filtered/1", "rows condition"),
     public_join.JoinedPublic: Form("joined-public/1", "rows public on partners kind"),
+    elements.Unnested: Form(
+        "unnested/1", "rows text separator most asked first kind element place field"
+    ),
     plan.JoinedPeople: Form("joined-people/1", "left right kind on"),
     plan.UnionAll: Form("union/1", "prefix branches outputs"),
     person_rows.Bounded: Form("bounded/1", "prefix rows limit expressions outputs"),
@@ -172,6 +177,7 @@ FORMS: dict[type, Form] = {
     tables.AnswerColumn: Form("answers-shown/1", "name kind"),
     tables.Answer: Form("answer/1", "part columns"),
     tables.OneRow: Form("answers-one-row/1", "columns"),
+    tables.PublicRowsTable: Form("answers-public-rows/1", "entries columns"),
     tables.Projected: Form("answers-projected/1", "source condition expressions columns"),
     tables.GroupedAnswer: Form("answers-grouped/1", "source keys sets aggregates columns"),
     tables.WindowedAnswer: Form("answers-windowed/1", "source windows columns"),

@@ -26,6 +26,7 @@ from discreet.core.parts import field_names, parts_of
 from discreet.relational.aggregates.aggregate import Aggregate
 from discreet.relational.aggregates.measures import CountValues
 from discreet.relational.bounding.before_joins import MAX_JOINED_ROWS, too_many
+from discreet.relational.bounding.elements import Unnested
 from discreet.relational.bounding.key_truncation import JoinedByKey, Truncated
 from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.bounding.public_join import JoinedPublic
@@ -34,7 +35,7 @@ from discreet.relational.plan.keys import Block, DiscoveredKeys, KeySet
 from discreet.relational.plan.nodes import Distinct, Filtered, PlanNode, Scan, UnionAll
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import TEXT_LIMIT, DataType
-from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
+from discreet.relational.types.expression import Call, Case, Column, Expression, Literal, columns
 
 MAX_HELD = 1 << 26
 """Letters, of four bytes at most: 256 MiB for a unit."""
@@ -62,6 +63,8 @@ def made(rows: PlanNode) -> int:
             return made(left) * right.limit + made(right) * left.limit
         case JoinedPublic():
             return made(rows.rows) * max(rows.partners, 1)
+        case Unnested():
+            return made(rows.rows) * rows.most
         case Filtered() | PartitionFilter() | Distinct() | UnionAll() | Truncated():
             return sum(map(made, rows.inputs))
     return sum(map(made, rows.inputs)) if rows.stability is None else rows.stability
@@ -97,6 +100,8 @@ def _held(rows: PlanNode, named: frozenset[str]) -> Iterator[int]:
     Joins on another key are left out: how many rows they let through is the owner's declaration.
     """
     computed = sum(output.domain.letters for output in getattr(rows, "outputs", ()))
+    if isinstance(rows, Unnested):
+        named |= columns(rows.text)  # which ends there, unless a step above reads it too
     for below in rows.inputs:
         if not isinstance(rows, Filtered | Truncated | JoinedByKey):
             read = sum(n for name, n in _lengths(below).items() if name in named)
@@ -110,7 +115,11 @@ def _lengths(rows: PlanNode) -> dict[str, int]:
         return {rows.column(name): field.domain.letters for name, field in rows.fields.items()}
     outputs = getattr(rows, "outputs", None)
     if outputs is None:
-        return {name: n for below in rows.inputs for name, n in _lengths(below).items()}
+        found = {name: n for below in rows.inputs for name, n in _lengths(below).items()}
+        if isinstance(rows, Unnested):
+            # Together the elements of a row have no more letters than its text.
+            found[rows.element.name] = -(-rows.text.domain.letters // rows.most)
+        return found
     return {output.name: output.domain.letters for output in outputs}
 
 
@@ -121,7 +130,7 @@ def _keys(keys: KeySet | DiscoveredKeys) -> tuple[Expression, ...]:
 
 
 def _named(part: object) -> Iterator[str]:
-    """The columns that are read anywhere."""
+    """The columns that are read anywhere, but for a text that is read to be unnested."""
     waiting = [part]
     while waiting:
         part = waiting.pop()
@@ -131,6 +140,8 @@ def _named(part: object) -> Iterator[str]:
             waiting.extend(part)
         elif isinstance(part, Block):
             waiting.append(part.expressions)
+        elif isinstance(part, Unnested):
+            waiting.append(part.rows)
         elif not isinstance(part, ColumnDomain):
             waiting += parts_of(part)
 

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from discreet.core.errors import Mismatch
 from discreet.relational.schema.declarations import Declaration
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
@@ -89,6 +90,15 @@ class PlanNode(ABC):
     def computed(self) -> tuple[Output, ...] | None:
         """The columns that this step computes; None where it passes on those below."""
         return getattr(self, "outputs", None)
+
+    @property
+    def added(self) -> tuple[Output, ...]:
+        """The columns that this step puts beside those below."""
+        return ()
+
+    def made_field(self, column: str) -> Field | None:
+        """What was declared of a column that this step makes, if anything was."""
+        return None
 
     @property
     def repeated(self) -> tuple[tuple[str, Expression], ...]:
@@ -167,9 +177,19 @@ class Filtered(PlanNode):
     rows: PlanNode
     condition: Expression
 
+    def __post_init__(self) -> None:
+        """Refuse what is no condition: an engine would read each row as one, and could fail."""
+        if self.condition.domain.kind is not DataType.BOOLEAN:
+            raise Mismatch(
+                code="type_clash",
+                expectation="a condition on rows",
+                received=self.condition.domain.kind.value,
+                remedy="Compare something: x > 0, x IS NOT NULL.",
+            )
+
     @property
     def stability(self) -> int | None:
-        """As below: a row is kept or dropped by itself."""
+        """That of the rows before: a row is kept or dropped by itself."""
         return self.rows.stability
 
     @property
@@ -265,7 +285,7 @@ class Distinct(PlanNode):
 
     @property
     def stability(self) -> int | None:
-        """As below: one row fewer removes one combination at most."""
+        """That of the rows before: one row fewer removes one combination at most."""
         return self.rows.stability
 
     @property
@@ -309,14 +329,19 @@ def field_of(column: str, rows: PlanNode) -> tuple[Scan, Field] | None:
     return None
 
 
-def declared_field(column: str, rows: PlanNode) -> tuple[Scan, Field] | None:
-    """The same also for keys of people, which are repeated under names of their own."""
+def declared_field(column: str, rows: PlanNode) -> Field | None:
+    """The field alone, also of columns that steps make and that were declared.
+
+    Keys of people are such, which are repeated under names of their own, and elements of texts.
+    """
     found = field_of(column, rows)
-    for name, behind in rows.repeated if found is None else ():
+    if found is not None:
+        return found[1]
+    for name, behind in rows.repeated:
         if name == column and isinstance(behind, Column):
             return declared_field(behind.name, rows)
     below = (declared_field(column, each) for each in rows.inputs)
-    return found or next(filter(None, below), None)
+    return rows.made_field(column) or next(filter(None, below), None)
 
 
 def scans(rows: PlanNode) -> list[Scan]:
@@ -338,5 +363,6 @@ def columns_of(rows: PlanNode) -> dict[str, DataType]:
     if isinstance(rows, Scan):
         return {rows.column(name): field.domain.kind for name, field in rows.fields.items()}
     if rows.computed is None:
-        return {name: kind for below in rows.inputs for name, kind in columns_of(below).items()}
+        found = {name: kind for below in rows.inputs for name, kind in columns_of(below).items()}
+        return found | {output.name: output.domain.kind for output in rows.added}
     return {output.name: output.domain.kind for output in rows.computed}

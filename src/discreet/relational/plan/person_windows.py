@@ -225,7 +225,7 @@ class Windowed(PlanNode):
 
     @property
     def stability(self) -> int | None:
-        """As below: each row gets further columns, and none comes or goes."""
+        """That of the rows before: each row gets further columns, and none comes or goes."""
         return self.rows.stability
 
     @property

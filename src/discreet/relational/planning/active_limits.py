@@ -24,6 +24,7 @@ from discreet.relational.aggregates.measures import (
 )
 from discreet.relational.bounding.before_joins import Limited
 from discreet.relational.bounding.contributions import bounds_of_person, bounds_of_presence
+from discreet.relational.bounding.elements import Unnested
 from discreet.relational.bounding.key_truncation import Truncated
 from discreet.relational.bounding.person_rows import Bounded
 from discreet.relational.bounding.row_weights import ensured_rows
@@ -117,10 +118,22 @@ def _steps(rows: PlanNode, above: PlanNode | None, person: Person | None) -> Ite
         yield from _steps(below, rows, person)
     if isinstance(rows, Truncated):
         yield {"limit": LimitKind.PER_KEY.value, "most": rows.limit}
+    elif isinstance(rows, Unnested) and rows.rows.stability != 0 and _has_more(rows):
+        yield {"limit": LimitKind.ELEMENTS.value, "of": rows.field.name, "most": rows.most}
     elif isinstance(rows, Limited | Bounded) and person is not None and _acts(rows):
         kind = LimitKind.BEFORE_JOIN if isinstance(rows, Limited) else LimitKind.STEP
         kind = LimitKind.FEATURES if isinstance(above, PerPerson) else kind
         yield _limit(kind, person, rows.limit)
+
+
+def _has_more(rows: Unnested) -> bool:
+    """Whether a text can have more elements than count, of those that the question asks for."""
+    if rows.asked == rows.most:
+        return False
+    listed = rows.text.domain.values
+    if listed is not None:
+        return any(str(text).count(rows.separator) >= rows.most for text in listed)
+    return rows.text.domain.letters // len(rows.separator) >= rows.most
 
 
 def _acts(rows: Bounded | Limited) -> bool:

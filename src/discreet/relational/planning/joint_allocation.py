@@ -25,6 +25,7 @@ from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.queries.synopses.marginals import MOST_AXES, Axes, Marginals
 from discreet.relational.aggregates.measures import CountRows, Linear, Total
+from discreet.relational.bounding.elements import Unnested
 from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.bounding.public_join import JoinedPublic
 from discreet.relational.identity.identity import canonical_text
@@ -113,7 +114,7 @@ def families(parts: Sequence[tuple[Query, Linear, bool]]) -> tuple[RelatedMeasur
 
 def _steady(rows: PlanNode) -> bool:
     """Whether the rows are the same whatever is asked about them."""
-    steps = (Scan, Filtered, JoinedPublic, UnionAll, Distinct, PartitionFilter)
+    steps = (Scan, Filtered, JoinedPublic, Unnested, UnionAll, Distinct, PartitionFilter)
     return isinstance(rows, steps) and all(map(_steady, rows.inputs))
 
 

@@ -174,7 +174,9 @@ def _derivatives(  # noqa: PLR0911 -- one line for each function
         case "multiply":
             return Slope(x[1], bent), Slope(x[0], bent)
         case "divide":
-            return Slope(1 / x[1], bent), Slope(-x[0] / x[1] ** 2, bent=True)
+            # What is left out is a share of the noise, as small as the denominator is far from
+            # zero; where the numerator lies does not matter.
+            return Slope(1 / x[1], bent=False), Slope(-x[0] / x[1] ** 2, bent=True)
         case "cast":
             return (Slope(1.0, bent=False),)
         case "square":

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from discreet.relational.functions.comparison import EQUAL
+from discreet.relational.functions.logic import AND
 from discreet.relational.post_processing.compute import compute
 from discreet.relational.post_processing.outer_aggregates import OuterAggregate, aggregated
 from discreet.relational.post_processing.tables import (
@@ -18,12 +20,13 @@ from discreet.relational.post_processing.tables import (
     Joined,
     OneRow,
     Projected,
+    PublicRowsTable,
     TableNode,
     WindowedAnswer,
 )
 from discreet.relational.post_processing.uncertain import Value, point
 from discreet.relational.post_processing.windows import sort_key, windowed
-from discreet.relational.types.expression import Expression
+from discreet.relational.types.expression import Call, Column, Expression
 
 Rows: TypeAlias = list[tuple[Value, ...]]
 
@@ -35,6 +38,8 @@ def rows_of(table: TableNode, answers: Sequence[Rows]) -> Rows:  # noqa: PLR0911
             return answers[part]
         case OneRow():
             return [()]
+        case PublicRowsTable(entries=entries):
+            return list(entries)  # type: ignore[arg-type]
         case Projected():
             return _projected(table, answers)
         case GroupedAnswer():
@@ -101,11 +106,28 @@ def _aggregate(aggregate: OuterAggregate, rows: Sequence[dict[str, Value]]) -> V
 def _joined(table: Joined, answers: Sequence[Rows]) -> Rows:
     left, right = rows_of(table.left, answers), rows_of(table.right, answers)
     nothing = (None,) * len(table.right.columns)
+    pairs = equal_places(table.condition, len(table.left.columns))
+    known: dict[tuple[object, ...], Rows] = {}
+    for other in right:
+        known.setdefault(tuple(point(other[b]) for _, b in pairs), []).append(other)
     found: Rows = []
     for row in left:
-        partners = [(*row, *other) for other in right if _holds(table.condition, (*row, *other))]
+        near = known.get(tuple(point(row[a]) for a, _ in pairs), [])
+        partners = [(*row, *other) for other in near if _holds(table.condition, (*row, *other))]
         found += partners or ([(*row, *nothing)] if table.outer else [])
     return found
+
+
+def equal_places(condition: Expression | None, size: int) -> list[tuple[int, int]]:
+    """Columns of both sides that a condition says are equal; only such rows need be looked at."""
+    match condition:
+        case Call(function=function, args=args) if function == AND:
+            return [pair for part in args for pair in equal_places(part, size)]
+        case Call(function=function, args=(Column(name=one), Column(name=two))):
+            places = sorted((int(one[1:]), int(two[1:])))
+            if function == EQUAL and places[0] < size <= places[1]:
+                return [(places[0], places[1] - size)]
+    return []
 
 
 def _plain(row: tuple[Value, ...]) -> tuple[object, ...]:

@@ -61,6 +61,14 @@ class OneRow:
 
 
 @dataclass(frozen=True)
+class PublicRowsTable:
+    """Rows of public tables beside answers."""
+
+    entries: tuple[tuple[object, ...], ...]
+    columns: tuple[AnswerColumn, ...]
+
+
+@dataclass(frozen=True)
 class Projected:
     """Rows where a condition holds, with columns computed from them."""
 
@@ -139,6 +147,7 @@ class Arranged:
 TableNode: TypeAlias = (
     Answer
     | OneRow
+    | PublicRowsTable
     | Projected
     | GroupedAnswer
     | WindowedAnswer

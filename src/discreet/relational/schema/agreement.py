@@ -19,6 +19,7 @@ from discreet.relational.schema.declarations import (
     Discovered,
     Integer,
     Number,
+    Text,
 )
 from discreet.relational.schema.table import PublicTable, Table
 from discreet.relational.types.column_domain import ColumnDomain
@@ -119,11 +120,12 @@ def declared_domain(
         expectation=f"a declaration that suits the column {table}.{column}",
         received=(type(declaration).__name__, "unreadable" if kind is None else kind.value),
         remedy="Number and Integer are for numbers, Boolean for truth values, Dates for days and "
-        "moments, Category for lists of values, Discovered for text, whole numbers and days.",
+        "moments, Category for lists of values, Discovered for text, whole numbers and days, "
+        "Text for text.",
     )
 
 
-def _suiting(kind: DataType, declaration: Declaration) -> ColumnDomain | None:
+def _suiting(kind: DataType, declaration: Declaration) -> ColumnDomain | None:  # noqa: PLR0911 -- one for each
     """Facts of a column of a kind; text is read as what is declared, where it can be."""
     text = kind is DataType.TEXT
     match declaration:
@@ -141,6 +143,8 @@ def _suiting(kind: DataType, declaration: Declaration) -> ColumnDomain | None:
         case Discovered():
             found = kind in (DataType.TEXT, DataType.INTEGER, DataType.DATE)
             return declaration.domain(kind) if found else None
+        case Text():
+            return declaration.domain() if text else None
         case Dates():
             moments = isinstance(declaration.first, datetime)
             wanted = (DataType.TIMESTAMP if moments else DataType.DATE) if text else kind

@@ -245,7 +245,53 @@ class Discovered:
         return ColumnDomain(kind, declared=True)
 
 
-Declaration: TypeAlias = Category | Number | Integer | Boolean | Dates | Discovered
+@dataclass(frozen=True)
+class Text:
+    """Text of any content: for conditions, and to be split into elements that are.
+
+    ``max_elements`` is the public number of elements of one row that ``UNNEST(string_split(x,
+    ';'))`` counts; those after them are left out, so that it bounds what a row becomes.
+    ``elements`` declares what each of them is, so that they can be grouped by or added up.
+
+    >>> Text(max_elements=5, elements=Category(["flu", "cough"])).max_elements
+    5
+    """
+
+    max_elements: int | None = None
+    elements: Category | Number | Integer | Boolean | Dates | Discovered | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a number that is no count, and elements of elements."""
+        if self.max_elements is not None:
+            object.__setattr__(self, "max_elements", elements_at_most(self.max_elements))
+        known = Category | Number | Integer | Boolean | Dates | Discovered | None
+        if not isinstance(self.elements, known):
+            raise InvalidParameter(
+                code="not_a_declaration",
+                expectation="Category, Number, Integer, Boolean, Dates or Discovered for elements",
+                received=type(self.elements).__name__,
+                remedy='Write dp.Text(max_elements=5, elements=dp.Category(["flu", "cough"])).',
+            )
+
+    def domain(self) -> ColumnDomain:
+        """Text of which nothing more is known: it is no key."""
+        return ColumnDomain(DataType.TEXT)
+
+
+Declaration: TypeAlias = Category | Number | Integer | Boolean | Dates | Discovered | Text
+
+
+def elements_at_most(value: object) -> int:
+    """A public number of elements, which a text has no more of than letters."""
+    most = count("max_elements", value)
+    if most > TEXT_LIMIT:
+        raise InvalidParameter(
+            code="parameter_out_of_range",
+            expectation=f"at most {TEXT_LIMIT} elements of a text",
+            received=most,
+            remedy="Noise grows with it: choose as many as most rows have.",
+        )
+    return most
 
 
 def _unequal(value: object) -> bool:

@@ -39,6 +39,11 @@ class TableSource(ABC):
     def fingerprint(self) -> Fingerprint | None:
         """The version of the rows without reading them; None where nothing tells it."""
 
+    @property
+    def typed(self) -> bool:
+        """Whether columns of text are known to be text: in a text file everything is."""
+        return True
+
     def identified_by(self, columns: frozenset[str]) -> TableSource:
         """The same rows, where people are told apart by ``columns``, if they are there."""
         return self
@@ -83,6 +88,11 @@ class CSVFile(FileSource):
     path: Path
     names: tuple[str, ...] = ()
 
+    @property
+    def typed(self) -> bool:
+        """No: a number is text there, too."""
+        return False
+
 
 @dataclass(frozen=True)
 class Files(TableSource):
@@ -104,6 +114,11 @@ class Files(TableSource):
         digest = hashlib.sha256(repr(told).encode()).digest()
         return Fingerprint(*(int.from_bytes(digest[at : at + 8], "big") for at in (0, 8, 16, 24)))
 
+    @property
+    def typed(self) -> bool:
+        """As each of them."""
+        return all(part.typed for part in self.parts)
+
     def identified_by(self, columns: frozenset[str]) -> TableSource:
         """The same files, each told so."""
         parts: Any = tuple(part.identified_by(columns) for part in self.parts)
@@ -112,10 +127,19 @@ class Files(TableSource):
 
 @dataclass(frozen=True)
 class DatabaseTable(FileSource):
-    """A table of a DuckDB file, opened for reading."""
+    """A table of a DuckDB file, opened for reading.
+
+    ``stands_for`` is the source that it has invented rows for, if any.
+    """
 
     path: Path
     table: str
+    stands_for: TableSource | None = None
+
+    @property
+    def typed(self) -> bool:
+        """As the source that it stands for."""
+        return self.stands_for is None or self.stands_for.typed
 
 
 @dataclass(frozen=True)

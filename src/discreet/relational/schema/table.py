@@ -14,6 +14,7 @@ from typing import Any
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
 from discreet.core.unit import Person, PrivacyUnit, Row, add_remove
+from discreet.relational.schema.column_types import column_types
 from discreet.relational.schema.declarations import (
     Boolean,
     Category,
@@ -22,8 +23,10 @@ from discreet.relational.schema.declarations import (
     Discovered,
     Integer,
     Number,
+    Text,
 )
 from discreet.relational.schema.sources import TableSource, require_types, source_of
+from discreet.relational.types.data_type import DataType
 
 MOST_ROWS = 1 << 40
 """Rows a table is assumed not to exceed; plans that could overflow with so many are refused."""
@@ -41,6 +44,7 @@ class Table:
     max_rows_per: Mapping[tuple[str, ...], int] = field(default_factory=dict)
     derived: Mapping[str, str] = field(default_factory=dict)
     fixed_per_person: tuple[str, ...] = ()
+    types: Mapping[str, DataType] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse columns whose type would have to be read off private values."""
@@ -52,6 +56,7 @@ class PublicTable:
     """A table whose contents are public: keys, names of wards, population counts."""
 
     source: TableSource
+    types: Mapping[str, DataType] = field(default_factory=dict)
 
 
 def table(
@@ -66,6 +71,7 @@ def table(
     derived: Mapping[str, str] | None = None,
     fixed_per_person: Sequence[str] = (),
     names: Sequence[str] | None = None,
+    types: Mapping[str, object] | None = None,
 ) -> Table:
     """Declare a private table.
 
@@ -81,7 +87,8 @@ def table(
     of stored ones, in SQL: ``{"region": "upper(trim(region))"}``; what is declared under such a
     name, bounds or a list, holds for what was derived. ``fixed_per_person`` names columns that are
     the same in all rows of a person, such as sex or year of birth: grouped by those alone, a person
-    counts in one group, and is kept in one by a salted hash if the rows say otherwise.
+    counts in one group, and is kept in one by a salted hash if the rows say otherwise. ``types``
+    says what columns of a text file are where no bounds are declared: ``{"id": int, "day": date}``.
     """
     return Table(
         source_of(source, table, names),
@@ -92,14 +99,23 @@ def table(
         key_limits(max_rows_per or {}),
         _derived(derived or {}, unit),
         _fixed(fixed_per_person, unit),
+        column_types(types or {}),
     )
 
 
 def public(
-    source: object, *, table: str | None = None, names: Sequence[str] | None = None
+    source: object,
+    *,
+    table: str | None = None,
+    names: Sequence[str] | None = None,
+    types: Mapping[str, object] | None = None,
 ) -> PublicTable:
-    """Declare a table that anybody may know; joining with it costs nothing."""
-    return PublicTable(source_of(source, table, names))
+    """Declare a table that anybody may know; joining with it costs nothing.
+
+    What the columns of a text file are is read off their values, unless ``types`` says it:
+    ``{"code": str, "opened": date}``.
+    """
+    return PublicTable(source_of(source, table, names), column_types(types or {}))
 
 
 def _unit(unit: PrivacyUnit) -> PrivacyUnit:
@@ -117,12 +133,12 @@ def _unit(unit: PrivacyUnit) -> PrivacyUnit:
 def _declared(columns: Mapping[str, Declaration]) -> Mapping[str, Declaration]:
     for name, declaration in columns.items():
         if not isinstance(name, str) or not isinstance(
-            declaration, Category | Number | Integer | Boolean | Dates | Discovered
+            declaration, Category | Number | Integer | Boolean | Dates | Discovered | Text
         ):
             raise InvalidParameter(
                 code="not_a_declaration",
-                expectation="Category, Number, Integer, Boolean, Dates or Discovered for every "
-                "declared column",
+                expectation="Category, Number, Integer, Boolean, Dates, Discovered or Text for "
+                "every declared column",
                 received=(name, type(declaration).__name__),
                 remedy='Write columns={"age": dp.Number(0, 120)}.',
             )

@@ -20,11 +20,13 @@ from discreet.relational.aggregates.arguments import both, bounds, where
 from discreet.relational.aggregates.different_values import DISTINCT
 from discreet.relational.aggregates.function import Argument
 from discreet.relational.aggregates.measures import CountPeople, CountRows, CountValues, Ranks
+from discreet.relational.functions.casts import cast
 from discreet.relational.functions.logic import IS_NOT_NULL, NOT
 from discreet.relational.plan.nodes import PlanNode, field_of, identifies
 from discreet.relational.schema.declarations import Number
 from discreet.relational.sql.aggregate_calls import AggregateCall, call_of
 from discreet.relational.sql.catalog import Catalog
+from discreet.relational.sql.different_combinations import combination
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.padded_rows import counted_without_partner
 from discreet.relational.sql.parsed import number
@@ -97,11 +99,12 @@ class _Reading:
                 # Whether there is a value bounds it, whatever the value is.
                 inside = Case(((Call(IS_NOT_NULL, (inside,)), Literal(1)),), Literal(None))
             return CountRows(where(inside, condition))
-        if len(node.expressions) != 1:
-            raise unsupported(
-                construct="COUNT(DISTINCT a, b)",
-                remedy="Count one column, or DISTINCT in FROM (...).",
-            )
+        listed = node.expressions
+        bracket = len(listed) == 1 and isinstance(listed[0], exp.Tuple)
+        if bracket or len(listed) > 1:
+            nodes = listed[0].expressions if bracket else listed
+            parts = [expression_from(each, self.below.resolve) for each in nodes]
+            return CountValues(where(combination(parts, with_nulls=bracket), condition))
         inside = expression_from(node.expressions[0], self.below.resolve)
         if isinstance(inside, Column) and identifies(inside.name, self.below.rows):
             if condition is not None:
@@ -123,6 +126,8 @@ class _Reading:
         value = expression_from(node, self.below.resolve)
         if value.domain.kind is DataType.BOOLEAN:
             value = Case(((value, Literal(1)), (Call(NOT, (value,)), Literal(0))), Literal(None))
+        if value.domain.untyped:
+            value = Call(cast(DataType.DOUBLE), (value,))
         if value.domain.kind not in (DataType.INTEGER, DataType.DOUBLE):
             raise not_a_number(value, title, self.below.rows)
         name = node.sql()

@@ -70,7 +70,7 @@ def require_named(node: exp.Table, catalog: Catalog) -> CatalogTable:
     """The table that FROM names, alone or after its schema.
 
     A schema is the one the owner's table lies in, or that of tables without any, by the name that
-    engines have for it.
+    engines have for it, or by the name of the table itself, as for a file with one table.
     """
     if node.args.get("catalog") and (
         node.catalog.lower() not in _DATABASES or node.db.lower() not in _USUAL
@@ -86,7 +86,7 @@ def require_named(node: exp.Table, catalog: Catalog) -> CatalogTable:
     )
     schema = lies.rpartition(".")[0].rpartition(".")[2].lower()
     whole = entry.name.lower() == f"{node.db}.{node.name}".lower()
-    if not whole and (not node.db or node.db.lower() not in {*_USUAL, schema}):
+    if not whole and (not node.db or node.db.lower() not in {*_USUAL, schema, node.name.lower()}):
         raise unsupported_schema(node.name, f"the schema {node.db}")
     return entry
 

@@ -21,6 +21,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.relational.compile.dialect import Dialect
 from discreet.relational.plan.nodes import DerivedField, Field
 from discreet.relational.schema.agreement import declared_domain
+from discreet.relational.schema.column_types import typed_kind
 from discreet.relational.schema.declarations import Category, Dates, Declaration, Number
 from discreet.relational.schema.table import Table
 from discreet.relational.sql.expressions import expression_from
@@ -33,21 +34,32 @@ from discreet.relational.types.expression import Column, Expression, columns
 _LISTED = 1000
 
 
-def derived_fields(
+def stored_fields(
     name: str, table: Table, stored: Mapping[str, str], dialect: Dialect
+) -> dict[str, Field]:
+    """The stored columns of a private table that can be used, with what is declared of each.
+
+    A column of a text file of which nothing is said is text that may stand for something else.
+    """
+    fields = {}
+    for column, stored_type in stored.items():
+        kind = typed_kind(name, column, dialect.kind_of(stored_type), table.types)
+        declaration = None if column in table.derived else table.columns.get(column)
+        if declaration is not None:
+            domain = declared_domain(name, column, kind, declaration)
+        elif kind is not None:
+            open_text = kind is DataType.TEXT and not table.source.typed
+            domain = ColumnDomain(kind, untyped=open_text and column not in table.types)
+        else:
+            continue
+        fields[column] = Field(column, stored_type, domain, declaration)
+    return fields
+
+
+def derived_fields(
+    name: str, table: Table, inputs: Mapping[str, Field], dialect: Dialect
 ) -> dict[str, DerivedField]:
     """The derived columns of a table, each with the stored columns that it is computed from."""
-    inputs: dict[str, Field] = {}
-    for column, kind_name in stored.items():
-        kind = dialect.kind_of(kind_name)
-        if kind is not None:
-            declaration = None if column in table.derived else table.columns.get(column)
-            domain = (
-                ColumnDomain(kind)
-                if declaration is None
-                else declared_domain(name, column, kind, declaration)
-            )
-            inputs[column] = Field(column, kind_name, domain, declaration)
     made = {}
     for column, text in table.derived.items():
         expression = _expression(column, text, inputs)

@@ -14,11 +14,12 @@ from sqlglot import exp
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.unit import Person, add_remove
 from discreet.relational.functions.casts import cast
-from discreet.relational.functions.signature import common_kind
+from discreet.relational.functions.signature import shared_kind
 from discreet.relational.plan.nodes import Output, Route, Scan, UnionAll
 from discreet.relational.schema.table import Table
 from discreet.relational.sql.catalog import Catalog, CatalogTable, require_named
 from discreet.relational.sql.constant_rows import constant_rows, is_constant
+from discreet.relational.sql.elements import Elements, is_elements
 from discreet.relational.sql.joins import Joins, compared_by, conjuncts, kept_by
 from discreet.relational.sql.public_subqueries import PublicSubqueries
 from discreet.relational.sql.relation import SQLRelation, Steps, Visible, unsupported
@@ -41,6 +42,7 @@ class Sources:
         """Nothing is made yet."""
         self.steps = Steps(self.catalog)
         self._joins = Joins(self.catalog, self.steps)
+        self._elements = Elements(self.catalog, self.steps)
 
     def of(self, select: exp.Select, scope: Mapping[str, Any]) -> SQLRelation:
         """The rows of FROM and its joins."""
@@ -65,6 +67,9 @@ class Sources:
     ) -> SQLRelation:
         """A table with those joined to it; ``conditions`` are those of WHERE."""
         for join in joins:
+            if is_elements(join.this):
+                made = self._elements.beside(made, join, conditions)
+                continue
             right = self._one(join.this, scope)
             compared = compared_by(join, made, right, conditions)
             made = self._joins.joined(made, right, compared, kept_by(join))
@@ -115,7 +120,7 @@ class Sources:
         pairs = [
             [a.expression, b.expression] for a, b in zip(left.columns, right.columns, strict=True)
         ]
-        kinds = [common_kind("UNION ALL", [side.domain for side in pair]) for pair in pairs]
+        kinds = [shared_kind("UNION ALL", [side.domain for side in pair]) for pair in pairs]
         outputs = tuple(
             Output(f"{prefix}.{place}", hull(kind, [side.domain for side in pair]))
             for place, (kind, pair) in enumerate(zip(kinds, pairs, strict=True))

@@ -33,7 +33,7 @@ from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.permitted_keys import permitted, public_source
 from discreet.relational.sql.relation import SQLRelation, unsupported
 from discreet.relational.sql.tree import has
-from discreet.relational.sql.undeclared import undeclared
+from discreet.relational.sql.undeclared import key_remedy, undeclared
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Column, Expression, columns, possible_values
@@ -147,7 +147,7 @@ def _discovered(
     least: list[int] = []
     for expression in expressions:
         found = [declared_field(name, rows) for name in columns(expression)]
-        declared = [field.declaration for _, field in filter(None, found)]
+        declared = [field.declaration for field in filter(None, found)]
         sought = [each.min_people for each in declared if isinstance(each, Discovered)]
         if expression.domain.kind is DataType.INTEGER and expression.domain.declared:
             # Whole numbers of which there are too many to list may be discovered as well.
@@ -161,7 +161,7 @@ def _discovered(
         if not expression.domain.declared:
             _values(expression, name, rows)  # refuses it by name
         known = declared_field(expression.name, rows) if isinstance(expression, Column) else None
-        declaration = None if known is None else known[1].declaration
+        declaration = None if known is None else known.declaration
         listed.append(isinstance(declaration, Category) and None in declaration.values)
     return DiscoveredKeys(expressions, tuple(listed), max(least))
 
@@ -208,8 +208,8 @@ def _blocks(
 def _values(expression: Expression, name: str, rows: PlanNode) -> tuple[object, ...]:
     """The list of values, with NULL where the owner declared it as a key."""
     found = declared_field(expression.name, rows) if isinstance(expression, Column) else None
-    if found is not None and isinstance(found[1].declaration, Category):
-        return found[1].declaration.values
+    if found is not None and isinstance(found.declaration, Category):
+        return found.declaration.values
     if not expression.domain.declared:
         if isinstance(expression, Column) and any(
             scan.identifier is not None and expression.name == scan.column(scan.identifier)
@@ -226,8 +226,7 @@ def _values(expression: Expression, name: str, rows: PlanNode) -> tuple[object, 
             code="key_not_declared",
             expectation=f"declared columns to group by, here {inside}",
             received=name,
-            remedy=f'Declare it: columns={{"{inside}": dp.Category([...])}}, with a public list, '
-            "or dp.Discovered() to find its values privately.",
+            remedy=key_remedy(expression, inside, rows),
         )
     values = possible_values(expression, MAX_VALUES)
     if values is None:

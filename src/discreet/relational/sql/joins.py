@@ -38,6 +38,7 @@ from discreet.relational.plan.nodes import (
 )
 from discreet.relational.schema.table import Table
 from discreet.relational.sql.catalog import Catalog
+from discreet.relational.sql.conditions import condition_of
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.limits import declared_rows, table_rows
 from discreet.relational.sql.padded_rows import vanishes
@@ -199,7 +200,7 @@ class Joins:
             if pair is not None:
                 pairs.append(pair)
             elif not (isinstance(condition, exp.Boolean) and condition.this):
-                rest.append(expression_from(condition, both.resolve))
+                rest.append(condition_of(expression_from(condition, both.resolve), "ON"))
         return pairs, rest, both.columns
 
     def _pair(

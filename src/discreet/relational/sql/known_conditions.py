@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from discreet.relational.bounding.before_joins import Limited
+from discreet.relational.bounding.elements import Unnested
 from discreet.relational.bounding.key_truncation import JoinedByKey, Truncated
 from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.bounding.person_rows import Bounded
@@ -35,7 +36,7 @@ def known_conditions(rows: PlanNode) -> Iterator[Expression]:
         case Filtered(below, condition):
             yield from _conjuncts(condition)
             yield from known_conditions(below)
-        case Limited() | PartitionFilter() | JoinedPublic() | Windowed():
+        case Limited() | PartitionFilter() | JoinedPublic() | Unnested() | Windowed():
             yield from known_conditions(rows.rows)
         case JoinedPeople(left, right, kind) | JoinedByKey(left, right, kind):
             yield from known_conditions(left)
@@ -67,7 +68,7 @@ def lookups(rows: PlanNode) -> Iterator[JoinedPublic]:
     Where a key has several rows, what one of them says is not what all say: such a table is none.
     """
     match rows:
-        case Filtered() | Limited() | PartitionFilter():
+        case Filtered() | Limited() | PartitionFilter() | Unnested():
             yield from lookups(rows.rows)
         case JoinedPublic():
             yield from lookups(rows.rows)

@@ -16,7 +16,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.parts import parts_of
 from discreet.relational.functions.comparison import DISTINCT, EQUAL, IN, NOT_DISTINCT, UNEQUAL
 from discreet.relational.plan.keys import Block
-from discreet.relational.plan.nodes import PlanNode, Scan, field_of
+from discreet.relational.plan.nodes import PlanNode, Scan, declared_field
 from discreet.relational.plan.query import Query
 from discreet.relational.schema.declarations import Category
 from discreet.relational.types.column_domain import ColumnDomain
@@ -38,9 +38,9 @@ def require_listed_in(part: object, rows: PlanNode) -> None:
         if call.function not in _COMPARED:
             continue
         for column in call.args:
-            found = field_of(column.name, rows) if isinstance(column, Column) else None
-            if found is not None and isinstance(found[1].declaration, Category):
-                _require(found[1].name, found[1].declaration, call)
+            found = declared_field(column.name, rows) if isinstance(column, Column) else None
+            if found is not None and isinstance(found.declaration, Category):
+                _require(found.name, found.declaration, call)
 
 
 def _require(name: str, declared: Category, call: Call) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from discreet.core.errors import InvalidParameter
+from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.relational.aggregates.measures import CountRows, Total
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import (
@@ -33,13 +33,15 @@ from discreet.relational.post_processing.tables import (
     Joined,
     OneRow,
     Projected,
+    PublicRowsTable,
     Sorting,
     TableNode,
     WindowedAnswer,
 )
+from discreet.relational.sql.answer_sizes import require_pairs
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.outer_calls import outer_aggregate, window_call
-from discreet.relational.sql.reading import rewritten
+from discreet.relational.sql.reading import rewritten, tried
 from discreet.relational.sql.relation import unsupported
 from discreet.relational.sql.released_columns import (
     arranged_table,
@@ -63,6 +65,9 @@ from discreet.relational.types.expression import Expression
 
 Scope = Mapping[str, Any]
 Leaf = Callable[[exp.Select, Scope], Query]
+PublicTable = tuple[list[AnswerColumn], list[tuple[object, ...]]]
+Public = Callable[[exp.Expression, Scope], PublicTable | None]
+"""The rows of an item of FROM, if it is about public tables alone."""
 _CLAUSES = {
     *("expressions", "from_", "from", "joins", "where", "group", "having", "order", "limit"),
     *("offset", "distinct", "with_", "with", "qualify"),
@@ -82,14 +87,15 @@ def is_over_answers(statement: exp.Expression) -> bool:
             not (statement.args.get("from_") or statement.args.get("from"))
             or any(_released_sources(statement, scope_of(statement, scope)))
             or _is_split(statement)
+            or _compares_a_number(statement)
         )
     except RecursionError:
         return False
 
 
-def query_over_answers(statement: exp.Expression, leaf: Leaf) -> Query:
+def query_over_answers(statement: exp.Expression, leaf: Leaf, public: Public) -> Query:
     """The queries that are paid for, as one, with what is computed from their answers."""
-    composition = _Composition(leaf)
+    composition = _Composition(leaf, public)
     table = composition.table(statement, {})
     if not composition.parts:
         raise InvalidParameter(
@@ -186,6 +192,23 @@ def _is_split(select: exp.Select) -> bool:
     return bool(several or found or select.args.get("distinct") or select.args.get("qualify"))
 
 
+def _compares_a_number(select: exp.Select) -> bool:
+    """Whether a condition of WHERE has a subquery in it, used as a number."""
+    where = select.args.get("where")
+    return where is not None and any(inside(where.this, exp.Subquery))
+
+
+def public_answer(select: exp.Select, scope: Scope, public: Public) -> TableNode:
+    """The table that a query with aggregates over public tables alone gives: nobody pays for it."""
+
+    def nobody(_: exp.Select, __: Scope) -> Query:
+        raise unsupported(
+            construct="private rows among public ones", remedy="Aggregate them at the top."
+        )
+
+    return _Composition(nobody, public).over(select, scope_of(select, scope))
+
+
 def _select(node: exp.Expression) -> exp.Select:
     assert isinstance(node, exp.Select)
     return node
@@ -196,6 +219,7 @@ class _Composition:
     """One statement being translated; collects the queries that are paid for."""
 
     leaf: Leaf
+    public: Public
     parts: list[Query] = field(default_factory=list)
 
     def table(self, node: exp.Expression, scope: Scope) -> TableNode:
@@ -213,8 +237,23 @@ class _Composition:
                 raise unsupported(construct=part_words(node, name), remedy="Leave it out.")
         released = _released_sources(node, within)
         if released and not any(released):
+            if all(self._is_public(source, within) for source in _sources(node)):
+                return self.over(node, within)
             return self._answer(node, scope, within)
-        return self._over(node, within)
+        if released and has_aggregates(node):
+            # What is inside may be features of people: then this is an answer over rows.
+            paid = len(self.parts)
+            answer = tried(node, lambda: self._answer(node, scope, within))
+            if answer is not None:
+                return answer
+            del self.parts[paid:]
+        return self.over(node, within)
+
+    def _is_public(self, source: exp.Expression, scope: Scope) -> bool:
+        try:
+            return self.public(source, scope) is not None
+        except DiscreetError:
+            return False
 
     def _answer(self, select: exp.Select, scope: Scope, within: Scope) -> TableNode:
         """A query over private rows, which is paid for."""
@@ -302,7 +341,7 @@ class _Composition:
         order = self._order(node.args.get("order"), seen, lambda each: each)
         return arranged_table(seen.node, order, node, distinct=False)
 
-    def _over(self, select: exp.Select, scope: Scope) -> TableNode:
+    def over(self, select: exp.Select, scope: Scope) -> TableNode:
         """A query over released values."""
         seen = self._from(select, scope)
         where = select.args.get("where")
@@ -351,10 +390,17 @@ class _Composition:
 
     def _source(self, source: exp.Expression, scope: Scope) -> SeenTable:
         if not _is_released_source(source, scope):
-            raise unsupported(
-                construct="an answer joined with rows",
-                remedy="Join answers with answers; join rows before aggregating.",
-            )
+            found = self.public(source, scope)
+            if found is None:
+                raise unsupported(
+                    construct="an answer joined with rows",
+                    remedy="Join answers with answers or public tables; join rows before "
+                    "aggregating.",
+                )
+            columns, entries = found
+            listed = PublicRowsTable(tuple(entries), tuple(columns))
+            name = source.alias_or_name
+            return SeenTable(listed, [(name, column.name) for column in columns])
         if isinstance(source, exp.Subquery):
             only_alias(source)
             table = self.table(source.this, scope)
@@ -383,7 +429,9 @@ class _Composition:
             place = [name.lower() for _, name in right.names].index(column.name.lower())
             hidden = len(left.names) + place
             seen.names[hidden] = (seen.names[hidden][0] + "\x00", f"\x00{column.name}")
-        return replace(seen, node=replace(bare, condition=condition))
+        made = replace(bare, condition=condition)
+        require_pairs(made, self.parts)
+        return replace(seen, node=made)
 
     def _scalars(self, nodes: list[exp.Expression], seen: SeenTable, scope: Scope) -> None:
         """Subqueries of one number, each as a column beside every row."""

@@ -22,6 +22,7 @@ from discreet.relational.sql.joins import conjuncts
 from discreet.relational.sql.reading import copied
 from discreet.relational.sql.relation import unsupported
 from discreet.relational.sql.tree import children
+from discreet.relational.sql.unnest_forms import HIDDEN_ELEMENTS
 
 _HIDDEN = "!subquery"
 _READ = {"expressions", "from_", "from", "joins", "where", "kind", "hint"}
@@ -48,8 +49,8 @@ def subqueries_joined(select: exp.Select, is_private: IsPrivate) -> exp.Select:
 
 
 def is_hidden(qualifier: str) -> bool:
-    """Whether columns so qualified come from such a join: ``*`` does not mean them."""
-    return qualifier.startswith(_HIDDEN)
+    """Whether columns so qualified come from a join that we wrote: ``*`` does not mean them."""
+    return qualifier.startswith((_HIDDEN, HIDDEN_ELEMENTS))
 
 
 def _found(select: exp.Select) -> list[Any]:

@@ -4,6 +4,7 @@
 - ``REGR_SLOPE(y, x)`` and its sisters are covariances, variances, means and counts over the rows
   that have both numbers;
 - a semi join is ``WHERE EXISTS``, an anti join ``WHERE NOT EXISTS``;
+- UNNEST in all the places in which systems have it is a join with UNNEST (``unnest_forms.py``);
 - names of columns after a common table, ``WITH t (a, b) AS``, are names inside of it;
 - two columns that were computed alike and have no name are told apart by a number.
 
@@ -19,6 +20,7 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.relational.sql.tree import nodes
+from discreet.relational.sql.unnest_forms import unnest_joined
 
 Rewrite = Callable[[Any], exp.Expression]
 
@@ -91,7 +93,8 @@ def _named_inside(table: exp.CTE) -> exp.Expression:
 
 
 def _selected(select: exp.Select) -> exp.Expression:
-    """A SELECT with its semi joins as conditions, and a name for each column."""
+    """A SELECT with its semi joins as conditions, unnested, and a name for each column."""
+    unnest_joined(select)
     joins = select.args.get("joins") or []
     tests = [join for join in joins if join.args.get("kind") in _TESTS]
     clause = select.args.get("from_") or select.args.get("from")

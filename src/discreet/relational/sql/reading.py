@@ -15,13 +15,13 @@ Source: contract, "What may be seen".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
-from discreet.core.errors import InvalidParameter
+from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.relational.sql.tree import children, nodes
 from discreet.relational.sql.wording import part_words
 
@@ -99,6 +99,26 @@ def _mark(tree: exp.Expression) -> _Mark | None:
     """The first mark in a tree; all of one question know the same copies."""
     marks = (node.meta.get(_MARK) for node in nodes(tree) if isinstance(node, WATCHED))
     return next((mark for mark in marks if isinstance(mark, _Mark)), None)
+
+
+Tried = TypeVar("Tried")
+
+
+def tried(tree: exp.Expression, read: Callable[[], Tried]) -> Tried | None:
+    """What a way to read a tree gives; None if it is refused, and then nothing counts as read."""
+    marked = [node for node in nodes(tree) if isinstance(node.args, _Parts)]
+    before = [(node, set(node.args.read), node.meta[_MARK].copied) for node in marked]
+    mark = _mark(tree)
+    size = 0 if mark is None else len(mark.copies)
+    try:
+        return read()
+    except DiscreetError:
+        for node, known, copied_before in before:
+            node.args.read = known
+            node.meta[_MARK].copied = copied_before
+        if mark is not None:
+            del mark.copies[size:]
+        return None
 
 
 def without_effect(clause: exp.Expression) -> None:

@@ -30,6 +30,7 @@ from discreet.relational.sql.plainer import plainer
 from discreet.relational.sql.relation import unsupported
 from discreet.relational.sql.syntax import not_sql
 from discreet.relational.sql.tree import has, nodes
+from discreet.relational.sql.unnest_forms import numbered
 from discreet.relational.sql.wording import as_written, require_no_hint
 
 _LONGEST = 100_000
@@ -59,7 +60,7 @@ def parse(text: str) -> exp.Expression:
             received=f"{len(read)} statements",
             remedy="Ask one question at a time.",
         )
-    tree = plainer(read[0])
+    tree = plainer(numbered(read[0], text))
     if has(tree, exp.Anonymous):  # all that these three change
         tree = applied(marked(plainly_named(tree)))
     require_no_hint(tree)

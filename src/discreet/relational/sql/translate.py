@@ -29,6 +29,7 @@ from discreet.relational.plan.query import (
 from discreet.relational.schema.table import Table
 from discreet.relational.sql.aggregates import Aggregation
 from discreet.relational.sql.catalog import Catalog
+from discreet.relational.sql.conditions import condition_of
 from discreet.relational.sql.constant_rows import as_values, constant_rows, is_row
 from discreet.relational.sql.contribution_bounds import has_group_bounds, per_group
 from discreet.relational.sql.distinct import as_groups, require_distinct
@@ -37,12 +38,23 @@ from discreet.relational.sql.features import features_from
 from discreet.relational.sql.from_clause import Sources, require_plain
 from discreet.relational.sql.grouping import Grouping
 from discreet.relational.sql.limits import limits_asked
-from discreet.relational.sql.over_answers import is_over_answers, query_over_answers
+from discreet.relational.sql.over_answers import (
+    Public,
+    is_over_answers,
+    public_answer,
+    query_over_answers,
+)
 from discreet.relational.sql.padded_rows import require_blind
 from discreet.relational.sql.person_subqueries import is_hidden, subqueries_joined
 from discreet.relational.sql.person_windows import has_windows, windows_from
+from discreet.relational.sql.public_answers import public_listing, public_relation
 from discreet.relational.sql.quantile_lists import lists_written_out
-from discreet.relational.sql.reading import copied, require_all_read, watched, without_effect
+from discreet.relational.sql.reading import (
+    copied,
+    require_all_read,
+    watched,
+    without_effect,
+)
 from discreet.relational.sql.relation import SQLRelation, Visible, unsupported
 from discreet.relational.sql.set_operations import as_condition
 from discreet.relational.sql.statement import flattened, parse, written_out
@@ -97,7 +109,7 @@ def as_written(text: str, catalog: Catalog) -> Query | None:
     tree = watched(parsed.copy())
     try:
         query = query_over_answers(
-            tree, lambda select, scope: _Translation(catalog).query(select, scope)
+            tree, lambda select, scope: _Translation(catalog).query(select, scope), _public(catalog)
         )
         require_all_read(tree)
     except (DiscreetError, RecursionError):
@@ -136,7 +148,7 @@ def _over_answers(parsed: exp.Expression, catalog: Catalog, refusal: DiscreetErr
     tree = watched(parsed)
     try:
         query = query_over_answers(
-            tree, lambda select, scope: _Translation(catalog).query(select, scope)
+            tree, lambda select, scope: _Translation(catalog).query(select, scope), _public(catalog)
         )
         require_all_read(tree)
         return query
@@ -147,6 +159,16 @@ def _over_answers(parsed: exp.Expression, catalog: Catalog, refusal: DiscreetErr
     except RecursionError:
         pass
     raise unsupported(construct="a question nested so deep", remedy="Ask something shorter.")
+
+
+def _public(catalog: Catalog) -> Public:
+    """What reads public rows beside answers."""
+
+    def translation() -> tuple[Any, Any]:
+        made = _Translation(catalog)
+        return made.relation, made.sources.steps
+
+    return public_listing(catalog, translation)
 
 
 _ABOUT_ROWS = {"key_is_identifier", "not_grouped", "no_aggregate"}
@@ -210,10 +232,8 @@ class _Translation:
                 made.set("group", None)
                 made.set("distinct", exp.Distinct())
                 return self.relation(made, scope)
-            raise unsupported(
-                construct="aggregates of public tables inside FROM (...)",
-                remedy="Compute them beforehand: public tables need no curator.",
-            )
+            table = public_answer(select, scope, _public(self.catalog))
+            return public_relation(table, self.sources.steps)
         return features_from(select, below, self.catalog, self.sources.steps.prefix)
 
     def query(self, select: exp.Select, scope: Mapping[str, Any]) -> Query:
@@ -239,7 +259,7 @@ class _Translation:
             for place, item in enumerate(select.expressions)
         )
         having = select.args.get("having")
-        condition = None if having is None else _condition(released(having.this), "HAVING")
+        condition = None if having is None else condition_of(released(having.this), "HAVING")
         order = tuple(
             Order(self._ordered(term, outputs, released), -1 if term.args.get("desc") else 1)
             for term in (select.args["order"].expressions if select.args.get("order") else ())
@@ -314,7 +334,7 @@ class _Translation:
         if where is None:
             return made
         made, asked = self.sources.filtered(made, where.this, scope)
-        condition = _condition(expression_from(asked, made.resolve), "WHERE")
+        condition = condition_of(expression_from(asked, made.resolve), "WHERE")
         return replace(made, rows=_kept(made.rows, condition))
 
     def _items(self, item: exp.Expression, below: SQLRelation) -> list[Visible]:
@@ -438,19 +458,6 @@ def _as_column(output: Output) -> Expression:
         return output.expression
     name = f"{'key' if isinstance(output, KeyOutput) else 'agg'}{output.number}"
     return Column(name, ColumnDomain(DataType.DOUBLE, None, None, None, declared=True))
-
-
-def _condition(expression: Expression, clause: str) -> Expression:
-    """The condition of a clause; refused if it is none."""
-    if expression.domain.kind is DataType.BOOLEAN:
-        return expression
-    compared = {"WHERE": "cost > 100", "HAVING": "COUNT(*) > 100"}[clause]
-    raise InvalidParameter(
-        code="type_clash",
-        expectation=f"a condition in {clause}",
-        received=expression.domain.kind.name,
-        remedy=f"Compare something: {clause} {compared}.",
-    )
 
 
 def _aliases(select: exp.Select) -> dict[str, exp.Expression]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from discreet.core.errors import InvalidParameter
-from discreet.relational.plan.nodes import PlanNode, field_of
-from discreet.relational.schema.declarations import Category
+from discreet.relational.plan.nodes import Field, PlanNode, declared_field, field_of
+from discreet.relational.schema.declarations import Category, Text
 from discreet.relational.types.column_domain import require_bounds
 from discreet.relational.types.expression import Column, Expression, columns
 
@@ -12,8 +12,30 @@ from discreet.relational.types.expression import Column, Expression, columns
 def undeclared(expression: Expression, name: str, rows: PlanNode) -> str:
     """The undeclared columns inside, as their tables name them; ``name`` where none is known."""
     found = filter(None, (field_of(each, rows) for each in sorted(columns(expression))))
-    names = dict.fromkeys(field.name for _, field in found if field.declaration is None)
+    names = dict.fromkeys(
+        field.name for _, field in found if isinstance(field.declaration, Text | None)
+    )
     return ", ".join(names) or name
+
+
+def key_remedy(expression: Expression, inside: str, rows: PlanNode) -> str:
+    """What the owner may declare so that something is a key: of elements, what they are."""
+    found = (declared_field(each, rows) for each in sorted(columns(expression)))
+    made = [field for field in found if field is not None and field_of_element(field)]
+    if made:
+        return (
+            f'Declare what the elements are: columns={{"{made[0].name}": dp.Text(max_elements=5, '
+            "elements=dp.Category([...]))}, or dp.Discovered(); or join them with a public table."
+        )
+    return (
+        f'Declare it: columns={{"{inside}": dp.Category([...])}}, with a public list, '
+        "or dp.Discovered() to find its values privately."
+    )
+
+
+def field_of_element(field: Field) -> bool:
+    """Whether a field is no column of a table, but what a step makes of one."""
+    return not field.stored
 
 
 def require_declared(value: Expression, name: str, rows: PlanNode) -> None:

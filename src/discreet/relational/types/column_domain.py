@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from typing import Any, TypeAlias
 
@@ -40,7 +40,9 @@ class ColumnDomain:
 
     Contract: every non-null value lies in [``low``, ``high``] (None: no bound on that side) and
     in ``values`` if that is not None; a text has at most ``length`` letters. ``declared`` says
-    that every column below was declared, so the value may be a key or be aggregated.
+    that every column below was declared, so the value may be a key or be aggregated. An
+    ``untyped`` text is a field of a text file of which nobody said what it is: where a number, a
+    day or a truth value is wanted it is read as one, and is NULL where it is none.
 
     Guarantee: bounds are brought to the type of the kind, and bounds that follow from ``values``
     are filled in. Every text has a finite ``length``, ``TEXT_LIMIT`` at most, and nothing else has
@@ -58,6 +60,7 @@ class ColumnDomain:
     values: tuple[object, ...] | None = None
     declared: bool = False
     length: int | None = None
+    untyped: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         values = self.values

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from discreet.core.errors import InvalidParameter
 from discreet.relational.functions.casts import cast
 from discreet.relational.functions.function import Function
-from discreet.relational.functions.signature import clash, common_kind
+from discreet.relational.functions.signature import accepted, clash, require_order, shared_kind
 from discreet.relational.types.column_domain import MAX_VALUES, ColumnDomain, hull
 from discreet.relational.types.data_type import DataType, type_of_value
 
@@ -87,7 +87,12 @@ class Call:
 
     def __post_init__(self) -> None:
         _measure(self, self.args)
-        kinds = self.function.accept(tuple(arg.domain for arg in self.args))
+        known = tuple(arg.domain for arg in self.args)
+        kinds = accepted(self.function.accept, known)
+        if self.function.ordered and DataType.TEXT in kinds:
+            compared = [arg.domain for arg in self.args if not isinstance(arg, Literal)]
+            if len(compared) > 1:
+                require_order(self.function.name, compared)
         args = tuple(_converted(arg, kind) for arg, kind in zip(self.args, kinds, strict=True))
         object.__setattr__(self, "args", args)
         object.__setattr__(self, "domain", _domain_of_call(self.function, args))
@@ -108,14 +113,15 @@ class Case:
         conditions = [condition for condition, _ in self.branches]
         results = [result for _, result in self.branches]
         for condition in conditions:
-            if condition.domain.kind is not DataType.BOOLEAN and not condition.domain.empty:
+            known = condition.domain
+            if known.kind is not DataType.BOOLEAN and not known.empty and not known.untyped:
                 raise clash(
                     name="CASE WHEN",
                     expected="a condition",
                     domain=[condition.domain],
                     remedy="Compare: WHEN x = 1 THEN ...",
                 )
-        kind = common_kind("CASE", [part.domain for part in (*results, self.otherwise)])
+        kind = shared_kind("CASE", [part.domain for part in (*results, self.otherwise)])
         object.__setattr__(self, "otherwise", _converted(self.otherwise, kind))
         object.__setattr__(
             self,
@@ -308,6 +314,8 @@ def _domain_of_call(function: Function, args: tuple[Expression, ...]) -> ColumnD
     known = [arg.domain for arg in args]
     declared = all(domain.declared for domain in known)
     result = replace(function.result(*known), declared=declared)
+    if result.untyped and function.name == "cast":
+        result = replace(result, untyped=False)  # whoever writes CAST says what it is
     if function.strict and any(domain.empty for domain in known):
         return ColumnDomain(result.kind, values=(), declared=declared)
     if result.kind is DataType.BOOLEAN or result.empty or not function.exact(*known):

@@ -228,6 +228,26 @@ class DuckDBDialect(Dialect):
         product = f"(CAST({text} AS HUGEINT) * CAST({weight} AS HUGEINT))"
         return f"CAST({product} // CAST({divisor} AS HUGEINT) AS BIGINT)"
 
+    def unnested(
+        self,
+        rows: str,
+        text: str,
+        separator: str,
+        names: tuple[str, str],
+        *,
+        most: int,
+        kept: bool,
+    ) -> str:
+        """Beside each other two lists are unnested together."""
+        listed = f"string_split({text}, {self.text(separator)})[1:{most}]"
+        if kept:
+            listed = f"COALESCE({listed}, [CAST(NULL AS VARCHAR)])"
+        part, place = names
+        return (
+            f"(SELECT q.*, unnest({listed}) AS {part}, "
+            f"unnest(generate_series(1, len({listed}))) AS {place} FROM ({rows}) AS q) AS q"
+        )
+
     def first(self, text: str, letters: int) -> str:
         """Unlike ``left``, this is computed once for each value of a dictionary."""
         return f"substring({text}, 1, {letters})"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.relational.compile.dialect import Dialect
-from discreet.relational.engines.key_tables import Entries, Kinds
+from discreet.relational.engines.key_tables import Entries, Kinds, at_least_one
 from discreet.relational.types.data_type import DataType
 
 _MANY_KEYS = 1000
@@ -51,12 +51,13 @@ class TemporaryTables:
                 self.connection.execute(f"{made} entries")
                 self.connection.unregister("entries")
             else:
+                some, none = at_least_one(entries, kinds)
                 rows = ", ".join(
                     f"({code}, {', '.join(map(self.dialect.literal, entry))})"
-                    for code, entry in enumerate(entries)
+                    for code, entry in enumerate(some)
                 )
                 values = f"(VALUES {rows}) AS entries(code, {', '.join(names)})"
-                self.connection.execute(f"{made} {values}")
+                self.connection.execute(f"{made} {values}{none}")
         return table
 
     def drop(self, table: str) -> None:

@@ -348,6 +348,28 @@ class PostgresDialect(Dialect):
         product = f"CAST({text} AS NUMERIC) * CAST({weight} AS NUMERIC)"
         return f"CAST(DIV({product}, CAST({divisor} AS NUMERIC)) AS BIGINT)"
 
+    def unnested(
+        self,
+        rows: str,
+        text: str,
+        separator: str,
+        names: tuple[str, str],
+        *,
+        most: int,
+        kept: bool,
+    ) -> str:
+        """An empty text would have no part here."""
+        listed = reals.let(
+            f"CASE WHEN {{a}} = '' THEN ARRAY[{{a}}] "
+            f"ELSE (STRING_TO_ARRAY({{a}}, {self.text(separator)}))[1:{most}] END",
+            a=text,
+        )
+        join = "LEFT JOIN" if kept else "JOIN"
+        return (
+            f"({rows}) AS q {join} LATERAL UNNEST({listed}) WITH ORDINALITY "
+            f"AS u({', '.join(names)}) ON TRUE"
+        )
+
     def halves(self, text: str) -> tuple[str, str]:
         """Whole divisions of numerics are exact; the low half is never negative."""
         half = f"CAST({1 << 62} AS NUMERIC)"

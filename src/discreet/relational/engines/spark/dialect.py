@@ -181,6 +181,26 @@ class SparkDialect(Dialect):
         product = f"CAST({text} AS DECIMAL(19,0)) * CAST({weight} AS DECIMAL(18,0))"
         return f"({product} DIV CAST({divisor} AS DECIMAL(19,0)))"
 
+    def unnested(
+        self,
+        rows: str,
+        text: str,
+        separator: str,
+        names: tuple[str, str],
+        *,
+        most: int,
+        kept: bool,
+    ) -> str:
+        """A separator is a regular expression here, and places count from nought."""
+        plain = "".join(
+            letter if letter.isalnum() or not letter.isascii() else rf"\{letter}"
+            for letter in separator
+        )
+        listed = f"SLICE(SPLIT({text}, {self.text(plain)}, -1), 1, {most})"
+        part, place = names
+        inside = f"({rows}) AS q LATERAL VIEW {'OUTER ' if kept else ''}POSEXPLODE({listed}) u"
+        return f"(SELECT q.*, {part}, n + 1 AS {place} FROM {inside} AS n, {part}) AS q"
+
     def with_rows(self, name: str, text: str) -> None:
         """Spark has no word for it: what is named may be read again, after somebody wrote to it."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from discreet.noise.randomness import random_id
 from discreet.relational.compile.dialect import Dialect
-from discreet.relational.engines.key_tables import Entries, Kinds
+from discreet.relational.engines.key_tables import Entries, Kinds, at_least_one
 from discreet.relational.engines.spark.session import Session, quiet
 
 
@@ -30,15 +30,17 @@ class TemporaryViews:
     def make(self, entries: Entries, kinds: Kinds) -> str:
         """The name of a new view."""
         literal, types = self.dialect.literal, self.dialect.types
+        some, none = at_least_one(entries, kinds)
         rows = ", ".join(
-            f"({code}L, {', '.join(map(literal, entry))})" for code, entry in enumerate(entries)
+            f"({code}L, {', '.join(map(literal, entry))})" for code, entry in enumerate(some)
         )
         names = [f"v{place}" for place in range(len(kinds))]
         typed = ", ".join(
             f"CAST({name} AS {types[kind]}) AS {name}"
             for name, kind in zip(names, kinds, strict=True)
         )
-        text = f"SELECT code, {typed} FROM VALUES {rows} AS entries(code, {', '.join(names)})"
+        values = f"VALUES {rows} AS entries(code, {', '.join(names)})"
+        text = f"SELECT code, {typed} FROM {values}{none}"
         view = unmistakable("keys")
         # From a frame the view keeps its plan; as text it would be parsed at each use.
         self.session.sql(text).createTempView(view)

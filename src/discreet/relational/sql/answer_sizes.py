@@ -1,0 +1,125 @@
+"""How many rows a table of released values can have, from what is public.
+
+A join of answers is looked at before anything is paid for: with each row of one side meeting each
+of the other there would be too many pairs soon, but answers are mostly joined on their keys, and
+then a row meets one other at most.
+
+Source: contract, "What may be seen" (the resources of a question are public).
+"""
+
+from __future__ import annotations
+
+from discreet.core.errors import InvalidParameter
+from discreet.relational.plan.keys import KeySet
+from discreet.relational.plan.query import KeyOutput, Query
+from discreet.relational.post_processing.evaluate import equal_places
+from discreet.relational.post_processing.tables import (
+    MAX_PAIRS,
+    Answer,
+    Arranged,
+    CombinedAnswers,
+    GroupedAnswer,
+    Joined,
+    OneRow,
+    Projected,
+    PublicRowsTable,
+    TableNode,
+    WindowedAnswer,
+)
+from discreet.relational.types.expression import Column
+
+_DISCOVERED = 10_000
+"""Keys to be discovered, of which nobody knows the number before they are named."""
+
+
+def require_pairs(joined: Joined, parts: list[Query]) -> None:
+    """Refuse a join that would look at too many pairs of rows."""
+    if most_rows(joined, parts) > MAX_PAIRS:
+        sides = [most_rows(side, parts) for side in (joined.left, joined.right)]
+        raise InvalidParameter(
+            code="too_many_keys",
+            expectation=f"at most {MAX_PAIRS} pairs of rows in a join of answers",
+            received=f"{sides[0]} rows beside {sides[1]}",
+            remedy="Join them on all of their keys, join before aggregating, or ask for fewer.",
+        )
+
+
+def most_rows(table: TableNode, parts: list[Query]) -> int:  # noqa: PLR0911 -- one for each
+    """The most rows that a table can have; of keys to be discovered, some."""
+    match table:
+        case OneRow():
+            return 1
+        case PublicRowsTable(entries=entries):
+            return len(entries)
+        case Answer(part=part):
+            keys = parts[part].keys
+            return keys.cells if isinstance(keys, KeySet) else _DISCOVERED
+        case Joined():
+            return _most_pairs(table, parts)
+        case CombinedAnswers(left=left, right=right):
+            return most_rows(left, parts) + most_rows(right, parts)
+        case GroupedAnswer(source=source, sets=sets):
+            below = most_rows(source, parts)
+            return sum(below if chosen else 1 for chosen in sets)
+        case Arranged(source=source, limit=limit):
+            below = most_rows(source, parts)
+            return below if limit is None else min(below, limit)
+    return most_rows(table.source, parts)
+
+
+def _most_pairs(table: Joined, parts: list[Query]) -> int:
+    """Rows of a join: those of one side alone, where each meets one other at most."""
+    left, right = (most_rows(side, parts) for side in (table.left, table.right))
+    equal = equal_places(table.condition, len(table.left.columns))
+    if _differ(table.right, {place for _, place in equal}, parts):
+        return left
+    if _differ(table.left, {place for place, _ in equal}, parts):
+        return left + right if table.outer else right
+    return left * max(1, right)
+
+
+def _differ(table: TableNode, places: set[int], parts: list[Query]) -> bool:
+    """Whether no two rows of a table agree in these columns; NULL agrees with nothing."""
+    if isinstance(table, PublicRowsTable):
+        found = [tuple(entry[place] for place in sorted(places)) for entry in table.entries]
+        found = [entry for entry in found if None not in entry]
+        return len(set(found)) == len(found)
+    known = _apart(table, parts)
+    return known is not None and known <= places
+
+
+def _apart(  # noqa: PLR0911 -- one for each node
+    table: TableNode, parts: list[Query]
+) -> frozenset[int] | None:
+    """Columns in which no two rows agree; None where none are known."""
+    match table:
+        case OneRow():
+            return frozenset()
+        case Answer(part=part):
+            query = parts[part]
+            shown = {
+                output.number: place
+                for place, output in enumerate(query.outputs)
+                if isinstance(output, KeyOutput)
+            }
+            every = set(range(len(query.key_places)))
+            return frozenset(shown.values()) if every == set(shown) else None
+        case GroupedAnswer(sets=(chosen,)):
+            return frozenset(chosen)
+        case WindowedAnswer(source=source) | Arranged(source=source):
+            return _apart(source, parts)
+        case Projected(source=source, expressions=expressions):
+            below = _apart(source, parts)
+            seen = {
+                int(each.name[1:]): place
+                for place, each in enumerate(expressions)
+                if isinstance(each, Column)
+            }
+            found = below is not None and below <= set(seen)
+            return frozenset(seen[place] for place in below or ()) if found else None
+        case Joined(left=left, right=right):
+            sides = [_apart(side, parts) for side in (left, right)]
+            if sides[0] is None or sides[1] is None:
+                return None
+            return sides[0] | {len(left.columns) + place for place in sides[1]}
+    return None
