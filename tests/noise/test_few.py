@@ -132,24 +132,71 @@ def test_a_second_zero_is_noticed() -> None:
 
 
 def test_minus_zero_is_drawn_again() -> None:
-    sure, stop = told_integer(0, 64), told_integer(2**64 - 1, 64)
-    none = [sure, stop]  # remainder of a scale of one step needs no bits: b""
-    told = [b"", *none, told_integer(1, 1), b"", *none, told_integer(0, 1)]
+    small = 2**64 - 2**62  # of a magnitude of zero, at a scale of one
+    told = [told_integer(small << 1 | 1, 65), told_integer(small << 1, 65)]
     source = Told(told)
     assert few.discrete_laplace_number(Fraction(1), source) == 0
     assert len(source.given) == len(told)
 
 
-@pytest.mark.parametrize("most", [1, 2, 3, 5, 7, 200])
-def test_remainders_are_uniform_and_a_surplus_is_drawn_again(most: int) -> None:
-    bits = (most - 1).bit_length()
-    found = []
-    for word in range(1 << bits):
-        source = Told([told_integer(word, bits), told_integer(0, bits)])
-        number = few._below(most, source)
-        found += [number] if len(source.given) == 1 else []
-        assert number == (word if word < most else 0)
-    assert found == list(range(most))
+@pytest.mark.parametrize("negative", [0, 1])
+def test_the_bit_of_the_sign_is_none_of_the_magnitude(negative: int) -> None:
+    told = told_integer(2**62 << 1 | negative, 65)  # 2 log 2 is a magnitude of one
+    sign = -1 if negative else 1
+    assert few.discrete_laplace_number(Fraction(1), Told([told])) == sign
+    assert few.rounded_laplace_number(Fraction(1), Told([told])) == sign
+
+
+def whole_part(scale: Fraction, halves: int, bits: Fraction) -> int:
+    """The truth: the whole part of an exponential number, for a U that is no border."""
+    return math.floor(-scale * oracle.log(bits) + Fraction(halves, 2))
+
+
+@pytest.mark.parametrize("halves", [0, 1])
+@pytest.mark.parametrize(
+    "scale", [Fraction(1), Fraction(3, 7), Fraction(10**6, 3), Fraction(2**50)]
+)
+@pytest.mark.parametrize("border", [1, 2, 5, 40])
+def test_words_near_the_border_of_two_numbers_are_decided_exactly(
+    scale: Fraction, halves: int, border: int
+) -> None:
+    """Every continuation of the bits that were drawn gives the same number."""
+    depth = (border * max(1, int(scale)) - Fraction(halves, 2)) / scale
+    at = int(oracle.exp_minus(depth) * 2**64)
+    refined = 0
+    for word in {min(max(at + step, 0), 2**64 - 1) for step in range(-3, 4)}:
+        for ahead in (0, 1 << 63, 2**64 - 1):
+            source = Told([told_integer(ahead, 64)], seed=word & 0xFF)
+            found = few._whole_part(scale, halves, word, source)
+            drawn_bits = word
+            for told in source.given:
+                drawn_bits = drawn_bits << 64 | integer_given(told, 64)
+            size = 1 << 64 * (1 + len(source.given))
+            refined += bool(source.given)
+            ends = [Fraction(3 * drawn_bits + part, 3 * size) for part in (1, 2)]
+            assert {whole_part(scale, halves, end) for end in ends} == {found}
+    assert refined
+
+
+@given(
+    st.integers(0, 2**64 - 1) | st.integers(0, 2**20),
+    st.fractions(Fraction(1, 1000), 2**55, max_denominator=10**6),
+    st.sampled_from([0, 1]),
+)
+def test_doubles_and_integers_agree_on_whole_parts(word: int, scale: Fraction, halves: int) -> None:
+    source = Told([told_integer(1 << 63, 64)] * 2, seed=1)
+    found = few._whole_part(scale, halves, word, source)
+    bits = word
+    for told in source.given:
+        bits = bits << 64 | integer_given(told, 64)
+    middle = Fraction(2 * bits + 1, 2 << 64 * (1 + len(source.given)))
+    assert found == whole_part(scale, halves, middle)
+
+
+def test_a_first_word_of_zero_is_no_end() -> None:
+    source = Told([told_integer(1, 64)], seed=3)
+    found = few._whole_part(Fraction(1), 0, 0, source)
+    assert found == math.floor(2 * 64 * math.log(2))  # or one more bit of it is drawn
 
 
 @pytest.mark.parametrize("x", [(0, 1), (1, 1), (1, 3), (1, 10**30), (40, 1), (90, 1), (2**20, 1)])

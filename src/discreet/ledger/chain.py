@@ -20,6 +20,7 @@ from discreet.ledger.key import OwnerKey
 from discreet.ledger.store import Store
 
 _PAGE = 256  # entries read at once; between pages writers may write
+_LATEST = 8  # entries remembered as sealed
 
 
 class Chain:
@@ -34,6 +35,7 @@ class Chain:
         self._live_copy = live_copy
         self._key: OwnerKey | None = None
         self._seen: Checkpoint | None = None
+        self._sealed: dict[int, Entry] = {}
 
     @contextmanager
     def reading(self) -> Iterator[Entry]:
@@ -68,9 +70,24 @@ class Chain:
 
     def add(self, entry: Entry) -> Entry:
         """Seal and append; inside :meth:`writing`."""
-        sealed = entry.sealed(self.owner())
+        sealed = self._remembered(entry.sealed(self.owner()))
         self.store.append(sealed)
         return sealed
+
+    def require_sealed(self, entry: Entry) -> Entry:
+        """An entry whose seal is right.
+
+        One that is equal in every field to an entry sealed or checked here lately has its seal.
+        """
+        if self._sealed.get(entry.number) != entry:
+            self._remembered(entry.require_seal(self.owner()))
+        return entry
+
+    def _remembered(self, entry: Entry) -> Entry:
+        if len(self._sealed) >= _LATEST:
+            self._sealed.clear()
+        self._sealed[entry.number] = entry
+        return entry
 
     def owner(self) -> OwnerKey:
         """The key, once it is known to be the one the ledger was started with."""
@@ -105,7 +122,7 @@ class Chain:
                 received=name,
                 remedy="Reserve first; nothing is released that was not paid for.",
             )
-        return entry.require_seal(self.owner())
+        return self.require_sealed(entry)
 
     def require_open(self, name: str) -> None:
         """Refuse a reservation that does not exist or has been concluded."""
@@ -140,11 +157,11 @@ class Chain:
         noted = self.store.checkpoint()
         if noted is None:
             raise not_opened() if self._seen is None else rolled_back(what="an empty ledger")
-        key = self.owner()
+        self.owner()
         last = self.store.at(noted.number)
         if last is None or last.mac != noted.mac or self.store.after(noted.number, 1):
             raise damaged(what="the last entry is not the one noted as such")
-        last.require_seal(key)
+        self.require_sealed(last)
         if self._seen is not None and self._seen != noted:
             self.require_checkpoint(self._seen, "an entry seen before")
         self._see(noted)

@@ -26,7 +26,7 @@ def object_text(name: str, value: Mapping[str, object]) -> str:
         try:
             plain = dict(value)
             text = compact(plain)
-            if json.loads(text) == plain:
+            if _is_plain(plain) or json.loads(text) == plain:
                 return text
         except (TypeError, ValueError, RecursionError):
             pass
@@ -36,6 +36,21 @@ def object_text(name: str, value: Mapping[str, object]) -> str:
         received=type(value).__name__,
         remedy="Use text keys, lists, text, finite numbers, True, False and None.",
     )
+
+
+_SIMPLE = frozenset({str, int, bool, type(None)})
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is made of nothing but what JSON gives back: no class derived from these."""
+    kind = type(value)
+    if kind in _SIMPLE or (isinstance(value, float) and kind is float):
+        return True
+    if isinstance(value, list) and kind is list:
+        return _SIMPLE.issuperset(map(type, value)) or all(map(_is_plain, value))
+    if isinstance(value, dict) and kind is dict:
+        return {str}.issuperset(map(type, value)) and all(map(_is_plain, value.values()))
+    return False
 
 
 def require_name(name: str, value: object) -> str:

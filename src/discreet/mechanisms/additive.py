@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -144,8 +145,16 @@ class Additive(ABC):
         return grid.real_exponent(sensitivity, sensitivity * self._scale_per_sensitivity(), size)
 
     def _scale_in_steps(self, exponent: int, size: int, kind: type) -> Fraction:
-        steps = self._in_steps(exact(self.sensitivity), exponent, size, kind)
-        return steps * self._scale_per_sensitivity()
+        known = self._scales
+        if (exponent, size, kind) not in known:
+            steps = self._in_steps(exact(self.sensitivity), exponent, size, kind)
+            known[exponent, size, kind] = steps * self._scale_per_sensitivity()
+        return known[exponent, size, kind]
+
+    @cached_property
+    def _scales(self) -> dict[tuple[int, int, type], Fraction]:
+        """Scales that were asked for: the same one for every release of as many numbers."""
+        return {}
 
     @staticmethod
     @abstractmethod

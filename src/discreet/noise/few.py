@@ -1,14 +1,16 @@
 """A few draws, one by one, without the table that many draws share.
 
 To build a table takes as long as some hundred draws, and a question with a price of its own has a
-law of its own. So few draws are made of coins alone, which need no preparation and are as exact:
+law of its own. So few draws are made by means that need no preparation and are as exact:
 
-* *geometric* numbers by quotient and remainder, which are independent;
+* *exponential* numbers, whole parts of ``-scale * log(U)``: doubles name the only whole number that
+  may be in doubt, and where it is, further bits of the same U decide it in integers;
 * *Laplace* numbers from these and a sign;
-* *Gaussian* numbers as Laplace proposals that are kept or drawn again.
+* *Gaussian* numbers as Laplace proposals that are kept or drawn again, by exact coins.
 
-Source: Canonne, Kamath, Steinke, "The Discrete Gaussian for Differential Privacy" (2020),
-Algorithms 1 to 3; 000a:C2, 000a:C5. Proof: ``proofs/few.md``.
+Source: inversion (Devroye, "Non-Uniform Random Variate Generation" (1986), II.2); Canonne, Kamath,
+Steinke, "The Discrete Gaussian for Differential Privacy" (2020), Algorithm 3; 000a:C2, 000a:C5.
+Proof: ``proofs/few.md``.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import numpy as np
 
 from discreet.noise.bernoulli import exp_coin
 from discreet.noise.bins import MARGIN, SATURATION
-from discreet.noise.enclosure import exp_minus
+from discreet.noise.enclosure import exp_minus, log_inverse
 from discreet.noise.randomness import integer
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ FEW = 64
 """So many draws cost less than a table."""
 
 _WORD = 64
+_ROUNDING = 2.0**-49
+"""More than doubles err in a logarithm and its product with a scale, relatively and absolutely."""
 
 
 def drawn(
@@ -47,32 +51,53 @@ def drawn(
 
 def geometric_number(scale: Fraction, source: Source) -> int:
     """One k >= 0 with P(k) proportional to exp(-k / scale)."""
-    steps, parts = scale.numerator, scale.denominator
-    while True:
-        remainder = _below(steps, source)
-        if exp_coin(remainder, steps, source):
-            break
-    quotient = 0
-    while exp_coin(1, 1, source):
-        quotient += 1
-    return (quotient * steps + remainder) // parts
+    return _whole_part(scale, 0, integer(source, _WORD), source)
 
 
 def discrete_laplace_number(scale: Fraction, source: Source) -> int:
     """One z with P(z) proportional to exp(-abs(z) / scale)."""
     while True:
-        magnitude = geometric_number(scale, source)
-        negative = integer(source, 1)
-        if magnitude or not negative:  # zero is one number, not two
-            return -magnitude if negative else magnitude
+        bits = integer(source, _WORD + 1)
+        magnitude = _whole_part(scale, 0, bits >> 1, source)
+        if not bits & 1:
+            return magnitude
+        if magnitude:  # zero is one number, not two
+            return -magnitude
 
 
 def rounded_laplace_number(scale: Fraction, source: Source) -> int:
     """One continuous Laplace number of that scale, rounded."""
-    if not exp_coin(scale.denominator, 2 * scale.numerator, source):
-        return 0
-    magnitude = 1 + geometric_number(scale, source)
-    return -magnitude if integer(source, 1) else magnitude
+    bits = integer(source, _WORD + 1)
+    magnitude = _whole_part(scale, 1, bits >> 1, source)
+    return -magnitude if bits & 1 else magnitude
+
+
+def _whole_part(scale: Fraction, halves: int, word: int, source: Source) -> int:
+    """The whole part of ``-scale * log(U) + halves / 2``, where U begins with the bits of ``word``.
+
+    U is uniform on [0, 1); further bits of it are drawn where these leave the answer open.
+    """
+    steps, parts = scale.numerator, scale.denominator
+    if word:
+        size = steps / parts
+        depth = -math.log((word + 0.5) * 2.0**-_WORD)
+        near = size * depth + 0.5 * halves
+        doubt = size * (_ROUNDING + _ROUNDING * depth + 1.0 / word) + _ROUNDING
+        whole = math.floor(near)
+        if doubt < near - whole < 1.0 - doubt:
+            return whole
+    bits = _WORD
+    while True:
+        if word:
+            low, high = log_inverse(word, word + 1, bits)
+            first, last = (
+                (2 * steps * end + (halves * parts << bits)) // (2 * parts << bits)
+                for end in (low, high)
+            )
+            if first == last:
+                return first
+        word = word << _WORD | integer(source, _WORD)
+        bits += _WORD
 
 
 def discrete_gaussian_number(scale: Fraction, source: Source) -> int:
@@ -130,12 +155,3 @@ def _exponent(halves: int, place: int, bits: int, wide: int, scale: Fraction) ->
     x = (halves << bits) + place  # in units of 1 / 2**(bits + 1)
     above = (x * d * wide) ** 2 + 4 * n * whole * whole * (n - halves * wide * d)
     return above, 8 * n * d * (whole * wide) ** 2
-
-
-def _below(most: int, source: Source) -> int:
-    """A uniform whole number below ``most``, by rejection of the surplus."""
-    bits = (most - 1).bit_length()
-    while True:
-        number = integer(source, bits)
-        if number < most:
-            return number

@@ -37,6 +37,8 @@ _LISTED = 100_000
 _REMEMBERED = 1000
 _SHORT = 1000
 """Lists that are kept for the next question have at most so many rows."""
+_COMBINED = 1 << 20
+"""So many combinations of values of public columns are kept in all."""
 
 
 @dataclass
@@ -50,6 +52,7 @@ class Database:
     _stored: dict[str, dict[str, str]] = field(init=False, default_factory=dict)
     _partners: dict[str, int] = field(init=False, default_factory=dict)
     _lists: dict[str, list[tuple[object, ...]]] = field(init=False, default_factory=dict)
+    _combined: dict[str, tuple[tuple[object, ...], ...]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         """Attach every table, look at public ones, then lock the engine."""
@@ -126,8 +129,11 @@ class Database:
         through, _, person = unit.via.rpartition(".")
         return self._stored[self._entries[through.lower()].name][person]
 
-    def combinations(self, table: str, columns: Sequence[str]) -> list[tuple[object, ...]]:
-        """The combinations of values of ``columns`` in a public table, sorted."""
+    def combinations(self, table: str, columns: Sequence[str]) -> tuple[tuple[object, ...], ...]:
+        """The combinations of values of ``columns`` in a public table, sorted.
+
+        Of the table as it was attached, or not at all: the same object as long as it is kept.
+        """
         entry = self._entries[table.lower()]
         dialect = self.engine.dialect
         kept = [entry.fields[column] for column in columns]
@@ -141,7 +147,14 @@ class Database:
         places = ordered([str(place + 1) for place in range(len(columns))])
         text = f"SELECT DISTINCT {items} FROM {self.engine.place(table)} ORDER BY {places}"
         with self.engine.snapshot():
-            return self._public_rows(text, [entry.name])
+            if text not in self._combined:
+                found = tuple(self._public_rows(text, [entry.name]))
+                if sum(map(len, self._combined.values())) + len(found) > _COMBINED:
+                    self._combined.clear()
+                self._combined[text] = found
+            else:
+                self._require_version(entry.name)
+        return self._combined[text]
 
     def listed(self, rows: PlanNode) -> list[tuple[object, ...]]:
         """The rows of a plan over public tables and constants, in the order of their values.

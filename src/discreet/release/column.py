@@ -127,7 +127,7 @@ class ReleasedColumn:
         level = float(probability("confidence", confidence))
         rows = len(formula.values)
         width = formula.estimate(0).half_width(confidence=level) if rows else 0
-        rounded = whole and any(isinstance(value, float) for value in formula.values)
+        rounded = whole and float in set(map(type, formula.values))
         if rounded:
             ((_, measure),) = formula.terms
             width = measure.distribution.whole_half_width(level)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import date, datetime
 from typing import Any, TypeAlias
 
+from discreet.core.by_object import ByObject
 from discreet.core.errors import InvalidParameter
 
 Key: TypeAlias = str | int | float | bool | date | datetime | None
@@ -26,12 +27,21 @@ _READERS: dict[str, Callable[[str], Key]] = {
 }
 
 
+_KINDS_OF = ByObject[str](16)
+_AS_JSON = ByObject[list[Any]](16)
+"""Long columns of keys are those of a public table, and come again."""
+
+
 def kind_of(name: str, column: KeyColumn) -> str:
     """The one kind of the values of a key column, None aside; text if there is nothing else.
 
     >>> kind_of("day", (date(2024, 2, 29), None)), kind_of("ward", ("A", "B"))
     ('date', 'text')
     """
+    return _KINDS_OF.of_long(column, lambda _: _kind_of(name, column))
+
+
+def _kind_of(name: str, column: KeyColumn) -> str:
     kinds = set(map(type, column)) - {type(None)}
     if not kinds:
         return "text"
@@ -51,15 +61,22 @@ def _is_one_kind(kind: str, column: tuple[Any, ...]) -> bool:
     if kind == "real":
         return all(value is None or math.isfinite(value) for value in column)
     if kind == "time":
+        zones = {value.tzinfo for value in column if value is not None}
+        if zones == {None}:
+            return True
         return len({value.utcoffset() is None for value in column if value is not None}) == 1
     return True
 
 
 def column_to_json(kind: str, column: KeyColumn) -> list[Any]:
-    """The values as JSON knows them."""
-    if kind in _READERS:
-        return [None if value is None else value.isoformat() for value in column]  # type: ignore[union-attr]
-    return list(column)
+    """The values as JSON knows them; not to be changed."""
+    if kind not in _READERS:
+        return list(column)
+    return _AS_JSON.of_long(column, _written)
+
+
+def _written(column: tuple[Any, ...]) -> list[Any]:
+    return [None if value is None else value.isoformat() for value in column]
 
 
 def column_from_json(kind: str, values: list[Any]) -> KeyColumn:

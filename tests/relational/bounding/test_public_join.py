@@ -134,3 +134,23 @@ def test_the_answer_and_the_look_at_public_tables_see_one_state() -> None:
         asked.sql(ASKED, spend=SPEND)
     assert [what for what, _ in seen] == ["unchanged", "numbers", "unchanged"]
     assert [depth > 0 for _, depth in seen] == [False, True, True]
+
+
+@pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN"])
+@pytest.mark.parametrize(("known", "pairs"), [(["A", "A", "Z"], 4), (["B", "Z", "Z"], 1)])
+def test_a_value_outside_its_list_meets_no_public_row(
+    kind: str, known: list[str], pairs: int
+) -> None:
+    """Categories are compared as they are stored; what is not in their list is nothing."""
+    asked = dp.Curator(
+        t=dp.table(
+            pl.DataFrame({"w": ["A", "A", "B", "Z", "Z", "Z", None]}),
+            unit=dp.Row(),
+            columns={"w": dp.Category(["A", "B"])},
+        ),
+        p=dp.public({"w": known, "met": [1] * len(known)}),
+        budget=dp.PureDP(epsilon=1e9),
+        ledger=dp.ledger.Memory(),
+    )
+    text = f"SELECT SUM(CASE WHEN met = 1 THEN 1 ELSE 0 END) AS n FROM t {kind} p ON t.w = p.w"
+    assert asked.sql(text, spend=SPEND).to_dict()["n"] == [pairs]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import polars as pl
 import pytest
@@ -18,6 +19,7 @@ from discreet.relational.bounding.row_weights import PLACES, RowWeights
 from discreet.relational.engines.duckdb import crowds, engine
 from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.execute.exact_aggregation import statements
+from discreet.relational.planning.planned_query import PlannedQuery
 from tests.relational.neighbours.worlds import Stand, one
 
 WARDS = ("A", "B", "C", "D")
@@ -120,13 +122,11 @@ def test_the_engine_computes_these_very_weights(
 
 
 def _require_these_weights(rows: list[tuple[int, str, int]], person: Person) -> None:
-    frame = pl.DataFrame(rows, schema=["pid", "w", "x"], orient="row").with_columns(y=pl.lit(0.5))
-    stand = Stand(one(frame, person, COLUMNS))
-    try:
-        planned = stand.planned("SELECT w, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY w")
-        found = stand.exact(planned).linear
-    finally:
-        stand.close()
+    # Rows in no group use up nobody's share.
+    others = [(who, "outside", 3) for who in {who for who, _, _ in rows} for _ in range(who)]
+    planned, found = _computed(
+        "SELECT w, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY w", [*rows, *others], person
+    )
     limits = RowWeights.of_rows(person, 4)
     sizes = Counter((who, ward) for who, ward, _ in rows)
     expected = {(kind, ward): 0 for kind in "ns" for ward in WARDS}
@@ -142,6 +142,42 @@ def _require_these_weights(rows: list[tuple[int, str, int]], person: Person) -> 
             expected[kind, ward] += size if value >= 0 else -size
     assert [int(n) for n in found[0]] == [expected["n", ward] for ward in WARDS]
     assert [int(n) for n in found[1]] == [expected["s", ward] for ward in WARDS]
+
+
+@pytest.mark.parametrize("way", [held, crowded, sorts])
+@settings(max_examples=15, deadline=None)
+@given(rows=st.lists(ROW, min_size=1, max_size=40), person=LIMITS | SEVERAL)
+@example(rows=MANY, person=Person("pid", max_rows=3))
+@example(rows=MANY, person=Person("pid", max_rows=7, max_groups=2, max_rows_per_group=3))
+def test_without_keys_a_persons_rows_weigh_as_much(
+    way: Callable[[pytest.MonkeyPatch], None], rows: list[tuple[int, str, int]], person: Person
+) -> None:
+    """Whether they are weighed one by one, or added up first."""
+    with pytest.MonkeyPatch.context() as patched:
+        way(patched)
+        planned, found = _computed("SELECT COUNT(*) AS n, SUM(x) AS s FROM t", rows, person)
+    limits, sizes = RowWeights.of_rows(person, 1), Counter(who for who, _, _ in rows)
+    expected = [0, 0]
+    for who, _, x in rows:
+        weight = weights(limits, {"": sizes[who]})[""]
+        for place, value in enumerate((1, max(-7, min(9, x)))):
+            size = abs(value) * weight >> limits.places - (
+                planned.allocation.noised[place].places or 0
+            )
+            expected[place] += size if value >= 0 else -size
+    assert [int(total) for (total,) in found] == expected
+
+
+def _computed(
+    text: str, rows: list[tuple[int, str, int]], person: Person
+) -> tuple[PlannedQuery, Sequence[Any]]:
+    frame = pl.DataFrame(rows, schema=["pid", "w", "x"], orient="row").with_columns(y=pl.lit(0.5))
+    stand = Stand(one(frame, person, COLUMNS))
+    try:
+        planned = stand.planned(text)
+        return planned, stand.exact(planned).linear
+    finally:
+        stand.close()
 
 
 def test_weights_leave_room_for_any_limit() -> None:

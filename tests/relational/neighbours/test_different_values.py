@@ -142,8 +142,8 @@ def test_values_that_count_for_every_row_are_caught(monkeypatch: pytest.MonkeyPa
     assert breaches(setting, text) == []
     real = _Run._sum
 
-    def plain(self: _Run, number: int, measure: object) -> str:
-        made = real(self, number, measure)  # type: ignore[arg-type]
+    def plain(self: _Run, number: int, measure: object, content: str) -> str:
+        made = real(self, number, measure, content)  # type: ignore[arg-type]
         return made.replace("DISTINCT ", "") if isinstance(measure, ValuesTotal) else made
 
     monkeypatch.setattr(_Run, "_sum", plain)

@@ -61,9 +61,7 @@ def _limits(name: str, change: Callable[[RowWeights, Any], RowWeights]) -> Twin:
 
 
 def _upward(text: str) -> str:
-    return re.sub(
-        r"\((CAST\(\d+ AS BIGINT\)) // (COUNT\(\*\)|t|n)\)", r"((\1 + \2 - 1) // \2)", text
-    )
+    return re.sub(r"\((\d+(?:::BIGINT)?) // (COUNT\(cell\)|t|n)\)", r"((\1 + \2 - 1) // \2)", text)
 
 
 TWINS: dict[str, tuple[dp.Person, str, Twin]] = {
@@ -89,7 +87,7 @@ TWINS: dict[str, tuple[dp.Person, str, Twin]] = {
         GROUPED,
         _joined(
             lambda text: text.replace(
-                "// COUNT(*)", "// (COUNT(*) - 1 + (SELECT COUNT(*) FROM r) % 2)"
+                "// COUNT(cell)", "// (COUNT(cell) - 1 + (SELECT COUNT(*) FROM r) % 2)"
             )
         ),
     ),

@@ -17,6 +17,7 @@ from discreet.release.intervals import (
     RoundedLaplace,
     half_width,
     half_widths,
+    ratio,
     ratio_intervals,
 )
 from tests.release.intervals.draws import FINE, KINDS, Floats, draw, held, too_short
@@ -213,3 +214,27 @@ class TestRefusals:
         with pytest.raises(InvalidParameter) as caught:
             ratio_intervals([1], [2], distribution, distribution, **given)
         assert caught.value.code == code
+
+
+@pytest.mark.parametrize("scales", [(1.5, 1.0), (8.0, 3.0), (400.0, 8.0), (60.0, 30.0)])
+@pytest.mark.parametrize("cells", [1, 3, 40])
+def test_heights_that_are_not_looked_at_change_nothing(
+    scales: tuple[float, float], cells: int
+) -> None:
+    """On coarse grids a height is found only where it may matter: as if all had been."""
+    laws = (
+        DiscreteLaplaceDistribution(scales[0], 1.0),
+        DiscreteLaplaceDistribution(scales[1], 1.0),
+    )
+    random = np.random.default_rng(cells)
+    n = random.uniform(5 * scales[1], 200 * scales[1], cells)
+    s = n * random.uniform(-60, 60, cells)
+    few, every = (ratio._Table.of(laws, 0.95, -50.0, 50.0) for _ in range(2))
+    assert isinstance(few, ratio._CoarseTable)
+    assert isinstance(every, ratio._CoarseTable)
+    whole = ratio._Table(every.r, every._found(np.ones(len(every.r), dtype=bool)))
+    for found, wanted in zip(
+        ratio._piecewise(s, n, few), ratio._piecewise(s, n, whole), strict=True
+    ):
+        assert np.allclose(found, wanted, rtol=1e-9, atol=0)
+    assert np.isnan(few.found).any() or cells > 3

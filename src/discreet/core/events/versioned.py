@@ -15,6 +15,8 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.fraction_json import fraction_from_json, fraction_to_json
 
 _KINDS: dict[str, type[Versioned]] = {}
+_TEXT = "_written_as"
+"""Where a value keeps its own JSON: it is frozen."""
 
 _ARGUMENTS = {"loss": "epsilon", "slack": "delta"}
 """Fields whose argument name is a method of every event (``epsilon``, ``delta``)."""
@@ -45,8 +47,12 @@ class Versioned:
         _KINDS[cls.kind] = cls
 
     def to_json(self) -> str:
-        """A line of JSON from which :func:`read` rebuilds an equal value."""
-        return json.dumps(self._plain(), sort_keys=True)
+        """A line of JSON from which :func:`read` rebuilds an equal value; written once."""
+        kept: dict[str, Any] = self.__dict__
+        if _TEXT not in kept:
+            kept[_TEXT] = json.dumps(self._plain(), sort_keys=True)
+        text: str = kept[_TEXT]
+        return text
 
     def _plain(self) -> dict[str, Any]:
         plain: dict[str, Any] = {"kind": self.kind, "version": self.version}

@@ -31,7 +31,9 @@ from discreet.relational.plan.nodes import (
     scans,
 )
 from discreet.relational.plan.query import Query
-from discreet.relational.types.expression import Case, Column, Expression
+from discreet.relational.types.column_domain import ColumnDomain
+from discreet.relational.types.data_type import DataType
+from discreet.relational.types.expression import Case, Column, Expression, Literal
 
 
 class Use(StrEnum):
@@ -98,10 +100,11 @@ def _inside(rows: PlanNode) -> Iterator[tuple[Use, str]]:
     use = Use.AGGREGATE
     if isinstance(rows, Filtered | JoinedPublic | JoinedPeople | Unnested):
         use = Use.FILTER
-    for field in field_names(rows):
+    own = isinstance(rows, Scan | PartitionFilter)  # the owner's, who may use every column
+    for field in () if own else field_names(rows):
         counted = isinstance(rows, Distinct) and field == "expressions"
-        if isinstance(rows, Scan | PartitionFilter) or (field in _PASSED_ON and not counted):
-            continue  # the owner's own, or passed on under another name and traced from there
+        if field in _PASSED_ON and not counted:
+            continue  # under another name, and traced from there
         grouped = isinstance(rows, PerPersonAndKey) and field == "keys"
         for name in _names(getattr(rows, field)):
             yield Use.GROUP if grouped else use, name
@@ -120,7 +123,8 @@ def _aggregated(value: object) -> Iterator[tuple[Use, str]]:
         yield from _aggregated(value.otherwise)
     else:
         for part in _parts(value):
-            yield from _aggregated(part)
+            if part.__class__ not in _NAMELESS:
+                yield from _aggregated(part)
 
 
 def _sources(rows: PlanNode) -> dict[str, frozenset[tuple[str, str]]]:
@@ -166,9 +170,13 @@ def _names(value: object) -> list[str]:
         part = waiting.pop()
         if isinstance(part, Column):
             found.append(part.name)
-        else:
+        elif part.__class__ not in _NAMELESS:
             waiting += reversed(_parts(part))
     return found
+
+
+_NAMELESS = frozenset({type(None), bool, int, float, str, ColumnDomain, Literal, DataType})
+"""Kinds of parts in which no column is named, of which there are many."""
 
 
 def _parts(value: object) -> Sequence[object]:

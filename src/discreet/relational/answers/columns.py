@@ -54,9 +54,7 @@ class NoisyCells:
         place, noised = self.planned.noised(measure)
         values: NDArray[Any] = in_units(self.measured.linear[place], noised)
         name, cells = self.planned.name(place), self.cells
-        if len(cells) == len(values) and all(
-            a == b for a, b in zip(cells, range(len(values)), strict=True)
-        ):
+        if cells == range(len(values)) or list(cells) == list(range(len(values))):
             return NoisyMeasure(self.release, name, noised.distribution, tuple(values.tolist()))
         picked = values[list(cells)] if len(cells) else values[:0]
         return NoisyMeasure(
@@ -93,10 +91,7 @@ class Columns:
             number: asked.get(number, f"key_{number + 1}")
             for number in range(len(query.key_places))
         }
-        found = {
-            name: tuple(self._key(number)[cell] for cell in self.cells)
-            for number, name in names.items()
-        }
+        found = {name: self._picked(self._key(number)) for number, name in names.items()}
         for output in query.outputs:
             if isinstance(output, DerivedOutput) and is_label(output.expression):
                 found[output.name] = tuple(
@@ -124,11 +119,20 @@ class Columns:
         measures = self.planned.query.aggregates[number].measures
         return _LEANING if self.planned.published.issuperset(measures) else ""
 
+    def _picked(self, column: tuple[object, ...]) -> tuple[Any, ...]:
+        """The values of a column in the cells that are shown."""
+        if self.cells == range(len(column)):
+            return column
+        return tuple([column[cell] for cell in self.cells])
+
     @cached_property
-    def cells(self) -> tuple[int, ...]:
+    def cells(self) -> Sequence[int]:
         """Which cells are shown, and in which order."""
         query = self.planned.query
-        cells = list(range(query.keys.cells))
+        every = range(query.keys.cells)
+        if query.having is None and not query.order and query.limit is None and not query.offset:
+            return every
+        cells = list(every)
         if query.having is not None:
             cells = [c for c in cells if evaluate(query.having, self._row(c)) is True]
         for term in reversed(query.order):
@@ -146,10 +150,10 @@ class Columns:
         return keys | values
 
     @cached_property
-    def _keys(self) -> dict[int, list[object]]:
+    def _keys(self) -> dict[int, tuple[object, ...]]:
         return {}
 
-    def _key(self, number: int) -> list[object]:
+    def _key(self, number: int) -> tuple[object, ...]:
         if number not in self._keys:
             block, place = self.planned.query.key_places[number]
             keys = self.planned.query.keys
@@ -160,7 +164,7 @@ class Columns:
     @cached_property
     def _everywhere(self) -> tuple[ReleasedColumn, ...]:
         """Every aggregate over all cells, for conditions and derived columns."""
-        every = tuple(range(self.planned.query.keys.cells))
+        every = range(self.planned.query.keys.cells)
         return tuple(
             self._aggregate(f"agg{n}", n, every) for n in range(len(self.planned.query.aggregates))
         )

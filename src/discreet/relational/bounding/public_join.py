@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.relational.compile.compiler import Compiler, step_text
+from discreet.relational.compile.dialect import Dialect
+from discreet.relational.compile.stored_categories import stored_category
 from discreet.relational.plan.nodes import JoinKind, PlanNode, columns_of
 from discreet.relational.types.expression import Column, Expression, columns
 
@@ -56,13 +58,31 @@ class JoinedPublic(PlanNode):
 @step_text.register
 def joined_public(rows: JoinedPublic, compiler: Compiler, needed: frozenset[str]) -> str:
     """Private rows beside the public ones that agree with them."""
-    render = compiler.dialect.render
-    used = needed.union(*(columns(left) | columns(right) for left, right in rows.on))
-    on = " AND ".join(f"({render(left)}) = ({render(right)})" for left, right in rows.on)
+    pairs = [_compared(left, right, rows.rows, compiler.dialect) for left, right in rows.on]
+    public = needed.union(*(columns(right) for _, right in rows.on))
+    used = public.union(*(read for _, read in pairs))
+    on = " AND ".join(text for text, _ in pairs)
     return (
         f"SELECT * FROM ({compiler.text(rows.rows, used)}) AS l {rows.kind.value} "
         f"({_cut(compiler, rows, used)}) AS r ON {on or 'TRUE'}"
     )
+
+
+def _compared(
+    left: Expression, right: Expression, rows: PlanNode, dialect: Dialect
+) -> tuple[str, frozenset[str]]:
+    """The test that a private value equals a public one, and the columns it reads of private rows.
+
+    A category is compared as it is stored with public values of its list: others meet nothing.
+    """
+    there, known = dialect.render(right), right.domain.values
+    stored = stored_category(left, rows, dialect)
+    if stored is None:
+        return f"({dialect.render(left)}) = ({there})", columns(left)
+    listed = left.domain.values or ()
+    if known is None or not set(listed).issuperset(known):
+        there = dialect.clean_category(there, listed)
+    return f"({dialect.render(stored)}) = ({there})", columns(stored)
 
 
 def _cut(compiler: Compiler, rows: JoinedPublic, used: frozenset[str]) -> str:

@@ -18,7 +18,7 @@ Source: contract, "Bounding inside the engine". Proof: ``proofs/relational.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from discreet.core.unit import Person
@@ -70,23 +70,48 @@ class RowWeights:
     def beside(self, rows: str, dialect: Dialect, crowd: Crowd) -> tuple[str, str]:
         """Rows ``a`` beside their weight ``w``: what stands before the SELECT, and its FROM clause.
 
-        ``rows`` is a SELECT with the person ``o`` and the group ``cell``. It is read once, so that
-        rows are counted and added up in one state of the tables, whatever happens to them. The
-        weight is NULL where rows count in full. Whoever is left out of the ``crowd`` has no more
-        rows than either limit, and counts in full.
+        ``rows`` is a SELECT with the person ``o`` and the group ``cell``; rows without a group use
+        up nobody's share, and are left out by the caller. It is read once, so that rows are counted
+        and added up in one state of the tables, whatever happens to them. The weight is NULL where
+        rows count in full. Whoever is left out of the ``crowd`` has no more rows than either limit,
+        and counts in full.
         """
         held = dialect.with_rows("r", rows)
         if held is None:
-            return "", self.ranked(rows, dialect)
-        return held, self.joined(crowd("r", min(self.rows, self.rows_per_group)), dialect)
+            return "", self.ranked(f"SELECT q.* FROM ({rows}) AS q WHERE cell IS NOT NULL", dialect)
+        return held, self.joined(self.looks_at(crowd), dialect)
+
+    def looks_at(self, crowd: Crowd) -> str:
+        """The rows among which people with too many are looked for."""
+        return crowd("r", self._least)
+
+    def all_seen(self, dialect: Dialect, crowd: Crowd) -> bool:
+        """Whether rows are held, and everybody is looked at to find people with too many."""
+        return dialect.with_rows("r", "") is not None and self.looks_at(crowd) == "r"
+
+    @property
+    def _least(self) -> int:
+        return min(self.rows, self.rows_per_group)
+
+    def by_person(self, rows: str, added: Sequence[str], dialect: Dialect) -> str:
+        """What a FROM clause takes: for each person the number of rows ``n``, sums, and the weight.
+
+        For questions without groups, whose rows are those of the one there is.
+        """
+        inside = f"SELECT {', '.join(['COUNT(*) AS n', *added])} FROM {rows} GROUP BY a.o"
+        share = dialect.whole_quotient(dialect.literal(self._least << self.places), "n")
+        weight = f"CASE WHEN n > {self._least} THEN {share} END AS w"
+        return f"(SELECT a.*, {weight} FROM ({inside}) AS a) AS a"
 
     def joined(self, crowd: str, dialect: Dialect) -> str:
         """By hash: the rows held as ``r`` beside the people of a crowd who have too many."""
         if self.rows_per_group >= self.rows:
-            share = dialect.whole_quotient(self._whole(dialect), "COUNT(*)")
-            over = f"SELECT o, {share} AS w FROM {crowd} GROUP BY o HAVING COUNT(*) > {self.rows}"
+            share = dialect.whole_quotient(self._whole(dialect), "COUNT(cell)")
+            over = f"GROUP BY o HAVING COUNT(cell) > {self.rows}"
+            over = f"SELECT o, {share} AS w FROM {crowd} {over}"
             return f"r AS a LEFT JOIN ({over}) AS b ON a.o = b.o"
-        counted = f"SELECT o, cell, COUNT(*) AS n FROM {crowd} GROUP BY o, cell"
+        grouped = "WHERE cell IS NOT NULL GROUP BY o, cell"
+        counted = f"SELECT o, cell, COUNT(*) AS n FROM {crowd} {grouped}"
         summed = f"CAST(SUM({self._held(dialect)}) OVER (PARTITION BY o) AS BIGINT)"
         beside = f"SELECT o, cell, n, {summed} AS t FROM ({counted}) AS q"
         over = f"SELECT o, cell, {self._share(dialect)} AS w FROM ({beside}) AS q"
@@ -128,18 +153,28 @@ class RowWeights:
         part = dialect.whole_quotient(f"({share}) * ({self._held(dialect)})", "n")
         return f"CASE WHEN n > {self.rows_per_group} OR t > {self.rows} THEN {part} END"
 
+    def is_linear(self, most: int, places: int) -> bool:
+        """Whether weighed rows of a person add up to their weighed sum, in less than 62 bits."""
+        most <<= max(self.places, places)
+        return self.places <= places and most * max(self.rows, 1) < _FITS
+
     def counted(self, text: str, most: int, places: int, dialect: Dialect) -> str:
         """What a row contributes, at its weight, in steps of 2**-places, cut towards zero.
 
-        ``text`` is within ``most`` either way, and ``most * 2**places`` fits 62 bits.
+        ``text`` is within ``most`` either way, and ``most * 2**places`` fits 62 bits. Without a
+        text each row contributes one.
         """
-        full = f"CAST({text} AS BIGINT) * {dialect.literal(1 << places)}"
+        full = dialect.bound(1 << places)
         weight, below = "w", self.places - places
         if below < 0:
-            weight, below = f"(w * {dialect.literal(1 << -below)})", 0
+            weight, below = f"w * {dialect.literal(1 << -below)}", 0
         narrow = most << max(self.places, places) < _FITS
-        product = dialect.shared(f"({text})", weight, 1 << below, narrow=narrow)
-        return f"CASE WHEN w IS NULL THEN {full} ELSE {product} END"
+        if narrow and below == 0:
+            weight = f"COALESCE({weight}, {full})"
+            return f"{text} * {weight}" if text else weight
+        product = dialect.shared(f"({text or 1})", f"({weight})", 1 << below, narrow=narrow)
+        whole = f"CAST({text or 1} AS BIGINT) * {full}"
+        return f"CASE WHEN w IS NULL THEN {whole} ELSE {product} END"
 
 
 def everybody(rows: str, _: int) -> str:

@@ -102,8 +102,27 @@ def step_text(rows: PlanNode, compiler: Compiler, needed: frozenset[str]) -> str
     raise TypeError(type(rows).__name__)
 
 
+_SCANNED: dict[tuple[int, int, str, frozenset[str]], tuple[Scan, Dialect, str]] = {}
+"""The texts of scans that many questions share, beside what they are made of."""
+_KEPT = 1_024
+
+
 @step_text.register
 def _scan(rows: Scan, compiler: Compiler, needed: frozenset[str]) -> str:
+    """Scans are shared by the questions about a table; so is what is written for their columns."""
+    if rows.route is not None:
+        return _scanned(rows, compiler, needed)
+    place = compiler.place(rows.table)
+    key = id(rows), id(compiler.dialect), place, rows.names.intersection(needed)
+    kept = _SCANNED.get(key)
+    if kept is None or kept[0] is not rows or kept[1] is not compiler.dialect:
+        if len(_SCANNED) >= _KEPT:
+            _SCANNED.clear()
+        kept = _SCANNED[key] = rows, compiler.dialect, _scanned(rows, compiler, needed)
+    return kept[2]
+
+
+def _scanned(rows: Scan, compiler: Compiler, needed: frozenset[str]) -> str:
     name = compiler.dialect.identifier
     items, used = list[str](), list[Field]()
     for field in rows.fields.values():

@@ -17,6 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar, TypeAlias
 
 from discreet.core.errors import InvalidParameter
@@ -148,6 +149,17 @@ class Dialect(ABC):
         """A double as text, by its steps of a grid that is fine enough to hash; NULL for NaN."""
         return self.cast(self.steps(text, _HASHED, _HASH_GRID), DataType.INTEGER, DataType.TEXT)
 
+    def cell(self, text: str, cells: int) -> str:
+        """The number of a cell, of which there are so many, in the type that groups fastest."""
+        return text
+
+    def code(self, text: str, values: Sequence[object], kind: DataType) -> str | None:
+        """The place of a value in a list, as a BIGINT, and NULL where it is not there.
+
+        None where that is no faster than to meet a table of the values.
+        """
+        return None
+
     def same(self, left: str, right: str, kind: DataType) -> str:
         """Whether two values of a kind are equal or both NULL, as a join can use it."""
         return f"{left} IS NOT DISTINCT FROM {right}"
@@ -208,7 +220,7 @@ class Dialect(ABC):
 
         What is in bounds, the most common case, comes first.
         """
-        low, high = (self.literal(end) for end in limits(domain))
+        low, high = (self.bound(end) for end in limits(domain))
         top = (
             f"{text} > {high}"
             if domain.kind is DataType.INTEGER
@@ -237,16 +249,18 @@ class Dialect(ABC):
         kind = type_of_value(listed[0]) if listed else None
         if kind is None:
             return "NULL"
-        if not kind.is_number:
-            # An ENUM has no value outside its own list to compare with.
-            text = f"CAST({text} AS {self.types[kind]})"
+        text = self.comparable(text, kind)
         known = ColumnDomain(kind, values=tuple(listed))
         if kind is DataType.INTEGER and known.high - known.low == len(listed) - 1:
             # Without gaps, two comparisons do the work of a hash table.
-            test = f"BETWEEN {self.literal(known.low)} AND {self.literal(known.high)}"
+            test = f"BETWEEN {self.bound(known.low)} AND {self.bound(known.high)}"
         else:
-            test = f"IN ({', '.join(map(self.literal, listed))})"
+            test = f"IN ({', '.join(map(self.bound, listed))})"
         return f"CAST(CASE WHEN {text} {test} THEN {text} END AS {self.types[kind]})"
+
+    def comparable(self, text: str, kind: DataType) -> str:
+        """An opened value as it is compared with a list: an ENUM has no value outside its own."""
+        return text if kind.is_number else f"CAST({text} AS {self.types[kind]})"
 
     def steps(self, text: str, domain: ColumnDomain, exponent: int) -> str:
         """A bounded number, clamped, in whole steps of 2**exponent, halves to even.
@@ -275,14 +289,7 @@ class Dialect(ABC):
 
     def identifier(self, name: str) -> str:
         """A quoted name."""
-        if not name or not is_unicode(name):
-            raise InvalidParameter(
-                code="bad_name",
-                expectation="a name that is not empty and has no NUL in it",
-                received=repr(name),
-                remedy="Rename the column.",
-            )
-        return '"' + name.replace('"', '""') + '"'
+        return _quoted(name)
 
     def literal(self, value: object) -> str:
         """A constant, typed so that no engine takes it for something narrower."""
@@ -301,6 +308,10 @@ class Dialect(ABC):
                 return f"DATE '{value.isoformat()}'"
             case _:
                 raise TypeError(type(value).__name__)
+
+    def bound(self, value: object) -> str:
+        """A constant beside a value of its kind, to be compared with or to take its place."""
+        return self.literal(value)
 
     def real(self, value: float) -> str:
         """A finite double, to the last bit."""
@@ -422,6 +433,18 @@ class Dialect(ABC):
 
 
 _WORDS = {None: "NULL", True: "TRUE", False: "FALSE"}
+
+
+@lru_cache(maxsize=4_096)
+def _quoted(name: str) -> str:
+    if not name or not is_unicode(name):
+        raise InvalidParameter(
+            code="bad_name",
+            expectation="a name that is not empty and has no NUL in it",
+            received=repr(name),
+            remedy="Rename the column.",
+        )
+    return '"' + name.replace('"', '""') + '"'
 
 
 def ordered(texts: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
+from discreet.core.by_object import ByObject
 from discreet.relational.types.data_type import DataType
 
 Entries: TypeAlias = Sequence[tuple[object, ...]]
@@ -27,6 +28,26 @@ def at_least_one(entries: Entries, kinds: Kinds) -> tuple[Entries, str]:
     return (entries, "") if entries else ([(None,) * len(kinds)], " WHERE FALSE")
 
 
+class _Wanted:
+    """Keys and their kinds, with their hash: to hash many keys takes as long as to use them."""
+
+    __slots__ = ("_hash", "entries", "kinds")
+
+    def __init__(self, entries: Entries, kinds: Kinds) -> None:
+        self.entries, self.kinds = tuple(entries), tuple(kinds)
+        self._hash = hash((self.entries, self.kinds))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Wanted):
+            return NotImplemented
+        return self is other or (
+            self._hash == other._hash and (self.entries, self.kinds) == (other.entries, other.kinds)
+        )
+
+
 class KeyTables:
     """Keys by their name in the engine. ``make`` builds a table and says its name."""
 
@@ -34,16 +55,17 @@ class KeyTables:
         """Keep nothing yet."""
         self._make, self._drop = make, drop
         self._alone = threading.RLock()
-        self._known: OrderedDict[tuple[Entries, Kinds], str] = OrderedDict()
+        self._known: OrderedDict[_Wanted, str] = OrderedDict()
+        self._lately = ByObject[dict[tuple[DataType, ...], _Wanted]](16)
         self._held: Counter[str] = Counter()
         self._here = threading.local()
 
     def table(self, entries: Entries, kinds: Kinds) -> str:
         """The name of a table of these keys, which stays until the question here ends."""
-        wanted = (tuple(entries), tuple(kinds))
         with self._alone:
+            wanted = self._wanted(entries, tuple(kinds))
             if wanted not in self._known:
-                self._known[wanted] = self._make(*wanted)
+                self._known[wanted] = self._make(wanted.entries, wanted.kinds)
             self._known.move_to_end(wanted)
             name = self._known[wanted]
             holding = getattr(self._here, "names", None)
@@ -52,6 +74,15 @@ class KeyTables:
                 self._held[name] += 1
             self._shrink()
         return name
+
+    def _wanted(self, entries: Entries, kinds: tuple[DataType, ...]) -> _Wanted:
+        """These keys; the same object as before, where they are the same object."""
+        before: dict[tuple[DataType, ...], _Wanted] = {}
+        if isinstance(entries, tuple):
+            before = self._lately.of_long(entries, lambda _: {})
+        if kinds not in before:
+            before[kinds] = _Wanted(entries, kinds)
+        return before[kinds]
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -80,11 +111,13 @@ class KeyTables:
 
     def _shrink(self) -> None:
         """Drop the oldest that nobody uses, but not the newest of all."""
-        rows = sum(len(entries) for entries, _ in self._known)
+        if len(self._known) <= 1:
+            return
+        rows = sum(len(wanted.entries) for wanted in self._known)
         for wanted, name in list(self._known.items())[:-1]:
             if len(self._known) <= MAX_TABLES and rows <= MAX_ROWS:
                 return
             if not self._held[name]:
                 del self._known[wanted]
-                rows -= len(wanted[0])
+                rows -= len(wanted.entries)
                 self._drop(name)

@@ -10,8 +10,8 @@ Source: contract, "Bounding inside the engine", "Numbers". Proof: ``proofs/relat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ from discreet.relational.execute.row_contributions import RowContributions
 from discreet.relational.limits.resources import require_statement
 from discreet.relational.plan.nodes import scans
 from discreet.relational.plan.query import Query
+from discreet.relational.types.data_type import DataType
 
 _HALF = 1 << 62
 
@@ -57,12 +58,16 @@ def aggregate_exactly(
     engine: Engine,
     *,
     salt: int,
+    statements: Statements | None = None,
 ) -> ExactAggregates:
-    """Count and add up in the engine. ``person`` is given where rows have owners to bound."""
-    runs = _runs(query, (*linear, *ranks), person, engine, salt=salt)
+    """Count and add up in the engine. ``person`` is given where rows have owners to bound.
+
+    ``statements`` are those of this very question under this salt, where they were written before.
+    """
     found: dict[int, NDArray[Any]] = {}
-    with engine.snapshot():
-        for run in runs:
+    with engine.snapshot():  # tables of keys are named inside
+        made = statements or Statements.of(query, (*linear, *ranks), person, engine, salt=salt)
+        for run in made.runs:
             found.update(run.found())
     size = len(linear)
     return ExactAggregates(
@@ -75,8 +80,46 @@ def statements(
     query: Query, measures: Sequence[Measure | Weighted], person: Person | None, engine: Engine
 ) -> list[str]:
     """The text that would run, with a salt of zero: for ``explain`` and for tests."""
-    runs = _runs(query, tuple(measures), person, engine, salt=0)
-    return [require_statement(run.text()) for run in runs]
+    return Statements.of(query, tuple(measures), person, engine, salt=0).texts()
+
+
+@dataclass(frozen=True)
+class Statements:
+    """What finds all measures of a question, under one salt.
+
+    Tables of keys that statements name stay only as long as a question runs: those that name any
+    are written again then, and are not ``lasting``.
+    """
+
+    runs: tuple[_Run, ...]
+    lasting: bool
+
+    @classmethod
+    def of(
+        cls,
+        query: Query,
+        measures: tuple[Measure | Weighted, ...],
+        person: Person | None,
+        engine: Engine,
+        *,
+        salt: int,
+    ) -> Statements:
+        """Written as far as it takes to know whether they last."""
+        named: list[str] = []
+
+        def keys(entries: Sequence[tuple[object, ...]], kinds: Sequence[DataType]) -> str:
+            named.append(engine.keys(entries, kinds))
+            return named[-1]
+
+        compiler = replace(Compiler.of(engine, salt=salt), listed=keys)
+        runs = tuple(_runs(query, measures, person, engine, compiler))
+        for run in runs:
+            _ = run.text  # names the tables
+        return cls(runs, lasting=not named)
+
+    def texts(self) -> list[str]:
+        """The text of each; refused where one is too long."""
+        return [require_statement(run.text) for run in self.runs]
 
 
 def _runs(
@@ -84,14 +127,12 @@ def _runs(
     measures: tuple[Measure | Weighted, ...],
     person: Person | None,
     engine: Engine,
-    *,
-    salt: int,
+    compiler: Compiler,
 ) -> list[_Run]:
     """One statement for all sums over rows, one for people by weight, one for each histogram."""
     kinds: dict[object, list[int]] = {}
     for number, measure in enumerate(measures):
         kinds.setdefault(_together(number, measure), []).append(number)
-    compiler = Compiler.of(engine, salt=salt)
     made = []
     for numbers in kinds.values():
         taken = tuple(measures[number] for number in numbers)
@@ -101,7 +142,7 @@ def _runs(
             query.keys,
             tuple(m.measure if isinstance(m, Weighted) else m for m in taken),
             compiler,
-            engine.keys,
+            compiler.listed,
             owned=person is not None,
             told_apart=person is not None and kind is _Run and not _presence(taken),
         )
@@ -158,14 +199,25 @@ class _Run:
 
     def _run_text(self) -> str:
         """What runs once the question is paid for: the same numbers as those of ``text``."""
-        return self.text()
+        return self.text
 
+    @cached_property
     def text(self) -> str:
         """A SELECT of the cell's number and the measures; of ranks, by candidate."""
         if isinstance(self.measures[0], Ranks):
             return self._grouped(["COUNT(*) AS m0"], ("c0",), ("CAST(c0 AS BIGINT)", "m0"))
-        sums = [self._sum(number, m) for number, m in enumerate(self.measures)]
+        if self.person is None and self.contributions.keys_plain:
+            return self._with_cells(self._at_once(), self._outer())
+        sums = [self._sum(number, m, f"c{number}") for number, m in enumerate(self.measures)]
         return self._grouped(sums, (), self._outer())
+
+    def _at_once(self) -> str:
+        """The sums by keys that are columns of the rows, in one step over them."""
+        rows = self.contributions
+        sums = [
+            self._sum(number, m, rows.content(number)) for number, m in enumerate(self.measures)
+        ]
+        return rows.grouped(sums)
 
     def _is_wide(self, measure: Measure) -> bool:
         """Whether a sum may need more than 64 bits."""
@@ -179,37 +231,41 @@ class _Run:
                 self.engine.dialect.halves(f"m{number}")
                 if self._is_wide(measure)
                 else (f"CAST(m{number} AS BIGINT)",)
+                if isinstance(measure, ValuesTotal)
+                else (f"m{number}",)
             )
         ]
 
     def _grouped(self, sums: Sequence[str], more: Sequence[str], outer: Sequence[str]) -> str:
         keys = [f"k{n}" for n in range(sum(len(b.expressions) for b in self.query.keys.blocks))]
-        wanted = "".join(f" AND {column} IS NOT NULL" for column in more)
+        wanted = " AND ".join(f"{column} IS NOT NULL" for column in more)
+        where = f" WHERE {wanted}" if wanted else ""
         if self.person is not None:
             group = ["cell", *more]
             inside = f"SELECT {', '.join([*group, *sums])} FROM ({self._bounded()}) AS q"
-            inside += f" WHERE TRUE{wanted} GROUP BY {', '.join(group)}"
+            inside += f"{where} GROUP BY {', '.join(group)}"
             return f"SELECT cell, {', '.join(outer)} FROM ({inside}) AS q"
         group = [*keys, *more]
         by = f" GROUP BY {', '.join(group)}" if group else ""
         inside = (
             f"SELECT {', '.join([*group, *sums])} FROM ({self.contributions.text()}) "
-            f"AS q WHERE TRUE{wanted}{by}"
+            f"AS q{where}{by}"
         )
-        cell, joins, conditions = self.contributions.cells("a")
-        return (
-            f"SELECT {cell} AS cell, {', '.join(outer)} FROM ({inside}) AS a{joins} "
-            f"WHERE {' AND '.join(conditions) or 'TRUE'}"
-        )
+        return self._with_cells(inside, outer)
+
+    def _with_cells(self, inside: str, outer: Sequence[str]) -> str:
+        """Sums by key as sums by the number of a cell; keys that are not declared have none."""
+        cells = self.contributions.cells("a", self.engine.dialect.code)
+        named = ", ".join(f"{text} AS x{number}" for number, text in enumerate(outer))
+        placed = f"SELECT {cells.or_null} AS cell, {named} FROM ({inside}) AS a{cells.joins}"
+        return f"SELECT * FROM ({placed}) AS q WHERE cell IS NOT NULL" if cells.where else placed
 
     def _owned(self) -> str:
         """Each person's rows in declared cells, with what they contribute."""
-        cell, joins, conditions = self.contributions.cells("a")
-        rows = self.contributions
+        rows, cells = self.contributions, self.contributions.cells("a")
         named = [content.text for content in (*rows.rows_by(), *rows.contents())]
-        items = ", ".join(["o", f"CAST({cell} AS INTEGER) AS cell", *named])
-        where = " AND ".join(conditions) or "TRUE"
-        return f"SELECT {items} FROM ({self.contributions.text()}) AS a{joins} WHERE {where}"
+        items = ", ".join(["o", f"CAST({cells.number} AS INTEGER) AS cell", *named])
+        return f"SELECT {items} FROM ({rows.text()}) AS a{cells.joins}{cells.where}"
 
     def _bounded(self) -> str:
         """Each person's rows in declared cells, cut down to what the unit allows."""
@@ -223,23 +279,23 @@ class _Run:
             self.contributions.rows_by(),
         )
 
-    def _sum(self, number: int, measure: Measure) -> str:
+    def _sum(self, number: int, measure: Measure, content: str) -> str:
         match measure:
             case CountRows(None):
                 text = "COUNT(*)"
             case CountRows():
-                text = f"COUNT(c{number})"
+                text = f"COUNT({content})"
             case CountPeople():
                 text = "COUNT(DISTINCT o)"
             case CountValues():
-                text = f"COUNT(DISTINCT c{number})"
+                text = f"COUNT(DISTINCT {content})"
                 if measure.most is not None:
                     text = f"LEAST({text}, {measure.most})"
             case ValuesTotal():
                 # All different values there are add up to 62 bits.
-                text = f"COALESCE(SUM(DISTINCT CAST(c{number} AS BIGINT)), 0)"
+                text = f"COALESCE(SUM(DISTINCT CAST({content} AS BIGINT)), 0)"
             case _:
-                text = self.engine.dialect.wide_sum(f"c{number}")
+                text = self.engine.dialect.wide_sum(content)
         return f"{text} AS m{number}"
 
     def _spread(self, cell: NDArray[np.int64], found: NDArray[Any]) -> NDArray[Any]:
@@ -257,6 +313,7 @@ class _WeightedRun(_Run):
         """Fractions of rows are many steps."""
         return True
 
+    @cached_property
     def text(self) -> str:
         """A SELECT of the cell's number and the weighted sums."""
         return self._written(everybody)
@@ -264,34 +321,82 @@ class _WeightedRun(_Run):
     def _run_text(self) -> str:
         """The same, in the engine's own words for tables of their size."""
         private = [scan.table for scan in scans(self.query.rows) if scan.private]
-        return self._written(partial(self.engine.crowd, private))
+        crowd = partial(self.engine.crowd, private)
+        return self.text if self._weights.looks_at(crowd) == "r" else self._written(crowd)
+
+    @cached_property
+    def _weights(self) -> RowWeights:
+        assert self.person is not None
+        cells, presence = self.query.keys.cells, isinstance(self.measures[0], CountPeople)
+        weights = RowWeights.of_presence if presence else RowWeights.of_rows
+        return weights(self.person, cells)
+
+    def _owned(self) -> str:
+        """Each person's rows; the cell is NULL where the keys of a row are not declared."""
+        return self.contributions.placed(self.engine.dialect.code)
 
     def _written(self, crowd: Crowd) -> str:
-        assert self.person is not None
-        dialect, cells = self.engine.dialect, self.query.keys.cells
-        owned = self._owned()
+        weights = self._weights
         if isinstance(self.measures[0], CountPeople):
-            owned = f"SELECT DISTINCT o, cell FROM ({owned}) AS q"
-            weights = RowWeights.of_presence(self.person, cells)
-        else:
-            weights = RowWeights.of_rows(self.person, cells)
-        counted = [
-            f"{weights.counted(self._each(number), measure.steps(), places, dialect)} AS d{number}"
-            for number, (measure, places) in enumerate(zip(self.measures, self.places, strict=True))
+            return self._of_presence(weights, crowd)
+        linear = all(weights.is_linear(*each) for each in self._sizes)
+        if linear and not self.query.keys.blocks and weights.all_seen(self.engine.dialect, crowd):
+            return self._by_person(weights)
+        return self._weighed(self._owned(), weights, crowd)
+
+    def _of_presence(self, weights: RowWeights, crowd: Crowd) -> str:
+        """Each person once in a group; where nobody can be in too many groups, each counts."""
+        owned = f"SELECT DISTINCT o, cell FROM ({self._owned()}) AS q"
+        if self.query.keys.cells > weights.rows:
+            return self._weighed(owned, weights, crowd)
+        ones = [self.engine.dialect.bound(1 << places) for _, places in self._sizes]
+        return self._by_cell(ones, f"({owned}) AS a")
+
+    def _weighed(self, owned: str, weights: RowWeights, crowd: Crowd) -> str:
+        """Rows beside the weight that each of them has."""
+        dialect = self.engine.dialect
+        each = [
+            weights.counted(self._each(n), *size, dialect) for n, size in enumerate(self._sizes)
+        ]
+        before, source = weights.beside(owned, dialect, crowd)
+        return before + self._by_cell(each, source)
+
+    def _by_cell(self, each: Sequence[str], source: str) -> str:
+        where = "WHERE a.cell IS NOT NULL GROUP BY a.cell"
+        inside = f"SELECT a.cell AS cell, {self._summed(each)} FROM {source} {where}"
+        return f"SELECT cell, {', '.join(self._outer())} FROM ({inside}) AS q"
+
+    def _by_person(self, weights: RowWeights) -> str:
+        """Without keys, the rows of each person are added up before they are weighed."""
+        dialect = self.engine.dialect
+        each = [self._each(number) for number in range(len(self.measures))]
+        added = [f"SUM({text}) AS c{number}" for number, text in enumerate(each) if text]
+        source = weights.by_person(f"({self.contributions.text()}) AS a", added, dialect)
+        weighed = [
+            weights.counted(text or "a.n", *size, dialect)
+            for text, size in zip(each, self._sizes, strict=True)
+        ]
+        inside = f"SELECT {self._summed(weighed)} FROM {source}"
+        return f"SELECT 0 AS cell, {', '.join(self._outer())} FROM ({inside}) AS q"
+
+    @cached_property
+    def _sizes(self) -> list[tuple[int, int]]:
+        """The most that a row brings to each measure, and the binary places it is counted in."""
+        return [
+            (measure.steps(), places)
+            for measure, places in zip(self.measures, self.places, strict=True)
             if not isinstance(measure, Ranks)
         ]
-        sums = [f"{dialect.wide_sum(f'd{n}')} AS m{n}" for n in range(len(self.measures))]
-        before, source = weights.beside(owned, dialect, crowd)
-        rows = f"SELECT a.cell AS cell, {', '.join(counted)} FROM {source}"
-        inside = f"SELECT cell, {', '.join(sums)} FROM ({rows}) AS q GROUP BY cell"
-        outer = ", ".join(self._outer())
-        return f"{before}SELECT cell, {outer} FROM ({inside}) AS q"
+
+    def _summed(self, texts: Sequence[str]) -> str:
+        wide = self.engine.dialect.wide_sum
+        return ", ".join(f"{wide(text)} AS m{number}" for number, text in enumerate(texts))
 
     def _each(self, number: int) -> str:
-        """What a row brings before its weight."""
+        """What a row brings before its weight; nothing is written where it is one."""
         measure = self.measures[number]
         alone = isinstance(measure, CountPeople) or measure == CountRows(None)
-        return "1" if alone else f"a.c{number}"
+        return "" if alone else f"a.c{number}"
 
 
 def joined_halves(high: NDArray[np.int64], low: NDArray[np.int64]) -> NDArray[Any]:

@@ -8,7 +8,7 @@ Source: 004d:D20 (tuning without private data).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -128,7 +128,7 @@ def _ends(domain: ColumnDomain) -> tuple[Any, Any]:
     return 0, 100
 
 
-def _copied(fields: Mapping[str, Field], rows: list[tuple[object, ...]]) -> str:
+def _copied(fields: Mapping[str, Field], rows: Sequence[tuple[object, ...]]) -> str:
     kinds = [_DIALECT.types[field.domain.kind] for field in fields.values()]
     names = ", ".join(map(_DIALECT.identifier, fields))
     if not rows:

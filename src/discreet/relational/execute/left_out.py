@@ -48,9 +48,7 @@ def left_out_statement(query: Query, limits: Limits, caps: LeftOutCaps, engine: 
 def _text(query: Query, limits: Limits, caps: LeftOutCaps, engine: Engine, *, salt: int) -> str:
     compiler = Compiler.of(engine, salt=salt)
     rows = RowContributions(query.rows, query.keys, (), compiler, engine.keys, owned=True)
-    cell, joins, conditions = rows.cells("a")
-    where = " AND ".join(conditions) or "TRUE"
-    owned = (
-        f"SELECT o, CAST({cell} AS INTEGER) AS cell FROM ({rows.text()}) AS a{joins} WHERE {where}"
-    )
+    cells = rows.cells("a")
+    source = f"({rows.text()}) AS a{cells.joins}{cells.where}"
+    owned = f"SELECT o, CAST({cells.number} AS INTEGER) AS cell FROM {source}"
     return left_out_text(owned, limits, caps, engine.dialect)

@@ -8,8 +8,9 @@ Source: contract, "Numbers", "Columns". Proof: ``proofs/relational.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from discreet.relational.aggregates.measures import (
     CountPeople,
@@ -22,6 +23,13 @@ from discreet.relational.aggregates.measures import (
 )
 from discreet.relational.bounding.hashing import Content
 from discreet.relational.compile.compiler import Compiler
+from discreet.relational.compile.stored_categories import stored_category
+from discreet.relational.execute.cell_numbers import (
+    CellNumbers,
+    Code,
+    KeyTable,
+    always_met,
+)
 from discreet.relational.functions.arithmetic import ADD, DIVIDE, SUBTRACT
 from discreet.relational.functions.casts import cast
 from discreet.relational.functions.comparison import GREATER, LESS
@@ -35,15 +43,13 @@ from discreet.relational.plan.nodes import (
     field_of,
     row_columns,
 )
-from discreet.relational.schema.declarations import Category, Number
+from discreet.relational.schema.declarations import Number
 from discreet.relational.types.column_domain import ColumnDomain, limits
 from discreet.relational.types.data_type import DataType
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal, columns
 
 _NARROW = 1 << 31
-
-KeyTable = Callable[[Sequence[tuple[object, ...]], Sequence[DataType]], str]
-"""The name of a table of public keys in the engine."""
+_CLAMPED = (Total, ValuesTotal, Ranks)
 
 
 @dataclass(frozen=True)
@@ -67,29 +73,108 @@ class RowContributions:
         Keys are ``k0``, ``k1``, ...; contributions ``c0``, ``c1``, ...; the owner, if any, ``o``;
         columns that tell rows apart ``r0``, ``r1``, ...
         """
-        dialect, rows = self.compiler.dialect, self.rows
-        items, used = [], frozenset[str]()
-        number = 0
-        for block in self.keys.blocks:
-            for expression in block.expressions:
-                read = self._key(block, expression)
-                items.append(f"{dialect.render(read)} AS k{number}")
-                used |= columns(read)
-                number += 1
-        for place, measure in enumerate(self.measures):
-            content = self._content(measure)
-            if content is not None:
-                text, needed = content
-                items.append(f"{text} AS c{place}")
-                used |= needed
-        if self.owned and rows.privacy_id is not None:
-            items.append(f"{dialect.identifier(rows.privacy_id)} AS o")
-            used |= {rows.privacy_id}
-        for place, column in enumerate(self._row_columns()):
-            items.append(f"{dialect.identifier(column)} AS r{place}")
-            used |= {column}
-        inside = self.compiler.text(rows, used)
-        return f"SELECT {', '.join(items) or '1 AS one'} FROM ({inside}) AS q"
+        keys = [f"{text} AS k{number}" for number, text in enumerate(self._keys)]
+        rows_by = [
+            f"{self.compiler.dialect.identifier(column)} AS r{place}"
+            for place, column in enumerate(self._row_columns())
+        ]
+        items = [*keys, *self._contributed, *self._owner, *rows_by]
+        return f"SELECT {', '.join(items) or '1 AS one'} FROM ({self._inside}) AS q"
+
+    @property
+    def keys_plain(self) -> bool:
+        """Whether all keys are columns of the rows; what is computed is written once, and named."""
+        return all(isinstance(key, Column) for key in self._read_keys)
+
+    def content(self, number: int) -> str:
+        """What a row contributes to a measure, in a SELECT from the rows themselves."""
+        return self._contents[number][0] if number in self._contents else ""
+
+    def grouped(self, sums: Sequence[str]) -> str:
+        """A SELECT of plain keys and of sums, by the keys."""
+        by = f" GROUP BY {', '.join(self._keys)}" if self._keys else ""
+        keys = [f"{text} AS k{number}" for number, text in enumerate(self._keys)]
+        return f"SELECT {', '.join([*keys, *sums])} FROM ({self._inside}) AS q{by}"
+
+    def placed(self, code: Code) -> str:
+        """A SELECT of the owner, the number of the cell or NULL, and contributions."""
+        names, owner, contributed = self._keys, self._owner, self._contributed
+        source = f"({self._inside}) AS q"
+        if not self.keys_plain:
+            names = [f"a.k{number}" for number in range(len(names))]
+            owner, contributed = ["o"], [content.text for content in self.contents()]
+            source = f"({self.text()}) AS a"
+        dialect = self.compiler.dialect
+        cells = CellNumbers.of(self.keys, names, self.key_table, dialect, code)
+        number = dialect.cell(cells.or_null, self.keys.cells)
+        items = [*owner, f"{number} AS cell", *contributed]
+        return f"SELECT {', '.join(items)} FROM {source}{cells.joins}"
+
+    @cached_property
+    def _keys(self) -> list[str]:
+        """The texts of the keys, in the order of the blocks."""
+        return [self.compiler.dialect.render(key) for key in self._read_keys]
+
+    @cached_property
+    def _read_keys(self) -> list[Expression]:
+        return [
+            self._key(block, expression)
+            for block in self.keys.blocks
+            for expression in block.expressions
+        ]
+
+    @cached_property
+    def _contents(self) -> dict[int, tuple[str, frozenset[str]]]:
+        """What a row brings to each measure, as text, and the columns it reads."""
+        found = {
+            number: self._content(self._named(measure))
+            for number, measure in enumerate(self.measures)
+        }
+        return {number: content for number, content in found.items() if content is not None}
+
+    @cached_property
+    def _computed(self) -> dict[Expression, Column]:
+        """Arguments that are computed and then clamped: written once, under a name."""
+        computed = dict.fromkeys(
+            measure.argument
+            for measure in self.measures
+            if isinstance(measure, _CLAMPED) and isinstance(measure.argument, Call | Case)
+        )
+        return {each: Column(f"e{n}", each.domain) for n, each in enumerate(computed)}
+
+    def _named(self, measure: Measure) -> Measure:
+        """The measure of a named argument; what is said about it is not believed any more."""
+        if isinstance(measure, CountPeople) or measure.argument not in self._computed:
+            return measure
+        return replace(measure, argument=self._computed[measure.argument])
+
+    @property
+    def _contributed(self) -> list[str]:
+        return [f"{text} AS c{number}" for number, (text, _) in self._contents.items()]
+
+    @property
+    def _owner(self) -> list[str]:
+        owner = self.rows.privacy_id if self.owned else None
+        return [] if owner is None else [f"{self.compiler.dialect.identifier(owner)} AS o"]
+
+    @cached_property
+    def _inside(self) -> str:
+        """The rows, with all columns that are read of them."""
+        used = frozenset().union(
+            *(columns(key) for key in self._read_keys),
+            *(read for _, read in self._contents.values()),
+            *map(columns, self._computed),
+            self._row_columns(),
+        )
+        used -= {column.name for column in self._computed.values()}
+        if self.owned and self.rows.privacy_id is not None:
+            used |= {self.rows.privacy_id}
+        inside = self.compiler.text(self.rows, used)
+        if not self._computed:
+            return inside
+        render = self.compiler.dialect.render
+        named = ", ".join(f"{render(each)} AS {as_.name}" for each, as_ in self._computed.items())
+        return f"SELECT q.*, {named} FROM ({inside}) AS q"
 
     def rows_by(self) -> list[Content]:
         """What the owner says tells a person's rows apart."""
@@ -105,49 +190,19 @@ class RowContributions:
                 f"c{n}", m.argument.domain.kind if isinstance(m, CountValues) else DataType.INTEGER
             )
             for n, m in enumerate(self.measures)
-            if self._content(m) is not None
+            if n in self._contents
         ]
 
-    def cells(self, rows: str) -> tuple[str, str, list[str]]:
-        """The number of a row's cell, with the joins and conditions that find it."""
-        number, terms, joins, conditions = 0, ["CAST(0 AS BIGINT)"], "", []
-        strides = self.keys.strides()
-        for place, (block, stride) in enumerate(zip(self.keys.blocks, strides, strict=True)):
-            names = [f"{rows}.k{number + i}" for i in range(len(block.expressions))]
-            number += len(names)
-            first = _consecutive(block)
-            if first is not None:
-                last = first + len(block.entries) - 1
-                conditions.append(f"{names[0]} BETWEEN {first} AND {last}")
-                terms.append(f"(CAST({names[0]} AS BIGINT) - ({first})) * {stride}")
-                continue
-            kinds = [expression.domain.kind for expression in block.expressions]
-            table = self.key_table(block.entries, kinds)
-            nulls, same = _nulls(block), self.compiler.dialect.same
-            on = " AND ".join(
-                same(name, f"b{place}.v{i}", kind) if nulls else f"{name} = b{place}.v{i}"
-                for i, (name, kind) in enumerate(zip(names, kinds, strict=True))
-            )
-            joins += f" JOIN {table} AS b{place} ON {on}"
-            terms.append(f"b{place}.code * {stride}")
-        return " + ".join(terms), joins, conditions
+    def cells(self, rows: str, code: Code = always_met) -> CellNumbers:
+        """How the number of a row's cell is found."""
+        names = [f"{rows}.k{number}" for number in range(len(self._keys))]
+        return CellNumbers.of(self.keys, names, self.key_table, self.compiler.dialect, code)
 
     def _key(self, block: Block, expression: Expression) -> Expression:
         """A plain category is read as stored: other values have no key to meet."""
-        found = self._found(expression)
-        if found is None:
+        if block.has_null:
             return expression
-        scan, field = found
-        if (
-            scan.private
-            and not isinstance(field, DerivedField)
-            and isinstance(field.declaration, Category)
-            and not _nulls(block)
-            and self.compiler.dialect.kind_of(field.stored) is field.domain.kind
-            and self.compiler.dialect.compares(field.stored)
-        ):
-            return Column(scan.stored(field.name), expression.domain)
-        return expression
+        return stored_category(expression, self.rows, self.compiler.dialect) or expression
 
     def _found(self, expression: Expression) -> tuple[Scan, Field] | None:
         """The table and field of a plain column."""
@@ -223,17 +278,3 @@ def _within(domain: ColumnDomain, total: Total) -> bool:
     """Whether the scan itself clamped a column to bounds inside those of a total."""
     low, high = limits(domain)
     return bool(domain.kind is DataType.INTEGER and total.low <= low and high <= total.high)
-
-
-def _consecutive(block: Block) -> int | None:
-    """The first of whole keys without gaps, which need no table."""
-    values = [entry[0] for entry in block.entries]
-    if len(block.expressions) != 1 or any(type(value) is not int for value in values):
-        return None
-    first = values[0]
-    assert isinstance(first, int)
-    return first if values == list(range(first, first + len(values))) else None
-
-
-def _nulls(block: Block) -> bool:
-    return any(value is None for entry in block.entries for value in entry)

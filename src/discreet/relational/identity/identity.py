@@ -23,13 +23,15 @@ from fractions import Fraction
 from numbers import Integral
 from types import MappingProxyType
 
+from discreet.core.by_object import ByObject
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import exact
+from discreet.core.unit import Edge, Node, Person, Replace, Row
 from discreet.core.written import Form
 from discreet.relational.aggregates.ranked import ChosenByRank
 from discreet.relational.identity.tags import FORMS
 from discreet.relational.plan.keys import Block
-from discreet.relational.plan.nodes import JoinKind
+from discreet.relational.plan.nodes import JoinKind, Scan
 from discreet.relational.plan.person_windows import Numbering
 from discreet.relational.plan.query import PrivatePart, Query
 from discreet.relational.schema.declarations import Category
@@ -48,10 +50,12 @@ _NOTHING: Mapping[int, CanonicalText] = MappingProxyType({})
 _AS_THEY_ARE = frozenset({*_PLAIN, float})
 """Exactly these, and nothing derived from them, are written by ``repr``: most parts are."""
 
-_LONG = 1_000
-_KEPT = 32
-_WRITTEN: dict[int, tuple[tuple[object, ...], str]] = {}
-"""The texts of long lists, beside the lists themselves: no other can have their place meanwhile."""
+_LONG = ByObject[str](16)
+"""The texts of long lists."""
+_WRITTEN = ByObject[str](256)
+"""The texts of what many questions share."""
+_SHARED = frozenset({Scan, Row, Person, Edge, Node, Replace})
+"""Parts that are made once for a table and then stand in every question about it."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ def identity(verb: str, parts: Mapping[str, object]) -> str:
     ``parts`` are all that must be equal, under names that are fixed for ever: the query, which
     names its unit, spend, allocation, snapshot, declared rows.
     """
-    text = "\n".join([FORM, verb, *(f"{name}={canonical_text(parts[name])}" for name in parts)])
+    text = "\n".join([FORM, verb, *[f"{name}={canonical_text(parts[name])}" for name in parts]])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -115,24 +119,26 @@ def canonical_text(value: object) -> str:  # noqa: PLR0911 -- one line for each 
     >>> canonical_text(Person("id", max_rows=3))[:30]
     "person/1(id='id',max_rows=3,ma"
     """
-    if type(value) in _AS_THEY_ARE:
+    kind = type(value)
+    if kind in _AS_THEY_ARE:
         return repr(value)
     if isinstance(value, CanonicalText):
         return value.text
+    form = FORMS.get(kind)
+    if form is not None:
+        if isinstance(value, DataType | JoinKind | Numbering):
+            return f"{form.tag}.{value.written}"
+        return _shared(value, form) if kind in _SHARED else _told(value, form)
     if isinstance(value, Column | Literal | Call | Case):
         domain = value.domain  # the rest of them follows from the columns, which the scans tell
         return (
             f"expression/1({canonical(value)},{domain.kind.written},{domain.low!r},{domain.high!r})"
         )
-    form = FORMS.get(type(value))
-    if isinstance(value, DataType | JoinKind | Numbering) and form is not None:
-        return f"{form.tag}.{value.written}"
-    if form is not None:
-        return _told(value, form)
     if isinstance(value, tuple | list):
-        return f"({','.join(map(canonical_text, value))})"
+        return f"({','.join([canonical_text(each) for each in value])})"
     if isinstance(value, dict | Mapping):
-        return f"{{{','.join(f'{key!r}:{canonical_text(item)}' for key, item in value.items())}}}"
+        items = [f"{key!r}:{canonical_text(item)}" for key, item in value.items()]
+        return f"{{{','.join(items)}}}"
     if isinstance(value, Fraction):
         return f"{value.numerator}/{value.denominator}"
     if isinstance(value, float):
@@ -150,11 +156,13 @@ def _told(value: object, form: Form, ready: Mapping[int, CanonicalText] = _NOTHI
     The numbers of a spend stand as they are, however they were written; its unit is named apart.
     """
     one = exact if type(value) in _GUARANTEES else canonical_text
-    listed = _LISTS.get(type(value))
-    inside = (
-        f"{name}={_listed(part) if name == listed else one(ready.get(id(part), part))}"
-        for name, part in form.parts(value)
-    )
+    listed, inside = _LISTS.get(type(value)), []
+    for name, part in form.parts(value):
+        if name == listed:
+            text: object = _listed(part)
+        else:
+            text = one(ready.get(id(part), part) if ready else part)
+        inside.append(f"{name}={text}")
     return f"{form.tag}({','.join(inside)})"
 
 
@@ -163,12 +171,9 @@ def _listed(values: object) -> str:
 
     By the very object: lists that are equal may be written differently, as 1 and True are.
     """
-    kept = _WRITTEN.get(id(values))
-    if kept is not None and kept[0] is values:
-        return kept[1]
-    text = repr(values)
-    if isinstance(values, tuple) and len(values) >= _LONG:
-        if len(_WRITTEN) >= _KEPT:
-            _WRITTEN.clear()
-        _WRITTEN[id(values)] = values, text
-    return text
+    return _LONG.of_long(values, repr) if isinstance(values, tuple) else repr(values)
+
+
+def _shared(value: object, form: Form) -> str:
+    """The text of what many questions have in common."""
+    return _WRITTEN.of(value, lambda each: _told(each, form))

@@ -136,13 +136,15 @@ def _named(part: object) -> Iterator[str]:
         part = waiting.pop()
         if isinstance(part, Column):
             yield part.name
+        elif part.__class__ in _WRITE_NOTHING:
+            continue
         elif isinstance(part, tuple):
             waiting.extend(part)
         elif isinstance(part, Block):
             waiting.append(part.expressions)
         elif isinstance(part, Unnested):
             waiting.append(part.rows)
-        elif not isinstance(part, ColumnDomain):
+        else:
             waiting += parts_of(part)
 
 
@@ -182,15 +184,22 @@ def _calls(step: object) -> Iterator[set[Call]]:
         parts = _parts(waiting.pop())
         while parts:
             part = parts.pop()
+            if part.__class__ in _WRITE_NOTHING:
+                continue
             if isinstance(part, Call | Case):
                 parts.extend(part.args)
                 if isinstance(part, Call) and part.domain.kind is DataType.TEXT:
                     found.add(part)
             elif isinstance(part, tuple):
                 parts.extend(part)
-            elif not isinstance(part, Column | Literal | ColumnDomain) and field_names(part):
+            elif field_names(part):
                 waiting.append(part)
-        yield found
+        if found:
+            yield found
+
+
+_WRITE_NOTHING = frozenset({type(None), bool, int, float, str, Column, Literal, ColumnDomain, Scan})
+"""Kinds of parts in which nothing is computed, of which there are many."""
 
 
 def _parts(step: object) -> list[object]:

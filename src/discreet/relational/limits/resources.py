@@ -16,7 +16,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.parts import field_names
 from discreet.relational.aggregates.measures import Measure, Ranks
 from discreet.relational.plan.keys import KeySet
-from discreet.relational.plan.nodes import PlanNode, UnionAll
+from discreet.relational.plan.nodes import PlanNode, Scan, UnionAll
 from discreet.relational.plan.query import Query
 from discreet.relational.types.expression import Call, Case, Column, Expression, Literal
 
@@ -77,6 +77,8 @@ def require_statement(text: str) -> str:
 
 def _rows_size(rows: PlanNode, sizes: dict[str, int]) -> int:
     """The size of all expressions of a plan; ``sizes`` learns that of every computed column."""
+    if isinstance(rows, Scan):
+        return 0
     total = sum(_rows_size(below, sizes) for below in rows.inputs)
     for names, expressions in _columns(rows):
         for name, expression in zip(names, expressions, strict=True):

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
+from discreet.core.by_object import ByObject
 from discreet.core.errors import InvalidParameter
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
@@ -19,6 +21,9 @@ from discreet.relational.types.expression import Expression
 
 MAX_VALUES = 100_000
 MAX_CELLS = 10_000_000
+_WITH_NULL = ByObject[bool](16)
+_COLUMNS = ByObject[list[tuple[object, ...]]](16)
+"""Long lists of public keys are those of a table, and come again."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,11 @@ class Block:
 
     expressions: tuple[Expression, ...]
     entries: tuple[tuple[object, ...], ...]
+
+    @property
+    def has_null(self) -> bool:
+        """Whether NULL is a key."""
+        return _WITH_NULL.of_long(self.entries, _has_null)
 
 
 @dataclass(frozen=True)
@@ -45,10 +55,10 @@ class KeySet:
                 remedy="Group by fewer columns, or by coarser bins.",
             )
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """How many combinations there are."""
-        return math.prod(len(block.entries) for block in self.blocks)
+        return math.prod([len(block.entries) for block in self.blocks])
 
     def strides(self) -> tuple[int, ...]:
         """What one entry of each block adds to the number of the cell."""
@@ -59,12 +69,14 @@ class KeySet:
             strides.append(stride)
         return tuple(strides)
 
-    def column(self, block: int, place: int) -> list[object]:
+    def column(self, block: int, place: int) -> tuple[object, ...]:
         """The values of one key expression, cell by cell."""
-        entries = [entry[place] for entry in self.blocks[block].entries]
+        entries = _COLUMNS.of_long(self.blocks[block].entries, _by_place)[place]
         stride = self.strides()[block]
-        cycle = [value for value in entries for _ in range(stride)]
-        return cycle * (self.cells // max(len(cycle), 1))
+        if stride > 1:
+            entries = tuple(value for value in entries for _ in range(stride))
+        times = self.cells // max(len(entries), 1)
+        return entries if times == 1 else entries * times
 
 
 @dataclass(frozen=True)
@@ -104,6 +116,15 @@ class DiscoveredKeys:
     def found(self, entries: tuple[tuple[object, ...], ...]) -> KeySet:
         """The keys that were named, as public ones."""
         return KeySet((Block(self.expressions, entries),))
+
+
+def _has_null(entries: tuple[tuple[object, ...], ...]) -> bool:
+    return any(None in entry for entry in entries)
+
+
+def _by_place(entries: tuple[tuple[object, ...], ...]) -> list[tuple[object, ...]]:
+    """The values of each key expression."""
+    return list(zip(*entries, strict=True))
 
 
 def _unknown(keys: DiscoveredKeys) -> InvalidParameter:

@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 from discreet.core.errors import Mismatch
 from discreet.relational.schema.declarations import Declaration
@@ -152,6 +153,13 @@ class Scan(PlanNode):
     @property
     def inputs(self) -> tuple[PlanNode, ...]:
         return ()
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The unique names of its columns, cleaned and as stored, and of the owner."""
+        owner = () if self.privacy_id is None else (self.privacy_id,)
+        cleaned, stored = map(self.column, self.fields), map(self.stored, self.fields)
+        return frozenset((*cleaned, *stored, *owner))
 
     def column(self, name: str) -> str:
         """The unique name of one of its columns, cleaned."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeAlias
 
 from discreet.core.unit import Person, PrivacyUnit, add_remove
@@ -116,7 +117,7 @@ class Query:
             made = replace(made, limits=None)
         return None if (made, made.listed) == (self, self.listed) else made
 
-    @property
+    @cached_property
     def person(self) -> Person | None:
         """The person whose rows are bounded, where rows have owners.
 

@@ -29,11 +29,13 @@ from discreet.relational.aggregates.measures import (
     CountPeople,
     CountValues,
     Linear,
+    Measure,
     Ranks,
     ValuesTotal,
 )
 from discreet.relational.aggregates.quantile_rule import QuantileRule
 from discreet.relational.aggregates.ranked import ChosenByRank, chosen_together, rounds, selection
+from discreet.relational.aggregates.weighted import Weighted
 from discreet.relational.bounding.contributions import (
     ContributionBounds,
     bounds_of_person,
@@ -48,6 +50,7 @@ from discreet.relational.database import Database, Databases, Units
 from discreet.relational.execute.candidate_keys import keys_from_dict, keys_to_dict
 from discreet.relational.execute.exact_aggregation import (
     ExactAggregates,
+    Statements,
     aggregate_exactly,
     statements,
 )
@@ -69,6 +72,8 @@ from discreet.relational.types.data_type import LARGEST_WHOLE
 _LARGEST_TOTAL = 1 << 124
 _SMALL = 1 << 61
 _MOST_LEVELS = 1 << 12
+_READY = "ready"
+"""Where a planned query keeps what was written for its next release: no field, and no copy's."""
 
 
 @dataclass(frozen=True)
@@ -387,14 +392,23 @@ class PlannedQuery:
 
     def exact(self, database: Database) -> ExactAggregates:
         """What the engine counts and adds up. Private: only noise may follow."""
+        salt, statements = self._ready(database)
         return aggregate_exactly(
             self.query,
             [item.exact for item in self.allocation.noised],
             [group[0].ranks for group in self.choosing],
             self.person,
             database.engine,
-            salt=integer(SYSTEM, 62),
+            salt=salt,
+            statements=statements,
         )
+
+    def _ready(self, database: Database) -> tuple[int, Statements | None]:
+        """A salt that no release had, with what was written under it before the reservation."""
+        engine, salt, statements = self.__dict__.pop(_READY, (None, 0, None))
+        if engine is not database.engine:
+            return integer(SYSTEM, 62), None
+        return salt, statements
 
     def chosen(self, exact: ExactAggregates) -> tuple[NDArray[Any], ...]:
         """The quantiles, chosen by noisy ranks."""
@@ -438,13 +452,21 @@ class PlannedQuery:
             item.mechanism.release(0)
         for number in range(len(self.choices)):
             self.selection(number)
-        self.texts(database)
+        engine, salt = database.engine, integer(SYSTEM, 62)
+        made = Statements.of(self.query, self._measured, self.person, engine, salt=salt)
+        made.texts()
+        if made.lasting:
+            self.__dict__[_READY] = engine, salt, made
 
     def texts(self, database: Database) -> list[str]:
         """What the engine would run, with a salt of zero."""
+        return statements(self.query, self._measured, self.person, database.engine)
+
+    @property
+    def _measured(self) -> tuple[Measure | Weighted, ...]:
+        """All that is measured, as it is asked of the engine."""
         measures = [item.exact for item in self.allocation.noised]
-        ranks = [group[0].ranks for group in self.choosing]
-        return statements(self.query, [*measures, *ranks], self.person, database.engine)
+        return (*measures, *(group[0].ranks for group in self.choosing))
 
     def measurement(self, database: Database) -> Measurement[Database, MeasuredValues]:
         """The same as a measurement on databases at a distance of one unit."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Protocol
+from typing import Any, Protocol
 
 from sqlglot import exp
 
@@ -18,11 +18,16 @@ from discreet.relational.types.expression import Expression
 
 @dataclass(frozen=True)
 class CatalogTable:
-    """A table of the catalogue."""
+    """A table of the catalogue.
+
+    ``scans`` are those that were made of it, by prefix: translations share them, other tables with
+    the same rows do not.
+    """
 
     name: str
     table: Table | PublicTable
     fields: Mapping[str, Field]
+    scans: dict[str, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
 
 
 class Catalog(Protocol):
@@ -44,7 +49,7 @@ class Catalog(Protocol):
     def identity(self, entry: CatalogTable) -> str:
         """The type in which the identifier of a table's people is stored; empty without one."""
 
-    def combinations(self, table: str, columns: Sequence[str]) -> list[tuple[object, ...]]:
+    def combinations(self, table: str, columns: Sequence[str]) -> Sequence[tuple[object, ...]]:
         """The combinations of values of ``columns`` in a public table, sorted."""
 
     def listed(self, rows: PlanNode) -> list[tuple[object, ...]]:

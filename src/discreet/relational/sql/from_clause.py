@@ -190,6 +190,12 @@ class Sources:
 
     def _scan(self, entry: CatalogTable) -> SQLRelation:
         prefix = self.steps.prefix(entry.name)
+        made: SQLRelation | None = entry.scans.get(prefix)
+        if made is None:
+            made = entry.scans[prefix] = self._scanned(entry, prefix)
+        return made
+
+    def _scanned(self, entry: CatalogTable, prefix: str) -> SQLRelation:
         identifier, route, row = None, None, None
         if isinstance(entry.table, Table):
             unit = add_remove(entry.table.unit)
@@ -248,10 +254,13 @@ def _renamed(made: SQLRelation, node: exp.Expression) -> SQLRelation:
             remedy="Name as many columns as there are.",
         )
     names = [*listed, *(column.name for column in seen[len(listed) :])]
+    qualifier = node.alias_or_name
+    if not listed and all(c.qualifier == qualifier and not c.merged for c in made.columns):
+        return made
     return replace(
         made,
         columns=tuple(
-            replace(column, qualifier=node.alias_or_name, name=name)
+            replace(column, qualifier=qualifier, name=name)
             for column, name in zip(seen, names, strict=True)
         ),
     )

@@ -5,7 +5,7 @@ Source: contract, "Columns" (public keys).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -76,11 +76,10 @@ class Grouping:
         else:
             nodes = [_meant(node, select, below, aliases) for node in group.expressions]
         expressions = tuple(expression_from(node, below.resolve) for node in nodes)
-        names = [node.sql() for node in nodes]
-        sought = _discovered(expressions, names, below.rows)
+        sought = _discovered(expressions, nodes, below.rows)
         if sought is not None:
             return cls(below, expressions, sought, tuple((0, n) for n in range(len(expressions))))
-        listed, all_places = _blocks(expressions, names, below.rows, catalog)
+        listed, all_places = _blocks(expressions, nodes, below.rows, catalog)
         keys, places = permitted(listed, all_places, below.rows, catalog)
         former = None if keys is listed else ListedKeys(listed, all_places)
         return cls(below, expressions, keys, places, former)
@@ -138,11 +137,11 @@ def _meant(
 
 
 def _discovered(
-    expressions: tuple[Expression, ...], names: list[str], rows: PlanNode
+    expressions: tuple[Expression, ...], nodes: list[exp.Expression], rows: PlanNode
 ) -> DiscoveredKeys | None:
     """The keys to be discovered, where one of them has no list and comes from such a column.
 
-    Its combinations with the others are then discovered as well.
+    Its combinations with the others are then discovered as well. ``nodes`` are what was written.
     """
     least: list[int] = []
     for expression in expressions:
@@ -157,9 +156,9 @@ def _discovered(
     if not least:
         return None
     listed = []
-    for expression, name in zip(expressions, names, strict=True):
+    for expression, node in zip(expressions, nodes, strict=True):
         if not expression.domain.declared:
-            _values(expression, name, rows)  # refuses it by name
+            _values(expression, node, rows)  # refuses it by name
         known = declared_field(expression.name, rows) if isinstance(expression, Column) else None
         declaration = None if known is None else known.declaration
         listed.append(isinstance(declaration, Category) and None in declaration.values)
@@ -167,7 +166,10 @@ def _discovered(
 
 
 def _blocks(
-    expressions: tuple[Expression, ...], names: list[str], rows: PlanNode, catalog: Catalog
+    expressions: tuple[Expression, ...],
+    nodes: list[exp.Expression],
+    rows: PlanNode,
+    catalog: Catalog,
 ) -> tuple[KeySet, tuple[tuple[int, int], ...]]:
     """One block per key; the columns of one public table share a block."""
     publics: list[tuple[PlanNode, list[int]]] = []
@@ -188,8 +190,8 @@ def _blocks(
         members = tuple(expressions[number] for number in numbers)
         if public is None:
             (member,) = members
-            entries: list[tuple[object, ...]] = [
-                (value,) for value in _values(member, names[numbers[0]], rows)
+            entries: Sequence[tuple[object, ...]] = [
+                (value,) for value in _values(member, nodes[numbers[0]], rows)
             ]
         else:
             entries = _combinations(members, public, catalog)
@@ -197,7 +199,7 @@ def _blocks(
             raise InvalidParameter(
                 code="no_keys",
                 expectation="a public table with at least one row to group by",
-                received=names[numbers[0]],
+                received=nodes[numbers[0]].sql(),
                 remedy="Fill the table of keys.",
             )
         blocks.append(Block(members, tuple(entries)))
@@ -205,12 +207,13 @@ def _blocks(
     return KeySet(tuple(blocks)), tuple(places[number] for number in range(len(expressions)))
 
 
-def _values(expression: Expression, name: str, rows: PlanNode) -> tuple[object, ...]:
+def _values(expression: Expression, node: exp.Expression, rows: PlanNode) -> tuple[object, ...]:
     """The list of values, with NULL where the owner declared it as a key."""
     found = declared_field(expression.name, rows) if isinstance(expression, Column) else None
     if found is not None and isinstance(found.declaration, Category):
         return found.declaration.values
     if not expression.domain.declared:
+        name = node.sql()
         if isinstance(expression, Column) and any(
             scan.identifier is not None and expression.name == scan.column(scan.identifier)
             for scan in scans(rows)
@@ -230,7 +233,7 @@ def _values(expression: Expression, name: str, rows: PlanNode) -> tuple[object, 
         )
     values = possible_values(expression, MAX_VALUES)
     if values is None:
-        raise not_finite(name, expression.domain)
+        raise not_finite(node.sql(), expression.domain)
     return values
 
 
@@ -240,7 +243,7 @@ def _public(expression: Expression, rows: PlanNode) -> PlanNode | None:
 
 def _combinations(
     members: tuple[Expression, ...], public: PlanNode, catalog: Catalog
-) -> list[tuple[object, ...]]:
+) -> Sequence[tuple[object, ...]]:
     """The combinations of values of columns of one public table, sorted."""
     if isinstance(public, Scan):
         stored = [column.name.removeprefix(f"{public.prefix}.") for column in _plain(members)]

@@ -48,7 +48,7 @@ class LimitedCatalog:
         """As declared."""
         return self.declared.identity(entry)
 
-    def combinations(self, table: str, columns: Sequence[str]) -> list[tuple[object, ...]]:
+    def combinations(self, table: str, columns: Sequence[str]) -> Sequence[tuple[object, ...]]:
         """As declared: of public tables."""
         return self.declared.combinations(table, columns)
 

@@ -73,5 +73,8 @@ def _calls(part: object) -> Iterator[Call]:
             waiting.extend(part)
         elif isinstance(part, Block):
             waiting.append(part.expressions)
-        elif not isinstance(part, Scan | Column | Literal | ColumnDomain):
+        elif part.__class__ not in _WITHOUT_CALLS:
             waiting += parts_of(part)
+
+
+_WITHOUT_CALLS = frozenset({type(None), bool, int, float, str, Scan, Column, Literal, ColumnDomain})

@@ -312,14 +312,18 @@ def _size(met: Sequence[_Group], entries: Sequence[tuple[Entry, ...]], own: set[
 
 
 def _product(entries: Sequence[tuple[Entry, ...]], numbers: Sequence[int]) -> tuple[Entry, ...]:
+    if len(numbers) == 1:
+        return entries[numbers[0]]
     chosen = itertools.product(*(entries[number] for number in numbers))
     return tuple(tuple(value for entry in row for value in entry) for row in chosen)
 
 
 def _ordered(found: Iterable[Entry], lists: Sequence[tuple[Entry, ...]]) -> tuple[Entry, ...]:
     """What was found, each once, in the order of the lists; what these do not have is left out."""
+    rows = tuple(dict.fromkeys(found))
+    if len(lists) == 1 and rows == lists[0]:
+        return lists[0]
     widths = list(itertools.accumulate((len(each[0]) if each else 0 for each in lists), initial=0))
-    rows = list(dict.fromkeys(found))
     found_at: list[list[int]] = []
     for each, (start, end) in zip(lists, itertools.pairwise(widths), strict=True):
         places = {entry: place for place, entry in enumerate(each)}

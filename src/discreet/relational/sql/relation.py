@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any
 
 from sqlglot import exp
@@ -46,6 +47,14 @@ class SQLRelation:
     columns: tuple[Visible, ...]
     padded: Padded = ()
 
+    @cached_property
+    def _by_name(self) -> dict[str, list[Visible]]:
+        """Columns by their names in small letters."""
+        found: dict[str, list[Visible]] = {}
+        for column in self.columns:
+            found.setdefault(column.name.lower(), []).append(column)
+        return found
+
     def resolve(self, node: exp.Column) -> Expression:
         """The one column that a name means; names are not case-sensitive."""
         name, qualifier = node.name.lower(), node.table.lower()
@@ -53,9 +62,8 @@ class SQLRelation:
             raise unsupported(construct="names with three parts", remedy="Write table.column.")
         found = [
             column
-            for column in self.columns
-            if column.name.lower() == name
-            and (column.qualifier.lower() == qualifier if qualifier else not column.merged)
+            for column in self._by_name.get(name, ())
+            if (column.qualifier.lower() == qualifier if qualifier else not column.merged)
         ]
         if len(found) == 1:
             return found[0].expression

@@ -58,6 +58,7 @@ from discreet.relational.sql.reading import (
 from discreet.relational.sql.relation import SQLRelation, Visible, unsupported
 from discreet.relational.sql.set_operations import as_condition
 from discreet.relational.sql.statement import flattened, parse, written_out
+from discreet.relational.sql.tree import children
 from discreet.relational.sql.wording import part_words, shortened
 from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
@@ -79,22 +80,43 @@ def question_from(text: str, catalog: Catalog) -> Query:
 
     What is neither is refused as what it looks like.
     """
-    parsed = _parsed(text)
+    read = _Read.of(text)
     try:
-        return translated(parsed.copy(), catalog)
+        return translated(read.tree(), catalog)
     except DiscreetError as refusal:
-        if not is_over_answers(parsed):
+        if not read.over_answers:
             raise
         first = refusal
-    return _over_answers(parsed.copy(), catalog, first)
+    return _over_answers(read.tree(), catalog, first)
 
 
-def _parsed(text: str) -> exp.Expression:
-    """What a text says. It is asked for more than once: whoever changes it makes a copy."""
-    return _parsed_lately(text) if isinstance(text, str) else parse(text)  # refused there
+@dataclass(frozen=True)
+class _Read:
+    """What a text says; the same text is asked about more than once."""
+
+    text: str
+    over_answers: bool
+    trees: list[exp.Expression]
+
+    @classmethod
+    def of(cls, text: str) -> _Read:
+        """The text parsed, if it was not lately."""
+        return _read_lately(text) if isinstance(text, str) else _read(text)  # refused there
+
+    def tree(self) -> exp.Expression:
+        """A tree of one's own to change: the first comes for nothing, others are parsed again."""
+        try:
+            return self.trees.pop()
+        except IndexError:
+            return parse(self.text)
 
 
-_parsed_lately = lru_cache(maxsize=8)(parse)
+def _read(text: str) -> _Read:
+    tree = parse(text)
+    return _Read(text, over_answers=is_over_answers(tree), trees=[tree])
+
+
+_read_lately = lru_cache(maxsize=8)(_read)
 
 
 def as_written(text: str, catalog: Catalog) -> Query | None:
@@ -103,10 +125,10 @@ def as_written(text: str, catalog: Catalog) -> Query | None:
     What is around an answer is usually moved inside, where columns that nobody needs are not
     measured. Whoever has paid for all of them reads these instead.
     """
-    parsed = _parsed(text)
-    if not is_over_answers(parsed):
+    read = _Read.of(text)
+    if not read.over_answers:
         return None
-    tree = watched(parsed.copy())
+    tree = watched(read.tree())
     try:
         query = query_over_answers(
             tree, lambda select, scope: _Translation(catalog).query(select, scope), _public(catalog)
@@ -394,9 +416,9 @@ class _Translation:
                 remedy="Add the column to GROUP BY, or aggregate it.",
             )
 
-        return expression_from(
-            _with_keys(copied(node), grouping, named), resolve, aggregation.column
-        )
+        if _has_keys(node, grouping):
+            node = _with_keys(copied(node), grouping, named)
+        return expression_from(node, resolve, aggregation.column)
 
     def _output(
         self, item: exp.Expression, place: int, grouping: Grouping, released: Any
@@ -435,12 +457,25 @@ class _Translation:
         return released(node)  # type: ignore[no-any-return]
 
 
+_ENDS = (exp.AggFunc, exp.Filter, exp.WithinGroup, exp.Column, exp.Literal)
+"""Parts of what is released in which no whole key expression is looked for."""
+
+
+def _has_keys(node: exp.Expression, grouping: Grouping) -> bool:
+    """Whether a whole key expression, which is no plain column, stands inside a node."""
+    return any(
+        grouping.match(part) is not None or _has_keys(part, grouping)
+        for part in children(node)
+        if not isinstance(part, _ENDS)
+    )
+
+
 def _with_keys(
     node: exp.Expression, grouping: Grouping, named: dict[int, Expression]
 ) -> exp.Expression:
     """The node with whole key expressions in it as columns of their own, noted in ``named``."""
     for part in list(node.iter_expressions()):
-        if isinstance(part, exp.AggFunc | exp.Filter | exp.WithinGroup | exp.Column | exp.Literal):
+        if isinstance(part, _ENDS):
             continue
         key = grouping.match(part)
         if key is None:

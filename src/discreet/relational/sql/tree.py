@@ -10,25 +10,37 @@ from typing import Any
 
 from sqlglot import exp
 
+_LEAVES = frozenset({type(None), bool, str, int})
+"""What most parts of most nodes are."""
+
 
 def nodes(*trees: exp.Expression | None) -> list[Any]:
     """The nodes of trees, from the outside in: every node before those below it."""
     found: list[Any] = [tree for tree in trees if tree is not None]
     for node in found:  # it grows meanwhile
         for value in node.args.values():
-            if isinstance(value, exp.Expression):
-                found.append(value)
-            elif isinstance(value, list):
+            if value.__class__ in _LEAVES:
+                continue
+            if value.__class__ is list:
                 found += [item for item in value if isinstance(item, exp.Expression)]
+            elif isinstance(value, exp.Expression):
+                found.append(value)
     return found
 
 
 def children(node: exp.Expression) -> list[Any]:
     """The nodes just below a node. To list them is not to read them (``reading.py``)."""
-    held = [part if isinstance(part, list) else [part] for part in node.args.values()]
-    return [part for parts in held for part in parts if isinstance(part, exp.Expression)]
+    found: list[Any] = []
+    for value in node.args.values():
+        if value.__class__ in _LEAVES:
+            continue
+        if value.__class__ is list:
+            found += [item for item in value if isinstance(item, exp.Expression)]
+        elif isinstance(value, exp.Expression):
+            found.append(value)
+    return found
 
 
 def has(tree: exp.Expression, *kinds: Any) -> bool:
     """Whether a node of one of these kinds is anywhere in a tree."""
-    return any(isinstance(node, kinds) for node in nodes(tree))
+    return bool([node for node in nodes(tree) if isinstance(node, kinds)])

@@ -146,6 +146,8 @@ Expression: TypeAlias = Column | Literal | Call | Case
 
 def columns(expression: Expression) -> frozenset[str]:
     """The names of all columns an expression reads."""
+    if isinstance(expression, Column):
+        return frozenset((expression.name,))
     return frozenset(node.name for node in _walk(expression) if isinstance(node, Column))
 
 

@@ -44,7 +44,7 @@ def pair_half_widths(
     values, masses, forgotten = _atoms(laws[coarse], 0.1 * tolerance * alpha)
     places = coefficients[:, coarse, None] / (coefficients[:, fine, None] * laws[fine].step)
     unit = 1 / (coefficients[:, fine] * laws[fine].step)
-    above = _steps_above(laws[fine], alpha)
+    above = _steps_above(laws[fine], alpha, len(coefficients) * len(values))
     while True:
         active = np.flatnonzero(high - low > tolerance * np.maximum(high, least))
         if active.size == 0:
@@ -144,10 +144,12 @@ def _radius(terms: Terms, alpha: float) -> float:
     return math.sqrt(variance) * (1 - math.log(_FORGOTTEN * alpha)) + apart
 
 
-def _steps_above(distribution: Distribution, alpha: float) -> Callable[[Floats], Floats]:
-    """P(Z > j steps) for whole j, from a table if that is short."""
+def _steps_above(
+    distribution: Distribution, alpha: float, asked: int
+) -> Callable[[Floats], Floats]:
+    """P(Z > j steps) for whole j, from a table if that is short beside the ``asked`` numbers."""
     reach = distribution.exceeded(1e-3 * _FORGOTTEN * alpha) / distribution.step + 1
-    if reach > _TABULATED:
+    if reach > min(_TABULATED, asked):
         return lambda steps: distribution.above(steps * distribution.step)
     whole = np.arange(-reach, reach + 1)
     table = distribution.above(whole * distribution.step)

@@ -23,6 +23,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import finite, probability
 from discreet.mechanisms.distributions.symmetric import Companion, Distribution
 from discreet.release.intervals.contour import Sums
+from discreet.release.intervals.laplace_pairs import is_laplace, laplace_pairs
 from discreet.release.intervals.lattice import (
     common_half_width,
     common_step,
@@ -117,6 +118,15 @@ def half_widths(coefficients: Floats, laws: Sequence[Distribution], confidence: 
     return widths
 
 
+def half_width_bounds(
+    coefficients: Floats, laws: Sequence[Distribution], confidence: float
+) -> tuple[Floats, Floats]:
+    """Bounds of ``half_widths`` for each row: from the continuous laws, and how far noises are."""
+    rows = np.abs(coefficients)
+    continuous, apart = _continuous(rows, laws, 1 - confidence)
+    return np.maximum(0.0, continuous - apart), (continuous + apart) * (1 + _CLOSE)
+
+
 def _several(rows: Floats, laws: Sequence[Distribution], confidence: float) -> Floats:
     """Half-widths where at least two coefficients of each row are not zero."""
     if (rows == rows[0]).all():
@@ -154,6 +164,9 @@ def _inverted(rows: Floats, companions: Sequence[Companion], alpha: float) -> Fl
         variances = [c.normal**2 + c.uniform**2 / 12 for c in companions]
         sigmas = np.sqrt(rows**2 @ np.array(variances))
         return np.asarray(-float(ndtri(alpha / 2)) * _UPWARD * sigmas)
+    if len(companions) == 2 and all(map(is_laplace, companions)):
+        first, second = (row * c.exponential for row, c in zip(rows.T, companions, strict=True))
+        return laplace_pairs(first, second, alpha) * _UPWARD
     return Sums(rows, companions).half_widths(alpha) * _UPWARD
 
 

@@ -21,25 +21,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import finite, probability
 from discreet.mechanisms.distributions.symmetric import Distribution
-from discreet.release.intervals.linear import half_widths
+from discreet.release.intervals.linear import half_width_bounds, half_widths
 
 _NODES = 512
 _FINE = 1e-6
 _MANY_NODES = 257
 _FEW_NODES = 33
 _MANY_TERMS = 16
-_HALVINGS = 45
 _COARSE = 1e-3
+_AT_ONCE = 256
 
 
 def ratio_ends(
@@ -113,8 +115,8 @@ def ratio_intervals(
         if _normal(law_s) and _normal(law_n):
             first, last = _quadratic(s[bounded], n[bounded], law_s, law_n, confidence)
         else:
-            nodes = _tabulated(law_s, law_n, confidence, low, high)
-            first, last = _piecewise(s[bounded], n[bounded], *nodes)
+            table = _tabulated((law_s, law_n), confidence, low, high)
+            first, last = _piecewise(s[bounded], n[bounded], table)
         some = (first <= last) & (first <= high) & (last >= low)
         lower[bounded] = np.where(some, np.maximum(first, low), low)
         upper[bounded] = np.where(some, np.minimum(last, high), high)
@@ -140,50 +142,138 @@ def _quadratic(
     return (s * n - root) / leading, (s * n + root) / leading
 
 
-def _piecewise(s: Floats, n: Floats, r: Floats, h: Floats) -> tuple[Floats, Floats]:
+def _piecewise(s: Floats, n: Floats, table: _Table) -> tuple[Floats, Floats]:
     """Where s - r n meets h(r) and -h(r), h being linear between nodes; beyond them, infinite.
 
     h is a norm of (1, r), so it is convex, its chords are above it, and its slope is at most the
     half-width of the denominator's noise, less than n: each meeting point is the only one.
     """
-    return _meeting(s, n, r, h), -_meeting(-s, n, -r[::-1], h[::-1])
+    found = [
+        (_meeting(s[part], n[part], one), -_meeting(-s[part], n[part], other))
+        for part in _parts(len(s))
+        for one, other in [table.looked_at(s[part], n[part])]
+    ]
+    lower, upper = zip(*found, strict=True)
+    return np.concatenate(lower), np.concatenate(upper)
 
 
-def _meeting(s: Floats, n: Floats, r: Floats, h: Floats) -> Floats:
-    """The least r with h(r) + r n >= s."""
-    behind, ahead = np.full(s.shape, -1), np.full(s.shape, len(r))
-    while (gap := ahead - behind).max() > 1:
-        middle = np.clip((behind + ahead) // 2, 0, len(r) - 1)
-        held = (h[middle] + r[middle] * n >= s) & (gap > 1)
-        ahead = np.where(held, middle, ahead)
-        behind = np.where(held | (gap <= 1), behind, middle)
-    left = np.clip(behind, 0, len(r) - 2)
+def _parts(size: int) -> list[slice]:
+    return [slice(start, start + _AT_ONCE) for start in range(0, size, _AT_ONCE)]
+
+
+def _meeting(s: Floats, n: Floats, table: _Table) -> Floats:
+    """The least r with h(r) + r n >= s. The left side grows from node to node."""
+    r, h, last = table.r, table.heights, len(table.r) - 1
+    ahead = _first(h >= s[:, None] - np.multiply.outer(n, r))
+    left = np.clip(ahead - 1, 0, last - 1)
     slope = (h[left + 1] - h[left]) / (r[left + 1] - r[left])
     met = (s - h[left] + slope * r[left]) / np.maximum(n + slope, _FINE * n)
     met = np.clip(met, r[left], r[left + 1])
-    return np.where(ahead == 0, -np.inf, np.where(behind == len(r) - 1, np.inf, met))
+    return np.where(ahead == 0, -np.inf, np.where(ahead > last, np.inf, met))
 
 
-@lru_cache(maxsize=64)
-def _tabulated(
-    law_s: Distribution, law_n: Distribution, confidence: float, low: float, high: float
-) -> tuple[Floats, Floats]:
-    """Ratios, evenly spread in angle, and the half-widths there."""
-    balance = law_n.spread / law_s.spread
-    angles = np.linspace(math.atan(low * balance), math.atan(high * balance), _NODES)
-    r = np.unique(np.concatenate(([low], np.tan(angles[1:-1]) / balance, [high])))
-    r = r[(r >= low) & (r <= high)]
-    if len(r) < 2:
-        r = np.array([low, math.nextafter(high, math.inf)])
-    h = half_widths(np.stack((np.ones_like(r), r), axis=1), (law_s, law_n), confidence)
-    if any(
-        distribution.companion.apart > 1e-3 * distribution.spread for distribution in (law_s, law_n)
-    ):
-        # On coarse grids h is not quite convex: between nodes, the largest around.
-        padded = np.concatenate((h[:1], h, h[-1:]))
-        h = np.maximum(np.maximum(padded[:-2], padded[2:]), h)
-    r.flags.writeable = h.flags.writeable = False
-    return r, h
+def _first(held: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The first place of each row that is true, or the number of places."""
+    return np.asarray(np.where(held.any(axis=1), held.argmax(axis=1), held.shape[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Ratios, evenly spread in angle, and the half-widths there.
+
+    On coarse grids h is not quite convex: there the height of a node is the largest of three around
+    it. And it takes time to find; so only bounds of the heights are known at first, and where they
+    leave it open at which node a line is met, the heights are looked at.
+    """
+
+    r: Floats
+    heights: Floats
+
+    @classmethod
+    def of(
+        cls,
+        laws: tuple[Distribution, Distribution],
+        confidence: float,
+        low: float,
+        high: float,
+    ) -> _Table:
+        """A table of ratios from ``low`` to ``high``."""
+        balance = laws[1].spread / laws[0].spread
+        angles = np.linspace(math.atan(low * balance), math.atan(high * balance), _NODES)
+        r = np.unique(np.concatenate(([low], np.tan(angles[1:-1]) / balance, [high])))
+        r = r[(r >= low) & (r <= high)]
+        if len(r) < 2:
+            r = np.array([low, math.nextafter(high, math.inf)])
+        rows = np.stack((np.ones_like(r), r), axis=1)
+        if any(law.companion.apart > _COARSE * law.spread for law in laws):
+            return _CoarseTable.bounded(r, rows, laws, confidence)
+        return cls(r, half_widths(rows, laws, confidence))
+
+    def looked_at(self, s: Floats, n: Floats) -> tuple[_Table, _Table]:
+        """This table for the lower ends of these cells, and its mirror image for the upper ones."""
+        return self, self._mirrored(self.heights)
+
+    def _mirrored(self, heights: Floats) -> _Table:
+        """The same for the opposite ratios: h(-r) = h(r)."""
+        return _Table(-self.r[::-1], heights[::-1])
+
+
+@dataclass(frozen=True, eq=False)
+class _CoarseTable(_Table):
+    """``heights`` are lower bounds here, ``most`` upper ones; ``found`` is NaN until looked at."""
+
+    most: Floats
+    found: Floats
+    laws: tuple[Distribution, Distribution]
+    confidence: float
+
+    @classmethod
+    def bounded(
+        cls,
+        r: Floats,
+        rows: Floats,
+        laws: tuple[Distribution, Distribution],
+        confidence: float,
+    ) -> _CoarseTable:
+        """With nothing looked at yet."""
+        least, most = half_width_bounds(rows, laws, confidence)
+        unknown = np.full(len(r), math.nan)
+        return cls(r, least, _largest_around(most), unknown, laws, confidence)
+
+    def looked_at(self, s: Floats, n: Floats) -> tuple[_Table, _Table]:
+        bounds = self.heights, self.most
+        upward = self._near(s, n, self.r, *bounds)
+        downward = self._near(-s, n, -self.r[::-1], *(bound[::-1] for bound in bounds))
+        wanted = upward | downward[::-1]
+        heights = self._found(wanted)
+        return _Table(self.r, heights), self._mirrored(heights)
+
+    @staticmethod
+    def _near(s: Floats, n: Floats, r: Floats, least: Floats, most: Floats) -> NDArray[np.bool_]:
+        """The nodes at which some cell may be met, and those before them."""
+        short = s[:, None] - np.multiply.outer(n, r)
+        early, late = _first(most >= short), _first(least >= short)
+        places = np.arange(len(r))
+        near = (places >= early[:, None] - 1) & (places <= late[:, None])
+        return np.asarray(near.any(axis=0))
+
+    def _found(self, wanted: NDArray[np.bool_]) -> Floats:
+        """Heights, right where they are wanted, and bounds on the same side elsewhere."""
+        around = _largest_around(wanted)
+        new = np.flatnonzero(around & np.isnan(self.found))
+        if new.size:
+            rows = np.stack((np.ones(new.size), self.r[new]), axis=1)
+            self.found[new] = half_widths(rows, self.laws, self.confidence)
+        return np.where(wanted, _largest_around(self.found), self.heights)
+
+
+def _largest_around(values: NDArray[Any]) -> NDArray[Any]:
+    """Of each value and its neighbours the largest."""
+    padded = np.concatenate((values[:1], values, values[-1:]))
+    return np.asarray(np.maximum(np.maximum(padded[:-2], padded[2:]), values))
+
+
+_tabulated = lru_cache(maxsize=64)(_Table.of)
 
 
 def _general(
@@ -215,24 +305,14 @@ def _general(
     heights = reach(nodes)
     if any(distribution.step > _COARSE * distribution.spread for distribution in laws):
         # On coarse grids h is not quite convex: between nodes, the largest around.
-        around = np.concatenate((heights[:1], heights, heights[-1:]))
-        heights = np.maximum(np.maximum(around[:-2], around[2:]), heights)
-    first = centre - _distance(size, centre, -most, nodes, heights)
-    last = centre + _distance(size, centre, most, nodes, heights)
+        heights = _largest_around(heights)
+    if len(nodes) > 1:
+        lower_met, upper_met = _piecewise(centre * size, size, _Table(nodes, heights))
+        first, last = np.maximum(first, lower_met), np.minimum(last, upper_met)
     fits = (first <= within[1]) & (last >= within[0])
     lower[bounded] = np.where(fits, np.maximum(first, within[0]), within[0])
     upper[bounded] = np.where(fits, np.minimum(last, within[1]), within[1])
     return lower, upper
-
-
-def _distance(size: Floats, centre: Floats, most: Floats, nodes: Floats, heights: Floats) -> Floats:
-    """Just beyond the largest distance towards ``most`` that the noise can explain; bisection."""
-    inside, outside = np.zeros(len(size)), np.ones(len(size))
-    for _ in range(_HALVINGS):
-        middle = (inside + outside) / 2
-        held = np.interp(centre + middle * most, nodes, heights) >= size * middle * np.abs(most)
-        inside, outside = np.where(held, middle, inside), np.where(held, outside, middle)
-    return np.asarray(outside * np.abs(most))
 
 
 def _nodes(
@@ -242,7 +322,7 @@ def _nodes(
     variances = np.array([distribution.std for distribution in laws]) ** 2
     spread = float(np.sum(variances * below**2))
     if spread == 0 or low == high:
-        return np.array([low, high])
+        return np.unique((low, high))
     least = float(np.sum(variances * above * below)) / spread
     width = math.sqrt(float(np.sum(variances * (above - least * below) ** 2)) / spread)
     width = max(width, 1e-9 * (high - low))

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from discreet.relational.compile.dialect import Dialect, Template, scientific
 from discreet.relational.compile.standard import STANDARD, like, nonzero, truth_of_text
+from discreet.relational.functions.bins import edges
 from discreet.relational.functions.casts import (
     DATE_FORM,
     MOMENT_FORM,
@@ -46,6 +47,9 @@ _FORMS = {
     DataType.DATE: DATE_FORM,
     DataType.TIMESTAMP: MOMENT_FORM,
 }
+_NARROW = 1 << 31
+_FEW_KEYS = 64
+_BYTE = 255
 _PLAIN = frozenset(
     {"VARCHAR", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "DOUBLE", "DATE"}
 )
@@ -121,7 +125,26 @@ def _make_date(_: Dialect, call: Call, year: str, month: str, day: str) -> str:
     return f"CASE WHEN extract(month FROM {whole}) = {month} THEN {whole} END"
 
 
+def _bin(dialect: Dialect, call: Call, text: str) -> str:
+    # Written with the value twice: inside its bounds a quotient is no NULL, which LEAST leaves out.
+    low, high, count = call.function.parameters
+    assert isinstance(low, int | float)
+    assert isinstance(high, int | float)
+    assert isinstance(count, int)
+    start, end, bins = (dialect.real(float(part)) for part in (low, high, count))
+    span, last = (dialect.real(part) for part in (float(high) - float(low), float(count - 1)))
+    place = f"least(floor(({text} - {start}) * {bins} / {span}), {last})"
+    edge = edges(low, high, count)
+    if call.domain.kind is DataType.INTEGER:
+        width = dialect.literal(edge(1) - edge(0))
+        value = f"{dialect.literal(low)} + CAST({place} AS BIGINT) * {width}"
+    else:
+        value = f"{start} + {place} * {span} / {bins}"
+    return f"CASE WHEN {text} BETWEEN {start} AND {end} THEN {value} END"
+
+
 _TEMPLATES: Mapping[str, Template] = {
+    "bin": _bin,
     "remainder": _remainder,
     "length": "length({0})",
     "trim": _trim,
@@ -156,6 +179,20 @@ class DuckDBDialect(Dialect):
             return None
         return _KINDS.get(name.partition("(")[0].strip())
 
+    def literal(self, value: object) -> str:
+        """Parsing takes time: whole numbers beyond 32 bits have 64 by themselves."""
+        if type(value) is not int:
+            return super().literal(value)
+        if _NARROW < abs(value) < 1 << 63:
+            return self.bound(value)
+        return f"{self.bound(value)}::BIGINT"
+
+    def bound(self, value: object) -> str:
+        """A plain whole number takes the type of what stands beside it, or a wider one."""
+        if type(value) is not int:
+            return self.literal(value)
+        return str(value) if value >= 0 else f"({value})"
+
     def real(self, value: float) -> str:
         """Scientific notation is a double here."""
         text = scientific(value)
@@ -182,6 +219,24 @@ class DuckDBDialect(Dialect):
             text = f"TRY_CAST({text} AS {self.types[kind]})"
         # A column may carry a collation under which different texts are equal.
         return f"({text} COLLATE C)" if kind is DataType.TEXT else text
+
+    def comparable(self, text: str, kind: DataType) -> str:
+        """Opened text is VARCHAR."""
+        return text if kind is DataType.TEXT else super().comparable(text, kind)
+
+    def cell(self, text: str, cells: int) -> str:
+        """Of one byte where that is enough: such groups have places, and no table is hashed."""
+        return f"({text})::UTINYINT" if cells <= _BYTE else text
+
+    def code(self, text: str, values: Sequence[object], kind: DataType) -> str | None:
+        """An ENUM of a few texts: planning a join takes longer than looking them up."""
+        if kind is not DataType.TEXT or not 0 < len(values) <= _FEW_KEYS:
+            return None
+        texts = list(map(str, values))
+        if any("\0" in value for value in texts):
+            return None
+        listed = ", ".join(map(self.text, texts))
+        return f"enum_code(TRY_CAST({text} AS ENUM({listed})))::BIGINT"
 
     def compares(self, stored: str) -> bool:
         """The types whose comparison with a key needs no conversion."""
@@ -221,7 +276,7 @@ class DuckDBDialect(Dialect):
 
     def wide_sum(self, text: str) -> str:
         """128 bits hold 2**64 numbers of 2**62."""
-        return f"COALESCE(SUM({text}), CAST(0 AS HUGEINT))"
+        return f"COALESCE(SUM({text}), 0)"
 
     def shared_widely(self, text: str, weight: str, divisor: int) -> str:
         """In 128 bits."""
@@ -277,9 +332,7 @@ class DuckDBDialect(Dialect):
 
     def halves(self, text: str) -> tuple[str, str]:
         """Shifts and masks of a HUGEINT; the low half is never negative."""
-        half = f"CAST({1 << 62} AS HUGEINT)"
-        low = f"((({text}) % {half} + {half}) % {half})"
-        return f"CAST((({text}) - {low}) // {half} AS BIGINT)", f"CAST({low} AS BIGINT)"
+        return f"({text} >> 62)::BIGINT", f"({text} & {(1 << 62) - 1})::BIGINT"
 
     def hash(self, texts: Sequence[str], salt: int) -> str:
         """DuckDB's hash of the content, mixed with each 64-bit word of the salt and hashed again.
