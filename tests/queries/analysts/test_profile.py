@@ -119,6 +119,7 @@ def test_what_is_measured_after_a_profile_costs_the_same_whatever_it_says() -> N
     for topics in ([(0,)] * 90, [(0, 1)] * 90, [(1,)] * 20 + [(0,)] * 90):
         profile = profiled.profile.release([topics])
         assert profiled.marginals(profile).event == profiled.event
+        assert isinstance(profiled.event, dp.events.Gaussian | dp.events.DiscreteGaussian)
 
 
 def test_the_profile_has_every_topic_and_nothing_else() -> None:

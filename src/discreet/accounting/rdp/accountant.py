@@ -120,7 +120,10 @@ def _laplace(event: basic.Laplace) -> RenyiCurve:
 
 @RENYI.prices(basic.DiscreteLaplace)
 def _discrete_laplace(event: basic.DiscreteLaplace) -> RenyiCurve:
-    return DiscreteLaplaceCurve(_loss(event.loss), event.steps)
+    loss = _loss(event.loss)
+    if math.isinf(loss):  # then how the noise falls from step to step does not matter
+        return LaplaceCurve(loss)
+    return DiscreteLaplaceCurve(loss, event.steps)
 
 
 @RENYI.prices(basic.RandomizedResponse)
