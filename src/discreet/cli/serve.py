@@ -1,0 +1,53 @@
+"""``discreet serve``: the service of a project file, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discreet.cli import display
+from discreet.cli.options import ProjectFile
+
+if TYPE_CHECKING:
+    from discreet.server.service import Service
+
+
+def serve(
+    *,
+    host: Annotated[
+        str, typer.Option("--host", help="Where to listen; elsewhere than here needs TLS.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="On which port.")] = 8000,
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="A proxy in front ends TLS.")
+    ] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="An invented hospital, an owner and two analysts.")
+    ] = False,
+    project: ProjectFile = Path("discreet.toml"),
+) -> None:
+    """Let analysts in: the service of a project file.
+
+    discreet serve
+
+    discreet serve --demo
+
+    It listens on this machine alone unless told otherwise. Needs pip install 'discreet[server]'.
+    """
+    with display.readable_errors(machine=False):
+        from discreet.cli.serving import demo_project, introduced, opened, welcomed
+        from discreet.server.operations.listening import require_safe, run
+
+        if demo:
+            project = demo_project(Path(tempfile.mkdtemp(prefix="discreet-")))
+        service = opened(project)
+        require_safe(host, service.runtime.settings, behind_proxy=behind_proxy)
+
+        async def prepared(service: Service) -> None:
+            await (introduced if demo else welcomed)(service, f"http://{host}:{port}")
+
+        asyncio.run(run(service, host=host, port=port, prepared=prepared))

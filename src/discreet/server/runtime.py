@@ -1,0 +1,63 @@
+"""What all verbs of the service share: the project, its settings and record, the state, workers."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discreet.curator.project.project import Project
+from discreet.server.record import ProjectRecord
+from discreet.server.refusals import raised
+from discreet.server.settings import ServiceSettings
+from discreet.server.state.store import StateStore
+from discreet.server.workers.messages import WorkOrder
+from discreet.server.workers.pool import OWNER_KEY, WorkerPool
+from discreet.server.workers.worker import WorkerSettings
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """One front process: everything it holds."""
+
+    place: Path
+    project: Project
+    settings: ServiceSettings
+    record: ProjectRecord
+    state: StateStore
+    pool: WorkerPool
+
+    @classmethod
+    def of(cls, place: Path) -> Runtime:
+        """Read the project file at ``place``, and open the state; no data is opened."""
+        project = Project.read(place)
+        settings = ServiceSettings.of(project, place)
+        record = ProjectRecord.of(project.record)
+        state = StateStore(settings.state)
+        pool = WorkerPool(worker_settings(place, settings), idle=settings.idle)
+        return cls(place, project, settings, record, state, pool)
+
+    async def errand(self, kind: str, **order: Any) -> dict[str, Any]:
+        """Have the owner's worker do something; its refusal is raised here."""
+        asked = WorkOrder(kind=kind, request=order.pop("request", {}), **order)
+        reply = await self.pool.ask(OWNER_KEY, asked, seconds=self.settings.longest)
+        if "refused" in reply:
+            raise raised(reply["refused"])
+        done: dict[str, Any] = reply["done"]
+        return done
+
+    async def close(self) -> None:
+        """End the workers, and let go of the state."""
+        await self.pool.close()
+        self.state.close()
+
+
+def worker_settings(place: Path, settings: ServiceSettings) -> WorkerSettings:
+    """Threads are shared out among all workers there may be, so that none has another's."""
+    shared = max(1, (os.cpu_count() or 1) // settings.workers)
+    return WorkerSettings(
+        project=place.absolute(),
+        threads=settings.threads or shared,
+        tells_tables=not settings.quanta.alike,
+    )
