@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from discreet.server.workers.messages import WorkOrder
 from discreet.server.workers.pool import OWNER_KEY, WorkerPool
 from discreet.server.workers.worker import WorkerSettings
 
+_ERRANDS = 2
+"""How many of the owner's errands are done at a time, each by a worker of its own."""
+
 
 @dataclass(frozen=True)
 class Runtime:
@@ -27,6 +31,7 @@ class Runtime:
     record: ProjectRecord
     state: StateStore
     pool: WorkerPool
+    errands: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_ERRANDS))
 
     @classmethod
     def of(cls, place: Path) -> Runtime:
@@ -41,7 +46,8 @@ class Runtime:
     async def errand(self, kind: str, **order: Any) -> dict[str, Any]:
         """Have the owner's worker do something; its refusal is raised here."""
         asked = WorkOrder(kind=kind, request=order.pop("request", {}), **order)
-        reply = await self.pool.ask(OWNER_KEY, asked, seconds=self.settings.longest)
+        async with self.errands:
+            reply = await self.pool.ask(OWNER_KEY, asked, seconds=self.settings.longest)
         if "refused" in reply:
             raise raised(reply["refused"])
         done: dict[str, Any] = reply["done"]

@@ -7,19 +7,36 @@ with that person. Verbs check rights; doors do not decide.
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from discreet.core.errors import DiscreetError
+from discreet.server.jobs.registry import PASSING
+from discreet.server.operations.watching import Watch
 from discreet.server.runtime import Runtime
 from discreet.server.state import counters, jobs
+from discreet.server.state.clock import HOUR
+from discreet.server.verbs.accounts import Accounts
+from discreet.server.verbs.approving import Approvals
 from discreet.server.verbs.budgets import Budgets
+from discreet.server.verbs.conversations import Conversations
+from discreet.server.verbs.entering import Entrance
+from discreet.server.verbs.keeping import Keeping
 from discreet.server.verbs.people import People
+from discreet.server.verbs.publishing import Publications
 from discreet.server.verbs.questions import Questions
+from discreet.server.verbs.releases import Releases
+from discreet.server.verbs.rounds import Rounds
+from discreet.server.verbs.synopses import Synopses
+from discreet.server.verbs.workshop import Workshop
 
-_BEAT = 3.0
-"""Seconds between two renewals of leases."""
-_SWEEP = 60.0
+LOG = logging.getLogger("discreet.server")
+
+_BEAT, _SWEEP = 3.0, 20.0
+"""Seconds between two renewals of leases, and between two sweeps."""
 _GRACE = 10.0
 """Seconds that work has to end by itself when the service stops."""
 
@@ -28,45 +45,90 @@ class Service:
     """Everything that can be done, over one project file.
 
     Use it between :meth:`start` and :meth:`stop`, on one event loop.
+
+    Attributes:
+        entrance: Who somebody is.
+        people: Who there is, and their tokens.
+        questions: Asking, jobs and their phases, one's history.
+        accounts: One's own budgets.
+        releases, synopses, conversations: What one has.
+        budgets: Granting.
+        approvals, publications, rounds, keeping: For owners, stewards and auditors.
+        schema: What everybody may know of the tables, once it has started.
+        watch: What is counted about the service itself.
+        ledger_trouble: The code of what the ledger said when it was last looked at; empty: none.
     """
 
     def __init__(self, project: Path) -> None:
         """Read the project file, check its settings, open the state; no data is opened."""
-        self.runtime = Runtime.of(project)
-        self.people = People(self.runtime)
-        self.budgets = Budgets(self.runtime)
-        self.questions = Questions(self.runtime)
+        runtime = self.runtime = Runtime.of(project)
+        self.workshop = Workshop(runtime)
+        self.entrance = Entrance(runtime)
+        self.people = People(runtime)
+        self.questions = Questions(runtime, self.workshop)
+        self.accounts = Accounts(runtime, self.questions)
+        self.releases = Releases(runtime)
+        self.synopses = Synopses(self.releases, self.questions)
+        self.conversations = Conversations(runtime, self.questions)
+        self.budgets = Budgets(runtime)
+        self.approvals = Approvals(runtime, self.questions)
+        self.publications = Publications(runtime)
+        self.rounds = Rounds(runtime, self.questions)
+        self.keeping = Keeping(runtime)
+        self.watch = Watch()
+        self.schema: dict[str, Any] = {}
+        self.ledger_trouble = ""
         self._chores: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         """Open the tables once, so that what is wrong with them is known now."""
-        await self.runtime.errand("open")
+        self.schema = await self.runtime.errand("open")
         await self.budgets.finish()
         self._chores = [
-            asyncio.create_task(self._renewing()),
-            asyncio.create_task(self._sweeping()),
+            asyncio.create_task(_again(_BEAT, self._renew)),
+            asyncio.create_task(_again(_SWEEP, self._sweep)),
         ]
 
     async def stop(self) -> None:
         """Let work end by itself for a while, then end it."""
-        await self.questions.settle(_GRACE)
+        await self.workshop.settle(_GRACE)
         for chore in self._chores:
             chore.cancel()
             with suppress(asyncio.CancelledError):
                 await chore
         await self.runtime.close()
 
-    async def _renewing(self) -> None:
-        while True:
-            await asyncio.sleep(_BEAT)
-            working = self.questions.working()
-            if working:
-                with suppress(DiscreetError):
-                    await self.runtime.state.note(jobs.renew, working)
+    async def _renew(self) -> None:
+        """Go on with what is at work here, but what was cancelled elsewhere."""
+        working = self.workshop.working()
+        if working:
+            for job in await self.runtime.state.note(jobs.renew, working):
+                await self.workshop.interrupt(job)
 
-    async def _sweeping(self) -> None:
-        while True:
-            await asyncio.sleep(_SWEEP)
-            await self.runtime.pool.end_idle()
-            with suppress(DiscreetError):
-                await self.runtime.state.note(counters.sweep)
+    async def _look_after_the_ledger(self) -> None:
+        try:
+            await self.runtime.errand("ping")
+        except DiscreetError as refusal:
+            self.ledger_trouble = refusal.code
+            raise
+        self.ledger_trouble = ""
+
+    async def _sweep(self) -> None:
+        """End idle workers, forget what is over, close rounds whose time has come."""
+        await self.runtime.pool.end_idle()
+        await self._look_after_the_ledger()
+        await self.runtime.state.note(counters.sweep)
+        await self.runtime.state.note(jobs.sweep, kinds=PASSING, older_than=HOUR)
+        await self.rounds.close_due()
+
+
+async def _again(seconds: float, chore: Callable[[], Awaitable[None]]) -> None:
+    """Do a chore every so many seconds; one that fails is tried again the next time."""
+    while True:
+        await asyncio.sleep(seconds)
+        try:
+            await chore()
+        except DiscreetError as refusal:
+            LOG.warning("a chore was put off", extra={"code": refusal.code})
+        except Exception:
+            LOG.exception("a chore failed")

@@ -1,4 +1,4 @@
-"""The application: routers, refusals, and the service behind them."""
+"""The application: routers, refusals, guards, and the service behind them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,26 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from discreet.curator.statement import software
-from discreet.server.api import errors, questions
+from discreet.server.api import (
+    errors,
+    logins,
+    operations,
+    owner,
+    people,
+    questions,
+    releases,
+    rounds,
+)
+from discreet.server.api.caller import is_encrypted
+from discreet.server.api.guard import Guard
 from discreet.server.service import Service
 
 PREFIX = "/api/v1"
+_ABOUT = """Private answers about protected tables, each paid for from a budget of one's own.
+
+Send `Authorization: Bearer dsc_...`. Refusals are problem+json with a code, what was expected, and
+a remedy; a refusal before anything is charged says so by its code.
+"""
 
 
 def create_app(service: Service) -> FastAPI:
@@ -27,6 +43,7 @@ def create_app(service: Service) -> FastAPI:
 
     app = FastAPI(
         title="discreet",
+        description=_ABOUT,
         version=software().partition(" ")[2] or "0",
         lifespan=running,
         docs_url=None,
@@ -34,6 +51,11 @@ def create_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     errors.install(app)
-    for router in (questions.router,):
-        app.include_router(router, prefix=PREFIX)
+    for part in (questions, releases, rounds, people, owner, logins):
+        app.include_router(part.router, prefix=PREFIX)
+    app.include_router(operations.router)
+    settings = service.runtime.settings
+    app.add_middleware(
+        Guard, body=settings.body, encrypted=is_encrypted(settings), watch=service.watch
+    )
     return app

@@ -12,7 +12,13 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from discreet.core.errors import DiscreetError, EngineFailed, Exhausted, LedgerError
+from discreet.core.errors import (
+    DiscreetError,
+    EngineFailed,
+    Exhausted,
+    InvalidParameter,
+    LedgerError,
+)
 from discreet.server.refusals import described, failed
 from discreet.server.rights import Forbidden
 from discreet.server.state.counters import TooMany
@@ -28,7 +34,13 @@ _STATUS = {
     "token_unknown": 404,
     "approval_unknown": 404,
     "release_unknown": 404,
-    "page_unknown": 404,
+    "conversation_unknown": 404,
+    "publication_unknown": 404,
+    "round_not_found": 404,
+    "too_many_waiting": 429,
+    "still_working": 409,
+    "round_busy": 409,
+    "issuer_unavailable": 502,
     "person_exists": 409,
     "idempotency_mismatch": 409,
     "record_incomplete": 409,
@@ -51,6 +63,7 @@ _WORDS = {
     422: "Not understood",
     429: "Too often",
     500: "Failed",
+    502: "Away",
     503: "Away",
 }
 
@@ -111,23 +124,23 @@ def install(app: FastAPI) -> None:
     async def _(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        told = {
-            "code": "request_misread",
-            "expectation": f"a request that fits the description at /openapi.json: {first['msg']}",
-            "received": place[:200],
-            "remedy": "Correct that field.",
-        }
-        return problem(422, told)
+        misread = InvalidParameter(
+            code="request_misread",
+            expectation=f"a request that fits the description at /openapi.json: {first['msg']}",
+            received=place[:200],
+            remedy="Correct that field.",
+        )
+        return problem(422, described(misread))
 
     @app.exception_handler(HTTPException)
     async def _(request: Request, error: HTTPException) -> Response:
-        told = {
-            "code": "page_unknown",
-            "expectation": "an address and a method that this service knows",
-            "received": request.method,
-            "remedy": "GET /openapi.json describes them.",
-        }
-        return problem(error.status_code, told, error.headers)
+        nowhere = InvalidParameter(
+            code="page_unknown",
+            expectation="an address and a method that this service knows, with JSON where it asks",
+            received=request.method,
+            remedy="GET /openapi.json describes them.",
+        )
+        return problem(error.status_code, described(nowhere), error.headers)
 
     @app.exception_handler(Exception)
     async def _(request: Request, error: Exception) -> Response:

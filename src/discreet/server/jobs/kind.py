@@ -82,11 +82,13 @@ class JobProduct:
         result: For whoever asked, plain JSON.
         question: What was asked, in one line, for lists.
         release: The curator's own id of what was released; empty where nothing was.
+        opened: The id of what was opened and goes on; empty where nothing was.
     """
 
     result: Mapping[str, Any]
     question: str = ""
     release: str = ""
+    opened: str = ""
 
 
 class JobKind(Generic[Request]):
@@ -96,12 +98,15 @@ class JobKind(Generic[Request]):
         name: In requests and in the state; never changes.
         request: The model of its requests.
         reads_data: Whether its answers leave at the quantum.
-        paid: Whether it needs a grant.
+        needs_grant: Whether a grant of one's own pays, or is looked at.
+        kept: Whether it stays in one's history.
     """
 
     name: ClassVar[str]
     request: type[Request]
     reads_data: ClassVar[bool] = True
+    needs_grant: ClassVar[bool] = True
+    kept: ClassVar[bool] = True
 
     def tables(self, task: Task, request: Request) -> Collection[str]:
         """The private tables that are read; none named: any."""

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, insert, select
 
 from discreet.noise.randomness import random_id
 from discreet.server.state.clock import now
+from discreet.server.state.paging import Place, earlier
 from discreet.server.state.rows import read_row
 from discreet.server.state.schema import actions
 
@@ -42,12 +43,12 @@ def log(
     )
 
 
-def listed(connection: Connection, *, before: int, count: int) -> list[ActionEntry]:
+def listed(connection: Connection, *, before: Place, count: int) -> list[ActionEntry]:
     """The latest first."""
     asked = (
         select(actions)
-        .where(actions.c.at < before)
-        .order_by(actions.c.at.desc(), actions.c.id)
+        .where(earlier(actions.c.at, actions.c.id, before))
+        .order_by(actions.c.at.desc(), actions.c.id.desc())
         .limit(count)
     )
     return [read_row(ActionEntry, row) for row in connection.execute(asked)]

@@ -68,13 +68,18 @@ def decide(connection: Connection, *, key: str, by: str, verdict: str, reason: s
     undecided = (approvals.c.id == key) & approvals.c.decided_at.is_(None)
     values = {"decided_at": now(), "decided_by": by, "verdict": verdict, "reason": reason}
     if connection.execute(update(approvals).where(undecided).values(**values)).rowcount == 0:
-        raise InvalidParameter(
-            code="approval_unknown",
-            expectation="the id of a question that waits for approval",
-            received=key[:64],
-            remedy="GET /api/v1/approvals lists those that wait.",
-        )
+        raise unknown(key)
     return read_row(Approval, connection.execute(_asked().where(approvals.c.id == key)).one())
+
+
+def unknown(key: str) -> InvalidParameter:
+    """Nothing of this id waits."""
+    return InvalidParameter(
+        code="approval_unknown",
+        expectation="the id of a question that waits for approval",
+        received=key[:64],
+        remedy="GET /api/v1/approvals lists those that wait.",
+    )
 
 
 def _asked() -> Select[Any]:

@@ -83,6 +83,11 @@ def listed(connection: Connection, *, after: str, count: int) -> list[Grant]:
     return [_grant(row) for row in connection.execute(asked)]
 
 
+def everything(connection: Connection) -> list[Grant]:
+    """All grants, at once: there are no more people with grants than workers."""
+    return [_grant(row) for row in connection.execute(select(grants).order_by(grants.c.made_at))]
+
+
 def unfinished(connection: Connection) -> list[Grant]:
     """Grants of which it is not noted that the ledger has them."""
     asked = select(grants).where(grants.c.set_aside_at.is_(None)).order_by(grants.c.id)

@@ -13,17 +13,18 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from discreet.core.errors import InvalidParameter
 from discreet.noise.randomness import random_id
 from discreet.server.refusals import described, lost
 from discreet.server.state.clock import now
+from discreet.server.state.paging import Place, earlier
 from discreet.server.state.rows import read_row
-from discreet.server.state.schema import jobs, people
+from discreet.server.state.schema import jobs, people, releases
 
 LEASE = 15_000
 """Milliseconds until a job whose process fell silent counts as lost."""
@@ -45,6 +46,18 @@ class JobPhase(StrEnum):
         return self in (JobPhase.FINISHED, JobPhase.FAILED, JobPhase.CANCELLED)
 
 
+_TO_START = (JobPhase.ACCEPTED, JobPhase.WAITING)
+
+
+class Turn(Enum):
+    """Whether a job may be worked on."""
+
+    NOW = auto()
+    LATER = auto()
+    NEVER = auto()
+    """It was cancelled meanwhile."""
+
+
 @dataclass(frozen=True)
 class Job:
     """A job as it is kept; ``seen`` is what its person may know."""
@@ -53,6 +66,7 @@ class Job:
     person_id: str
     grant_id: str | None
     kind: str
+    about: str | None
     request: str
     digest: str
     idempotency_key: str | None
@@ -103,6 +117,7 @@ def add(
     request: str,
     digest: str,
     key: str | None,
+    about: str | None = None,
 ) -> Job:
     """A new job that waits for its turn."""
     name = random_id()
@@ -112,6 +127,7 @@ def add(
             person_id=person,
             grant_id=grant,
             kind=kind,
+            about=about,
             request=request,
             digest=digest,
             idempotency_key=key,
@@ -128,32 +144,51 @@ def lock_person(connection: Connection, person: str) -> None:
     connection.execute(select(people.c.id).where(people.c.id == person).with_for_update())
 
 
-def start(connection: Connection, *, job: str, person: str, most: int) -> bool:
+def start(connection: Connection, *, job: str, person: str, most: int) -> Turn:
     """Take a lease, if the person has fewer than ``most``."""
     lock_person(connection, person)
+    found = by_id(connection, job)
+    if found is None or found.phase not in _TO_START:
+        return Turn.NEVER
     at_work = select(func.count()).where(
         jobs.c.person_id == person,
         jobs.c.phase != JobPhase.ACCEPTED.value,
         jobs.c.lease_until > now(),
     )
     if (connection.scalar(at_work) or 0) >= most:
-        return False
-    waiting = (jobs.c.id == job) & (
-        jobs.c.phase.in_((JobPhase.ACCEPTED.value, JobPhase.WAITING.value))
-    )
+        return Turn.LATER
     values = {
         "phase": JobPhase.STARTED.value,
         "started_at": now(),
         "lease_until": now() + LEASE,
     }
-    return connection.execute(update(jobs).where(waiting).values(**values)).rowcount > 0
+    connection.execute(update(jobs).where(jobs.c.id == job).values(**values))
+    return Turn.NOW
 
 
-def renew(connection: Connection, working: Collection[str]) -> None:
-    """Go on with these."""
-    named = jobs.c.id.in_(working) & jobs.c.lease_until.is_not(None)
+def waiting(connection: Connection, *, person: str) -> int:
+    """How many jobs of a person wait for their turn."""
+    asked = select(func.count()).where(
+        jobs.c.person_id == person,
+        jobs.c.phase == JobPhase.ACCEPTED.value,
+        jobs.c.lease_until > now(),
+    )
+    return connection.scalar(asked) or 0
+
+
+def renew(connection: Connection, working: Collection[str]) -> list[str]:
+    """Go on with these; those of them that were cancelled meanwhile."""
+    named = jobs.c.id.in_(working)
     at_work = jobs.c.phase.in_((JobPhase.ACCEPTED.value, JobPhase.STARTED.value))
     connection.execute(update(jobs).where(named, at_work).values(lease_until=now() + LEASE))
+    gone = jobs.c.phase == JobPhase.CANCELLED.value
+    return list(connection.scalars(select(jobs.c.id).where(named, gone)))
+
+
+def at_work_on(connection: Connection, about: str) -> int:
+    """How many jobs about something are under way."""
+    asked = select(func.count()).where(jobs.c.about == about, jobs.c.lease_until > now())
+    return connection.scalar(asked) or 0
 
 
 def wait_for_approval(connection: Connection, *, job: str, price: str) -> None:
@@ -172,9 +207,11 @@ def end(
     error: dict[str, Any] | None = None,
     release_id: str | None = None,
     result: str | None = None,
-    price: str | None = None,
-) -> None:
-    """Note how a job ended, to be seen in so many milliseconds; until then it has its lease."""
+) -> bool:
+    """Note how a job ended, to be seen in so many milliseconds; until then it has its lease.
+
+    False for one that was cancelled, which stays so.
+    """
     leaves: Any = now() + leaves_in
     values = {
         "phase": phase.value,
@@ -184,22 +221,44 @@ def end(
         "error": None if error is None else json.dumps(error),
         "release_id": release_id,
         "result": result,
-        "price": price,
     }
-    open_ = jobs.c.phase != JobPhase.CANCELLED.value
-    connection.execute(update(jobs).where(jobs.c.id == job, open_).values(**values))
-
-
-def cancel(connection: Connection, *, job: str) -> None:
-    """Note that its person no longer wants it; the lease stays with whoever works on it."""
-    connection.execute(
-        update(jobs).where(jobs.c.id == job).values(phase=JobPhase.CANCELLED.value, leaves_at=now())
+    wanted = jobs.c.phase != JobPhase.CANCELLED.value
+    return (
+        connection.execute(update(jobs).where(jobs.c.id == job, wanted).values(**values)).rowcount
+        > 0
     )
 
 
+def delay(connection: Connection, *, job: str, leaves_in: int) -> None:
+    """Let an answer leave later than was noted before, with its release."""
+    leaves: Any = now() + leaves_in
+    connection.execute(
+        update(jobs).where(jobs.c.id == job).values(leaves_at=leaves, lease_until=leaves)
+    )
+    key = connection.scalar(select(jobs.c.release_id).where(jobs.c.id == job))
+    connection.execute(update(releases).where(releases.c.id == key).values(leaves_at=leaves))
+
+
+def cancel(connection: Connection, *, job: str, reservation: str | None) -> None:
+    """Note that its person no longer wants it; whoever works on it has the lease for a while."""
+    values = {
+        "phase": JobPhase.CANCELLED.value,
+        "leaves_at": now(),
+        "reservation": reservation,
+    }
+    connection.execute(update(jobs).where(jobs.c.id == job).values(**values))
+
+
 def let_go(connection: Connection, *, job: str) -> None:
-    """Give up a lease."""
-    connection.execute(update(jobs).where(jobs.c.id == job).values(lease_until=None))
+    """Give up the lease of a job that was cancelled."""
+    gone = (jobs.c.id == job) & (jobs.c.phase == JobPhase.CANCELLED.value)
+    connection.execute(update(jobs).where(gone).values(lease_until=None))
+
+
+def sweep(connection: Connection, *, kinds: Collection[str], older_than: int) -> None:
+    """Forget jobs of these kinds that nobody comes back for."""
+    old = jobs.c.kind.in_(kinds) & (jobs.c.created_at < now() - older_than)
+    connection.execute(delete(jobs).where(old))
 
 
 def of_person(connection: Connection, *, person: str, job: str) -> Job | None:
@@ -215,12 +274,15 @@ def by_id(connection: Connection, job: str) -> Job | None:
     return None if row is None else _job(row)
 
 
-def history(connection: Connection, *, person: str, before: int, count: int) -> list[Job]:
-    """A person's own jobs, the latest first, as they may be seen now."""
+def history(
+    connection: Connection, *, person: str, kinds: Collection[str], before: Place, count: int
+) -> list[Job]:
+    """A person's own jobs of some kinds, the latest first, as they may be seen now."""
     asked = (
         select(jobs, now().label("moment"))
-        .where(jobs.c.person_id == person, jobs.c.created_at < before)
-        .order_by(jobs.c.created_at.desc(), jobs.c.id)
+        .where(jobs.c.person_id == person, jobs.c.kind.in_(kinds))
+        .where(earlier(jobs.c.created_at, jobs.c.id, before))
+        .order_by(jobs.c.created_at.desc(), jobs.c.id.desc())
         .limit(count)
     )
     return [_job(row).seen(row._mapping["moment"]) for row in connection.execute(asked)]

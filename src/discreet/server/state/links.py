@@ -17,6 +17,11 @@ def add(connection: Connection, *, person: str, digest: str, lasts: int) -> None
     )
 
 
+def forget(connection: Connection, *, person: str) -> None:
+    """End a person's link, if there is one."""
+    connection.execute(delete(links).where(links.c.person_id == person))
+
+
 def holder(connection: Connection, digest: str) -> Member | None:
     """Whom a link would let in; it stays as it is."""
     valid = (links.c.digest == digest) & (links.c.expires_at > now())

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, func, insert, select
 from discreet.core.errors import Exhausted
 from discreet.noise.randomness import random_id
 from discreet.server.state.clock import DAY, now
+from discreet.server.state.paging import Place, earlier
 from discreet.server.state.rows import read_row
 from discreet.server.state.schema import overruns, people
 
@@ -55,13 +56,13 @@ def require_left(connection: Connection, *, person: str, most: int) -> None:
         )
 
 
-def listed(connection: Connection, *, before: int, count: int) -> list[Overrun]:
+def listed(connection: Connection, *, before: Place, count: int) -> list[Overrun]:
     """All of them, the latest first, for the owner."""
     asked = (
         select(overruns, people.c.name)
         .join(people, people.c.id == overruns.c.person_id)
-        .where(overruns.c.at < before)
-        .order_by(overruns.c.at.desc(), overruns.c.id)
+        .where(earlier(overruns.c.at, overruns.c.id, before))
+        .order_by(overruns.c.at.desc(), overruns.c.id.desc())
         .limit(count)
     )
     return [read_row(Overrun, row) for row in connection.execute(asked)]

@@ -117,6 +117,12 @@ def vouched_for(connection: Connection, *, subject: str, email: str | None) -> M
     return None if row is None else member_of(row)
 
 
+def bind_subject(connection: Connection, key: str, subject: str) -> None:
+    """From the first login at an issuer on, its subject is the person, whatever the address."""
+    named = (people.c.id == key) & people.c.subject.is_(None)
+    connection.execute(update(people).where(named).values(subject=subject))
+
+
 def set_password(connection: Connection, key: str, kept: str) -> None:
     """Keep what remains of a new password."""
     connection.execute(update(people).where(people.c.id == key).values(password=kept))

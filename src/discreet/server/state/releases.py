@@ -12,6 +12,7 @@ from sqlalchemy import Connection, insert, select
 
 from discreet.noise.randomness import random_id
 from discreet.server.state.clock import now
+from discreet.server.state.paging import Place, earlier
 from discreet.server.state.rows import read_row
 from discreet.server.state.schema import releases
 
@@ -26,6 +27,8 @@ class StoredRelease:
     grant_id: str | None
     kind: str
     question: str
+    request: str
+    reservation: str | None
     made_at: int
     leaves_at: int
     document: str
@@ -51,6 +54,8 @@ def add(
     kind: str,
     release: str,
     question: str,
+    request: str,
+    reservation: str | None,
     document: str,
     leaves_in: int,
 ) -> str:
@@ -68,6 +73,8 @@ def add(
             grant_id=grant,
             kind=kind,
             question=question,
+            request=request,
+            reservation=reservation,
             made_at=now(),
             leaves_at=now() + leaves_in,
             document=document,
@@ -90,7 +97,7 @@ def by_id(connection: Connection, key: str) -> StoredRelease | None:
     return None if row is None else read_row(StoredRelease, row)
 
 
-def titles(connection: Connection, *, person: str, before: int, count: int) -> list[ReleaseTitle]:
+def titles(connection: Connection, *, person: str, before: Place, count: int) -> list[ReleaseTitle]:
     """A person's own releases that have left, the latest first."""
     columns: list[Any] = [releases.c[name] for name in ReleaseTitle.__dataclass_fields__]
     asked = (
@@ -98,9 +105,9 @@ def titles(connection: Connection, *, person: str, before: int, count: int) -> l
         .where(
             releases.c.person_id == person,
             releases.c.leaves_at <= now(),
-            releases.c.made_at < before,
+            earlier(releases.c.made_at, releases.c.id, before),
         )
-        .order_by(releases.c.made_at.desc(), releases.c.id)
+        .order_by(releases.c.made_at.desc(), releases.c.id.desc())
         .limit(count)
     )
     return [read_row(ReleaseTitle, row) for row in connection.execute(asked)]

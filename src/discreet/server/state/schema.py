@@ -98,6 +98,7 @@ jobs = Table(
     _text("person_id"),
     _maybe("grant_id"),
     _text("kind"),
+    _maybe("about"),
     _text("request"),
     _text("digest"),
     _maybe("idempotency_key"),
@@ -121,6 +122,8 @@ releases = Table(
     _maybe("grant_id"),
     _text("kind"),
     _text("question"),
+    _text("request"),
+    _maybe("reservation"),
     _time("made_at"),
     _time("leaves_at"),
     _text("document"),
@@ -200,6 +203,7 @@ rounds = Table(
     _text("opened_by"),
     _time("opened_at"),
     _when("closes_at"),
+    _when("closing_at"),
     _when("closed_at"),
 )
 members = Table("members", METADATA, _key("round_id"), _key("person_id"))

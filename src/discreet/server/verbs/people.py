@@ -10,7 +10,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.server.identity.tokens import digest_of, new_secret, new_token
 from discreet.server.rights import Action, Forbidden, PersonRole, require, require_above
 from discreet.server.runtime import Runtime
-from discreet.server.state import actions, links, people, tokens
+from discreet.server.state import actions, links, logins, people, tokens
 from discreet.server.state.clock import DAY
 from discreet.server.state.people import Member
 from discreet.server.state.tokens import TokenEntry
@@ -28,18 +28,16 @@ class NewToken:
 
 
 class People:
-    """People and their tokens."""
+    """Who there is, and their tokens."""
 
     def __init__(self, runtime: Runtime) -> None:
         """Know nobody yet."""
         self._state = runtime.state
 
-    async def bearer(self, token: str) -> Member:
-        """Who holds a token; unknown, expired and revoked ones look alike."""
-        found = await self._state.read(tokens.bearer, digest_of(token))
-        if found is None:
-            raise unknown()
-        return found
+    async def listed(self, actor: Member, *, after: str, count: int) -> list[Member]:
+        """Everybody, in the order of names."""
+        require(actor.role, Action.READ_BUDGET)
+        return await self._state.read(people.listed, after=after, count=count)
 
     async def add(
         self,
@@ -57,6 +55,16 @@ class People:
             add_person, by=actor.name, name=name, role=role, email=email, subject=subject
         )
 
+    async def new_link(self, actor: Member, name: str) -> str:
+        """A one-time link for somebody, by which they choose a password; shown once."""
+        require(actor.role, Action.MANAGE_PEOPLE)
+        return await self._state.keep(_link_for, actor=actor, name=name)
+
+    async def disable(self, actor: Member, name: str) -> Member:
+        """Let nobody in under this name any more."""
+        require(actor.role, Action.MANAGE_PEOPLE)
+        return await self._state.keep(disable_person, actor=actor, name=name)
+
     async def new_token(
         self,
         person: Member,
@@ -73,8 +81,14 @@ class People:
         )
 
     async def tokens(self, person: Member) -> list[TokenEntry]:
-        """One's own tokens."""
+        """One's own valid tokens."""
+        require(person.role, Action.ENTER)
         return await self._state.read(tokens.listed, person=person.id)
+
+    async def revoke(self, person: Member, token: str) -> None:
+        """End a token of one's own."""
+        require(person.role, Action.ENTER)
+        await self._state.keep(_revoked, person=person, token=token)
 
 
 def unknown() -> Forbidden:
@@ -103,6 +117,13 @@ def add_person(
 
 def issue_link(connection: Connection, *, by: str, person: Member) -> str:
     """A one-time link's secret, the only time that it is seen; an earlier one ends."""
+    if person.disabled_at is not None:
+        raise InvalidParameter(
+            code="person_disabled",
+            expectation="somebody who may come in",
+            received=person.name,
+            remedy="Add somebody under another name.",
+        )
     secret = new_secret()
     links.add(connection, person=person.id, digest=digest_of(secret), lasts=LINK_DAYS * DAY)
     actions.log(connection, by=by, what="new link", about=person.name)
@@ -128,12 +149,7 @@ def issue_token(
     if replaces is not None and not tokens.shorten(
         connection, person=person.id, token=replaces, lasts=overlap * 1000
     ):
-        raise InvalidParameter(
-            code="token_unknown",
-            expectation="the id of a valid token of yours",
-            received=replaces[:64],
-            remedy="GET /api/v1/tokens lists them.",
-        )
+        raise _no_token(replaces)
     token = new_token()
     entry = tokens.add(
         connection,
@@ -144,3 +160,45 @@ def issue_token(
     )
     actions.log(connection, by=person.name, what="new token", about=person.name)
     return NewToken(token, entry)
+
+
+def disable_person(connection: Connection, *, actor: Member | None, name: str) -> Member:
+    """Shut somebody out: no token, login, link or password is left; ``actor`` None: a command."""
+    person = people.require(connection, name)
+    if actor is not None:
+        require_above(actor.role, person.role)
+    if person.role is PersonRole.OWNER and people.owners(connection) == 1:
+        raise InvalidParameter(
+            code="last_owner",
+            expectation="an owner who is left",
+            received=name,
+            remedy="Add another owner first.",
+        )
+    people.disable(connection, person.id)
+    tokens.forget_all(connection, person=person.id)
+    logins.end_all(connection, person=person.id)
+    links.forget(connection, person=person.id)
+    by = "command line" if actor is None else actor.name
+    actions.log(connection, by=by, what="disable person", about=name)
+    return people.require(connection, name)
+
+
+def _link_for(connection: Connection, *, actor: Member, name: str) -> str:
+    person = people.require(connection, name)
+    require_above(actor.role, person.role)
+    return issue_link(connection, by=actor.name, person=person)
+
+
+def _revoked(connection: Connection, *, person: Member, token: str) -> None:
+    if not tokens.forget(connection, person=person.id, token=token):
+        raise _no_token(token)
+    actions.log(connection, by=person.name, what="revoke token", about=person.name)
+
+
+def _no_token(token: str) -> InvalidParameter:
+    return InvalidParameter(
+        code="token_unknown",
+        expectation="the id of a valid token of yours",
+        received=token[:64],
+        remedy="GET /api/v1/tokens lists them.",
+    )

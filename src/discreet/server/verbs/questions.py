@@ -5,7 +5,7 @@ the overruns of a day are looked at before a worker is asked; the worker plans, 
 that cannot be answered is refused for nothing; then it asks for approval where the price needs it,
 and only then buys. What was bought is durable in the ledger before the state has a copy.
 
-Source: contract, "Spending", "What may be seen". Proof: ``proofs/timing.md``.
+Source: contract, "Spending", "What may be seen".
 """
 
 from __future__ import annotations
@@ -13,86 +13,38 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import math
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection
 
-from discreet.core.errors import DiscreetError, InvalidParameter
-from discreet.release.guarantee import guarantee_to_dict
+from discreet.core.errors import Exhausted, InvalidParameter
 from discreet.server.jobs.kind import JobKind, JobRequest
-from discreet.server.jobs.registry import kind_named
-from discreet.server.refusals import described, failed
+from discreet.server.jobs.registry import KEPT, kind_named
 from discreet.server.rights import Action, require
 from discreet.server.runtime import Runtime
-from discreet.server.spends import spend_to_dict
-from discreet.server.state import approvals, counters, grants, jobs, overruns, releases
+from discreet.server.state import counters, grants, jobs, overruns, people, releases
+from discreet.server.state.clock import MINUTE
 from discreet.server.state.grants import Grant
-from discreet.server.state.jobs import Job, JobPhase
+from discreet.server.state.jobs import Job, JobPhase, Turn
+from discreet.server.state.paging import Place
 from discreet.server.state.people import Member
-from discreet.server.timing import leaving
-from discreet.server.workers.messages import WorkOrder
+from discreet.server.verbs.views import JobView, seen, view_of
+from discreet.server.verbs.workshop import Commission, Workshop
 
-_NAP = 0.05
-"""Seconds between two looks whether it is one's turn, where another replica has it."""
-
-
-@dataclass(frozen=True)
-class JobView:
-    """What somebody may know of a job of their own.
-
-    Attributes:
-        id: By which it is found again.
-        kind: Of the question.
-        phase: How far it is.
-        created_at: When it was asked, in milliseconds of the database's time.
-        account: What pays.
-        error: Why it failed, if it did.
-        release_id: Where its release is kept, if there is one.
-        result: What came of it, as JSON text; None until then.
-        price: Where it waits for approval: of what.
-    """
-
-    id: str
-    kind: str
-    phase: JobPhase
-    created_at: int
-    account: str | None = None
-    error: dict[str, Any] | None = None
-    release_id: str | None = None
-    result: str | None = None
-    price: dict[str, float] | None = None
-
-
-@dataclass
-class _Outcome:
-    """How work ended, and what it told on the way."""
-
-    phase: JobPhase = JobPhase.FAILED
-    error: dict[str, Any] | None = None
-    question: str = ""
-    release: str = ""
-    result: str | None = None
-    touched: bool = True
-    reservation: str | None = None
-    tables: list[str] = field(default_factory=list)
-    price: dict[str, float] | None = None
-
-    def hear(self, said: dict[str, Any]) -> None:
-        """What the worker says before data is read."""
-        self.reservation = said.get("reserved", self.reservation)
-        self.tables = said.get("tables", self.tables)
+_MOST_WAITING = 64
+_LOOK = 0.25
+"""Seconds between two looks at a job that somebody watches."""
 
 
 class Questions:
     """Ask, look and cancel; each for one's own questions alone."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        """Work on nothing yet."""
+    def __init__(self, runtime: Runtime, workshop: Workshop) -> None:
+        """Ask nothing yet."""
         self._runtime = runtime
-        self._tasks: dict[str, asyncio.Task[JobView]] = {}
-        self._turns: dict[str, asyncio.Event] = {}
+        self._workshop = workshop
 
     async def ask(
         self,
@@ -102,52 +54,78 @@ class Questions:
         kind: str,
         key: str | None = None,
         wait: float | None = None,
+        about: str | None = None,
     ) -> JobView:
         """Ask, and wait a while for the answer; the job as it is then.
 
-        The same ``key`` with the same request is the same job, however often it is sent.
+        The same ``key`` with the same request is the same job, however often it is sent. ``about``
+        names what a job is about, where something waits for such jobs to end.
         """
         require(person.role, Action.ASK)
         what = kind_named(kind)
         text = request.model_dump_json(exclude_none=True)
-        admitted = await self._runtime.state.note(
-            self._admitted, person=person, kind=what, request=text, key=key
+        job, grant, turn = await self._runtime.state.note(
+            self._admitted, person=person, kind=what, request=text, key=key, about=about
         )
-        job, grant, fresh = admitted
-        if fresh:
-            self._begin(person, what, job, grant, approved=False)
-        task = self._tasks.get(job.id)
-        if task is None:
-            return await self.job(person, job.id)
+        if turn is not None:
+            commission = Commission(person, what, job, grant)
+            self._workshop.begin(commission, started=turn is Turn.NOW)
         most = self._runtime.settings.wait
-        done, _ = await asyncio.wait({task}, timeout=most if wait is None else min(wait, most))
-        return task.result() if done else _view(job, JobPhase.STARTED)
+        view = await self._workshop.wait(job.id, most if wait is None else min(wait, most))
+        if view is not None:
+            return view
+        if turn is None:
+            return await self.job(person, job.id)
+        return view_of(job, JobPhase.STARTED if turn is Turn.NOW else JobPhase.ACCEPTED)
 
     async def job(self, person: Member, job: str) -> JobView:
         """One's own job, as it is now."""
         require(person.role, Action.ASK)
         found = await self._runtime.state.read(_found, person=person.id, job=job)
         if found is None:
-            raise InvalidParameter(
-                code="job_unknown",
-                expectation="the id of a job of yours",
-                received=job[:64],
-                remedy="GET /api/v1/history lists them.",
-            )
+            raise unknown_job(job)
         return found
 
-    def resume(self, person: Member, job: Job, grant: Grant | None) -> None:
-        """Go on with a job that was approved."""
-        self._begin(person, kind_named(job.kind), job, grant, approved=True)
+    async def events(self, person: Member, job: str) -> AsyncIterator[JobView]:
+        """The public phases of one's own job as they come, until it is over."""
+        last = None
+        while last is None or not last.phase.over:
+            view = await self.job(person, job)
+            if last is None or view.phase is not last.phase:
+                last = view
+                yield view
+            if not last.phase.over:
+                await self._workshop.wait(job, _LOOK)
+                await asyncio.sleep(0 if job in self._workshop.working() else _LOOK)
 
-    def working(self) -> list[str]:
-        """The jobs that this front works on: for whoever renews leases."""
-        return list(self._tasks)
+    async def history(self, person: Member, *, before: Place, count: int) -> list[JobView]:
+        """What one asked, the latest first."""
+        require(person.role, Action.ASK)
+        found = await self._runtime.state.read(
+            jobs.history, person=person.id, kinds=KEPT, before=before, count=count
+        )
+        return [seen(job) for job in found]
 
-    async def settle(self, seconds: float) -> None:
-        """Wait a while for what is at work, before the end."""
-        if self._tasks:
-            await asyncio.wait(set(self._tasks.values()), timeout=seconds)
+    async def cancel(self, person: Member, job: str) -> JobView:
+        """Give up a job of one's own; what was charged stays charged.
+
+        Whether the work was done by then can be found out afterwards, which tells how long it took.
+        So giving up what reads data counts as an overrun, and is refused where none is left.
+        """
+        require(person.role, Action.ASK)
+        view = await self._runtime.state.note(
+            self._cancelled,
+            person=person,
+            job=job,
+            reservation=self._workshop.reservation(job),
+        )
+        await self._workshop.interrupt(job)
+        return view
+
+    async def resume(self, job: Job) -> None:
+        """Go on with a job that was agreed to."""
+        person, grant = await self._runtime.state.read(_asker, job=job)
+        self._workshop.begin(Commission(person, kind_named(job.kind), job, grant, approved=True))
 
     def _admitted(
         self,
@@ -157,8 +135,9 @@ class Questions:
         kind: JobKind[Any],
         request: str,
         key: str | None,
-    ) -> tuple[Job, Grant | None, bool]:
-        """All that is looked at before work begins, in one transaction; the job, if it is new."""
+        about: str | None,
+    ) -> tuple[Job, Grant | None, Turn | None]:
+        """All that is looked at before work begins; the job, and its turn if it is new."""
         settings = self._runtime.settings
         jobs.lock_person(connection, person.id)
         counters.require_within(
@@ -166,199 +145,90 @@ class Questions:
             subject=person.id,
             what=counters.REQUESTS,
             most=settings.per_minute,
-            within=60_000,
+            within=MINUTE,
         )
         digest = hashlib.sha256(f"{kind.name}\n{request}".encode()).hexdigest()
         if key is not None:
             before = jobs.known(connection, person=person.id, key=key, digest=digest)
             if before is not None:
-                return before, None, False
-        asked = json.loads(request)
-        grant = grants.chosen(
-            connection,
-            person=person.id,
-            purpose=asked.get("purpose"),
-            account=asked.get("account"),
-        )
+                return before, None, None
+        grant = self._paying(connection, person, kind, json.loads(request))
         if kind.reads_data:
             self._runtime.record.require_complete()
-            if self._padded:
+            if settings.quanta.of(()) > 0:
                 overruns.require_left(connection, person=person.id, most=settings.overruns)
+        _require_short(connection, person)
         job = jobs.add(
             connection,
             person=person.id,
-            grant=grant.account,
+            grant=None if grant is None else grant.account,
             kind=kind.name,
             request=request,
             digest=digest,
             key=key,
+            about=about,
         )
-        return job, grant, True
+        turn = jobs.start(connection, job=job.id, person=person.id, most=settings.per_analyst)
+        return job, grant, turn
 
-    @property
-    def _padded(self) -> bool:
-        return self._runtime.settings.quanta.of(()) > 0
+    def _paying(
+        self, connection: Connection, person: Member, kind: JobKind[Any], asked: dict[str, Any]
+    ) -> Grant | None:
+        """What pays; nothing for what is paid from elsewhere."""
+        if not kind.needs_grant:
+            return None
+        purpose, account = asked.get("purpose"), asked.get("account")
+        return grants.chosen(connection, person=person.id, purpose=purpose, account=account)
 
-    def _begin(
-        self, person: Member, kind: JobKind[Any], job: Job, grant: Grant | None, *, approved: bool
-    ) -> None:
-        task = asyncio.create_task(self._worked(person, kind, job, grant, approved=approved))
-        self._tasks[job.id] = task
-        task.add_done_callback(lambda _: self._tasks.pop(job.id, None))
-
-    async def _worked(
-        self, person: Member, kind: JobKind[Any], job: Job, grant: Grant | None, *, approved: bool
+    def _cancelled(
+        self, connection: Connection, *, person: Member, job: str, reservation: str | None
     ) -> JobView:
-        """A job from its turn to its leaving."""
-        await self._turn(person, job)
-        loop = asyncio.get_running_loop()
-        began = loop.time()
-        try:
-            outcome = await self._outcome(person, kind, job, grant, approved=approved)
-            if outcome.price is not None:
-                await self._runtime.state.keep(
-                    _put_aside, job=job, price=outcome.price, person=person
-                )
-                return _view(job, JobPhase.WAITING, price=outcome.price)
-            padded = kind.reads_data and outcome.touched
-            quantum = self._runtime.settings.quanta.of(outcome.tables) if padded else 0.0
-            when = leaving(loop.time() - began, quantum)
-            left = began + when.after - loop.time() if quantum else 0.0
-            kept = await self._runtime.state.note(
-                _ended, job=job, outcome=outcome, level=when.level, leaves_in=left
-            )
-            if quantum:
-                await asyncio.sleep(max(0.0, began + when.after - loop.time()))
-            return _view(
-                job, outcome.phase, error=outcome.error, release_id=kept, result=outcome.result
-            )
-        finally:
-            self._turn_over(person)
-
-    async def _outcome(
-        self, person: Member, kind: JobKind[Any], job: Job, grant: Grant | None, *, approved: bool
-    ) -> _Outcome:
-        settings, outcome = self._runtime.settings, _Outcome()
-        order = WorkOrder(
-            kind=kind.name,
-            request=json.loads(job.request),
-            account="" if grant is None else grant.account,
-            budget={} if grant is None else guarantee_to_dict(grant.budget),
-            analyst=person.name,
-            purpose="" if grant is None else grant.purpose,
-            approval=None if settings.approval is None else spend_to_dict(settings.approval),
-            approved=approved or await self._runtime.state.read(approvals.agreed, job=job),
-        )
-        try:
-            reply = await self._runtime.pool.ask(
-                person.id, order, seconds=settings.longest, heard=outcome.hear
-            )
-        except DiscreetError as refusal:
-            outcome.error = described(refusal)
-        except Exception:
-            outcome.error = described(failed())
-            raise
-        else:
-            _read(reply, outcome)
-        return outcome
-
-    async def _turn(self, person: Member, job: Job) -> None:
-        """Wait until fewer of this person's questions are at work than may be."""
-        while True:
-            turn = self._turns.setdefault(person.id, asyncio.Event())
-            turn.clear()
-            if await self._runtime.state.note(
-                jobs.start, job=job.id, person=person.id, most=self._runtime.settings.per_analyst
-            ):
-                return
-            try:
-                await asyncio.wait_for(turn.wait(), _NAP)
-            except TimeoutError:
-                continue
-
-    def _turn_over(self, person: Member) -> None:
-        turn = self._turns.get(person.id)
-        if turn is not None:
-            turn.set()
+        jobs.lock_person(connection, person.id)
+        found = jobs.of_person(connection, person=person.id, job=job)
+        if found is None:
+            raise unknown_job(job)
+        if found.phase.over:
+            return seen(found)
+        settings, kind = self._runtime.settings, kind_named(found.kind)
+        tells = kind.reads_data and settings.quanta.of(()) > 0
+        if found.phase is JobPhase.STARTED and tells:
+            overruns.require_left(connection, person=person.id, most=settings.overruns)
+            overruns.add(connection, person=person.id, job=job, level=0)
+        jobs.cancel(connection, job=job, reservation=reservation)
+        return replace(seen(found), phase=JobPhase.CANCELLED, charged=reservation is not None)
 
 
-def _read(reply: dict[str, Any], outcome: _Outcome) -> None:
-    """What a worker said at the end."""
-    if "done" in reply:
-        done = reply["done"]
-        outcome.phase = JobPhase.FINISHED
-        outcome.question, outcome.release = done["question"], done["release"]
-        outcome.result = json.dumps(done["result"])
-    elif "needs_approval" in reply:
-        outcome.price = reply["needs_approval"]
-    else:
-        outcome.error, outcome.touched = reply["refused"], reply["touched"]
-
-
-def _put_aside(
-    connection: Connection, *, job: Job, person: Member, price: dict[str, float]
-) -> None:
-    text = json.dumps(price)
-    jobs.wait_for_approval(connection, job=job.id, price=text)
-    approvals.add(connection, job=job.id, person=person.id, price=text)
-
-
-def _ended(
-    connection: Connection, *, job: Job, outcome: _Outcome, level: int, leaves_in: float
-) -> str | None:
-    """Note how a job ended, with its release and its overrun; the release's id."""
-    wait = max(0, math.ceil(leaves_in * 1000))
-    kept = None
-    if outcome.release:
-        kept = releases.add(
-            connection,
-            person=job.person_id,
-            grant=job.grant_id,
-            kind=job.kind,
-            release=outcome.release,
-            question=outcome.question,
-            document=outcome.result or "",
-            leaves_in=wait,
-        )
-    if level > 0:
-        overruns.add(connection, person=job.person_id, job=job.id, level=level)
-    jobs.end(
-        connection,
-        job=job.id,
-        phase=outcome.phase,
-        leaves_in=wait,
-        reservation=outcome.reservation,
-        error=outcome.error,
-        release_id=kept,
-        result=None if kept else outcome.result,
+def unknown_job(job: str) -> InvalidParameter:
+    """A job of somebody else is as unknown as one that never was."""
+    return InvalidParameter(
+        code="job_unknown",
+        expectation="the id of a job of yours",
+        received=job[:64],
+        remedy="GET /api/v1/history lists them.",
     )
-    return kept
+
+
+def _require_short(connection: Connection, person: Member) -> None:
+    if jobs.waiting(connection, person=person.id) >= _MOST_WAITING:
+        raise Exhausted(
+            code="too_many_waiting",
+            expectation=f"fewer than {_MOST_WAITING} questions of yours that wait for their turn",
+            remedy="Wait for their answers.",
+        )
 
 
 def _found(connection: Connection, *, person: str, job: str) -> JobView | None:
     found = jobs.of_person(connection, person=person, job=job)
     if found is None:
         return None
-    result = found.result
-    if found.release_id is not None:
-        kept = releases.of_person(connection, person=person, key=found.release_id)
-        result = None if kept is None else kept.document
-    return _view(
-        found,
-        found.phase,
-        error=None if found.error is None else json.loads(found.error),
-        release_id=found.release_id,
-        result=result,
-        price=None if found.price is None else json.loads(found.price),
-    )
+    if found.release_id is None:
+        return seen(found)
+    kept = releases.of_person(connection, person=person, key=found.release_id)
+    return seen(found, None if kept is None else kept.document)
 
 
-def _view(job: Job, phase: JobPhase, **more: Any) -> JobView:
-    return JobView(
-        id=job.id,
-        kind=job.kind,
-        phase=phase,
-        created_at=job.created_at,
-        account=job.grant_id,
-        **more,
-    )
+def _asker(connection: Connection, *, job: Job) -> tuple[Member, Grant | None]:
+    person = people.by_id(connection, job.person_id)
+    assert person is not None
+    every = grants.of_person(connection, person.id)
+    return person, next((each for each in every if each.account == job.grant_id), None)

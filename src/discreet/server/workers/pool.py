@@ -104,26 +104,40 @@ class WorkerPool:
         self._settings = settings
         self._idle = idle
         self._workers: dict[str, list[WorkerProcess]] = {}
+        self._at_work: dict[str, WorkerProcess] = {}
         _prepare()
 
     async def ask(
-        self, key: str, order: WorkOrder, *, seconds: float, heard: Heard = lambda _: None
+        self,
+        key: str,
+        order: WorkOrder,
+        *,
+        seconds: float,
+        job: str = "",
+        heard: Heard = lambda _: None,
     ) -> dict[str, Any]:
-        """Have a worker of ``key`` do it."""
+        """Have a worker of ``key`` do it; under the name of a job it can be interrupted."""
         worker = await self._free(key)
+        self._at_work[job] = worker
         try:
             return await worker.ask(order, seconds=seconds, heard=heard)
         finally:
+            self._at_work.pop(job, None)
             worker.busy = False
             if not worker.alive:
                 self._forget(key, worker)
                 await worker.end()
 
-    async def interrupt(self, key: str) -> None:
-        """End the workers of ``key`` that are at work."""
-        for worker in [each for each in self._workers.get(key, []) if each.busy]:
-            self._forget(key, worker)
+    async def interrupt(self, job: str) -> None:
+        """End the worker that is at work on a job, if one is; the job then counts as lost."""
+        worker = self._at_work.pop(job, None)
+        if worker is not None:
             await worker.end()
+
+    @property
+    def size(self) -> int:
+        """How many workers there are."""
+        return sum(map(len, self._workers.values()))
 
     async def end_idle(self) -> None:
         """End workers whose people asked nothing for a while."""

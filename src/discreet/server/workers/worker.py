@@ -30,6 +30,7 @@ from discreet.server.jobs.registry import kind_named
 from discreet.server.refusals import described, failed
 from discreet.server.spends import spend_to_dict
 from discreet.server.workers.errands import ERRANDS
+from discreet.server.workers.errands.errand import ErrandCall
 from discreet.server.workers.messages import WorkOrder, send
 
 _NICENESS = 5
@@ -94,7 +95,8 @@ class Workplace:
         self._kept.pop(TOUCHED, None)
         try:
             if order.kind in ERRANDS:
-                return {"done": ERRANDS[order.kind](self._opened(), self._project, order)}
+                call = ErrandCall(self._opened(), self._project, order)
+                return {"done": ERRANDS[order.kind](call)}
             return self._job(order, kind_named(order.kind))
         except NeedsApproval as stop:
             return {"needs_approval": spend_to_dict(stop.price)}
@@ -170,6 +172,7 @@ def _plain(product: JobProduct) -> dict[str, Any]:
         "result": product.result,
         "question": product.question,
         "release": product.release,
+        "opened": product.opened,
     }
 
 

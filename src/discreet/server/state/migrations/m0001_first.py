@@ -55,6 +55,7 @@ CREATE TABLE jobs (
     person_id TEXT NOT NULL REFERENCES people (id),
     grant_id TEXT REFERENCES grants (id),
     kind TEXT NOT NULL,
+    about TEXT,
     request TEXT NOT NULL,
     digest TEXT NOT NULL,
     idempotency_key TEXT,
@@ -79,6 +80,8 @@ CREATE TABLE releases (
     grant_id TEXT REFERENCES grants (id),
     kind TEXT NOT NULL,
     question TEXT NOT NULL,
+    request TEXT NOT NULL,
+    reservation TEXT,
     made_at BIGINT NOT NULL,
     leaves_at BIGINT NOT NULL,
     document TEXT NOT NULL
@@ -148,6 +151,7 @@ CREATE TABLE rounds (
     opened_by TEXT NOT NULL REFERENCES people (id),
     opened_at BIGINT NOT NULL,
     closes_at BIGINT,
+    closing_at BIGINT,
     closed_at BIGINT
 );
 CREATE TABLE members (

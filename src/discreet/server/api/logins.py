@@ -1,0 +1,101 @@
+"""Logging in and out, for browsers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from pydantic import Field
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from discreet.server.api.caller import COOKIE, TheService, logged_in, require_own, set_cookie
+from discreet.server.api.pages import Body
+from discreet.server.service import Service
+from discreet.server.verbs.entering import BrowserLogin
+
+router = APIRouter(tags=["logging in"])
+
+
+class Password(Body):
+    """Name and password."""
+
+    name: str = Field(max_length=64)
+    password: str = Field(max_length=512)
+
+
+class FirstPassword(Body):
+    """The password that a one-time link sets."""
+
+    password: str = Field(max_length=512)
+
+
+@router.post("/login")
+async def log_in(service: TheService, request: Request, body: Password) -> Response:
+    """Log in; the cookie is set, and the token against forged requests returned."""
+    login = await service.entrance.by_password(
+        body.name, body.password, address=address_of(request)
+    )
+    return _entered(service, login)
+
+
+@router.post("/links/{secret}")
+async def first_login(service: TheService, secret: str, body: FirstPassword) -> Response:
+    """Come in by a one-time link, which sets a password and is used up."""
+    return _entered(service, await service.entrance.by_link(secret, password=body.password))
+
+
+@router.post("/logout", status_code=204)
+async def log_out(service: TheService, request: Request) -> Response:
+    """Log out."""
+    _, csrf = await logged_in(request)
+    require_own(csrf, request.headers.get("x-csrf-token", ""))
+    await service.entrance.leave(request.cookies[COOKIE])
+    response = Response(status_code=204)
+    response.delete_cookie(COOKIE, path="/")
+    return response
+
+
+@router.get("/session")
+async def session(request: Request) -> dict[str, Any]:
+    """Who is logged in, and the token against forged requests: for this browser's own pages."""
+    person, csrf = await logged_in(request)
+    return {"name": person.name, "role": person.role.value, "csrf": csrf}
+
+
+@router.get("/login/issuer")
+async def to_issuer(service: TheService, request: Request) -> Response:
+    """Send the browser to the issuer."""
+    return RedirectResponse(await service.entrance.at_issuer(_returns_to(service, request)), 303)
+
+
+@router.get("/login/issuer/return")
+async def from_issuer(
+    service: TheService,
+    request: Request,
+    state: Annotated[str, Query(max_length=200)],
+    code: Annotated[str, Query(max_length=4000)] = "",
+) -> Response:
+    """Come in by what the issuer says."""
+    login = await service.entrance.from_issuer(
+        _returns_to(service, request), state=state, code=code
+    )
+    response = RedirectResponse("/", 303)
+    set_cookie(response, login, service.runtime.settings)
+    return response
+
+
+def address_of(request: Request) -> str:
+    """Where a request comes from, as far as is known."""
+    return request.client.host if request.client else ""
+
+
+def _entered(service: Service, login: BrowserLogin) -> Response:
+    told = {"name": login.person.name, "role": login.person.role.value, "csrf": login.csrf}
+    response = JSONResponse(told)
+    set_cookie(response, login, service.runtime.settings)
+    return response
+
+
+def _returns_to(service: Service, request: Request) -> str:
+    base = service.runtime.settings.address or str(request.base_url).rstrip("/")
+    return f"{base}/api/v1/login/issuer/return"
