@@ -13,8 +13,12 @@ pytestmark = pytest.mark.xdist_group("server")
 BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM visits GROUP BY ward"
 UNIVERSE = {"table": "visits", "columns": ["ward"], "expressions": {"old": "age >= 50"}}
 TALK = {
-    **{"kind": "conversation", "universe": UNIVERSE, "epsilon": 20},
-    **{"about": 500, "updates": 3, "questions": 10},
+    "kind": "conversation",
+    "universe": UNIVERSE,
+    "epsilon": 20,
+    "about": 500,
+    "updates": 3,
+    "questions": 10,
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 
 from discreet.curator.statement import software
 from discreet.server.api import (
@@ -28,6 +28,11 @@ _ABOUT = """Private answers about protected tables, each paid for from a budget 
 Send `Authorization: Bearer dsc_...`. Refusals are problem+json with a code, what was expected, and
 a remedy; a refusal before anything is charged says so by its code.
 """
+ROUTERS: tuple[tuple[str, APIRouter], ...] = (
+    *((PREFIX, part.router) for part in (questions, releases, rounds, people, owner, logins)),
+    ("", operations.router),
+)
+"""What is mounted where; every route of them names the action that it needs, or is open."""
 
 
 def create_app(service: Service) -> FastAPI:
@@ -51,9 +56,8 @@ def create_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     errors.install(app)
-    for part in (questions, releases, rounds, people, owner, logins):
-        app.include_router(part.router, prefix=PREFIX)
-    app.include_router(operations.router)
+    for prefix, router in ROUTERS:
+        app.include_router(router, prefix=prefix)
     settings = service.runtime.settings
     app.add_middleware(
         Guard, body=settings.body, encrypted=is_encrypted(settings), watch=service.watch

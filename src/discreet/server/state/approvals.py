@@ -14,7 +14,7 @@ from discreet.server.state.jobs import Job
 from discreet.server.state.rows import read_row
 from discreet.server.state.schema import approvals, jobs, people
 
-AGREED, DECLINED = "agreed", "declined"
+AGREED, DECLINED, WITHDRAWN = "agreed", "declined", "withdrawn"
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,13 @@ def decide(connection: Connection, *, key: str, by: str, verdict: str, reason: s
     if connection.execute(update(approvals).where(undecided).values(**values)).rowcount == 0:
         raise unknown(key)
     return read_row(Approval, connection.execute(_asked().where(approvals.c.id == key)).one())
+
+
+def withdraw(connection: Connection, *, job: str) -> None:
+    """Wait no longer: its person gave it up."""
+    undecided = (approvals.c.job_id == job) & approvals.c.decided_at.is_(None)
+    values = {"decided_at": now(), "verdict": WITHDRAWN}
+    connection.execute(update(approvals).where(undecided).values(**values))
 
 
 def unknown(key: str) -> InvalidParameter:

@@ -41,8 +41,12 @@ class StateStore:
         """Open it, and bring it up to this version's form."""
         self._place = place_of(place)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="state")
-        with self._transaction(self._place.begin_alone) as connection:
-            migrate(connection)
+        try:
+            with self._transaction(self._place.begin_alone) as connection:
+                migrate(connection)
+        except BaseException:
+            self.close()
+            raise
 
     async def read(
         self, act: Act[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs

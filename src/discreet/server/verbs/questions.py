@@ -24,7 +24,15 @@ from discreet.server.jobs.kind import JobKind, JobRequest
 from discreet.server.jobs.registry import KEPT, kind_named
 from discreet.server.rights import Action, require
 from discreet.server.runtime import Runtime
-from discreet.server.state import counters, grants, jobs, overruns, people, releases
+from discreet.server.state import (
+    approvals,
+    counters,
+    grants,
+    jobs,
+    overruns,
+    people,
+    releases,
+)
 from discreet.server.state.clock import MINUTE
 from discreet.server.state.grants import Grant
 from discreet.server.state.jobs import Job, JobPhase, Turn
@@ -194,6 +202,8 @@ class Questions:
         if found.phase is JobPhase.STARTED and tells:
             overruns.require_left(connection, person=person.id, most=settings.overruns)
             overruns.add(connection, person=person.id, job=job, level=0)
+        if found.phase is JobPhase.WAITING:
+            approvals.withdraw(connection, job=job)
         jobs.cancel(connection, job=job, reservation=reservation)
         return replace(seen(found), phase=JobPhase.CANCELLED, charged=reservation is not None)
 

@@ -105,7 +105,7 @@ class WorkerPool:
         self._idle = idle
         self._workers: dict[str, list[WorkerProcess]] = {}
         self._at_work: dict[str, WorkerProcess] = {}
-        _prepare()
+        prepare()
 
     async def ask(
         self,
@@ -175,7 +175,7 @@ class WorkerPool:
 _METHOD = "spawn" if sys.platform in ("win32", "darwin") else "forkserver"
 
 
-def _prepare() -> None:
+def prepare() -> None:
     """Have one process import what workers need, so that each of them begins in milliseconds."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a worker's share is its engine's threads
     if _METHOD == "forkserver":
