@@ -205,6 +205,8 @@ class Questions:
         if found.phase is JobPhase.WAITING:
             approvals.withdraw(connection, job=job)
         jobs.cancel(connection, job=job, reservation=reservation)
+        if found.phase is not JobPhase.STARTED:
+            jobs.let_go(connection, job=job)  # nobody works on it
         return replace(seen(found), phase=JobPhase.CANCELLED, charged=reservation is not None)
 
 

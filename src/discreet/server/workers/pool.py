@@ -44,11 +44,12 @@ class WorkerProcess:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="worker")
         self.busy = False
         self.used_at = time.monotonic()
+        self._silent = False
 
     @property
     def alive(self) -> bool:
         """Whether it can still be asked."""
-        return bool(self._process.is_alive())
+        return not self._silent and bool(self._process.is_alive())
 
     async def ask(self, order: WorkOrder, *, seconds: float, heard: Heard) -> dict[str, Any]:
         """The reply to an order; what it says before that goes to ``heard``.
@@ -74,6 +75,7 @@ class WorkerProcess:
                     return reply
                 heard(reply)
         except (EOFError, OSError):
+            self._silent = True  # it is gone, whatever the system says of it yet
             raise lost() from None
         finally:
             self.used_at = time.monotonic()
