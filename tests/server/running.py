@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import httpx
 import polars as pl
 import uvicorn
+from sqlalchemy import text
 
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.server import Service, create_app
@@ -123,7 +124,7 @@ class Asking:
 class House:
     """A running service and its event loop."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, owner: Asking | None = None) -> None:
         self.place = place
         self._loop = asyncio.new_event_loop()
         self._numbers = itertools.count(1)
@@ -142,7 +143,8 @@ class House:
             threading.Event().wait(0.01)
         port = self._server.servers[0].sockets[0].getsockname()[1]
         self.address = f"http://127.0.0.1:{port}"
-        self.owner = self._first_owner()
+        known = None if owner is None else (owner.person, owner.token)
+        self.owner = self._first_owner() if known is None else Asking(self, *known)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -192,6 +194,15 @@ class House:
         made = self.person()
         self.grant(made, budget)
         return made
+
+    def at_work(self, asking: Asking) -> int:
+        """How many questions of somebody have a lease, at whichever front."""
+        held = "SELECT COUNT(*) FROM jobs WHERE person_id = :id AND phase = 'started'"
+        return int(
+            self.service.runtime.state.read_now(
+                lambda c: c.execute(text(held), {"id": asking.person.id}).scalar_one()
+            )
+        )
 
     def stop(self) -> None:
         self._server.should_exit = True

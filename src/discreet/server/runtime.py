@@ -40,7 +40,7 @@ class Runtime:
         settings = ServiceSettings.of(project, place)
         record = ProjectRecord.of(project.record)
         state = StateStore(settings.state)
-        pool = WorkerPool(worker_settings(place, settings), idle=settings.idle)
+        pool = WorkerPool(worker_settings(place, project, settings), idle=settings.idle)
         return cls(place, project, settings, record, state, pool)
 
     async def errand(self, kind: str, **order: Any) -> dict[str, Any]:
@@ -59,11 +59,13 @@ class Runtime:
         self.state.close()
 
 
-def worker_settings(place: Path, settings: ServiceSettings) -> WorkerSettings:
+def worker_settings(place: Path, project: Project, settings: ServiceSettings) -> WorkerSettings:
     """Threads are shared out among all workers there may be, so that none has another's."""
+    named = (str(getattr(part, "variable", "")) for part in (project.ledger, project.engine))
     shared = max(1, (os.cpu_count() or 1) // settings.workers)
     return WorkerSettings(
         project=place.absolute(),
         threads=settings.threads or shared,
         tells_tables=not settings.quanta.alike,
+        environment={name: os.environ[name] for name in named if name in os.environ},
     )

@@ -31,9 +31,9 @@ def spend_of(
 
 
 def spend_to_dict(spend: Guarantee) -> dict[str, float]:
-    """The numbers of a guarantee, for JSON.
+    """The numbers of a guarantee, for JSON; to twelve digits, so that 0.1 + 0.2 is 0.3.
 
-    >>> spend_to_dict(ApproxDP(epsilon=0.5, delta=1e-6))
-    {'epsilon': 0.5, 'delta': 1e-06}
+    >>> spend_to_dict(ApproxDP(epsilon=0.1 + 0.2, delta=1e-6))
+    {'epsilon': 0.3, 'delta': 1e-06}
     """
-    return {name: float(value) for name, value in numbers(spend).items()}
+    return {name: float(f"{float(value):.12g}") for name, value in numbers(spend).items()}

@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 import os
 import signal
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
@@ -39,11 +40,19 @@ _NICENESS = 5
 
 @dataclass(frozen=True)
 class WorkerSettings:
-    """What a worker needs to know: the project file, and how many threads its engine has."""
+    """What a worker needs to know.
+
+    Attributes:
+        project: The project file.
+        threads: How many threads its engine has.
+        tells_tables: Whether it says which tables a question reads, since their quanta differ.
+        environment: The variables that the project file names, as they were when the front began.
+    """
 
     project: Path
     threads: int
     tells_tables: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def work(pipe: Connection[Any, Any], settings: WorkerSettings) -> None:
@@ -54,6 +63,7 @@ def work(pipe: Connection[Any, Any], settings: WorkerSettings) -> None:
         os.nice(_NICENESS)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.update(settings.environment)
     project = Project.read(settings.project)
     with (
         suppress(EOFError, OSError, KeyboardInterrupt),
