@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import hmac
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from pydantic import Field
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from discreet.server.api.caller import COOKIE, TheService, logged_in, require_own, set_cookie
+from discreet.server.api.caller import (
+    COOKIE,
+    TheService,
+    is_encrypted,
+    logged_in,
+    require_own,
+    set_cookie,
+)
 from discreet.server.api.pages import Body
 from discreet.server.service import Service
 from discreet.server.verbs.entering import BrowserLogin
+from discreet.server.verbs.people import unknown
 
 router = APIRouter(tags=["logging in"])
+_FLOW = "discreet_flow"
 
 
 class Password(Body):
@@ -64,8 +74,19 @@ async def session(request: Request) -> dict[str, Any]:
 
 @router.get("/login/issuer")
 async def to_issuer(service: TheService, request: Request) -> Response:
-    """Send the browser to the issuer."""
-    return RedirectResponse(await service.entrance.at_issuer(_returns_to(service, request)), 303)
+    """Send the browser to the issuer; a cookie says that it was this browser."""
+    asked = await service.entrance.at_issuer(_returns_to(service, request))
+    response = RedirectResponse(asked.address, 303)
+    response.set_cookie(
+        _FLOW,
+        asked.state,
+        max_age=600,
+        httponly=True,
+        samesite="lax",  # it comes back from the issuer's pages
+        secure=is_encrypted(service.runtime.settings),
+        path=request.url.path,
+    )
+    return response
 
 
 @router.get("/login/issuer/return")
@@ -75,11 +96,14 @@ async def from_issuer(
     state: Annotated[str, Query(max_length=200)],
     code: Annotated[str, Query(max_length=4000)] = "",
 ) -> Response:
-    """Come in by what the issuer says."""
+    """Come in by what the issuer says, with the browser that was sent there."""
+    if not hmac.compare_digest(request.cookies.get(_FLOW, "").encode(), state.encode()):
+        raise unknown()
     login = await service.entrance.from_issuer(
         _returns_to(service, request), state=state, code=code
     )
-    response = RedirectResponse("/", 303)
+    # A page of our own goes on: a redirect would still count as the issuer's, without the cookie.
+    response = HTMLResponse('<!doctype html><meta http-equiv="refresh" content="0;url=/">')
     set_cookie(response, login, service.runtime.settings)
     return response
 

@@ -10,6 +10,7 @@ Source: OpenID Connect Core 1.0, sections 3.1 and 3.1.3.7; RFC 7636 (PKCE); RFC 
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,8 @@ from joserfc.jwk import KeySet
 from discreet.core.errors import LedgerError
 from discreet.curator.project.locations import from_environment
 from discreet.server.settings import IssuerSettings
+
+LOG = logging.getLogger("discreet.server")
 
 _SIGNED = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 """Signatures by keys that the issuer alone holds; nothing that a client's secret could sign."""
@@ -101,6 +104,7 @@ class Issuer:
             )
             claims.validate(leeway=_LEEWAY)
         except Exception:  # whatever it is, nobody is let in, and nothing of it is shown
+            LOG.warning("an issuer's answer was not believed", exc_info=True)
             claims = None
         if claims is None or claims.get("nonce") != nonce:
             raise _unbelievable()

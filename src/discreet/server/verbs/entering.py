@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from discreet.core.errors import InvalidParameter
-from discreet.server.identity.oidc import Identity, Issuer
+from discreet.server.identity.oidc import Identity, Issuer, LoginRequest
 from discreet.server.identity.passwords import hashed, matches
 from discreet.server.identity.tokens import digest_of, new_secret
 from discreet.server.runtime import Runtime
@@ -23,6 +23,8 @@ from discreet.server.state.people import Member
 from discreet.server.verbs.people import unknown
 
 LOGIN_HOURS = 12
+_HASHED_AT_A_TIME = 2
+"""Passwords, each of which takes all of four lanes for a while."""
 _PER_NAME, _PER_ADDRESS, _WHILE = 20, 100, 15 * MINUTE
 
 
@@ -43,6 +45,7 @@ class Entrance:
         self._state = runtime.state
         self._settings = runtime.settings
         self._issuers: dict[str, Issuer] = {}
+        self._hashing = asyncio.Semaphore(_HASHED_AT_A_TIME)
 
     async def bearer(self, token: str) -> Member:
         """Who holds a token; unknown, expired and revoked ones look alike."""
@@ -61,23 +64,26 @@ class Entrance:
 
     async def by_link(self, secret: str, *, password: str) -> BrowserLogin:
         """Come in by a one-time link, which sets the password and is used up."""
-        kept = await asyncio.to_thread(hashed, password)
+        async with self._hashing:
+            kept = await asyncio.to_thread(hashed, password)
         return await self._state.keep(_by_link, secret=secret, kept=kept)
 
     async def by_password(self, name: str, password: str, *, address: str) -> BrowserLogin:
         """Come in by name and password."""
         found = await self._state.note(_attempted, name=name, address=address)
         kept = None if found is None else found[1]
-        if not await asyncio.to_thread(matches, kept, password) or found is None:
+        async with self._hashing:
+            right = await asyncio.to_thread(matches, kept, password)
+        if not right or found is None:
             raise unknown()
         return await self._state.keep(_logged_in, person=found[0], how="password")
 
-    async def at_issuer(self, returns_to: str) -> str:
-        """Where to send a browser to log in at the issuer."""
+    async def at_issuer(self, returns_to: str) -> LoginRequest:
+        """Where to send a browser to log in at the issuer, and the state it comes back with."""
         state, nonce, verifier = new_secret(), new_secret(), new_secret()
         asked = await self._issuer(returns_to).request(state=state, nonce=nonce, verifier=verifier)
         await self._state.note(flows.add, digest=digest_of(state), nonce=nonce, verifier=verifier)
-        return asked.address
+        return asked
 
     async def from_issuer(self, returns_to: str, *, state: str, code: str) -> BrowserLogin:
         """Come in by what the issuer says; it gives nobody a right that a steward did not."""
