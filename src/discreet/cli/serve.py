@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,9 +12,12 @@ import typer
 
 from discreet.cli import display
 from discreet.cli.options import ProjectFile
+from discreet.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from discreet.server.service import Service
+
+_NEEDED = ("fastapi", "uvicorn", "sqlalchemy", "argon2", "authlib", "httpx")
 
 
 def serve(
@@ -39,15 +43,38 @@ def serve(
     It listens on this machine alone unless told otherwise. Needs pip install 'discreet[server]'.
     """
     with display.readable_errors(machine=False):
-        from discreet.cli.serving import demo_project, introduced, opened, welcomed
+        require_installed()
+        from discreet.cli.serving import demo_project, introduced, welcomed
         from discreet.server.operations.listening import require_safe, run
+        from discreet.server.operations.logs import to_stream
+        from discreet.server.service import Service
 
         if demo:
             project = demo_project(Path(tempfile.mkdtemp(prefix="discreet-")))
-        service = opened(project)
+        service = Service(project)
         require_safe(host, service.runtime.settings, behind_proxy=behind_proxy)
 
         async def prepared(service: Service) -> None:
-            await (introduced if demo else welcomed)(service, f"http://{host}:{port}")
+            await (introduced if demo else welcomed)(service, address(service, host, port))
 
+        if not demo:
+            to_stream()
         asyncio.run(run(service, host=host, port=port, prepared=prepared))
+
+
+def address(service: Service, host: str, port: int) -> str:
+    """Where people reach it."""
+    settings = service.runtime.settings
+    scheme = "http" if settings.certificate is None else "https"
+    return settings.address or f"{scheme}://{host}:{port}"
+
+
+def require_installed() -> None:
+    """Say what to install where the service's packages are missing."""
+    for name in _NEEDED:
+        if find_spec(name) is None:
+            raise InvalidParameter(
+                code="missing_server",
+                expectation=f"{name}, which the service is made of",
+                remedy="pip install 'discreet[server]'.",
+            )

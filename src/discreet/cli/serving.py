@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from discreet.cli import display
 from discreet.cli.demo import PROJECT
 from discreet.cli.invented import PATIENTS, VISITS, write_visits
 from discreet.core.errors import InvalidParameter
-from discreet.core.guarantee import ApproxDP
+from discreet.core.guarantee import ApproxDP, Guarantee
+from discreet.curator.project import Project
+from discreet.release.guarantee import guarantee_text
 from discreet.server.rights import PersonRole
 from discreet.server.service import Service
-from discreet.server.state import people
+from discreet.server.settings import ServiceSettings
+from discreet.server.state import grants, people
 from discreet.server.state.people import Member
+from discreet.server.state.store import StateStore
 from discreet.server.verbs.people import add_person, issue_link, issue_token
 
 _DEMO = """
@@ -38,11 +45,6 @@ review_date = 2099-12-31
 failure_plan = "stop it and start it again; nothing is lost"
 residual_harms = "none: the patients are invented"
 """
-
-
-def opened(project: Path) -> Service:
-    """The service of a project file, or what to install for it."""
-    return Service(project)
 
 
 def demo_project(folder: Path) -> Path:
@@ -106,3 +108,48 @@ def require_role(text: str) -> PersonRole:
             received=text,
             remedy="Pass --role analyst.",
         ) from None
+
+
+@contextmanager
+def state_of(project: Path) -> Iterator[StateStore]:
+    """The state of a project's service, closed at the end."""
+    state = StateStore(ServiceSettings.of(Project.read(project), project).state)
+    try:
+        yield state
+    finally:
+        state.close()
+
+
+def address_of(project: Path) -> str:
+    """Where people reach the service, as far as the project file says."""
+    settings = ServiceSettings.of(Project.read(project), project)
+    return settings.address or "http://127.0.0.1:8000"
+
+
+def everybody(project: Path) -> list[dict[str, Any]]:
+    """Everybody with their budgets, for the owner at the machine."""
+    with state_of(project) as state:
+        found = state.read_now(people.listed, after="", count=10_000)
+        granted = {each.id: state.read_now(grants.of_person, each.id) for each in found}
+    return [
+        {
+            "name": each.name,
+            "role": each.role.value,
+            "state": "out" if each.disabled_at is not None else "in",
+            "grants": [
+                {"purpose": grant.purpose, "budget": guarantee_text(grant.budget)}
+                for grant in granted[each.id]
+            ],
+        }
+        for each in found
+    ]
+
+
+async def granted(project: Path, name: str, purpose: str, budget: Guarantee) -> None:
+    """Set a budget aside, in the name of the first owner."""
+    service = Service(project)
+    try:
+        owner = await service.runtime.state.read(people.first_owner)
+        await service.budgets.grant(owner, name=name, purpose=purpose, budget=budget)
+    finally:
+        await service.runtime.close()

@@ -17,7 +17,7 @@ from discreet.core.errors import DiscreetError
 from discreet.server.jobs.registry import PASSING
 from discreet.server.operations.watching import Watch
 from discreet.server.runtime import Runtime
-from discreet.server.state import counters, jobs
+from discreet.server.state import counters, jobs, snapshots
 from discreet.server.state.clock import HOUR
 from discreet.server.verbs.accounts import Accounts
 from discreet.server.verbs.approving import Approvals
@@ -84,6 +84,11 @@ class Service:
         """Open the tables once, so that what is wrong with them is known now."""
         self.schema = await self.runtime.errand("open")
         await self.budgets.finish()
+        decided = {
+            "settings": self.runtime.settings.plain(),
+            "record": self.runtime.record.plain(),
+        }
+        await self.runtime.state.keep(snapshots.keep, decided)
         self._chores = [
             asyncio.create_task(_again(_BEAT, self._renew)),
             asyncio.create_task(_again(_SWEEP, self._sweep)),

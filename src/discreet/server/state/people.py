@@ -134,6 +134,20 @@ def disable(connection: Connection, key: str) -> None:
     connection.execute(update(people).where(named).values(disabled_at=now(), password=None))
 
 
+def first_owner(connection: Connection) -> Member:
+    """The owner who was added first, in whose name commands at the machine are done."""
+    named = (people.c.role == PersonRole.OWNER.value) & people.c.disabled_at.is_(None)
+    asked = select(people).where(named).order_by(people.c.created_at, people.c.id)
+    row = connection.execute(asked).first()
+    if row is None:
+        raise InvalidParameter(
+            code="no_owner",
+            expectation="an owner of the service",
+            remedy="Add one: discreet service people add NAME --role owner.",
+        )
+    return member_of(row)
+
+
 def owners(connection: Connection) -> int:
     """How many owners there are who may come in."""
     counted = select(func.count()).where(

@@ -35,6 +35,9 @@ class StatePlace(Protocol):
     def begin_reading(self, connection: Connection) -> None:
         """One state of everything, for looking."""
 
+    def begin_copying(self, connection: Connection) -> None:
+        """One state of everything, over several statements."""
+
     def begin_noting(self, connection: Connection) -> None:
         """Write what may be lost with the machine's power."""
 
@@ -75,6 +78,9 @@ class SQLitePlace(StatePlace):
     def begin_reading(self, connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN")
 
+    def begin_copying(self, connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN")
+
     def begin_noting(self, connection: Connection) -> None:
         connection.exec_driver_sql("PRAGMA synchronous = NORMAL")
         connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -111,6 +117,9 @@ class PostgresPlace(StatePlace):
 
     def begin_reading(self, connection: Connection) -> None:
         """Each statement sees what was committed before it."""
+
+    def begin_copying(self, connection: Connection) -> None:
+        connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
 
     def begin_noting(self, connection: Connection) -> None:
         connection.execute(text("SET LOCAL synchronous_commit = off"))

@@ -73,6 +73,13 @@ class StateStore:
         with self._transaction(self._place.begin_reading) as connection:
             return act(connection, *args, **kwargs)
 
+    def copy_now(
+        self, act: Act[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Result:
+        """What ``act`` finds, all of it at one moment."""
+        with self._transaction(self._place.begin_copying) as connection:
+            return act(connection, *args, **kwargs)
+
     def note_now(
         self, act: Act[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
