@@ -19,10 +19,9 @@ from discreet.server.api import (
     rounds,
 )
 from discreet.server.api.caller import is_encrypted
-from discreet.server.api.guard import Guard
+from discreet.server.api.guard import PREFIX, Guard
 from discreet.server.service import Service
 
-PREFIX = "/api/v1"
 _ABOUT = """Private answers about protected tables, each paid for from a budget of one's own.
 
 Send `Authorization: Bearer dsc_...`. Refusals are problem+json with a code, what was expected, and

@@ -33,6 +33,7 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
     "cache-control": "no-store",
 }
+PREFIX = "/api/v1"
 _STRICT = "max-age=31536000"
 
 
@@ -65,11 +66,20 @@ class Guard:
             await _too_large(self._body)(scope, receive, sent)
         else:
             await self._app(scope, _replayed(body, receive), sent)
-        route = getattr(scope.get("route"), "path", "unknown")
+        route = _pattern(scope)
         seconds = time.perf_counter() - began
         self._watch.count(scope["method"], route, status, seconds)
         told = {"request": key, "method": scope["method"], "route": route, "status": status}
         LOG.info("request", extra={**told, "seconds": round(seconds, 4)})
+
+
+def _pattern(scope: Scope) -> str:
+    """The pattern of the route that a request took; never what stands in its place."""
+    found = getattr(scope.get("route"), "path", None)
+    if not isinstance(found, str):
+        return "unknown"
+    inside = scope["path"].startswith(f"{PREFIX}/") and not found.startswith(PREFIX)
+    return f"{PREFIX}{found}" if inside else found
 
 
 async def _read(scope: Scope, receive: Receive, most: int) -> bytes | None:

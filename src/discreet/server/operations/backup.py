@@ -76,7 +76,7 @@ def bring_back(place: Path, folder: Path, checkpoint: Checkpoint | None) -> Chec
 def written(connection: Connection) -> Iterator[str]:
     """The state, a row a line; those that others refer to come first."""
     yield json.dumps({"form": _FORM, "state": form_of(connection)})
-    for table in METADATA.sorted_tables:
+    for table in METADATA.tables.values():  # as declared: what others refer to stands first
         if table.name not in _LEFT_OUT:
             for row in connection.execute(select(table)):
                 yield json.dumps({"table": table.name, "row": dict(row._mapping)})
@@ -93,7 +93,7 @@ def read_back(connection: Connection, lines: list[str]) -> int:
     try:
         head, *rows = map(json.loads, lines)
         form = head["state"] if head["form"] == _FORM else None
-        known = {table.name: table for table in METADATA.sorted_tables}
+        known = METADATA.tables
         parsed = [(known[each["table"]], each["row"]) for each in rows]
     except (ValueError, KeyError, TypeError):
         form = None
@@ -104,7 +104,7 @@ def read_back(connection: Connection, lines: list[str]) -> int:
             received=form,
             remedy="Restore it with the version of discreet that wrote it, then upgrade.",
         )
-    order = {table.name: place for place, table in enumerate(METADATA.sorted_tables)}
+    order = {name: place for place, name in enumerate(METADATA.tables)}
     for table, row in sorted(parsed, key=lambda each: order[each[0].name]):
         connection.execute(insert(table).values(**row))
     return len(parsed)
