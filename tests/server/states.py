@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing.synchronize import Barrier, Event
 from pathlib import Path
 
 from discreet.server.settings import PostgresState, SQLiteState
@@ -35,11 +34,3 @@ def opened(settings: Settings) -> Iterator[StateStore]:
         yield store
     finally:
         store.close()
-
-
-def open_together(settings: Settings, conninfo: str, ready: Barrier, go: Event) -> None:
-    """Open a state at the same moment as others do: what a process of its own runs."""
-    os.environ[VARIABLE] = conninfo
-    ready.wait()
-    go.wait()
-    StateStore(settings).close()

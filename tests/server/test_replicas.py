@@ -1,6 +1,6 @@
 """Several fronts over one state and one ledger: what the service relies on in the library.
 
-Fast on files; the same on PostgreSQL under `slow`.
+Some of it on files fast; all of it, also on PostgreSQL, under `slow`.
 """
 
 import os
@@ -179,8 +179,14 @@ CASES: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+@pytest.mark.parametrize("case", [overspent, conversations_move], ids=lambda case: case.__name__)
 def test_on_files(files: tuple[House, House], case: Case) -> None:
+    case(*files)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_all_on_files(files: tuple[House, House], case: Case) -> None:
     case(*files)
 
 
@@ -191,6 +197,7 @@ def test_on_servers(servers: tuple[House, House], case: Case) -> None:
     case(*servers)
 
 
+@pytest.mark.slow
 def test_a_job_is_given_up_at_another_front(files: tuple[House, House]) -> None:
     first, second = files
     ann = first.analyst()
@@ -221,6 +228,7 @@ def test_the_ledger_is_whole_after_all_of_this(files: tuple[House, House]) -> No
         opened.close()
 
 
+@pytest.mark.slow
 def test_a_front_that_is_gone_refuses_connections(tmp_path: Path) -> None:
     house = House(hospital(tmp_path))
     house.stop()

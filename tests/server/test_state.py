@@ -34,7 +34,8 @@ from discreet.server.state.schema import METADATA, versions
 from discreet.server.state.store import StateStore
 from discreet.server.workers.pool import prepare
 from tests import postgres_server
-from tests.server.states import VARIABLE, Settings, open_together, opened, settings_of
+from tests.server.opening import open_together
+from tests.server.states import VARIABLE, Settings, opened, settings_of
 
 KINDS = ["sqlite", pytest.param("postgres", marks=postgres_server.needed)]
 pytestmark = pytest.mark.xdist_group("server")
@@ -127,19 +128,17 @@ def test_processes_that_start_at_once_migrate_once(tmp_path: Path, place: Settin
     prepare()
     context = multiprocessing.get_context("forkserver")
     with settings_of(kind, tmp_path) as fresh:
-        conninfo = os.environ.get(VARIABLE, "")
-        ready, go = context.Barrier(5), context.Event()
+        environment = {VARIABLE: os.environ.get(VARIABLE, "")}
+        ready = context.Barrier(3)
         processes = [
-            context.Process(target=open_together, args=(fresh, conninfo, ready, go))
-            for _ in range(4)
+            context.Process(target=open_together, args=(fresh, environment, ready))
+            for _ in range(3)
         ]
         for process in processes:
             process.start()
-        ready.wait(120)
-        go.set()
         for process in processes:
-            process.join(60)
-        assert [process.exitcode for process in processes] == [0] * 4
+            process.join(120)
+        assert [process.exitcode for process in processes] == [0] * 3
         with opened(fresh) as state:
             numbers = state.read_now(lambda c: list(c.scalars(select(versions.c.number))))
             assert numbers == list(range(1, len(steps()) + 1))

@@ -121,7 +121,7 @@ class ServiceSettings:
     overruns: int = 20
     workers: int = 8
     per_analyst: int = 1
-    per_minute: int = 120
+    per_minute: int = 600
     wait: float = 20.0
     longest: float = 600.0
     idle: float = 900.0

@@ -7,6 +7,7 @@ the address, and nobody's name.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -34,6 +35,8 @@ HEADERS = {
     "cache-control": "no-store",
 }
 PREFIX = "/api/v1"
+_PATIENCE = 30.0
+"""Seconds that a request has to arrive."""
 _STRICT = "max-age=31536000"
 
 
@@ -61,7 +64,11 @@ class Guard:
                 _add(message, {**self._headers, "x-request-id": key})
             await send(message)
 
-        body = await _read(scope, receive, self._body)
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                body = await _read(scope, receive, self._body)
+        except (TimeoutError, ConnectionError):
+            return  # who does not finish a request gets no answer
         if body is None:
             await _too_large(self._body)(scope, receive, sent)
         else:
@@ -91,7 +98,7 @@ async def _read(scope: Scope, receive: Receive, most: int) -> bytes | None:
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
-            break
+            raise ConnectionError
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > most:

@@ -99,7 +99,9 @@ async def file(
 @router.get("/releases/{key}")
 async def release(service: TheService, person: Reader, key: str) -> dict[str, Any]:
     """A release of one's own, or one that was published."""
-    return _whole(await service.releases.read(person, key))
+    stored = await service.releases.read(person, key)
+    told = _whole(stored)
+    return {**told, "made_at": stored.made_at} if stored.person_id == person.id else told
 
 
 @router.post("/synopses/{key}/queries")
@@ -178,12 +180,11 @@ def _title(title: ReleaseTitle) -> dict[str, Any]:
 
 
 def _whole(stored: StoredRelease) -> dict[str, Any]:
-    """A release without whose it is."""
+    """A release without whose it is, and when it was asked for."""
     return {
         "release": stored.id,
         "kind": stored.kind,
         "question": stored.question,
-        "made_at": stored.made_at,
         "result": json.loads(stored.document),
     }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Mapping
 from datetime import date, time
 from decimal import Decimal
 from typing import Any
@@ -13,6 +15,22 @@ from discreet.release import Release
 def plain_rows(release: Release) -> list[dict[str, Any]]:
     """Each row by the names of its columns."""
     return [{name: plain_value(value) for name, value in row.items()} for row in release]
+
+
+def json_text(plain: Any) -> str:
+    """JSON, with null for numbers that are none."""
+    try:
+        return json.dumps(plain, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(plain), allow_nan=False)
+
+
+def _finite(plain: Any) -> Any:
+    if isinstance(plain, Mapping):
+        return {name: _finite(value) for name, value in plain.items()}
+    if isinstance(plain, list | tuple):
+        return [_finite(value) for value in plain]
+    return plain_value(plain)
 
 
 def plain_value(value: Any) -> Any:

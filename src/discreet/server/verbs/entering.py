@@ -1,7 +1,7 @@
 """Coming in: by a token, a one-time link, a password, or what an issuer says.
 
 Whoever is not let in is told so, and not why. Attempts are counted for each name and each address,
-over all replicas, whether or not anybody has that name.
+over all replicas, whether or not anybody has that name; requests are counted for each person.
 """
 
 from __future__ import annotations
@@ -49,14 +49,11 @@ class Entrance:
 
     async def bearer(self, token: str) -> Member:
         """Who holds a token; unknown, expired and revoked ones look alike."""
-        return _let_in(await self._state.read(tokens.bearer, digest_of(token)))
+        return await self._state.note(self._bearer, digest_of(token))
 
     async def logged_in(self, secret: str) -> tuple[Member, str]:
         """Who is logged in under a cookie, and the token against forged requests."""
-        found = await self._state.read(logins.holder, digest_of(secret))
-        if found is None:
-            raise unknown()
-        return found
+        return await self._state.note(self._holder, digest_of(secret))
 
     async def link_holder(self, secret: str) -> Member:
         """Whom a one-time link would let in; it stays as it is."""
@@ -98,6 +95,28 @@ class Entrance:
     async def leave(self, secret: str) -> None:
         """Log out."""
         await self._state.keep(logins.end, digest_of(secret))
+
+    def _bearer(self, connection: Connection, digest: str) -> Member:
+        person = _let_in(tokens.bearer(connection, digest))
+        self._counted(connection, person)
+        return person
+
+    def _holder(self, connection: Connection, digest: str) -> tuple[Member, str]:
+        found = logins.holder(connection, digest)
+        if found is None:
+            raise unknown()
+        self._counted(connection, found[0])
+        return found
+
+    def _counted(self, connection: Connection, person: Member) -> None:
+        """Count one more request of somebody, or refuse where that is once too often."""
+        counters.require_within(
+            connection,
+            subject=person.id,
+            what=counters.REQUESTS,
+            most=self._settings.per_minute,
+            within=MINUTE,
+        )
 
     def _issuer(self, returns_to: str) -> Issuer:
         settings = self._settings.oidc

@@ -1,9 +1,9 @@
 """Asking: a question becomes a job, a worker buys its answer, and the answer leaves in time.
 
-The order of things. Rights, the rate of one's own requests, the record, the budget that pays and
-the overruns of a day are looked at before a worker is asked; the worker plans, so that a question
-that cannot be answered is refused for nothing; then it asks for approval where the price needs it,
-and only then buys. What was bought is durable in the ledger before the state has a copy.
+The order of things. Rights, the record, the budget that pays and the overruns of a day are looked
+at before a worker is asked; the worker plans, so that a question that cannot be answered is refused
+for nothing; then it asks for approval where the price needs it, and only then buys. What was bought
+is durable in the ledger before the state has a copy.
 
 Source: contract, "Spending", "What may be seen".
 """
@@ -26,14 +26,12 @@ from discreet.server.rights import Action, require
 from discreet.server.runtime import Runtime
 from discreet.server.state import (
     approvals,
-    counters,
     grants,
     jobs,
     overruns,
     people,
     releases,
 )
-from discreet.server.state.clock import MINUTE
 from discreet.server.state.grants import Grant
 from discreet.server.state.jobs import Job, JobPhase, Turn
 from discreet.server.state.paging import Place
@@ -148,13 +146,6 @@ class Questions:
         """All that is looked at before work begins; the job, and its turn if it is new."""
         settings = self._runtime.settings
         jobs.lock_person(connection, person.id)
-        counters.require_within(
-            connection,
-            subject=person.id,
-            what=counters.REQUESTS,
-            most=settings.per_minute,
-            within=MINUTE,
-        )
         digest = hashlib.sha256(f"{kind.name}\n{request}".encode()).hexdigest()
         if key is not None:
             before = jobs.known(connection, person=person.id, key=key, digest=digest)

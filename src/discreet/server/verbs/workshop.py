@@ -77,7 +77,7 @@ class Outcome:
             done = reply["done"]
             self.phase = JobPhase.FINISHED
             self.question, self.release = done["question"], done["release"]
-            self.opened, self.result = done["opened"], json.dumps(done["result"])
+            self.opened, self.result = done["opened"], done["result"]
         elif "needs_approval" in reply:
             self.price = reply["needs_approval"]
         else:

@@ -28,6 +28,7 @@ from discreet.curator.session import Session
 from discreet.release.guarantee import guarantee_from_dict
 from discreet.server.jobs.kind import TOUCHED, JobKind, JobProduct, NeedsApproval, Task
 from discreet.server.jobs.registry import kind_named
+from discreet.server.jobs.rows import json_text
 from discreet.server.refusals import described, failed
 from discreet.server.spends import spend_to_dict
 from discreet.server.workers.errands import ERRANDS
@@ -178,8 +179,9 @@ class Workplace:
 
 
 def _plain(product: JobProduct) -> dict[str, Any]:
+    """A product as it travels; its result is text, which the front hands on as it is."""
     return {
-        "result": product.result,
+        "result": json_text(product.result),
         "question": product.question,
         "release": product.release,
         "opened": product.opened,
