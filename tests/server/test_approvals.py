@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from discreet.core.guarantee import PureDP
+from discreet.core.guarantee import ZCDP, ApproxDP, PureDP
+from discreet.server.jobs.kind import is_above
 from tests.server.running import SERVICE, Asking, House, running
 
 pytestmark = pytest.mark.xdist_group("server")
@@ -55,6 +56,27 @@ def test_an_expensive_question_waits_and_is_asked_once_agreed(careful: House) ->
     assert again.status_code == 200, "what was agreed to once is not asked about again"
     assert ann.get("account").json()["accounts"][0]["spent"] == {"epsilon": 0.9}
     assert steward.post(f"approvals/{asked['approval']}/agree", {}).status_code == 404
+
+
+def test_what_was_agreed_to_is_one_request_and_no_other(careful: House) -> None:
+    ann, bob = careful.analyst(PureDP(epsilon=9)), careful.analyst(PureDP(epsilon=9))
+    job = ann.ask(epsilon=0.6).json()["job"]
+    (asked,) = careful.owner.get("approvals").json()["items"]
+    careful.owner.post(f"approvals/{asked['approval']}/agree", {})
+    assert ended(ann, job)["phase"] == "finished"
+    others = [ann.ask(epsilon=0.7), bob.ask(epsilon=0.6)]
+    for reply in others:
+        assert reply.json()["phase"] == "waiting_for_approval"
+    for asking, reply in zip((ann, bob), others, strict=True):
+        asking.delete(f"jobs/{reply.json()['job']}")
+
+
+def test_a_price_that_the_limit_does_not_name_is_above_it() -> None:
+    assert is_above(ZCDP(rho=0.001), {"epsilon": 1.0})
+    assert is_above(ApproxDP(epsilon=0.1, delta=1e-9), {"epsilon": 1.0})
+    assert not is_above(ApproxDP(epsilon=1, delta=0), {"epsilon": 1.0})
+    assert not is_above(PureDP(epsilon=1), {"epsilon": 1.0, "delta": 1e-6})
+    assert is_above(PureDP(epsilon=1.01), {"epsilon": 1.0})
 
 
 def test_a_declined_question_is_refused_and_free(careful: House) -> None:

@@ -1,5 +1,8 @@
 """Answers leave at the quantum; what comes before tells nothing; overruns are few."""
 
+import os
+import signal
+import threading
 import time
 from collections.abc import Iterator
 
@@ -56,10 +59,13 @@ def test_until_it_has_left_a_job_is_started_and_nothing_else(padded: House) -> N
     ann.post("previews", {"sql": COUNT, "epsilon": 1})
     began = time.monotonic()
     job = ann.post("questions", {"sql": COUNT, "epsilon": 0.1}, params={"wait": 0}).json()["job"]
-    while (told := ann.get(f"jobs/{job}").json())["phase"] != "finished":
+    while True:
+        releases, history = ann.get("releases").json()["items"], ann.get("history").json()["items"]
+        told = ann.get(f"jobs/{job}").json()
+        if told["phase"] == "finished":
+            break
         assert (told["phase"], told["result"], told["release"]) == ("started", None, None)
-        assert ann.get("releases").json()["items"] == []
-        assert ann.get("history").json()["items"][0]["phase"] == "started"
+        assert (releases, history[0]["phase"]) == ([], "started")
         time.sleep(0.05)
     assert seconds(began) > QUANTUM - 0.05
 
@@ -71,6 +77,17 @@ def test_the_next_request_of_a_person_waits_until_then(padded: House) -> None:
     ann.post("questions", {"sql": COUNT, "epsilon": 0.1}, params={"wait": 0})
     assert ann.get("account").status_code == 200
     assert seconds(began) > QUANTUM - 0.05, "the account would say when it was charged"
+
+
+def test_a_failure_leaves_like_an_answer(padded: House) -> None:
+    ann = padded.analyst()
+    ann.post("previews", {"sql": COUNT, "epsilon": 1})
+    (worker,) = padded.service.runtime.pool._workers[ann.person.id]
+    os.kill(worker._process.pid, signal.SIGSTOP)
+    threading.Timer(0.1, os.kill, (worker._process.pid, signal.SIGKILL)).start()
+    began = time.monotonic()
+    assert ann.ask().json()["code"] == "worker_lost"
+    assert seconds(began) > QUANTUM - 0.05
 
 
 def test_phases_come_as_events_when_they_are_public(padded: House) -> None:

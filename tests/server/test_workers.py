@@ -100,6 +100,13 @@ def test_a_failure_after_the_reservation_is_touched(
     assert [list(message) for message in pipe.said] == [["reserved"], ["reserved"]]
 
 
+def test_a_refusal_of_what_was_taken_up_is_touched(project: Project) -> None:
+    request = {"conversation": "0" * 32, "where": [{"ward": "medicine"}]}
+    with workplace(project, Overheard()) as place:
+        reply = place.reply(order(kind="conversation_questions", request=request))
+    assert (reply["refused"]["code"], reply["touched"]) == ("conversation_unknown", True)
+
+
 def test_a_worker_that_dies_at_the_reservation_leaves_it_spent(project: Project) -> None:
     with (
         workplace(project, Overheard("reserved")) as place,
