@@ -1,5 +1,6 @@
 """[service] and [record] of the project file: every mistake by name, before anything starts."""
 
+import re
 from datetime import date
 from pathlib import Path
 
@@ -155,6 +156,18 @@ def test_a_record_has_a_day_and_no_unknown_fields(tmp_path: Path) -> None:
     whole.require_reviewed(date(2098, 1, 1))
     with pytest.raises(DiscreetError, match="review_overdue"):
         whole.require_reviewed(date(2099, 1, 2))
+
+
+def test_the_project_file_of_the_page_is_understood(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "service.md").read_text(encoding="utf-8")
+    (block,) = re.findall("```toml\n(.*?)```", page, re.DOTALL)
+    made = settings(tmp_path, block)
+    assert made.approval == ApproxDP(epsilon=0.5, delta=1e-7)
+    usual = ServiceSettings(state=SQLiteState(tmp_path), quanta=made.quanta)
+    said = (made.overruns, made.workers, made.per_analyst, made.per_minute, made.wait)
+    assert said == (usual.overruns, usual.workers, usual.per_analyst, usual.per_minute, usual.wait)
+    assert (made.longest, made.idle, made.body) == (usual.longest, usual.idle, usual.body)
+    assert record(tmp_path, block).missing == ()
 
 
 def test_elsewhere_than_here_needs_encryption_or_a_word(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from discreet.server.verbs.people import People
 from discreet.server.verbs.publishing import Publications
 from discreet.server.verbs.questions import Questions
 from discreet.server.verbs.releases import Releases
-from discreet.server.verbs.rounds import Rounds
+from discreet.server.verbs.rounds import RoundKeeping
 from discreet.server.verbs.synopses import Synopses
 from discreet.server.verbs.workshop import Workshop
 
@@ -73,7 +73,7 @@ class Service:
         self.budgets = Budgets(runtime)
         self.approvals = Approvals(runtime, self.questions)
         self.publications = Publications(runtime)
-        self.rounds = Rounds(runtime, self.questions)
+        self.rounds = RoundKeeping(runtime, self.questions)
         self.keeping = Keeping(runtime)
         self.watch = Watch()
         self.schema: dict[str, Any] = {}

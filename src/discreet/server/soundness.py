@@ -36,7 +36,7 @@ class SoundnessFinding:
     words: str
 
     def plain(self) -> dict[str, Any]:
-        """For JSON."""
+        """The same as plain JSON."""
         return {"check": self.check, "release": self.release, "words": self.words}
 
 

@@ -56,7 +56,7 @@ async def first_login(service: TheService, secret: str, body: FirstPassword) -> 
 
 @router.post("/logout", status_code=204)
 async def log_out(service: TheService, request: Request) -> Response:
-    """Log out."""
+    """End the login of this browser."""
     _, csrf = await logged_in(request)
     require_own(csrf, request.headers.get("x-csrf-token", ""))
     await service.entrance.leave(request.cookies[COOKIE])

@@ -16,7 +16,7 @@ router = APIRouter(tags=["operations"])
 
 @router.get("/health")
 async def health() -> dict[str, Any]:
-    """It runs."""
+    """That it runs, and nothing else."""
     return {"status": "ok"}
 
 

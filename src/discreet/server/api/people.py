@@ -130,7 +130,7 @@ async def disable(service: TheService, person: PeopleKeeper, name: str) -> dict[
 
 @router.get("/grants")
 async def grants(service: TheService, person: BudgetReader, page: ThePage) -> Listing:
-    """Everybody's grants."""
+    """Everybody's grants, in no order that tells anything."""
     found = await service.keeping.grants(person, after=page.after or "", count=page.count)
     return page.by_name(found, lambda each: each.account, _grant)
 

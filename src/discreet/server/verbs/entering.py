@@ -93,7 +93,7 @@ class Entrance:
         return await self._state.keep(_vouched_for, identity=identity)
 
     async def leave(self, secret: str) -> None:
-        """Log out."""
+        """End a browser's login."""
         await self._state.keep(logins.end, digest_of(secret))
 
     def _bearer(self, connection: Connection, digest: str) -> Member:

@@ -39,7 +39,7 @@ class Keeping:
         return await self._runtime.errand("spending", request=request)
 
     async def grants(self, actor: Member, *, after: str, count: int) -> list[Grant]:
-        """Everybody's grants."""
+        """Everybody's grants, for those who look after them."""
         require(actor.role, Action.READ_BUDGET)
         return await self._runtime.state.read(grants.listed, after=after, count=count)
 

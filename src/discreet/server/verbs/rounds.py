@@ -54,7 +54,7 @@ class RoundTerms(BaseModel):
     purpose: str = ""
 
 
-class Rounds:
+class RoundKeeping:
     """Opening, submitting, closing."""
 
     def __init__(self, runtime: Runtime, questions: Questions) -> None:

@@ -52,7 +52,7 @@ class Commission:
 
 
 @dataclass
-class Outcome:
+class WorkOutcome:
     """How work ended, and what was heard on the way."""
 
     phase: JobPhase = JobPhase.FAILED
@@ -91,7 +91,7 @@ class Workshop:
         """Work on nothing yet."""
         self._runtime = runtime
         self._tasks: dict[str, asyncio.Task[JobView]] = {}
-        self._outcomes: dict[str, Outcome] = {}
+        self._outcomes: dict[str, WorkOutcome] = {}
         self._turns: dict[str, asyncio.Event] = {}
 
     def begin(self, commission: Commission, *, started: bool = False) -> None:
@@ -127,7 +127,7 @@ class Workshop:
         if self._tasks:
             await asyncio.wait(set(self._tasks.values()), timeout=seconds)
 
-    def quantum(self, commission: Commission, outcome: Outcome) -> float:
+    def quantum(self, commission: Commission, outcome: WorkOutcome) -> float:
         """After which multiple of seconds it leaves: none where no data had a part in it."""
         padded = commission.kind.reads_data and outcome.touched
         return self._runtime.settings.quanta.of(outcome.tables) if padded else 0.0
@@ -138,7 +138,7 @@ class Workshop:
             return view_of(job, JobPhase.CANCELLED)
         loop = asyncio.get_running_loop()
         began = loop.time()
-        outcome = self._outcomes.setdefault(job.id, Outcome())
+        outcome = self._outcomes.setdefault(job.id, WorkOutcome())
         try:
             await self._ask(commission, outcome)
             if outcome.price is not None:
@@ -174,7 +174,7 @@ class Workshop:
             await self._runtime.state.note(_delayed, job=job, level=when.level, left=left)
         await asyncio.sleep(left)
 
-    async def _ask(self, commission: Commission, outcome: Outcome) -> None:
+    async def _ask(self, commission: Commission, outcome: WorkOutcome) -> None:
         """What a worker makes of it; a failure of the worker is an outcome too."""
         settings, grant = self._runtime.settings, commission.grant
         limit = settings.approval
@@ -239,7 +239,7 @@ def _put_aside(connection: Connection, *, job: Job, price: dict[str, float]) -> 
 
 
 def _ended(
-    connection: Connection, *, commission: Commission, outcome: Outcome, level: int, left: float
+    connection: Connection, *, commission: Commission, outcome: WorkOutcome, level: int, left: float
 ) -> tuple[bool, str | None]:
     """Note how a job ended, with its release and its overrun.
 
