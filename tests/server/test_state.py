@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ from discreet.server.state import (
 )
 from discreet.server.state.clock import DAY, MINUTE, now
 from discreet.server.state.jobs import Job, JobPhase, Turn
+from discreet.server.state.links import holder as links_holder
 from discreet.server.state.migrate import form_of, migrate, steps
 from discreet.server.state.people import Member
 from discreet.server.state.schema import METADATA, versions
@@ -192,11 +194,20 @@ def test_nobody_ends_the_token_of_another(state: StateStore) -> None:
     assert state.read_now(tokens.bearer, digest_of(token)) is None
 
 
-def test_a_link_lets_in_once(state: StateStore) -> None:
+def test_a_link_lets_in_once(state: StateStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    together = threading.Barrier(4)
+
+    def holder(connection: Connection, digest: str) -> Member | None:
+        found = links_holder(connection, digest)
+        with suppress(threading.BrokenBarrierError):  # in SQLite nobody else gets as far
+            together.wait(0.2)
+        return found
+
     ann = member(state, "links-ann")
     state.keep_now(links.add, person=ann.id, digest="first", lasts=DAY)
     state.keep_now(links.add, person=ann.id, digest="second", lasts=DAY)
     assert state.read_now(links.holder, "first") is None
+    monkeypatch.setattr(links, "holder", holder)
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda _: state.keep_now(links.use, "second"), range(4)))
     assert [each for each in found if each is not None] == [ann]

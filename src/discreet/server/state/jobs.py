@@ -120,10 +120,10 @@ def add(
     about: str | None = None,
 ) -> Job:
     """A new job that waits for its turn."""
-    name = random_id()
-    connection.execute(
-        insert(jobs).values(
-            id=name,
+    made = (
+        insert(jobs)
+        .values(
+            id=random_id(),
             person_id=person,
             grant_id=grant,
             kind=kind,
@@ -135,21 +135,23 @@ def add(
             created_at=now(),
             lease_until=now() + LEASE,
         )
+        .returning(*jobs.c)
     )
-    return _job(connection.execute(select(jobs).where(jobs.c.id == name)).one())
+    return _job(connection.execute(made).one())
 
 
 def lock_person(connection: Connection, person: str) -> None:
-    """Be the only one who decides about a person's jobs, until the transaction ends."""
-    connection.execute(select(people.c.id).where(people.c.id == person).with_for_update())
+    """Be the only one who decides about a person's jobs, until the transaction ends.
+
+    In SQLite whoever writes is alone anyway.
+    """
+    if connection.dialect.name != "sqlite":
+        connection.execute(select(people.c.id).where(people.c.id == person).with_for_update())
 
 
 def start(connection: Connection, *, job: str, person: str, most: int) -> Turn:
     """Take a lease, if the person has fewer than ``most``."""
     lock_person(connection, person)
-    found = by_id(connection, job)
-    if found is None or found.phase not in _TO_START:
-        return Turn.NEVER
     at_work = select(func.count()).where(
         jobs.c.person_id == person,
         jobs.c.phase != JobPhase.ACCEPTED.value,
@@ -162,8 +164,9 @@ def start(connection: Connection, *, job: str, person: str, most: int) -> Turn:
         "started_at": now(),
         "lease_until": now() + LEASE,
     }
-    connection.execute(update(jobs).where(jobs.c.id == job).values(**values))
-    return Turn.NOW
+    to_start = (jobs.c.id == job) & jobs.c.phase.in_([each.value for each in _TO_START])
+    started = connection.execute(update(jobs).where(to_start).values(**values)).rowcount
+    return Turn.NOW if started else Turn.NEVER
 
 
 def waiting(connection: Connection, *, person: str) -> int:

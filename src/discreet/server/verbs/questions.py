@@ -156,7 +156,6 @@ class Questions:
             self._runtime.record.require_complete()
             if settings.quanta.of(()) > 0:
                 overruns.require_left(connection, person=person.id, most=settings.overruns)
-        _require_short(connection, person)
         job = jobs.add(
             connection,
             person=person.id,
@@ -168,6 +167,8 @@ class Questions:
             about=about,
         )
         turn = jobs.start(connection, job=job.id, person=person.id, most=settings.per_analyst)
+        if turn is Turn.LATER:
+            _require_short(connection, person)
         return job, grant, turn
 
     def _paying(
@@ -212,10 +213,10 @@ def unknown_job(job: str) -> InvalidParameter:
 
 
 def _require_short(connection: Connection, person: Member) -> None:
-    if jobs.waiting(connection, person=person.id) >= _MOST_WAITING:
+    if jobs.waiting(connection, person=person.id) > _MOST_WAITING:
         raise Exhausted(
             code="too_many_waiting",
-            expectation=f"fewer than {_MOST_WAITING} questions of yours that wait for their turn",
+            expectation=f"at most {_MOST_WAITING} questions of yours that wait for their turn",
             remedy="Wait for their answers.",
         )
 
