@@ -57,7 +57,7 @@ def order(sql: str = COUNT, epsilon: float = 0.1, **more: Any) -> WorkOrder:
 
 
 def workplace(project: Project, pipe: Overheard, *, tells_tables: bool = False) -> Workplace:
-    settings = WorkerSettings(Path(), 1, tells_tables)
+    settings = WorkerSettings("", Path(), tells_tables=tells_tables)
     return Workplace(project, settings, pipe)  # type: ignore[arg-type]
 
 
@@ -223,7 +223,8 @@ def test_idle_workers_end_and_others_stay(house: House) -> None:
 
 
 def test_a_worker_ends_with_its_front(tmp_path: Path) -> None:
-    worker = WorkerProcess(WorkerSettings(hospital(tmp_path), 1))
+    place = hospital(tmp_path)
+    worker = WorkerProcess(WorkerSettings(place.read_text(encoding="utf-8"), tmp_path))
     pipe: Connection[Any, Any] = worker._pipe
     pipe.close()
     worker._process.join(30)
@@ -256,3 +257,10 @@ def test_a_file_that_was_replaced_is_opened_anew(tmp_path: Path) -> None:
         assert refused["code"] == "paid_before_other_snapshot"
         after = ann.ask(epsilon=10, paid_before="pay_again").json()["result"]["rows"][0]["n"]
         assert before - after > 200
+
+
+def test_what_is_written_into_the_project_file_holds_from_the_next_start_on(tmp_path: Path) -> None:
+    with running(tmp_path) as house:
+        ann = house.analyst()
+        house.place.write_text("nonsense", encoding="utf-8")
+        assert ann.ask().status_code == 200

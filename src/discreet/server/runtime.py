@@ -20,6 +20,9 @@ from discreet.server.workers.worker import WorkerSettings
 _ERRANDS = 2
 """How many of the owner's errands are done at a time, each by a worker of its own."""
 
+_LEAST_MEMORY = 256
+"""Megabytes that a worker's engine has at least."""
+
 
 @dataclass(frozen=True)
 class Runtime:
@@ -37,10 +40,11 @@ class Runtime:
     def of(cls, place: Path) -> Runtime:
         """Read the project file at ``place``, and open the state; no data is opened."""
         project = Project.read(place)
+        text = place.read_text(encoding="utf-8-sig")
         settings = ServiceSettings.of(project, place)
         record = ProjectRecord.of(project.record)
         state = StateStore(settings.state)
-        pool = WorkerPool(worker_settings(place, project, settings), idle=settings.idle)
+        pool = WorkerPool(worker_settings(place, text, settings), idle=settings.idle)
         return cls(place, project, settings, record, state, pool)
 
     async def errand(self, kind: str, **order: Any) -> dict[str, Any]:
@@ -59,13 +63,26 @@ class Runtime:
         self.state.close()
 
 
-def worker_settings(place: Path, project: Project, settings: ServiceSettings) -> WorkerSettings:
-    """Threads are shared out among all workers there may be, so that none has another's."""
+def worker_settings(place: Path, text: str, settings: ServiceSettings) -> WorkerSettings:
+    """The machine is shared out among all workers there may be, so that none has another's."""
+    folder = place.absolute().parent
+    project = Project.parse(text, folder)
     named = (str(getattr(part, "variable", "")) for part in (project.ledger, project.engine))
     shared = max(1, (os.cpu_count() or 1) // settings.workers)
     return WorkerSettings(
-        project=place.absolute(),
+        text=text,
+        folder=folder,
         threads=settings.threads or shared,
+        megabytes=_share_of_memory(settings.workers),
         tells_tables=not settings.quanta.alike,
         environment={name: os.environ[name] for name in named if name in os.environ},
     )
+
+
+def _share_of_memory(workers: int) -> int | None:
+    """Megabytes for each worker, the owner's included: three quarters of what there is."""
+    try:
+        pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+    return max(_LEAST_MEMORY, pages * size * 3 // 4 // (workers + _ERRANDS) // 2**20)

@@ -13,7 +13,8 @@ from discreet.relational.plan.left_out import LeftOut
 from discreet.server.jobs.kind import JobRequest, Paid
 from discreet.server.spends import spend_of
 
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+Whole = Annotated[int, Field(strict=True)]
 Sql = Annotated[str, Field(max_length=100_000)]
 
 
@@ -34,7 +35,7 @@ class WantedAccuracy(JobRequest):
 
     within: Finite | str
     confidence: Finite = 0.95
-    rows_at_least: int | None = None
+    rows_at_least: Whole | None = None
 
     def made(self) -> Within:
         """As the curator takes it."""
@@ -57,8 +58,8 @@ class WantedReport(JobRequest):
     """Also what the limits left out, for a share of the price."""
 
     share: Finite
-    rows_at_most: int | None = None
-    groups_at_most: int | None = None
+    rows_at_most: Whole | None = None
+    groups_at_most: Whole | None = None
 
     def made(self) -> LeftOut:
         """As the curator takes it."""

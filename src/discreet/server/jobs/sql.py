@@ -19,6 +19,7 @@ from discreet.server.jobs.models import (
     Sql,
     WantedAccuracy,
     WantedReport,
+    Whole,
     paid_before,
 )
 from discreet.server.jobs.rows import plain_rows
@@ -31,7 +32,7 @@ class SqlRequest(PricedRequest):
     sql: Sql
     accuracy: WantedAccuracy | dict[str, WantedAccuracy] | None = None
     at_most: PriceLimit | None = None
-    rows_at_least: int | None = None
+    rows_at_least: Whole | None = None
     confidence: Finite = 0.95
     left_out: WantedReport | None = None
     paid_before: Before | None = None

@@ -117,13 +117,27 @@ def chosen(
             received=[each.account for each in found] if one else purposes,
             remedy='Name it: "account": "…".' if one else 'Name one: "purpose": "…".',
         )
+    if not every:
+        raise _none()
     raise InvalidParameter(
         code="no_grant",
-        expectation="a purpose and an account for which you were granted a budget"
-        if every
-        else "somebody who was granted a budget",
-        received=purposes or None,
-        remedy="Name one of these." if every else "Ask the owner or a steward for one.",
+        expectation="a purpose and an account for which you were granted a budget",
+        received=purposes,
+        remedy="Name one of these.",
+    )
+
+
+def require_any(connection: Connection, *, person: str) -> None:
+    """Refuse somebody without a grant: who has one has a process, and nobody else."""
+    if not any(each.set_aside_at is not None for each in of_person(connection, person)):
+        raise _none()
+
+
+def _none() -> InvalidParameter:
+    return InvalidParameter(
+        code="no_grant",
+        expectation="somebody who was granted a budget",
+        remedy="Ask the owner or a steward for one.",
     )
 
 

@@ -174,8 +174,9 @@ class Questions:
     def _paying(
         self, connection: Connection, person: Member, kind: JobKind[Any], asked: dict[str, Any]
     ) -> Grant | None:
-        """What pays; nothing for what is paid from elsewhere."""
+        """What pays; nothing for what is paid from elsewhere, by who has a process all the same."""
         if not kind.needs_grant:
+            grants.require_any(connection, person=person.id)
             return None
         purpose, account = asked.get("purpose"), asked.get("account")
         return grants.chosen(connection, person=person.id, purpose=purpose, account=account)

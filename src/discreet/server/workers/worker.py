@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from discreet.core.errors import DiscreetError, EngineFailed, LedgerError
 from discreet.curator.curator import OWNER, Curator
-from discreet.curator.project.locations import Embedded
+from discreet.curator.project.locations import DatabaseServer, Embedded
 from discreet.curator.project.owner_log import owner_log
 from discreet.curator.project.project import Project
 from discreet.curator.session import Session
@@ -44,14 +44,19 @@ class WorkerSettings:
     """What a worker needs to know.
 
     Attributes:
-        project: The project file.
+        text: The project file as it was when the front began: whatever is written into it since
+            holds from the next start on, for everybody.
+        folder: Where it lies.
         threads: How many threads its engine has.
+        megabytes: How much memory its engine has; None: as the engine would have it.
         tells_tables: Whether it says which tables a question reads, since their quanta differ.
         environment: The variables that the project file names, as they were when the front began.
     """
 
-    project: Path
-    threads: int
+    text: str
+    folder: Path
+    threads: int = 1
+    megabytes: int | None = None
     tells_tables: bool = False
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -65,7 +70,7 @@ def work(pipe: Connection[Any, Any], settings: WorkerSettings) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.update(settings.environment)
-    project = Project.read(settings.project)
+    project = Project.parse(settings.text, settings.folder)
     with (
         suppress(EOFError, OSError, KeyboardInterrupt),
         owner_log(project.owner_log),
@@ -82,10 +87,7 @@ class Workplace:
         self, project: Project, settings: WorkerSettings, pipe: Connection[Any, Any]
     ) -> None:
         """Open nothing yet."""
-        engine = project.engine
-        if isinstance(engine, Embedded) and engine.threads is None:
-            project = replace(project, engine=replace(engine, threads=settings.threads))
-        self._project = project
+        self._project = replace(project, engine=_shared(project.engine, settings))
         self._settings = settings
         self._pipe = pipe
         self._curator: Curator | None = None
@@ -176,6 +178,20 @@ class Workplace:
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _shared(
+    engine: Embedded | DatabaseServer, settings: WorkerSettings
+) -> Embedded | DatabaseServer:
+    """The engine with this worker's share of the machine, where the project says nothing else."""
+    if not isinstance(engine, Embedded):
+        return engine
+    memory = None if settings.megabytes is None else f"{settings.megabytes}MB"
+    return replace(
+        engine,
+        threads=engine.threads or settings.threads,
+        memory_limit=engine.memory_limit or memory,
+    )
 
 
 def _plain(product: JobProduct) -> dict[str, Any]:

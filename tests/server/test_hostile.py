@@ -1,0 +1,129 @@
+"""Hostile questions: refused by name, for nothing, and nobody's process dies of them."""
+
+import pytest
+
+from discreet.core.guarantee import PureDP
+from tests.server.running import Asking, House
+
+pytestmark = pytest.mark.xdist_group("server")
+
+HOSTILE = [
+    "COPY visits TO '/tmp/out.csv'",
+    "COPY (SELECT * FROM visits) TO PROGRAM 'sh'",
+    "ATTACH '/etc/passwd' AS secrets",
+    "INSTALL httpfs",
+    "LOAD httpfs",
+    "SET enable_external_access = true",
+    "PRAGMA database_list",
+    "CREATE TABLE copy AS SELECT * FROM visits",
+    "DROP TABLE visits",
+    "UPDATE visits SET age = 0",
+    "DELETE FROM visits",
+    "INSERT INTO visits VALUES (1, 'x', 1)",
+    "SELECT * FROM visits",
+    "SELECT patient, age FROM visits",
+    "SELECT * FROM read_csv('/etc/passwd')",
+    "SELECT COUNT(*) AS n FROM '/etc/passwd'",
+    "SELECT COUNT(*) AS n FROM read_parquet('visits.parquet')",
+    "SELECT COUNT(*) AS n FROM duckdb_settings()",
+    "SELECT COUNT(*) AS n FROM sqlite_master",
+    "SELECT COUNT(*) AS n FROM information_schema.tables",
+    "SELECT COUNT(*) AS n FROM visits; SELECT 1",
+    "SELECT COUNT(*) AS n FROM visits WHERE age > (SELECT MAX(age) FROM visits)",
+    "SELECT getenv('HOME') AS h, COUNT(*) AS n FROM visits",
+    "SELECT COUNT(*) AS n FROM visits WHERE pg_sleep(10) IS NULL",
+    "SELECT patient, COUNT(*) AS n FROM visits GROUP BY patient",
+    "SELECT COUNT(*) AS n FROM visits WHERE 1 = 1 --",
+    "SELECT COUNT(*) AS n FROM visits /* unfinished",
+    "'; DROP TABLE jobs; --",
+    "\x00",
+    "SELECT " + "(" * 3000 + "1" + ")" * 3000,
+    "SELECT COUNT(*) AS n FROM visits WHERE " + " OR ".join(["age > 1"] * 20_000),
+    "EXPLAIN ANALYZE SELECT COUNT(*) FROM visits",
+    "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT COUNT(*) AS n FROM t",
+    "SELECT COUNT(*) AS n FROM visits a, visits b, visits c, visits d",
+    "SELECT repeat('x', 1000000000) AS x, COUNT(*) AS n FROM visits",
+    "CALL pragma_version()",
+    "EXPORT DATABASE '/tmp/x'",
+    "BEGIN",
+    "SELECT COUNT(*) AS n FROM other.visits",
+    "SELECT ☃ FROM visits",
+]
+
+
+@pytest.fixture(scope="module")
+def eve(house: House) -> Asking:
+    made = house.analyst(PureDP(epsilon=5))
+    assert made.ask().status_code == 200
+    return made
+
+
+def test_hostile_questions_are_refused_for_nothing_and_the_worker_lives(eve: Asking) -> None:
+    (worker,) = eve.house.service.runtime.pool._workers[eve.person.id]
+    answered = []
+    for sql in HOSTILE:
+        reply = eve.ask(sql, 0.01)
+        if reply.status_code == 200:  # what is harmless may be answered, privately and paid for
+            answered.append(sql)
+            continue
+        assert reply.status_code in (400, 422), (sql[:80], reply.text)
+        assert reply.json()["code"] not in ("service_failed", "engine_failed", "worker_lost"), sql[
+            :80
+        ]
+    assert set(answered) <= {
+        "SELECT COUNT(*) AS n FROM visits WHERE 1 = 1 --",
+        "SELECT COUNT(*) AS n FROM visits a, visits b, visits c, visits d",
+    }
+    (account,) = eve.get("account").json()["accounts"]
+    assert account["spent"]["epsilon"] == pytest.approx(0.1 + 0.01 * len(answered))
+    assert eve.house.service.runtime.pool._workers[eve.person.id] == [worker]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": 0},
+        {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": -1},
+        {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": True},
+        {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": "1"},
+        {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": 1e308},
+        {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": 1e-300},
+        {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": 0.1, "delta": 2},
+        {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": 0.1, "confidence": 1},
+        {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": 0.1, "confidence": 0},
+        {"sql": "SELECT COUNT(*) AS n FROM visits", "accuracy": {"n": {"within": "x"}}},
+        {"sql": "SELECT COUNT(*) AS n FROM visits", "accuracy": {"m": {"within": 5}}},
+        {"sql": "SELECT COUNT(*) AS n FROM visits", "accuracy": {"n": {"within": 1e-9}}},
+        {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": 0.1, "left_out": {"share": 2}},
+        {"sql": "", "epsilon": 0.1},
+        {"kind": "batch", "queries": {}, "epsilon": 0.1},
+        {"kind": "synopsis", "universe": {}, "epsilon": 0.1},
+        {"kind": "synopsis", "universe": {"table": "nope", "columns": ["x"]}, "epsilon": 0.1},
+        {
+            "kind": "synopsis",
+            "universe": {"table": "visits", "columns": ["ward"]},
+            "epsilon": 0.1,
+            "mechanism": "mwem",
+        },
+        {"kind": "bounds", "table": 'visits" --', "column": "age", "epsilon": 0.1},
+        {
+            "kind": "conversation",
+            "universe": {"table": "visits", "columns": ["ward"]},
+            "epsilon": 0.1,
+        },
+    ],
+)
+def test_hostile_parameters_are_refused_for_nothing(eve: Asking, body: dict[str, object]) -> None:
+    before = eve.get("account").json()["accounts"][0]["spent"]
+    reply = eve.post("questions", body)
+    assert reply.status_code in (400, 409, 422), reply.text
+    assert eve.get("account").json()["accounts"][0]["spent"] == before
+
+
+def test_the_description_of_the_api_names_every_kind(house: House) -> None:
+    import httpx
+
+    described = httpx.get(f"{house.address}/openapi.json").json()
+    names = set(described["components"]["schemas"])
+    assert {"SqlRequest", "BatchRequest", "SynopsisRequest", "BoundsRequest"} <= names
+    assert "/api/v1/questions" in described["paths"]
