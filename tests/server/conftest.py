@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.server.running import House, running
+from tests.server.running_service import RunningService, running
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    with running(tmp_path_factory.mktemp("house")) as made:
+def running_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    with running(tmp_path_factory.mktemp("running_service")) as made:
         yield made

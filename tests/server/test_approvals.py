@@ -7,38 +7,40 @@ import pytest
 
 from discreet.core.guarantee import ZCDP, ApproxDP, PureDP
 from discreet.server.jobs.kind import is_above
-from tests.server.running import SERVICE, Asking, House, running
+from tests.server.running_service import SERVICE, ApiUser, RunningService, running
 
 pytestmark = pytest.mark.xdist_group("server")
 
 
 @pytest.fixture(scope="module")
-def careful(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def careful(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     service = SERVICE + "\n[service.approval]\nepsilon = 0.5\n"
     with running(tmp_path_factory.mktemp("careful"), service=service) as made:
         yield made
 
 
-def ended(asking: Asking, job: str) -> dict[str, object]:
+def ended(user: ApiUser, job: str) -> dict[str, object]:
     for _ in range(200):
-        told: dict[str, object] = asking.get(f"jobs/{job}").json()
+        told: dict[str, object] = user.get(f"jobs/{job}").json()
         if told["phase"] not in ("accepted", "started"):
             return told
         time.sleep(0.02)
     raise AssertionError(job)
 
 
-def test_cheap_questions_are_answered_at_once(careful: House) -> None:
+def test_cheap_questions_are_answered_at_once(careful: RunningService) -> None:
     assert careful.analyst().ask(epsilon=0.5).status_code == 200
 
 
-def test_a_question_that_cannot_be_answered_is_refused_and_not_put_aside(careful: House) -> None:
+def test_a_question_that_cannot_be_answered_is_refused_and_not_put_aside(
+    careful: RunningService,
+) -> None:
     ann = careful.analyst()
     assert ann.ask("SELECT nothing FROM visits", 0.9).status_code == 400
     assert careful.owner.get("approvals").json()["items"] == []
 
 
-def test_an_expensive_question_waits_and_is_asked_once_agreed(careful: House) -> None:
+def test_an_expensive_question_waits_and_is_asked_once_agreed(careful: RunningService) -> None:
     ann = careful.analyst(PureDP(epsilon=2))
     waiting = ann.ask(epsilon=0.9)
     assert waiting.status_code == 202
@@ -58,7 +60,7 @@ def test_an_expensive_question_waits_and_is_asked_once_agreed(careful: House) ->
     assert steward.post(f"approvals/{asked['approval']}/agree", {}).status_code == 404
 
 
-def test_what_was_agreed_to_is_one_request_and_no_other(careful: House) -> None:
+def test_what_was_agreed_to_is_one_request_and_no_other(careful: RunningService) -> None:
     ann, bob = careful.analyst(PureDP(epsilon=9)), careful.analyst(PureDP(epsilon=9))
     job = ann.ask(epsilon=0.6).json()["job"]
     (asked,) = careful.owner.get("approvals").json()["items"]
@@ -67,8 +69,8 @@ def test_what_was_agreed_to_is_one_request_and_no_other(careful: House) -> None:
     others = [ann.ask(epsilon=0.7), bob.ask(epsilon=0.6)]
     for reply in others:
         assert reply.json()["phase"] == "waiting_for_approval"
-    for asking, reply in zip((ann, bob), others, strict=True):
-        asking.delete(f"jobs/{reply.json()['job']}")
+    for user, reply in zip((ann, bob), others, strict=True):
+        user.delete(f"jobs/{reply.json()['job']}")
 
 
 def test_a_price_that_the_limit_does_not_name_is_above_it() -> None:
@@ -79,7 +81,7 @@ def test_a_price_that_the_limit_does_not_name_is_above_it() -> None:
     assert is_above(PureDP(epsilon=1.01), {"epsilon": 1.0})
 
 
-def test_a_declined_question_is_refused_and_free(careful: House) -> None:
+def test_a_declined_question_is_refused_and_free(careful: RunningService) -> None:
     ann = careful.analyst(PureDP(epsilon=2))
     job = ann.ask(epsilon=0.8).json()["job"]
     (asked,) = careful.owner.get("approvals").json()["items"]
@@ -91,7 +93,7 @@ def test_a_declined_question_is_refused_and_free(careful: House) -> None:
     assert ann.get("account").json()["accounts"][0]["spent"] == {"epsilon": 0.0}
 
 
-def test_a_question_that_waits_can_be_given_up(careful: House) -> None:
+def test_a_question_that_waits_can_be_given_up(careful: RunningService) -> None:
     ann = careful.analyst(PureDP(epsilon=2))
     job = ann.ask(epsilon=0.7).json()["job"]
     assert ann.delete(f"jobs/{job}").json()["phase"] == "cancelled"
@@ -99,7 +101,7 @@ def test_a_question_that_waits_can_be_given_up(careful: House) -> None:
     assert ann.get("account").json()["accounts"][0]["spent"] == {"epsilon": 0.0}
 
 
-def test_other_kinds_wait_too(careful: House) -> None:
+def test_other_kinds_wait_too(careful: RunningService) -> None:
     ann = careful.analyst(PureDP(epsilon=5))
     batch = {"kind": "batch", "queries": {"n": "SELECT COUNT(*) AS n FROM visits"}, "epsilon": 1}
     universe = {"table": "visits", "columns": ["ward"]}

@@ -17,7 +17,7 @@ from discreet.server.operations.backup import read_back, written
 from discreet.server.state import people
 from tests import postgres_server
 from tests.cli.hospital import run
-from tests.server.running import PROJECT, Asking, House, hospital
+from tests.server.running_service import PROJECT, ApiUser, RunningService, hospital
 from tests.server.states import opened, settings_of
 
 pytestmark = pytest.mark.xdist_group("server")
@@ -80,7 +80,7 @@ def test_serving_is_refused_with_words_before_anything_starts(folder: Path) -> N
 
 def test_a_back_up_brings_people_budgets_and_releases_back_and_no_tokens(tmp_path: Path) -> None:
     place = hospital(tmp_path)
-    first = House(place)
+    first = RunningService(place)
     try:
         ann = first.analyst()
         told = ann.ask().json()
@@ -98,11 +98,11 @@ def test_a_back_up_brings_people_budgets_and_releases_back_and_no_tokens(tmp_pat
     (tmp_path / "visits.ledger").rename(tmp_path / "lost.ledger")
     back = run(f"service restore {tmp_path}/monday --project {place}")
     assert back.code == 0, back.error
-    second = House(place, owner=first.owner)
+    second = RunningService(place, owner=first.owner)
     try:
-        assert Asking(second, ann.person, ann.token).get("me").status_code == 401
+        assert ApiUser(second, ann.person, ann.token).get("me").status_code == 401
         token = second.call(second.service.people.new_token(ann.person, label="new"))
-        again = Asking(second, ann.person, token.token)
+        again = ApiUser(second, ann.person, token.token)
         assert again.get(f"releases/{told['release']}").json()["result"] == told["result"]
         assert again.ask().json()["result"] == told["result"], "and the ledger has it, free"
         (account,) = again.get("account").json()["accounts"]
@@ -112,21 +112,23 @@ def test_a_back_up_brings_people_budgets_and_releases_back_and_no_tokens(tmp_pat
 
 
 @postgres_server.needed
-def test_a_state_moves_between_kinds_of_databases(house: House, tmp_path: Path) -> None:
-    lines = house.service.runtime.state.copy_now(lambda c: list(written(c)))
+def test_a_state_moves_between_kinds_of_databases(
+    running_service: RunningService, tmp_path: Path
+) -> None:
+    lines = running_service.service.runtime.state.copy_now(lambda c: list(written(c)))
     with settings_of("postgres", tmp_path) as place, opened(place) as state:
-        assert state.keep_now(read_back, lines) == len(lines) - 1
+        assert state.write_now(read_back, lines) == len(lines) - 1
         moved = state.copy_now(lambda c: list(written(c)))
         assert sorted(moved) == sorted(lines)
         with pytest.raises(DiscreetError, match="state_not_empty"):
-            state.keep_now(read_back, lines)
+            state.write_now(read_back, lines)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "nonsense", '{"form": "discreet-service-state/1"}'])
 def test_what_is_no_back_up_is_refused(tmp_path: Path, text: str) -> None:
     with settings_of("sqlite", tmp_path) as place, opened(place) as state:
         with pytest.raises(DiscreetError, match="backup_unreadable"):
-            state.keep_now(read_back, text.splitlines())
+            state.write_now(read_back, text.splitlines())
         assert state.read_now(people.listed, after="", count=1) == []
 
 

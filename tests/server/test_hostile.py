@@ -3,7 +3,7 @@
 import pytest
 
 from discreet.core.guarantee import PureDP
-from tests.server.running import Asking, House
+from tests.server.running_service import ApiUser, RunningService
 
 pytestmark = pytest.mark.xdist_group("server")
 
@@ -52,14 +52,14 @@ HOSTILE = [
 
 
 @pytest.fixture(scope="module")
-def eve(house: House) -> Asking:
-    made = house.analyst(PureDP(epsilon=5))
+def eve(running_service: RunningService) -> ApiUser:
+    made = running_service.analyst(PureDP(epsilon=5))
     assert made.ask().status_code == 200
     return made
 
 
-def test_hostile_questions_are_refused_for_nothing_and_the_worker_lives(eve: Asking) -> None:
-    (worker,) = eve.house.service.runtime.pool._workers[eve.person.id]
+def test_hostile_questions_are_refused_for_nothing_and_the_worker_lives(eve: ApiUser) -> None:
+    (worker,) = eve.running_service.service.runtime.pool._workers[eve.person.id]
     answered = []
     for sql in HOSTILE:
         reply = eve.ask(sql, 0.01)
@@ -76,7 +76,7 @@ def test_hostile_questions_are_refused_for_nothing_and_the_worker_lives(eve: Ask
     }
     (account,) = eve.get("account").json()["accounts"]
     assert account["spent"]["epsilon"] == pytest.approx(0.1 + 0.01 * len(answered))
-    assert eve.house.service.runtime.pool._workers[eve.person.id] == [worker]
+    assert eve.running_service.service.runtime.pool._workers[eve.person.id] == [worker]
 
 
 @pytest.mark.parametrize(
@@ -113,17 +113,17 @@ def test_hostile_questions_are_refused_for_nothing_and_the_worker_lives(eve: Ask
         },
     ],
 )
-def test_hostile_parameters_are_refused_for_nothing(eve: Asking, body: dict[str, object]) -> None:
+def test_hostile_parameters_are_refused_for_nothing(eve: ApiUser, body: dict[str, object]) -> None:
     before = eve.get("account").json()["accounts"][0]["spent"]
     reply = eve.post("questions", body)
     assert reply.status_code in (400, 409, 422), reply.text
     assert eve.get("account").json()["accounts"][0]["spent"] == before
 
 
-def test_the_description_of_the_api_names_every_kind(house: House) -> None:
+def test_the_description_of_the_api_names_every_kind(running_service: RunningService) -> None:
     import httpx
 
-    described = httpx.get(f"{house.address}/openapi.json").json()
+    described = httpx.get(f"{running_service.address}/openapi.json").json()
     names = set(described["components"]["schemas"])
     assert {"SqlRequest", "BatchRequest", "SynopsisRequest", "BoundsRequest"} <= names
     assert "/api/v1/questions" in described["paths"]

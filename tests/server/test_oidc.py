@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from tests.server.running import SERVICE, House, running
+from tests.server.running_service import SERVICE, RunningService, running
 
 oidc_provider_mock = pytest.importorskip("oidc_provider_mock")
 pytestmark = [
@@ -30,24 +30,24 @@ def issuer() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def inn(tmp_path_factory: pytest.TempPathFactory, issuer: str) -> Iterator[House]:
+def inn(tmp_path_factory: pytest.TempPathFactory, issuer: str) -> Iterator[RunningService]:
     patch = pytest.MonkeyPatch()
     patch.setenv("DISCREET_TEST_SECRET", "hush")
     part = f'issuer = "{issuer}"\nclient_id = "discreet"\nsecret_from = "DISCREET_TEST_SECRET"\n'
     service = f"{SERVICE}\n[service.oidc]\n{part}"
-    with running(tmp_path_factory.mktemp("inn"), service=service) as house:
+    with running(tmp_path_factory.mktemp("inn"), service=service) as running_service:
         people = [
             {"name": "ann", "role": "analyst", "email": "ann@example.org"},
             {"name": "bob", "role": "analyst", "email": "bob@example.org"},
             {"name": "cid", "role": "steward", "subject": "44"},
         ]
         for person in people:
-            assert house.owner.post("people", person).status_code == 201
-        yield house
+            assert running_service.owner.post("people", person).status_code == 201
+        yield running_service
     patch.undo()
 
 
-def come_back(house: House, browser: httpx.Client, sub: str) -> httpx.URL:
+def come_back(running_service: RunningService, browser: httpx.Client, sub: str) -> httpx.URL:
     """Log in at the issuer as somebody; where the issuer sends the browser."""
     there = browser.get("/api/v1/login/issuer")
     assert there.status_code == 303
@@ -60,33 +60,39 @@ def come_back(house: House, browser: httpx.Client, sub: str) -> httpx.URL:
 
 
 @contextmanager
-def entered(house: House, sub: str) -> Iterator[tuple[httpx.Response, httpx.Client]]:
-    with httpx.Client(base_url=house.address, timeout=60) as browser:
-        back = come_back(house, browser, sub)
+def entered(
+    running_service: RunningService, sub: str
+) -> Iterator[tuple[httpx.Response, httpx.Client]]:
+    with httpx.Client(base_url=running_service.address, timeout=60) as browser:
+        back = come_back(running_service, browser, sub)
         yield browser.get(back.raw_path.decode()), browser
 
 
-def test_a_verified_address_that_a_steward_listed_lets_in(inn: House) -> None:
+def test_a_verified_address_that_a_steward_listed_lets_in(inn: RunningService) -> None:
     with entered(inn, "42") as (page, browser):
         assert page.status_code == 200, page.text
         assert re.search("url=/", page.text)
         assert browser.get("/api/v1/me").json()["name"] == "ann"
 
 
-def test_a_subject_that_a_steward_listed_lets_in_with_the_role_given_here(inn: House) -> None:
+def test_a_subject_that_a_steward_listed_lets_in_with_the_role_given_here(
+    inn: RunningService,
+) -> None:
     with entered(inn, "44") as (page, browser):
         assert page.status_code == 200
         assert browser.get("/api/v1/me").json()["role"] == "steward"
 
 
 @pytest.mark.parametrize("sub", ["43", "nobody-listed"])
-def test_an_address_that_is_not_verified_or_not_listed_lets_nobody_in(inn: House, sub: str) -> None:
+def test_an_address_that_is_not_verified_or_not_listed_lets_nobody_in(
+    inn: RunningService, sub: str
+) -> None:
     with entered(inn, sub) as (page, browser):
         assert (page.status_code, page.json()["code"]) == (401, "not_let_in")
         assert browser.get("/api/v1/me").status_code == 401
 
 
-def test_coming_back_works_once_and_in_the_same_browser_alone(inn: House) -> None:
+def test_coming_back_works_once_and_in_the_same_browser_alone(inn: RunningService) -> None:
     with httpx.Client(base_url=inn.address, timeout=60) as browser:
         back = come_back(inn, browser, "42").raw_path.decode()
         with httpx.Client(base_url=inn.address) as other:
@@ -97,7 +103,7 @@ def test_coming_back_works_once_and_in_the_same_browser_alone(inn: House) -> Non
         assert bad.status_code == 401
 
 
-def test_a_code_that_the_issuer_did_not_give_lets_nobody_in(inn: House) -> None:
+def test_a_code_that_the_issuer_did_not_give_lets_nobody_in(inn: RunningService) -> None:
     with httpx.Client(base_url=inn.address, timeout=60) as browser:
         back = come_back(inn, browser, "42").copy_set_param("code", "made up")
         reply = browser.get(back.raw_path.decode())
@@ -105,7 +111,7 @@ def test_a_code_that_the_issuer_did_not_give_lets_nobody_in(inn: House) -> None:
 
 
 def test_an_answer_for_another_login_is_not_believed(
-    inn: House, monkeypatch: pytest.MonkeyPatch
+    inn: RunningService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from discreet.server.identity.oidc import Issuer
 
@@ -123,7 +129,7 @@ def test_an_answer_for_another_login_is_not_believed(
     ("claim", "value"), [("iss", "http://evil.example"), ("aud", "another"), ("exp", 1)]
 )
 def test_an_answer_of_another_issuer_client_or_time_is_not_believed(
-    inn: House, monkeypatch: pytest.MonkeyPatch, claim: str, value: object
+    inn: RunningService, monkeypatch: pytest.MonkeyPatch, claim: str, value: object
 ) -> None:
     from joserfc import jwt
 
@@ -139,6 +145,6 @@ def test_an_answer_of_another_issuer_client_or_time_is_not_believed(
         assert page.json()["code"] == "issuer_unavailable"
 
 
-def test_without_an_issuer_nobody_is_sent_anywhere(house: House) -> None:
-    reply = httpx.get(f"{house.address}/api/v1/login/issuer")
+def test_without_an_issuer_nobody_is_sent_anywhere(running_service: RunningService) -> None:
+    reply = httpx.get(f"{running_service.address}/api/v1/login/issuer")
     assert (reply.status_code, reply.json()["code"]) == (400, "no_issuer")

@@ -9,21 +9,21 @@ from collections.abc import Iterator
 import pytest
 
 from discreet.core.guarantee import PureDP
-from tests.server.running import COUNT, SERVICE, House, running
+from tests.server.running_service import COUNT, SERVICE, RunningService, running
 
 pytestmark = pytest.mark.xdist_group("server")
 QUANTUM = 0.8
 
 
 @pytest.fixture(scope="module")
-def padded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def padded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     service = SERVICE.replace('quantum = "off"', f"quantum = {QUANTUM}\noverruns = 50")
     with running(tmp_path_factory.mktemp("padded"), service=service) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def hurried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def hurried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     service = SERVICE.replace('quantum = "off"', "quantum = 0.0001\noverruns = 2")
     with running(tmp_path_factory.mktemp("hurried"), service=service) as made:
         yield made
@@ -33,7 +33,7 @@ def seconds(began: float) -> float:
     return time.monotonic() - began
 
 
-def test_an_answer_leaves_at_a_power_of_two_of_the_quantum(padded: House) -> None:
+def test_an_answer_leaves_at_a_power_of_two_of_the_quantum(padded: RunningService) -> None:
     ann = padded.analyst()
     ann.ask(epsilon=0.01)
     for epsilon in (0.02, 0.01):  # one is bought, one is read again: alike
@@ -44,7 +44,7 @@ def test_an_answer_leaves_at_a_power_of_two_of_the_quantum(padded: House) -> Non
         assert -0.02 < took - slot < 0.5
 
 
-def test_a_refusal_that_data_had_no_part_in_leaves_at_once(padded: House) -> None:
+def test_a_refusal_that_data_had_no_part_in_leaves_at_once(padded: RunningService) -> None:
     ann = padded.analyst()
     ann.post("previews", {"sql": COUNT, "epsilon": 1})
     began = time.monotonic()
@@ -54,7 +54,7 @@ def test_a_refusal_that_data_had_no_part_in_leaves_at_once(padded: House) -> Non
     assert seconds(began) < QUANTUM
 
 
-def test_until_it_has_left_a_job_is_started_and_nothing_else(padded: House) -> None:
+def test_until_it_has_left_a_job_is_started_and_nothing_else(padded: RunningService) -> None:
     ann = padded.analyst()
     ann.post("previews", {"sql": COUNT, "epsilon": 1})
     began = time.monotonic()
@@ -70,7 +70,7 @@ def test_until_it_has_left_a_job_is_started_and_nothing_else(padded: House) -> N
     assert seconds(began) > QUANTUM - 0.05
 
 
-def test_the_next_request_of_a_person_waits_until_then(padded: House) -> None:
+def test_the_next_request_of_a_person_waits_until_then(padded: RunningService) -> None:
     ann = padded.analyst()
     ann.post("previews", {"sql": COUNT, "epsilon": 1})
     began = time.monotonic()
@@ -79,7 +79,7 @@ def test_the_next_request_of_a_person_waits_until_then(padded: House) -> None:
     assert seconds(began) > QUANTUM - 0.05, "the account would say when it was charged"
 
 
-def test_a_failure_leaves_like_an_answer(padded: House) -> None:
+def test_a_failure_leaves_like_an_answer(padded: RunningService) -> None:
     ann = padded.analyst()
     ann.post("previews", {"sql": COUNT, "epsilon": 1})
     (worker,) = padded.service.runtime.pool._workers[ann.person.id]
@@ -90,7 +90,7 @@ def test_a_failure_leaves_like_an_answer(padded: House) -> None:
     assert seconds(began) > QUANTUM - 0.05
 
 
-def test_phases_come_as_events_when_they_are_public(padded: House) -> None:
+def test_phases_come_as_events_when_they_are_public(padded: RunningService) -> None:
     ann = padded.analyst()
     ann.post("previews", {"sql": COUNT, "epsilon": 1})
     began = time.monotonic()
@@ -104,7 +104,7 @@ def test_phases_come_as_events_when_they_are_public(padded: House) -> None:
     assert seen[1][1] > QUANTUM - 0.05
 
 
-def test_overruns_are_counted_and_then_refused_before_any_charge(hurried: House) -> None:
+def test_overruns_are_counted_and_then_refused_before_any_charge(hurried: RunningService) -> None:
     ann, bob = hurried.analyst(PureDP(epsilon=3)), hurried.analyst()
     for epsilon in (0.1, 0.2):
         assert ann.ask(epsilon=epsilon).status_code == 200
@@ -120,7 +120,7 @@ def test_overruns_are_counted_and_then_refused_before_any_charge(hurried: House)
     assert all(each["level"] >= 1 for each in listed)
 
 
-def test_giving_up_what_is_under_way_counts_as_an_overrun(padded: House) -> None:
+def test_giving_up_what_is_under_way_counts_as_an_overrun(padded: RunningService) -> None:
     ann = padded.analyst()
     ann.post("previews", {"sql": COUNT, "epsilon": 1})
     job = ann.post("questions", {"sql": COUNT, "epsilon": 0.1}, params={"wait": 0}).json()["job"]

@@ -17,7 +17,15 @@ import pytest
 from discreet.core.guarantee import PureDP
 from discreet.curator.project import Project
 from tests import postgres_server
-from tests.server.running import COUNT, PROJECT, RECORD, SERVICE, Asking, House, hospital
+from tests.server.running_service import (
+    COUNT,
+    PROJECT,
+    RECORD,
+    SERVICE,
+    ApiUser,
+    RunningService,
+    hospital,
+)
 from tests.server.states import VARIABLE
 
 pytestmark = pytest.mark.xdist_group("server")
@@ -25,10 +33,10 @@ UNIVERSE = {"table": "visits", "columns": ["ward"], "expressions": {"old": "age 
 
 
 @contextmanager
-def pair(place: Path) -> Iterator[tuple[House, House]]:
+def pair(place: Path) -> Iterator[tuple[RunningService, RunningService]]:
     """Two fronts of one project."""
-    first = House(place)
-    second = House(place, owner=first.owner)
+    first = RunningService(place)
+    second = RunningService(place, owner=first.owner)
     try:
         yield first, second
     finally:
@@ -37,13 +45,17 @@ def pair(place: Path) -> Iterator[tuple[House, House]]:
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[House, House]]:
+def files(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[RunningService, RunningService]]:
     with pair(hospital(tmp_path_factory.mktemp("pair"))) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[House, House]]:
+def servers(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[RunningService, RunningService]]:
     folder = tmp_path_factory.mktemp("pair")
     with postgres_server.database() as conninfo:
         os.environ[VARIABLE] = conninfo
@@ -56,12 +68,12 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[House, H
             yield made
 
 
-def at(asking: Asking, other: House) -> Asking:
+def at(user: ApiUser, other: RunningService) -> ApiUser:
     """The same person at another front."""
-    return Asking(other, asking.person, asking.token)
+    return ApiUser(other, user.person, user.token)
 
 
-def overspent(first: House, second: House) -> None:
+def overspent(first: RunningService, second: RunningService) -> None:
     """Many questions at once, at both fronts, for one budget: what fits is answered, no more."""
     ann = first.analyst(PureDP(epsilon=1))
     fronts = [ann, at(ann, second)]
@@ -80,7 +92,7 @@ def overspent(first: House, second: House) -> None:
         assert fronts[1].get(f"releases/{title['release']}").status_code == 200
 
 
-def one_at_a_time(first: House, second: House) -> None:
+def one_at_a_time(first: RunningService, second: RunningService) -> None:
     """Leases of one person hold over both fronts."""
     ann = first.analyst(PureDP(epsilon=9))
     fronts = [ann, at(ann, second)]
@@ -100,7 +112,7 @@ def one_at_a_time(first: House, second: House) -> None:
     assert most <= 1
 
 
-def same_children(first: House, second: House) -> None:
+def same_children(first: RunningService, second: RunningService) -> None:
     """A grant is one account, whichever processes open it first, and at the same moment."""
     ann = first.analyst(PureDP(epsilon=1))
     fronts = [ann, at(ann, second)]
@@ -111,7 +123,7 @@ def same_children(first: House, second: House) -> None:
     assert account["spent"] == {"epsilon": 0.3}
 
 
-def conversations_move(first: House, second: House) -> None:
+def conversations_move(first: RunningService, second: RunningService) -> None:
     """A conversation goes on at whichever front is asked."""
     ann = first.analyst(PureDP(epsilon=50))
     fronts = [ann, at(ann, second)]
@@ -134,7 +146,7 @@ def conversations_move(first: House, second: House) -> None:
     assert numbers == [1, 2, 3, 4, 5]
 
 
-def rounds_take_submissions(first: House, second: House) -> None:
+def rounds_take_submissions(first: RunningService, second: RunningService) -> None:
     """Analysts submit to one round at both fronts at once; it closes, and each has their share."""
     analysts = [first.analyst() for _ in range(4)]
     terms = {
@@ -151,9 +163,13 @@ def rounds_take_submissions(first: House, second: House) -> None:
     key = opened.json()["round"]
 
     def submit(number: int) -> int:
-        house = (first, second)[number % 2]
+        running_service = (first, second)[number % 2]
         where = {"where": [{"old": True}] * number}
-        return at(analysts[number], house).post(f"rounds/{key}/submissions", where).status_code
+        return (
+            at(analysts[number], running_service)
+            .post(f"rounds/{key}/submissions", where)
+            .status_code
+        )
 
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(submit, range(4))) == [200] * 4
@@ -169,7 +185,7 @@ def rounds_take_submissions(first: House, second: House) -> None:
         assert share["synopsis"]["form"] == "synopsis-release/1"
 
 
-Case = Callable[[House, House], None]
+Case = Callable[[RunningService, RunningService], None]
 CASES: list[Case] = [
     overspent,
     one_at_a_time,
@@ -180,25 +196,25 @@ CASES: list[Case] = [
 
 
 @pytest.mark.parametrize("case", [overspent, conversations_move], ids=lambda case: case.__name__)
-def test_on_files(files: tuple[House, House], case: Case) -> None:
+def test_on_files(files: tuple[RunningService, RunningService], case: Case) -> None:
     case(*files)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
-def test_all_on_files(files: tuple[House, House], case: Case) -> None:
+def test_all_on_files(files: tuple[RunningService, RunningService], case: Case) -> None:
     case(*files)
 
 
 @pytest.mark.slow
 @postgres_server.needed
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
-def test_on_servers(servers: tuple[House, House], case: Case) -> None:
+def test_on_servers(servers: tuple[RunningService, RunningService], case: Case) -> None:
     case(*servers)
 
 
 @pytest.mark.slow
-def test_a_job_is_given_up_at_another_front(files: tuple[House, House]) -> None:
+def test_a_job_is_given_up_at_another_front(files: tuple[RunningService, RunningService]) -> None:
     first, second = files
     ann = first.analyst()
     ann.ask()
@@ -213,7 +229,9 @@ def test_a_job_is_given_up_at_another_front(files: tuple[House, House]) -> None:
     assert ann.ask(epsilon=0.01).status_code == 200
 
 
-def test_the_ledger_is_whole_after_all_of_this(files: tuple[House, House]) -> None:
+def test_the_ledger_is_whole_after_all_of_this(
+    files: tuple[RunningService, RunningService],
+) -> None:
     first, _ = files
     told = first.owner.post("ledger/verification", {}).json()
     assert told["verified"]
@@ -230,7 +248,7 @@ def test_the_ledger_is_whole_after_all_of_this(files: tuple[House, House]) -> No
 
 @pytest.mark.slow
 def test_a_front_that_is_gone_refuses_connections(tmp_path: Path) -> None:
-    house = House(hospital(tmp_path))
-    house.stop()
+    running_service = RunningService(hospital(tmp_path))
+    running_service.stop()
     with pytest.raises(httpx.ConnectError):
-        httpx.get(f"{house.address}/health")
+        httpx.get(f"{running_service.address}/health")

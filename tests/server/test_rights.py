@@ -8,7 +8,7 @@ from fastapi.routing import APIRoute
 
 from discreet.server.api.app import ROUTERS
 from discreet.server.rights import RIGHTS, Action, PersonRole, may
-from tests.server.running import Asking, House
+from tests.server.running_service import ApiUser, RunningService
 
 pytestmark = pytest.mark.xdist_group("server")
 
@@ -38,8 +38,8 @@ def routes() -> Iterator[tuple[str, str, Action | None]]:
 
 
 @pytest.fixture(scope="module")
-def everybody(house: House) -> dict[PersonRole, Asking]:
-    return {role: house.person(role) for role in PersonRole}
+def everybody(running_service: RunningService) -> dict[PersonRole, ApiUser]:
+    return {role: running_service.person(role) for role in PersonRole}
 
 
 def test_every_action_is_in_the_table_and_somebody_may_do_it() -> None:
@@ -62,7 +62,7 @@ def test_there_is_no_route_to_the_profile() -> None:
 
 
 def test_every_route_is_refused_to_every_role_that_may_not(
-    house: House, everybody: dict[PersonRole, Asking]
+    running_service: RunningService, everybody: dict[PersonRole, ApiUser]
 ) -> None:
     tried = 0
     for method, path, action in routes():
@@ -70,9 +70,9 @@ def test_every_route_is_refused_to_every_role_that_may_not(
             continue
         place = re.sub(r"\{form\}", "csv", path)
         place = re.sub(r"\{\w+\}", "0" * 32, place)
-        for role, asking in everybody.items():
+        for role, user in everybody.items():
             body: dict[str, str] | None = {} if method == "POST" else None
-            reply = asking.http.request(method, place, json=body)
+            reply = user.http.request(method, place, json=body)
             refused = reply.status_code in (401, 403)
             assert refused is not may(role, action), (method, path, role, reply.text)
             if refused:
@@ -81,8 +81,8 @@ def test_every_route_is_refused_to_every_role_that_may_not(
     assert tried > 150
 
 
-def test_every_route_is_refused_to_strangers(house: House) -> None:
-    stranger = Asking(house, house.owner.person, f"dsc_{'0' * 64}")
+def test_every_route_is_refused_to_strangers(running_service: RunningService) -> None:
+    stranger = ApiUser(running_service, running_service.owner.person, f"dsc_{'0' * 64}")
     for method, path, action in routes():
         if action is not None:
             reply = stranger.http.request(method, re.sub(r"\{\w+\}", "0", path), json={})
@@ -90,12 +90,12 @@ def test_every_route_is_refused_to_strangers(house: House) -> None:
 
 
 def test_a_steward_makes_analysts_and_no_stewards_or_owners(
-    house: House, everybody: dict[PersonRole, Asking]
+    running_service: RunningService, everybody: dict[PersonRole, ApiUser]
 ) -> None:
     steward = everybody[PersonRole.STEWARD]
     assert steward.post("people", {"name": "new-analyst", "role": "analyst"}).status_code == 201
     for role in ("owner", "steward"):
         assert steward.post("people", {"name": f"new-{role}", "role": role}).status_code == 403
-    owner = house.owner.person.name
+    owner = running_service.owner.person.name
     assert steward.post(f"people/{owner}/link").status_code == 403
     assert steward.post(f"people/{owner}/disable").status_code == 403

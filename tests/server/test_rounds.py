@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.server.running import Asking, House
+from tests.server.running_service import ApiUser, RunningService
 
 pytestmark = pytest.mark.xdist_group("server")
 
 
-def terms(analysts: list[Asking], **more: Any) -> dict[str, Any]:
+def terms(analysts: list[ApiUser], **more: Any) -> dict[str, Any]:
     return {
         "universe": {"table": "visits", "columns": ["ward"]},
         "analysts": [each.person.name for each in analysts],
@@ -24,12 +24,12 @@ def terms(analysts: list[Asking], **more: Any) -> dict[str, Any]:
     }
 
 
-def test_a_round_from_opening_to_shares(house: House) -> None:
-    ann, bob, eve = house.analyst(), house.analyst(), house.analyst()
-    before = house.owner.get("budget").json()["spent"]["epsilon"]
-    opened = house.owner.post("rounds", terms([ann, bob]))
+def test_a_round_from_opening_to_shares(running_service: RunningService) -> None:
+    ann, bob, eve = running_service.analyst(), running_service.analyst(), running_service.analyst()
+    before = running_service.owner.get("budget").json()["spent"]["epsilon"]
+    opened = running_service.owner.post("rounds", terms([ann, bob]))
     assert opened.status_code == 201, opened.text
-    after = house.owner.get("budget").json()["spent"]["epsilon"]
+    after = running_service.owner.get("budget").json()["spent"]["epsilon"]
     assert after - before == pytest.approx(5), "it is paid when it is opened, by the whole budget"
     key = opened.json()["round"]
     assert [each["round"] for each in ann.get("rounds").json()["items"]] == [key]
@@ -42,13 +42,13 @@ def test_a_round_from_opening_to_shares(house: House) -> None:
     assert too_many.status_code == 400, "a refusal is for its own analyst, and what stood stands"
     assert eve.post(submit, {"where": []}).json()["code"] == "round_not_found"
     assert ann.post(f"rounds/{key}/close").status_code == 403
-    closed = house.owner.post(f"rounds/{key}/close")
+    closed = running_service.owner.post(f"rounds/{key}/close")
     assert closed.json()["closed_at"] is not None, closed.text
     assert ann.post(submit, {"where": []}).json()["code"] == "round_closed"
     shares = {}
-    for asking in (ann, bob):
-        (title,) = asking.get("releases").json()["items"]
-        shares[asking] = asking.get(f"releases/{title['release']}").json()["result"]
+    for user in (ann, bob):
+        (title,) = user.get("releases").json()["items"]
+        shares[user] = user.get(f"releases/{title['release']}").json()["result"]
     assert (len(shares[ann]["answers"]), len(shares[bob]["answers"])) == (2, 0)
     assert shares[ann]["synopsis"] == shares[bob]["synopsis"], "everybody has the same synopsis"
     (title,) = ann.get("releases").json()["items"]
@@ -56,19 +56,21 @@ def test_a_round_from_opening_to_shares(house: House) -> None:
     assert len(free["rows"]) == 3
 
 
-def test_a_round_with_a_time_closes_then_and_not_before(house: House) -> None:
-    ann = house.analyst()
+def test_a_round_with_a_time_closes_then_and_not_before(running_service: RunningService) -> None:
+    ann = running_service.analyst()
     closes = datetime.now(UTC) + timedelta(seconds=3)
-    opened = house.owner.post("rounds", terms([ann], closes=closes.isoformat())).json()
+    opened = running_service.owner.post("rounds", terms([ann], closes=closes.isoformat())).json()
     key = opened["round"]
-    early = house.owner.post(f"rounds/{key}/close")
+    early = running_service.owner.post(f"rounds/{key}/close")
     assert early.json()["code"] == "round_open"
     assert ann.post(f"rounds/{key}/submissions", {"where": []}).status_code == 200
     time.sleep(max(0.0, (closes - datetime.now(UTC)).total_seconds()) + 0.1)
-    house.call(house.service.rounds.close_due())
+    running_service.call(running_service.service.rounds.close_due())
     assert [each["kind"] for each in ann.get("releases").json()["items"]] == ["round"]
 
 
-def test_only_people_with_a_process_of_their_own_are_listed(house: House) -> None:
-    refused = house.owner.post("rounds", terms([house.person()]))
+def test_only_people_with_a_process_of_their_own_are_listed(
+    running_service: RunningService,
+) -> None:
+    refused = running_service.owner.post("rounds", terms([running_service.person()]))
     assert refused.json()["code"] == "round_members"

@@ -9,10 +9,10 @@ import pytest
 from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import ApproxDP
 from discreet.curator.project import Project
-from discreet.server.operations.listening import require_safe
+from discreet.server.operations.http_server import require_safe
 from discreet.server.record import ProjectRecord
 from discreet.server.settings import PostgresState, ServiceSettings, SQLiteState
-from tests.server.running import PROJECT, RECORD, SERVICE, House
+from tests.server.running_service import PROJECT, RECORD, SERVICE, RunningService
 
 
 def settings(tmp_path: Path, service: str) -> ServiceSettings:
@@ -185,12 +185,12 @@ def test_elsewhere_than_here_needs_encryption_or_a_word(tmp_path: Path) -> None:
 
 @pytest.mark.xdist_group("server")
 def test_nothing_is_released_while_the_record_has_gaps(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    running_service: RunningService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ann = house.analyst()
-    full = house.service.runtime.record
+    ann = running_service.analyst()
+    full = running_service.service.runtime.record
     gaps = ProjectRecord(purpose="planning of beds and staff")
-    monkeypatch.setitem(house.service.runtime.__dict__, "record", gaps)
+    monkeypatch.setitem(running_service.service.runtime.__dict__, "record", gaps)
     refused = ann.ask()
     assert (refused.status_code, refused.json()["code"]) == (409, "record_incomplete")
     assert "epsilon_reason" in refused.json()["received"]
@@ -205,7 +205,7 @@ def test_nothing_is_released_while_the_record_has_gaps(
         ann.post("previews", {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": 1}).status_code
         == 200
     )
-    published = house.owner.post("publications", {"title": "x", "releases": ["y"]})
+    published = running_service.owner.post("publications", {"title": "x", "releases": ["y"]})
     assert published.json()["code"] == "record_incomplete"
-    monkeypatch.setitem(house.service.runtime.__dict__, "record", full)
+    monkeypatch.setitem(running_service.service.runtime.__dict__, "record", full)
     assert ann.get("account").json()["accounts"][0]["spent"] == {"epsilon": 0.0}

@@ -17,11 +17,11 @@ from discreet.server.identity.tokens import digest_of, new_token
 from discreet.server.rights import PersonRole
 from discreet.server.state import (
     counters,
-    flows,
     grants,
     jobs,
     links,
     logins,
+    oidc_flows,
     overruns,
     people,
     releases,
@@ -36,7 +36,7 @@ from discreet.server.state.schema import METADATA, versions
 from discreet.server.state.store import StateStore
 from discreet.server.workers.pool import prepare
 from tests import postgres_server
-from tests.server.opening import open_together
+from tests.server.open_together import open_together
 from tests.server.states import VARIABLE, Settings, opened, settings_of
 
 KINDS = ["sqlite", pytest.param("postgres", marks=postgres_server.needed)]
@@ -58,11 +58,11 @@ def state(place: Settings) -> Iterator[StateStore]:
 
 
 def member(state: StateStore, name: str, role: PersonRole = PersonRole.ANALYST) -> Member:
-    return state.keep_now(people.add, name=name, role=role)
+    return state.write_now(people.add, name=name, role=role)
 
 
 def job(state: StateStore, person: Member, key: str | None = None, digest: str = "d") -> Job:
-    return state.note_now(
+    return state.write_relaxed_now(
         jobs.add, person=person.id, grant=None, kind="sql", request="{}", digest=digest, key=key
     )
 
@@ -100,11 +100,11 @@ def test_a_later_step_is_taken_once_and_a_newer_form_is_refused(
             taken.append(1)
             connection.execute(text("ALTER TABLE people ADD COLUMN shoe_size TEXT"))
 
-        assert state.keep_now(migrate, (*steps(), later)) == len(steps()) + 1
-        assert state.keep_now(migrate, (*steps(), later)) == len(steps()) + 1
+        assert state.write_now(migrate, (*steps(), later)) == len(steps()) + 1
+        assert state.write_now(migrate, (*steps(), later)) == len(steps()) + 1
         assert taken == [1]
         with pytest.raises(DiscreetError, match="state_newer"):
-            state.keep_now(migrate)
+            state.write_now(migrate)
         with pytest.raises(DiscreetError, match="state_newer"):
             StateStore(fresh)
 
@@ -118,7 +118,7 @@ def test_a_step_that_fails_leaves_all_as_it_was(tmp_path: Path, place: Settings)
             connection.execute(text("SELECT nothing FROM nowhere"))
 
         with pytest.raises(DiscreetError, match="state_unavailable"):
-            state.keep_now(migrate, (*steps(), broken))
+            state.write_now(migrate, (*steps(), broken))
         assert state.read_now(form_of) == len(steps())
         assert "hat" not in state.read_now(
             lambda connection: {each["name"] for each in inspect(connection).get_columns("people")}
@@ -173,24 +173,28 @@ def test_names_that_a_ledger_should_not_have_are_refused(state: StateStore, name
 def test_a_token_is_kept_as_a_digest_and_ends(state: StateStore) -> None:
     ann = member(state, "tokens-ann")
     token = new_token()
-    entry = state.keep_now(tokens.add, person=ann.id, label="x", digest=digest_of(token), lasts=DAY)
+    entry = state.write_now(
+        tokens.add, person=ann.id, label="x", digest=digest_of(token), lasts=DAY
+    )
     assert state.read_now(tokens.bearer, digest_of(token)) == ann
     assert state.read_now(tokens.bearer, digest_of(new_token())) is None
     dump = state.read_now(lambda c: str(c.execute(text("SELECT * FROM tokens")).all()))
     assert token not in dump
     assert token.removeprefix("dsc_") not in dump
-    assert state.keep_now(tokens.shorten, person=ann.id, token=entry.id, lasts=0)
+    assert state.write_now(tokens.shorten, person=ann.id, token=entry.id, lasts=0)
     assert state.read_now(tokens.bearer, digest_of(token)) is None
 
 
 def test_nobody_ends_the_token_of_another(state: StateStore) -> None:
     ann, eve = member(state, "tokens-own"), member(state, "tokens-eve")
     token = new_token()
-    entry = state.keep_now(tokens.add, person=ann.id, label="x", digest=digest_of(token), lasts=DAY)
-    assert not state.keep_now(tokens.forget, person=eve.id, token=entry.id)
-    assert not state.keep_now(tokens.shorten, person=eve.id, token=entry.id, lasts=0)
+    entry = state.write_now(
+        tokens.add, person=ann.id, label="x", digest=digest_of(token), lasts=DAY
+    )
+    assert not state.write_now(tokens.forget, person=eve.id, token=entry.id)
+    assert not state.write_now(tokens.shorten, person=eve.id, token=entry.id, lasts=0)
     assert state.read_now(tokens.bearer, digest_of(token)) == ann
-    state.keep_now(people.disable, ann.id)
+    state.write_now(people.disable, ann.id)
     assert state.read_now(tokens.bearer, digest_of(token)) is None
 
 
@@ -204,31 +208,31 @@ def test_a_link_lets_in_once(state: StateStore, monkeypatch: pytest.MonkeyPatch)
         return found
 
     ann = member(state, "links-ann")
-    state.keep_now(links.add, person=ann.id, digest="first", lasts=DAY)
-    state.keep_now(links.add, person=ann.id, digest="second", lasts=DAY)
+    state.write_now(links.add, person=ann.id, digest="first", lasts=DAY)
+    state.write_now(links.add, person=ann.id, digest="second", lasts=DAY)
     assert state.read_now(links.holder, "first") is None
     monkeypatch.setattr(links, "holder", holder)
     with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(lambda _: state.keep_now(links.use, "second"), range(4)))
+        found = list(threads.map(lambda _: state.write_now(links.use, "second"), range(4)))
     assert [each for each in found if each is not None] == [ann]
-    state.keep_now(links.add, person=ann.id, digest="old", lasts=-1)
-    assert state.keep_now(links.use, "old") is None
+    state.write_now(links.add, person=ann.id, digest="old", lasts=-1)
+    assert state.write_now(links.use, "old") is None
 
 
 def test_a_login_ends_with_its_time_and_its_person(state: StateStore) -> None:
     ann = member(state, "logins-ann")
-    state.keep_now(logins.add, person=ann.id, digest="cookie", csrf="c", lasts=DAY)
-    state.keep_now(logins.add, person=ann.id, digest="stale", csrf="c", lasts=0)
+    state.write_now(logins.add, person=ann.id, digest="cookie", csrf="c", lasts=DAY)
+    state.write_now(logins.add, person=ann.id, digest="stale", csrf="c", lasts=0)
     assert state.read_now(logins.holder, "cookie") == (ann, "c")
     assert state.read_now(logins.holder, "stale") is None
-    state.keep_now(people.disable, ann.id)
+    state.write_now(people.disable, ann.id)
     assert state.read_now(logins.holder, "cookie") is None
 
 
 def test_a_login_at_an_issuer_comes_back_once(state: StateStore) -> None:
-    state.note_now(flows.add, digest="flow", nonce="n", verifier="v")
-    assert state.note_now(flows.take, "flow") is not None
-    assert state.note_now(flows.take, "flow") is None
+    state.write_relaxed_now(oidc_flows.add, digest="flow", nonce="n", verifier="v")
+    assert state.write_relaxed_now(oidc_flows.take, "flow") is not None
+    assert state.write_relaxed_now(oidc_flows.take, "flow") is None
 
 
 # Limits and leases -----------------------------------------------------------------------------
@@ -236,20 +240,24 @@ def test_a_login_at_an_issuer_comes_back_once(state: StateStore) -> None:
 
 def test_counters_count_all_of_one_subject_and_nobody_else(state: StateStore) -> None:
     def once(_: int) -> int:
-        return state.note_now(counters.count, subject="ann", what=counters.REQUESTS, within=DAY)[0]
+        return state.write_relaxed_now(
+            counters.count, subject="ann", what=counters.REQUESTS, within=DAY
+        )[0]
 
     with ThreadPoolExecutor(8) as threads:
         assert sorted(threads.map(once, range(40))) == list(range(1, 41))
-    other, _ = state.note_now(counters.count, subject="bob", what=counters.REQUESTS, within=DAY)
+    other, _ = state.write_relaxed_now(
+        counters.count, subject="bob", what=counters.REQUESTS, within=DAY
+    )
     assert other == 1
 
 
 def test_a_limit_refuses_and_says_how_long(state: StateStore) -> None:
     terms = {"subject": "cid", "what": counters.LOGINS, "most": 2, "within": 900_000}
     for _ in range(2):
-        state.note_now(counters.require_within, **terms)  # type: ignore[arg-type]
+        state.write_relaxed_now(counters.require_within, **terms)  # type: ignore[arg-type]
     with pytest.raises(counters.TooMany) as refusal:
-        state.note_now(counters.require_within, **terms)  # type: ignore[arg-type]
+        state.write_relaxed_now(counters.require_within, **terms)  # type: ignore[arg-type]
     assert 1 <= refusal.value.retry_after <= 901
 
 
@@ -258,38 +266,43 @@ def test_one_person_has_no_more_leases_than_may_be_whoever_asks(state: StateStor
     every = [job(state, ann).id for _ in range(12)]
 
     def start(name: str) -> Turn:
-        return state.note_now(jobs.start, job=name, person=ann.id, most=3)
+        return state.write_relaxed_now(jobs.start, job=name, person=ann.id, most=3)
 
     with ThreadPoolExecutor(6) as threads:
         turns = list(threads.map(start, every))
     assert turns.count(Turn.NOW) == 3
     assert turns.count(Turn.LATER) == 9
     other = member(state, "leases-bob")
-    assert state.note_now(jobs.start, job=job(state, other).id, person=other.id, most=1) is Turn.NOW
+    assert (
+        state.write_relaxed_now(jobs.start, job=job(state, other).id, person=other.id, most=1)
+        is Turn.NOW
+    )
 
 
 def test_a_lease_lasts_until_the_answer_has_left(state: StateStore) -> None:
     ann = member(state, "leaving-ann")
     first, second = job(state, ann), job(state, ann)
     start = {"person": ann.id, "most": 1}
-    assert state.note_now(jobs.start, job=first.id, **start) is Turn.NOW  # type: ignore[arg-type]
-    state.note_now(jobs.end, job=first.id, phase=JobPhase.FINISHED, leaves_in=150, result="{}")
+    assert state.write_relaxed_now(jobs.start, job=first.id, **start) is Turn.NOW  # type: ignore[arg-type]
+    state.write_relaxed_now(
+        jobs.end, job=first.id, phase=JobPhase.FINISHED, leaves_in=150, result="{}"
+    )
     seen = state.read_now(jobs.of_person, person=ann.id, job=first.id)
     assert seen is not None
     assert (seen.phase, seen.result) == (JobPhase.STARTED, None)
-    assert state.note_now(jobs.start, job=second.id, **start) is Turn.LATER  # type: ignore[arg-type]
+    assert state.write_relaxed_now(jobs.start, job=second.id, **start) is Turn.LATER  # type: ignore[arg-type]
     threading.Event().wait(0.2)
     seen = state.read_now(jobs.of_person, person=ann.id, job=first.id)
     assert seen is not None
     assert (seen.phase, seen.result) == (JobPhase.FINISHED, "{}")
-    assert state.note_now(jobs.start, job=second.id, **start) is Turn.NOW  # type: ignore[arg-type]
+    assert state.write_relaxed_now(jobs.start, job=second.id, **start) is Turn.NOW  # type: ignore[arg-type]
 
 
 def test_a_job_whose_front_fell_silent_is_lost_and_its_lease_free(state: StateStore) -> None:
     ann = member(state, "silent-ann")
     lost, next_one = job(state, ann), job(state, ann)
-    assert state.note_now(jobs.start, job=lost.id, person=ann.id, most=1) is Turn.NOW
-    state.note_now(
+    assert state.write_relaxed_now(jobs.start, job=lost.id, person=ann.id, most=1) is Turn.NOW
+    state.write_relaxed_now(
         lambda c: c.execute(
             text("UPDATE jobs SET lease_until = lease_until - 60000 WHERE id = :id"),
             {"id": lost.id},
@@ -299,21 +312,21 @@ def test_a_job_whose_front_fell_silent_is_lost_and_its_lease_free(state: StateSt
     assert seen is not None
     assert seen.phase is JobPhase.FAILED
     assert "worker_lost" in str(seen.error)
-    assert state.note_now(jobs.start, job=next_one.id, person=ann.id, most=1) is Turn.NOW
+    assert state.write_relaxed_now(jobs.start, job=next_one.id, person=ann.id, most=1) is Turn.NOW
 
 
 def test_a_cancelled_job_stays_so_and_is_told_to_who_works_on_it(state: StateStore) -> None:
     ann = member(state, "cancel-ann")
     made = job(state, ann)
-    state.note_now(jobs.start, job=made.id, person=ann.id, most=1)
-    assert state.note_now(jobs.renew, [made.id]) == []
-    state.note_now(jobs.cancel, job=made.id, reservation="r")
-    assert state.note_now(jobs.renew, [made.id]) == [made.id]
-    assert not state.note_now(jobs.end, job=made.id, phase=JobPhase.FINISHED, leaves_in=0)
+    state.write_relaxed_now(jobs.start, job=made.id, person=ann.id, most=1)
+    assert state.write_relaxed_now(jobs.renew, [made.id]) == []
+    state.write_relaxed_now(jobs.cancel, job=made.id, reservation="r")
+    assert state.write_relaxed_now(jobs.renew, [made.id]) == [made.id]
+    assert not state.write_relaxed_now(jobs.end, job=made.id, phase=JobPhase.FINISHED, leaves_in=0)
     seen = state.read_now(jobs.of_person, person=ann.id, job=made.id)
     assert seen is not None
     assert (seen.phase, seen.reservation) == (JobPhase.CANCELLED, "r")
-    assert state.note_now(jobs.start, job=made.id, person=ann.id, most=5) is Turn.NEVER
+    assert state.write_relaxed_now(jobs.start, job=made.id, person=ann.id, most=5) is Turn.NEVER
 
 
 def test_the_same_key_is_the_same_job_and_another_request_is_refused(state: StateStore) -> None:
@@ -330,12 +343,12 @@ def test_the_same_key_is_the_same_job_and_another_request_is_refused(state: Stat
 def test_overruns_count_for_a_day_and_for_their_person_alone(state: StateStore) -> None:
     ann, bob = member(state, "over-ann"), member(state, "over-bob")
     for _ in range(2):
-        state.note_now(overruns.add, person=ann.id, job="j", level=1)
+        state.write_relaxed_now(overruns.add, person=ann.id, job="j", level=1)
     state.read_now(overruns.require_left, person=bob.id, most=1)
     state.read_now(overruns.require_left, person=ann.id, most=3)
     with pytest.raises(DiscreetError, match="overruns_used_up"):
         state.read_now(overruns.require_left, person=ann.id, most=2)
-    state.note_now(
+    state.write_relaxed_now(
         lambda c: c.execute(text("UPDATE overruns SET at = at - :day"), {"day": DAY + MINUTE})
     )
     assert state.read_now(overruns.lately, person=ann.id) == 0
@@ -349,7 +362,7 @@ def test_no_more_people_have_grants_than_there_are_workers(tmp_path: Path, place
 
         def grant(person: Member) -> str:
             try:
-                return state.keep_now(
+                return state.write_now(
                     grants.add,
                     person=person.id,
                     purpose="beds",
@@ -365,7 +378,7 @@ def test_no_more_people_have_grants_than_there_are_workers(tmp_path: Path, place
         assert found.count("workers_used_up") == 3
         holder = several[next(n for n, each in enumerate(found) if each != "workers_used_up")]
         assert grant(holder) != "workers_used_up", "somebody who has one may have another"
-        state.keep_now(people.disable, holder.id)
+        state.write_now(people.disable, holder.id)
         loser = several[found.index("workers_used_up")]
         assert grant(loser) != "workers_used_up", "who was shut out takes no place"
 
@@ -374,7 +387,7 @@ def test_a_release_is_kept_once_and_seen_when_it_has_left(state: StateStore) -> 
     ann, eve = member(state, "rel-ann"), member(state, "rel-eve")
 
     def add(leaves_in: int, release: str) -> str:
-        return state.note_now(
+        return state.write_relaxed_now(
             releases.add,
             person=ann.id,
             grant=None,
@@ -402,7 +415,7 @@ def test_what_was_begun_and_failed_is_taken_back(state: StateStore) -> None:
         raise DiscreetError(code="x", expectation="x", remedy="x")
 
     with pytest.raises(DiscreetError):
-        state.keep_now(half)
+        state.write_now(half)
     assert state.read_now(people.by_name, "half-ann") is None
 
 

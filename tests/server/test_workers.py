@@ -19,8 +19,8 @@ from discreet.release.guarantee import guarantee_to_dict
 from discreet.server.jobs.sql import SqlKind
 from discreet.server.workers.messages import WorkOrder
 from discreet.server.workers.pool import WorkerProcess
-from discreet.server.workers.worker import WorkerSettings, Workplace
-from tests.server.running import COUNT, SERVICE, Asking, House, hospital, running
+from discreet.server.workers.worker import OrderHandler, WorkerSettings
+from tests.server.running_service import COUNT, SERVICE, ApiUser, RunningService, hospital, running
 
 pytestmark = pytest.mark.xdist_group("server")
 
@@ -56,9 +56,9 @@ def order(sql: str = COUNT, epsilon: float = 0.1, **more: Any) -> WorkOrder:
     return WorkOrder(**{**told, **more})
 
 
-def workplace(project: Project, pipe: Overheard, *, tells_tables: bool = False) -> Workplace:
+def workplace(project: Project, pipe: Overheard, *, tells_tables: bool = False) -> OrderHandler:
     settings = WorkerSettings("", Path(), tells_tables=tells_tables)
-    return Workplace(project, settings, pipe)  # type: ignore[arg-type]
+    return OrderHandler(project, settings, pipe)  # type: ignore[arg-type]
 
 
 def test_what_is_reserved_is_told_before_the_answer(project: Project) -> None:
@@ -143,19 +143,19 @@ def test_an_order_with_unknown_fields_is_a_mistake_and_no_question(project: Proj
 # Processes -------------------------------------------------------------------------------------
 
 
-def workers(asking: Asking) -> list[WorkerProcess]:
-    return list(asking.house.service.runtime.pool._workers.get(asking.person.id, []))
+def workers(user: ApiUser) -> list[WorkerProcess]:
+    return list(user.running_service.service.runtime.pool._workers.get(user.person.id, []))
 
 
-def process(asking: Asking) -> int:
-    (worker,) = workers(asking)
+def process(user: ApiUser) -> int:
+    (worker,) = workers(user)
     return int(worker._process.pid)
 
 
 @pytest.fixture
-def halted(house: House) -> Iterator[Asking]:
+def halted(running_service: RunningService) -> Iterator[ApiUser]:
     """Somebody whose worker stands still."""
-    ann = house.analyst()
+    ann = running_service.analyst()
     assert ann.ask().status_code == 200
     os.kill(process(ann), signal.SIGSTOP)
     yield ann
@@ -163,7 +163,7 @@ def halted(house: House) -> Iterator[Asking]:
         worker._process.kill()
 
 
-def test_a_worker_that_dies_fails_its_question_and_nothing_else(halted: Asking) -> None:
+def test_a_worker_that_dies_fails_its_question_and_nothing_else(halted: ApiUser) -> None:
     dead = process(halted)
     threading.Timer(0.3, os.kill, (dead, signal.SIGKILL)).start()
     reply = halted.ask(epsilon=0.2)
@@ -173,8 +173,10 @@ def test_a_worker_that_dies_fails_its_question_and_nothing_else(halted: Asking) 
     assert halted.get("history").json()["items"][1]["error"]["code"] == "worker_lost"
 
 
-def test_one_persons_dead_worker_is_nobody_elses(house: House, halted: Asking) -> None:
-    bob = house.analyst()
+def test_one_persons_dead_worker_is_nobody_elses(
+    running_service: RunningService, halted: ApiUser
+) -> None:
+    bob = running_service.analyst()
     job = halted.post("questions", {"sql": COUNT, "epsilon": 0.3}, params={"wait": 0}).json()
     assert job["phase"] == "started"
     began = time.monotonic()
@@ -183,7 +185,7 @@ def test_one_persons_dead_worker_is_nobody_elses(house: House, halted: Asking) -
     assert halted.get(f"jobs/{job['job']}").json()["phase"] == "started"
 
 
-def test_work_is_given_up_and_the_next_question_answered(halted: Asking) -> None:
+def test_work_is_given_up_and_the_next_question_answered(halted: ApiUser) -> None:
     asked = {"sql": COUNT, "epsilon": 0.3}
     job = halted.post("questions", asked, params={"wait": 0}).json()["job"]
     waiting = halted.post("questions", {"sql": COUNT, "epsilon": 0.01}, params={"wait": 0}).json()
@@ -200,7 +202,7 @@ def test_work_is_given_up_and_the_next_question_answered(halted: Asking) -> None
     assert halted.get(f"jobs/{job}").json()["phase"] == "cancelled"
 
 
-def test_a_question_that_waits_its_turn_is_given_up_for_nothing(halted: Asking) -> None:
+def test_a_question_that_waits_its_turn_is_given_up_for_nothing(halted: ApiUser) -> None:
     first = halted.post("questions", {"sql": COUNT, "epsilon": 0.3}, params={"wait": 0}).json()
     second = halted.post("questions", {"sql": COUNT, "epsilon": 0.4}, params={"wait": 0}).json()
     assert halted.delete(f"jobs/{second['job']}").json()["phase"] == "cancelled"
@@ -209,13 +211,13 @@ def test_a_question_that_waits_its_turn_is_given_up_for_nothing(halted: Asking) 
     assert account["spent"] == {"epsilon": 0.1}
 
 
-def test_idle_workers_end_and_others_stay(house: House) -> None:
-    ann, bob = house.analyst(), house.analyst()
+def test_idle_workers_end_and_others_stay(running_service: RunningService) -> None:
+    ann, bob = running_service.analyst(), running_service.analyst()
     assert ann.ask().status_code == bob.ask().status_code == 200
-    pool = house.service.runtime.pool
+    pool = running_service.service.runtime.pool
     (old,) = workers(ann)
     old.used_at -= 10_000
-    house.call(pool.end_idle())
+    running_service.call(pool.end_idle())
     assert not old.alive
     assert workers(ann) == []
     assert workers(bob)[0].alive
@@ -234,20 +236,20 @@ def test_a_worker_ends_with_its_front(tmp_path: Path) -> None:
 
 def test_work_beyond_the_public_limit_is_ended(tmp_path: Path) -> None:
     service = SERVICE + "longest = 5\n"
-    with running(tmp_path, service=service) as house:
-        ann = house.analyst()
+    with running(tmp_path, service=service) as running_service:
+        ann = running_service.analyst()
         ann.ask()
         os.kill(process(ann), signal.SIGSTOP)
-        house.service.runtime.settings.__dict__["longest"] = 0.5
+        running_service.service.runtime.settings.__dict__["longest"] = 0.5
         reply = ann.ask(epsilon=0.2)
         assert (reply.status_code, reply.json()["code"]) == (500, "work_too_long")
-        house.service.runtime.settings.__dict__["longest"] = 60.0
+        running_service.service.runtime.settings.__dict__["longest"] = 60.0
         assert ann.ask(epsilon=0.2).status_code == 200
 
 
 def test_a_file_that_was_replaced_is_opened_anew(tmp_path: Path) -> None:
-    with running(tmp_path) as house:
-        ann = house.analyst(PureDP(epsilon=100))
+    with running(tmp_path) as running_service:
+        ann = running_service.analyst(PureDP(epsilon=100))
         before = ann.ask(epsilon=10).json()["result"]["rows"][0]["n"]
         rows = pl.read_parquet(tmp_path / "visits.parquet")
         rows.head(300).write_parquet(tmp_path / "new.parquet")
@@ -260,7 +262,7 @@ def test_a_file_that_was_replaced_is_opened_anew(tmp_path: Path) -> None:
 
 
 def test_what_is_written_into_the_project_file_holds_from_the_next_start_on(tmp_path: Path) -> None:
-    with running(tmp_path) as house:
-        ann = house.analyst()
-        house.place.write_text("nonsense", encoding="utf-8")
+    with running(tmp_path) as running_service:
+        ann = running_service.analyst()
+        running_service.place.write_text("nonsense", encoding="utf-8")
         assert ann.ask().status_code == 200

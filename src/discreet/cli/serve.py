@@ -44,8 +44,8 @@ def serve(
     """
     with display.readable_errors(machine=False):
         require_installed()
-        from discreet.cli.serving import demo_project, introduced, welcomed
-        from discreet.server.operations.listening import require_safe, run
+        from discreet.cli.service_setup import demo_project, introduced, welcomed
+        from discreet.server.operations.http_server import require_safe, run
         from discreet.server.operations.logs import to_stream
         from discreet.server.service import Service
 

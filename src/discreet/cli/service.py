@@ -58,16 +58,16 @@ def add(
     discreet service people add olga --role owner
     """
     with display.readable_errors(machine=machine):
-        from discreet.cli.serving import address_of, require_role, state_of
-        from discreet.server.verbs.people import add_person, issue_link, issue_token
+        from discreet.cli.service_setup import address_of, require_role, state_of
+        from discreet.server.services.people import add_person, issue_link, issue_token
 
         wanted = require_role(role)
         with state_of(project) as state:
-            person = state.keep_now(
+            person = state.write_now(
                 add_person, by=_BY, name=name, role=wanted, email=email, subject=subject
             )
-            link = state.keep_now(issue_link, by=_BY, person=person)
-            made = state.keep_now(issue_token, person=person, label=_BY) if token else None
+            link = state.write_now(issue_link, by=_BY, person=person)
+            made = state.write_now(issue_token, person=person, label=_BY) if token else None
         told = {"name": name, "role": role, "link": f"{address_of(project)}/enter/{link}"}
         if made is not None:
             told["token"] = made.token
@@ -86,7 +86,7 @@ def listed(*, machine: Machine = False, project: ProjectFile = Path("discreet.to
     discreet service people list
     """
     with display.readable_errors(machine=machine):
-        from discreet.cli.serving import everybody
+        from discreet.cli.service_setup import everybody
 
         rows = everybody(project)
         if machine:
@@ -108,13 +108,13 @@ def link(name: Name, *, project: ProjectFile = Path("discreet.toml")) -> None:
     discreet service people link ann
     """
     with display.readable_errors(machine=False):
-        from discreet.cli.serving import address_of, state_of
+        from discreet.cli.service_setup import address_of, state_of
+        from discreet.server.services.people import issue_link
         from discreet.server.state import people as kept
-        from discreet.server.verbs.people import issue_link
 
         with state_of(project) as state:
             person = state.read_now(kept.require, name)
-            secret = state.keep_now(issue_link, by=_BY, person=person)
+            secret = state.write_now(issue_link, by=_BY, person=person)
         display.lines(f"{address_of(project)}/enter/{secret}")
 
 
@@ -125,11 +125,11 @@ def disable(name: Name, *, project: ProjectFile = Path("discreet.toml")) -> None
     discreet service people disable ann
     """
     with display.readable_errors(machine=False):
-        from discreet.cli.serving import state_of
-        from discreet.server.verbs.people import disable_person
+        from discreet.cli.service_setup import state_of
+        from discreet.server.services.people import disable_person
 
         with state_of(project) as state:
-            state.keep_now(disable_person, actor=None, name=name)
+            state.write_now(disable_person, actor=None, name=name)
         display.lines(f"{name} is out")
 
 
@@ -148,7 +148,7 @@ def grant(
     discreet service grant ann --purpose "planning of beds" --epsilon 0.5 --delta 1e-7
     """
     with display.readable_errors(machine=False):
-        from discreet.cli.serving import granted
+        from discreet.cli.service_setup import granted
         from discreet.cli.spending import spend_of
         from discreet.release.guarantee import guarantee_text
         from discreet.server.jobs.batch import required
@@ -207,7 +207,7 @@ def upgrade(*, project: ProjectFile = Path("discreet.toml")) -> None:
     discreet service upgrade
     """
     with display.readable_errors(machine=False):
-        from discreet.cli.serving import state_of
+        from discreet.cli.service_setup import state_of
         from discreet.server.state.migrate import form_of
 
         with state_of(project) as state:

@@ -38,8 +38,8 @@ class Action(StrEnum):
     READ_BUDGET = "read the whole budget"
     READ_LEDGER = "read the ledger"
     AMEND = "amend the budget"
-    WATCH = "watch the service"
-    """Metrics, overruns and the log of actions."""
+    MONITOR = "monitor the service"
+    """Metrics, overruns and the audit log."""
 
 
 _EVERYBODY = frozenset(PersonRole)
@@ -58,7 +58,7 @@ RIGHTS: dict[Action, frozenset[PersonRole]] = {
     Action.READ_BUDGET: _READERS,
     Action.READ_LEDGER: frozenset({PersonRole.OWNER, PersonRole.AUDITOR}),
     Action.AMEND: frozenset({PersonRole.OWNER}),
-    Action.WATCH: _READERS,
+    Action.MONITOR: _READERS,
 }
 
 

@@ -1,4 +1,4 @@
-"""What all verbs of the service share: the project, its settings and record, the state, workers."""
+"""What all services share: the project, its settings and record, the state, workers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from discreet.server.workers.messages import WorkOrder
 from discreet.server.workers.pool import OWNER_KEY, WorkerPool
 from discreet.server.workers.worker import WorkerSettings
 
-_ERRANDS = 2
-"""How many of the owner's errands are done at a time, each by a worker of its own."""
+_OWNER_TASKS = 2
+"""How many of the owner's tasks are done at a time, each by a worker of its own."""
 
 _LEAST_MEMORY = 256
 """Megabytes that a worker's engine has at least."""
@@ -34,7 +34,7 @@ class Runtime:
     record: ProjectRecord
     state: StateStore
     pool: WorkerPool
-    errands: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_ERRANDS))
+    owner_tasks: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_OWNER_TASKS))
 
     @classmethod
     def of(cls, place: Path) -> Runtime:
@@ -47,10 +47,10 @@ class Runtime:
         pool = WorkerPool(worker_settings(place, text, settings), idle=settings.idle)
         return cls(place, project, settings, record, state, pool)
 
-    async def errand(self, kind: str, **order: Any) -> dict[str, Any]:
+    async def owner_task(self, kind: str, **order: Any) -> dict[str, Any]:
         """Have the owner's worker do something; its refusal is raised here."""
         asked = WorkOrder(kind=kind, request=order.pop("request", {}), **order)
-        async with self.errands:
+        async with self.owner_tasks:
             reply = await self.pool.ask(OWNER_KEY, asked, seconds=self.settings.longest)
         if "refused" in reply:
             raise raised(reply["refused"])
@@ -85,4 +85,4 @@ def _share_of_memory(workers: int) -> int | None:
         pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         return None
-    return max(_LEAST_MEMORY, pages * size * 3 // 4 // (workers + _ERRANDS) // 2**20)
+    return max(_LEAST_MEMORY, pages * size * 3 // 4 // (workers + _OWNER_TASKS) // 2**20)

@@ -1,7 +1,7 @@
 """The service: what a person may do, in the words of the domain. Doors call it and nothing lower.
 
-Every door (HTTP, web pages, the PostgreSQL protocol) finds out who somebody is, and calls a verb
-with that person. Verbs check rights; doors do not decide.
+Every door (HTTP, web pages, the PostgreSQL protocol) finds out who somebody is, and calls one of
+its parts with that person. These check rights; doors do not decide.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from typing import Any
 
 from discreet.core.errors import DiscreetError
 from discreet.server.jobs.registry import PASSING
-from discreet.server.operations.watching import Watch
+from discreet.server.operations.metrics import Metrics
 from discreet.server.runtime import Runtime
+from discreet.server.services.accounts import Accounts
+from discreet.server.services.approvals import Approvals
+from discreet.server.services.authentication import Authentication
+from discreet.server.services.budgets import Budgets
+from discreet.server.services.conversations import Conversations
+from discreet.server.services.job_runner import JobRunner
+from discreet.server.services.ledger_access import LedgerAccess
+from discreet.server.services.people import People
+from discreet.server.services.publications import Publications
+from discreet.server.services.questions import Questions
+from discreet.server.services.releases import Releases
+from discreet.server.services.rounds import AnalystRounds
+from discreet.server.services.synopses import Synopses
 from discreet.server.state import counters, jobs, snapshots
 from discreet.server.state.clock import HOUR
-from discreet.server.verbs.accounts import Accounts
-from discreet.server.verbs.approving import Approvals
-from discreet.server.verbs.budgets import Budgets
-from discreet.server.verbs.conversations import Conversations
-from discreet.server.verbs.entering import Entrance
-from discreet.server.verbs.keeping import Keeping
-from discreet.server.verbs.people import People
-from discreet.server.verbs.publishing import Publications
-from discreet.server.verbs.questions import Questions
-from discreet.server.verbs.releases import Releases
-from discreet.server.verbs.rounds import RoundKeeping
-from discreet.server.verbs.synopses import Synopses
-from discreet.server.verbs.workshop import Workshop
 
 LOG = logging.getLogger("discreet.server")
 
@@ -55,17 +55,17 @@ class Service:
         budgets: Granting.
         approvals, publications, rounds, keeping: For owners, stewards and auditors.
         schema: What everybody may know of the tables, once it has started.
-        watch: What is counted about the service itself.
+        metrics: What is counted about the service itself.
         ledger_trouble: The code of what the ledger said when it was last looked at; empty: none.
     """
 
     def __init__(self, project: Path) -> None:
         """Read the project file, check its settings, open the state; no data is opened."""
         runtime = self.runtime = Runtime.of(project)
-        self.workshop = Workshop(runtime)
-        self.entrance = Entrance(runtime)
+        self.job_runner = JobRunner(runtime)
+        self.authentication = Authentication(runtime)
         self.people = People(runtime)
-        self.questions = Questions(runtime, self.workshop)
+        self.questions = Questions(runtime, self.job_runner)
         self.accounts = Accounts(runtime, self.questions)
         self.releases = Releases(runtime)
         self.synopses = Synopses(self.releases, self.questions)
@@ -73,46 +73,46 @@ class Service:
         self.budgets = Budgets(runtime)
         self.approvals = Approvals(runtime, self.questions)
         self.publications = Publications(runtime)
-        self.rounds = RoundKeeping(runtime, self.questions)
-        self.keeping = Keeping(runtime)
-        self.watch = Watch()
+        self.rounds = AnalystRounds(runtime, self.questions)
+        self.ledger = LedgerAccess(runtime)
+        self.metrics = Metrics()
         self.schema: dict[str, Any] = {}
         self.ledger_trouble = ""
-        self._chores: list[asyncio.Task[None]] = []
+        self._background: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         """Open the tables once, so that what is wrong with them is known now."""
-        self.schema = await self.runtime.errand("open")
+        self.schema = await self.runtime.owner_task("open")
         await self.budgets.finish()
         decided = {
             "settings": self.runtime.settings.plain(),
             "record": self.runtime.record.plain(),
         }
-        await self.runtime.state.keep(snapshots.keep, decided)
-        self._chores = [
+        await self.runtime.state.write(snapshots.keep, decided)
+        self._background = [
             asyncio.create_task(_again(_BEAT, self._renew)),
             asyncio.create_task(_again(_SWEEP, self._sweep)),
         ]
 
     async def stop(self) -> None:
         """Let work end by itself for a while, then end it."""
-        await self.workshop.settle(_GRACE)
-        for chore in self._chores:
-            chore.cancel()
+        await self.job_runner.settle(_GRACE)
+        for task in self._background:
+            task.cancel()
             with suppress(asyncio.CancelledError):
-                await chore
+                await task
         await self.runtime.close()
 
     async def _renew(self) -> None:
         """Go on with what is at work here, but what was cancelled elsewhere."""
-        working = self.workshop.working()
+        working = self.job_runner.working()
         if working:
-            for job in await self.runtime.state.note(jobs.renew, working):
-                await self.workshop.interrupt(job)
+            for job in await self.runtime.state.write_relaxed(jobs.renew, working):
+                await self.job_runner.interrupt(job)
 
     async def _look_after_the_ledger(self) -> None:
         try:
-            await self.runtime.errand("ping")
+            await self.runtime.owner_task("ping")
         except DiscreetError as refusal:
             self.ledger_trouble = refusal.code
             raise
@@ -122,18 +122,18 @@ class Service:
         """End idle workers, forget what is over, close rounds whose time has come."""
         await self.runtime.pool.end_idle()
         await self._look_after_the_ledger()
-        await self.runtime.state.note(counters.sweep)
-        await self.runtime.state.note(jobs.sweep, kinds=PASSING, older_than=HOUR)
+        await self.runtime.state.write_relaxed(counters.sweep)
+        await self.runtime.state.write_relaxed(jobs.sweep, kinds=PASSING, older_than=HOUR)
         await self.rounds.close_due()
 
 
-async def _again(seconds: float, chore: Callable[[], Awaitable[None]]) -> None:
-    """Do a chore every so many seconds; one that fails is tried again the next time."""
+async def _again(seconds: float, task: Callable[[], Awaitable[None]]) -> None:
+    """Do a background task every so many seconds; one that fails is tried again the next time."""
     while True:
         await asyncio.sleep(seconds)
         try:
-            await chore()
+            await task()
         except DiscreetError as refusal:
-            LOG.warning("a chore was put off", extra={"code": refusal.code})
+            LOG.warning("a background task was put off", extra={"code": refusal.code})
         except Exception:
-            LOG.exception("a chore failed")
+            LOG.exception("a background task failed")

@@ -18,8 +18,8 @@ from discreet.server.api import (
     releases,
     rounds,
 )
-from discreet.server.api.caller import is_encrypted
-from discreet.server.api.guard import PREFIX, Guard
+from discreet.server.api.authentication import is_encrypted
+from discreet.server.api.middleware import PREFIX, RequestGuard
 from discreet.server.service import Service
 
 _ABOUT = """Private answers about protected tables, each paid for from a budget of one's own.
@@ -59,6 +59,6 @@ def create_app(service: Service) -> FastAPI:
         app.include_router(router, prefix=prefix)
     settings = service.runtime.settings
     app.add_middleware(
-        Guard, body=settings.body, encrypted=is_encrypted(settings), watch=service.watch
+        RequestGuard, body=settings.body, encrypted=is_encrypted(settings), metrics=service.metrics
     )
     return app

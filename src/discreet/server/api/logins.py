@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from discreet.server.api.caller import (
+from discreet.server.api.authentication import (
     COOKIE,
     TheService,
     is_encrypted,
@@ -17,10 +17,10 @@ from discreet.server.api.caller import (
     require_own,
     set_cookie,
 )
-from discreet.server.api.pages import Body
+from discreet.server.api.pagination import Body
 from discreet.server.service import Service
-from discreet.server.verbs.entering import BrowserLogin
-from discreet.server.verbs.people import unknown
+from discreet.server.services.authentication import BrowserLogin
+from discreet.server.services.people import unknown
 
 router = APIRouter(tags=["logging in"])
 _FLOW = "discreet_flow"
@@ -42,7 +42,7 @@ class FirstPassword(Body):
 @router.post("/login")
 async def log_in(service: TheService, request: Request, body: Password) -> Response:
     """Log in; the cookie is set, and the token against forged requests returned."""
-    login = await service.entrance.by_password(
+    login = await service.authentication.by_password(
         body.name, body.password, address=address_of(request)
     )
     return _entered(service, login)
@@ -51,7 +51,7 @@ async def log_in(service: TheService, request: Request, body: Password) -> Respo
 @router.post("/links/{secret}")
 async def first_login(service: TheService, secret: str, body: FirstPassword) -> Response:
     """Come in by a one-time link, which sets a password and is used up."""
-    return _entered(service, await service.entrance.by_link(secret, password=body.password))
+    return _entered(service, await service.authentication.by_link(secret, password=body.password))
 
 
 @router.post("/logout", status_code=204)
@@ -59,7 +59,7 @@ async def log_out(service: TheService, request: Request) -> Response:
     """End the login of this browser."""
     _, csrf = await logged_in(request)
     require_own(csrf, request.headers.get("x-csrf-token", ""))
-    await service.entrance.leave(request.cookies[COOKIE])
+    await service.authentication.leave(request.cookies[COOKIE])
     response = Response(status_code=204)
     response.delete_cookie(COOKIE, path="/")
     return response
@@ -75,7 +75,7 @@ async def session(request: Request) -> dict[str, Any]:
 @router.get("/login/issuer")
 async def to_issuer(service: TheService, request: Request) -> Response:
     """Send the browser to the issuer; a cookie says that it was this browser."""
-    asked = await service.entrance.at_issuer(_returns_to(service, request))
+    asked = await service.authentication.at_issuer(_returns_to(service, request))
     response = RedirectResponse(asked.address, 303)
     response.set_cookie(
         _FLOW,
@@ -99,7 +99,7 @@ async def from_issuer(
     """Come in by what the issuer says, with the browser that was sent there."""
     if not hmac.compare_digest(request.cookies.get(_FLOW, "").encode(), state.encode()):
         raise unknown()
-    login = await service.entrance.from_issuer(
+    login = await service.authentication.from_issuer(
         _returns_to(service, request), state=state, code=code
     )
     # A page of our own goes on: a redirect would still count as the issuer's, without the cookie.

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
 from discreet.core.errors import DiscreetError
-from discreet.server.api.caller import TheService, Watcher
+from discreet.server.api.authentication import MetricsReader, TheService
 from discreet.server.state.migrate import form_of
 
 router = APIRouter(tags=["operations"])
@@ -34,11 +34,11 @@ async def ready(service: TheService) -> Response:
 
 
 @router.get("/metrics")
-async def metrics(service: TheService, person: Watcher) -> Response:
+async def metrics(service: TheService, person: MetricsReader) -> Response:
     """Counters of this front, in Prometheus' text form."""
-    text = service.watch.text(
+    text = service.metrics.text(
         workers=service.runtime.pool.size,
-        jobs_under_way=len(service.workshop.working()),
+        jobs_under_way=len(service.job_runner.working()),
         ledger_reachable=float(not service.ledger_trouble),
     )
     return Response(text, media_type="text/plain; version=0.0.4")

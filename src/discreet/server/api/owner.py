@@ -9,15 +9,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import Field
 
-from discreet.server.api.caller import (
+from discreet.server.api.authentication import (
     Amender,
     BudgetReader,
     Entered,
     LedgerReader,
+    MetricsReader,
     TheService,
-    Watcher,
 )
-from discreet.server.api.pages import Body, Listing, ThePage
+from discreet.server.api.pagination import Body, Listing, ThePage
 from discreet.server.jobs.models import Finite
 
 router = APIRouter(tags=["owner"])
@@ -59,27 +59,27 @@ async def record(service: TheService, person: Entered) -> dict[str, Any]:
 @router.get("/budget")
 async def budget(service: TheService, person: BudgetReader) -> dict[str, Any]:
     """The whole budget, and what each grant has spent."""
-    return await service.keeping.budget(person)
+    return await service.ledger.budget(person)
 
 
 @router.get("/budget/charges")
 async def charges(service: TheService, person: BudgetReader, page: ThePage) -> Listing:
     """Each charge to a grant, in time."""
-    found = await service.keeping.spending(person, after=page.number, count=page.count)
+    found = await service.ledger.spending(person, after=page.number, count=page.count)
     return Listing(items=found["charges"], next=_next(found["next"]))
 
 
 @router.get("/ledger/entries")
 async def entries(service: TheService, person: LedgerReader, page: ThePage) -> Listing:
     """Entries of the ledger as they stand, oldest first."""
-    found = await service.keeping.entries(person, after=page.number, count=page.count)
+    found = await service.ledger.entries(person, after=page.number, count=page.count)
     return Listing(items=found["entries"], next=_next(found["next"]))
 
 
 @router.post("/ledger/verification")
 async def verify(service: TheService, person: LedgerReader, body: Verification) -> dict[str, Any]:
     """Check every seal and total of the ledger."""
-    return await service.keeping.verify(person, checkpoint=body.checkpoint)
+    return await service.ledger.verify(person, checkpoint=body.checkpoint)
 
 
 @router.post("/amendments", status_code=201)
@@ -87,13 +87,13 @@ async def amend(service: TheService, person: Amender, body: Amendment) -> dict[s
     """Change the whole budget, for a reason that stays on record."""
     stated = {"epsilon": body.epsilon, "delta": body.delta, "rho": body.rho}
     numbers = {name: value for name, value in stated.items() if value is not None}
-    return await service.keeping.amend(person, numbers=numbers, reason=body.reason)
+    return await service.ledger.amend(person, numbers=numbers, reason=body.reason)
 
 
-@router.get("/actions")
-async def actions(service: TheService, person: Watcher, page: ThePage) -> Listing:
+@router.get("/audit-log")
+async def audit_log(service: TheService, person: MetricsReader, page: ThePage) -> Listing:
     """Who did what, other than asking."""
-    found = await service.keeping.actions(person, before=page.place, count=page.count)
+    found = await service.ledger.audit_log(person, before=page.cursor, count=page.count)
     return page.by_time(
         found,
         lambda each: each.at,
@@ -102,9 +102,9 @@ async def actions(service: TheService, person: Watcher, page: ThePage) -> Listin
 
 
 @router.get("/overruns")
-async def overruns(service: TheService, person: Watcher, page: ThePage) -> Listing:
+async def overruns(service: TheService, person: MetricsReader, page: ThePage) -> Listing:
     """Answers that left later than their quantum."""
-    found = await service.keeping.overruns(person, before=page.place, count=page.count)
+    found = await service.ledger.overruns(person, before=page.cursor, count=page.count)
     return page.by_time(found, lambda each: each.at, asdict)
 
 

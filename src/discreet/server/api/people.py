@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from pydantic import Field
 from starlette.responses import Response
 
-from discreet.server.api.caller import (
+from discreet.server.api.authentication import (
     Approver,
     Asker,
     BudgetReader,
@@ -18,7 +18,7 @@ from discreet.server.api.caller import (
     PeopleKeeper,
     TheService,
 )
-from discreet.server.api.pages import Body, Listing, ThePage
+from discreet.server.api.pagination import Body, Listing, ThePage
 from discreet.server.jobs.batch import required
 from discreet.server.jobs.models import Finite
 from discreet.server.rights import Action, PersonRole, may
@@ -131,7 +131,7 @@ async def disable(service: TheService, person: PeopleKeeper, name: str) -> dict[
 @router.get("/grants")
 async def grants(service: TheService, person: BudgetReader, page: ThePage) -> Listing:
     """Everybody's grants, in no order that tells anything."""
-    found = await service.keeping.grants(person, after=page.after or "", count=page.count)
+    found = await service.ledger.grants(person, after=page.after or "", count=page.count)
     return page.by_name(found, lambda each: each.account, _grant)
 
 

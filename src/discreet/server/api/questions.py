@@ -12,13 +12,13 @@ from fastapi import APIRouter, Body, Header, Query
 from pydantic import Discriminator, Tag
 from starlette.responses import Response, StreamingResponse
 
-from discreet.server.api.caller import Asker, TheService
+from discreet.server.api.authentication import Asker, TheService
 from discreet.server.api.errors import problem, status_of_plain
-from discreet.server.api.pages import Listing, ThePage
+from discreet.server.api.pagination import Listing, ThePage
 from discreet.server.jobs.kind import JobKind
 from discreet.server.jobs.registry import ASKED, PREVIEWED
+from discreet.server.services.job_view import JobView
 from discreet.server.state.jobs import JobPhase
-from discreet.server.verbs.views import JobView
 
 router = APIRouter(tags=["questions"])
 
@@ -107,7 +107,7 @@ async def cancel(service: TheService, person: Asker, job: str) -> Response:
 @router.get("/history")
 async def history(service: TheService, person: Asker, page: ThePage) -> Listing:
     """What one asked, the latest first."""
-    found = await service.questions.history(person, before=page.place, count=page.count)
+    found = await service.questions.history(person, before=page.cursor, count=page.count)
     return page.by_time(
         found, lambda each: each.created_at, lambda v: {**head(v), "request": json.loads(v.request)}
     )

@@ -13,13 +13,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from discreet.release import Release
-from discreet.server.api.caller import Asker, Publisher, Reader, TheService
-from discreet.server.api.pages import Body, Listing, ThePage
+from discreet.server.api.authentication import Asker, Publisher, Reader, TheService
+from discreet.server.api.pagination import Body, Listing, ThePage
 from discreet.server.api.questions import IdempotencyKey, told
 from discreet.server.jobs.universe import Conditions
+from discreet.server.services.releases import as_csv, as_parquet, as_svg, statement_of, table_of
 from discreet.server.state.publications import Publication
 from discreet.server.state.releases import ReleaseTitle, StoredRelease
-from discreet.server.verbs.releases import as_csv, as_parquet, as_svg, statement_of, table_of
 
 router = APIRouter(tags=["releases"])
 
@@ -68,7 +68,7 @@ class PublicationBody(Body):
 @router.get("/releases")
 async def titles(service: TheService, person: Asker, page: ThePage) -> Listing:
     """One's own releases, the latest first."""
-    found = await service.releases.titles(person, before=page.place, count=page.count)
+    found = await service.releases.titles(person, before=page.cursor, count=page.count)
     return page.by_time(found, lambda each: each.made_at, _title)
 
 
@@ -113,7 +113,7 @@ async def query(service: TheService, person: Asker, key: str, body: FreeQuery) -
 @router.get("/conversations")
 async def conversations(service: TheService, person: Asker, page: ThePage) -> Listing:
     """One's own conversations, the latest first."""
-    found = await service.conversations.listed(person, before=page.place, count=page.count)
+    found = await service.conversations.listed(person, before=page.cursor, count=page.count)
     return page.by_time(
         found,
         lambda each: each.opened_at,
@@ -158,7 +158,7 @@ async def publish(service: TheService, person: Publisher, body: PublicationBody)
 @router.get("/publications")
 async def publications(service: TheService, person: Reader, page: ThePage) -> Listing:
     """What everybody may read; for who publishes, also what is held."""
-    found = await service.publications.listed(person, before=page.place, count=page.count)
+    found = await service.publications.listed(person, before=page.cursor, count=page.count)
     return page.by_time(found, lambda each: each.made_at, _published)
 
 

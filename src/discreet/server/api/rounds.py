@@ -9,12 +9,12 @@ from fastapi import APIRouter
 from pydantic import Field
 from starlette.responses import Response
 
-from discreet.server.api.caller import Asker, RoundKeeper, TheService
-from discreet.server.api.pages import Body, Listing, ThePage
+from discreet.server.api.authentication import Asker, RoundKeeper, TheService
+from discreet.server.api.pagination import Body, Listing, ThePage
 from discreet.server.api.questions import told
 from discreet.server.jobs.universe import Conditions
+from discreet.server.services.rounds import RoundTerms
 from discreet.server.state.rounds import RoundEntry
-from discreet.server.verbs.rounds import RoundTerms
 
 router = APIRouter(tags=["rounds"])
 
@@ -28,7 +28,7 @@ class Submission(Body):
 @router.get("/rounds")
 async def rounds(service: TheService, person: Asker, page: ThePage) -> Listing:
     """The rounds in which one may submit; all of them for who runs rounds."""
-    found = await service.rounds.listed(person, before=page.place, count=page.count)
+    found = await service.rounds.listed(person, before=page.cursor, count=page.count)
     return page.by_time(found, lambda each: each.opened_at, _plain)
 
 

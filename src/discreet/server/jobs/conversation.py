@@ -77,20 +77,20 @@ class ConversationKind(JobKind[ConversationRequest]):
         )
 
 
-class TalkRequest(Paid):
+class ConversationQuestionsRequest(Paid):
     """Questions to a conversation: conditions that records must meet."""
 
     conversation: str
     where: Annotated[list[Conditions], Field(min_length=1, max_length=5000)]
 
 
-class TalkKind(JobKind[TalkRequest]):
+class ConversationQuestionsKind(JobKind[ConversationQuestionsRequest]):
     """Answers with a count for each question."""
 
     name = "conversation_questions"
-    request = TalkRequest
+    request = ConversationQuestionsRequest
 
-    def run(self, task: Task, request: TalkRequest) -> JobProduct:
+    def run(self, task: Task, request: ConversationQuestionsRequest) -> JobProduct:
         def asked(talk: Conversation) -> list[Reply]:
             every = [conditions_for(talk.universe, each) for each in request.where]
             return talk.ask_all(every)
@@ -102,7 +102,7 @@ class TalkKind(JobKind[TalkRequest]):
         )
 
 
-class EstimateRequest(Paid):
+class ConversationEstimateRequest(Paid):
     """The estimate of a conversation as it stands: counts by attributes, or by conditions."""
 
     conversation: str
@@ -110,31 +110,31 @@ class EstimateRequest(Paid):
     where: Annotated[list[Conditions], Field(max_length=5000)] | None = None
 
 
-class EstimateKind(JobKind[EstimateRequest]):
+class ConversationEstimateKind(JobKind[ConversationEstimateRequest]):
     """Free: what is computed from the estimate was paid for."""
 
     name = "conversation_estimate"
-    request = EstimateRequest
+    request = ConversationEstimateRequest
     kept = False
 
-    def run(self, task: Task, request: EstimateRequest) -> JobProduct:
+    def run(self, task: Task, request: ConversationEstimateRequest) -> JobProduct:
         made = with_conversation(task, request.conversation, lambda talk: talk.synopsis)
         return JobProduct(result=answered(made, request.by, request.where))
 
 
-class HangUpRequest(Paid):
+class ConversationCloseRequest(Paid):
     """End a conversation for good."""
 
     conversation: str
 
 
-class HangUpKind(JobKind[HangUpRequest]):
+class ConversationCloseKind(JobKind[ConversationCloseRequest]):
     """It cannot be resumed."""
 
     name = "conversation_close"
-    request = HangUpRequest
+    request = ConversationCloseRequest
 
-    def run(self, task: Task, request: HangUpRequest) -> JobProduct:
+    def run(self, task: Task, request: ConversationCloseRequest) -> JobProduct:
         with_conversation(task, request.conversation, Conversation.close)
         task.kept.pop(_name(request.conversation), None)
         return JobProduct(result={"closed": True}, question="end of a conversation")

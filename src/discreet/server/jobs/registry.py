@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
+from discreet.server.jobs.account_balance import AccountBalanceKind
 from discreet.server.jobs.batch import BatchKind
 from discreet.server.jobs.bounds import BoundsKind
-from discreet.server.jobs.conversation import ConversationKind, EstimateKind, HangUpKind, TalkKind
+from discreet.server.jobs.conversation import (
+    ConversationCloseKind,
+    ConversationEstimateKind,
+    ConversationKind,
+    ConversationQuestionsKind,
+)
 from discreet.server.jobs.kind import JobKind
-from discreet.server.jobs.previews import PreviewKind
+from discreet.server.jobs.preview import PreviewKind
 from discreet.server.jobs.sql import SqlKind
-from discreet.server.jobs.standing import StandingKind
 from discreet.server.jobs.submission import SubmissionKind
 from discreet.server.jobs.synopsis import SynopsisKind, SynopsisPreviewKind, SynopsisTableKind
 
@@ -31,11 +36,11 @@ KINDS: dict[str, JobKind[Any]] = {
         *ASKED,
         *PREVIEWED,
         SynopsisTableKind(),
-        TalkKind(),
-        EstimateKind(),
-        HangUpKind(),
+        ConversationQuestionsKind(),
+        ConversationEstimateKind(),
+        ConversationCloseKind(),
         SubmissionKind(),
-        StandingKind(),
+        AccountBalanceKind(),
     )
 }
 KEPT = tuple(name for name, kind in KINDS.items() if kind.kept)

@@ -10,6 +10,7 @@ from discreet.curator.accuracy import Within
 from discreet.curator.context import tables_read
 from discreet.relational.sql.privacy_clause import opened
 from discreet.release import Release
+from discreet.server.jobs.json_values import plain_rows
 from discreet.server.jobs.kind import JobKind, JobProduct, Task
 from discreet.server.jobs.models import (
     Before,
@@ -22,7 +23,6 @@ from discreet.server.jobs.models import (
     Whole,
     paid_before,
 )
-from discreet.server.jobs.rows import plain_rows
 
 
 class SqlRequest(PricedRequest):

@@ -15,9 +15,9 @@ from discreet.curator.synopsis.stored_form import synopsis_from_json, synopsis_t
 from discreet.queries.workload.conditions import query_where
 from discreet.queries.workload.workload import Workload
 from discreet.server.jobs.batch import required
+from discreet.server.jobs.json_values import plain_rows
 from discreet.server.jobs.kind import JobKind, JobProduct, JobRequest, Task
 from discreet.server.jobs.models import Before, PricedRequest, paid_before
-from discreet.server.jobs.rows import plain_rows
 from discreet.server.jobs.sql import released
 from discreet.server.jobs.universe import Conditions, WantedUniverse, conditions_for, tables_of
 from discreet.server.spends import spend_to_dict

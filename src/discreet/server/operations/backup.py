@@ -26,7 +26,7 @@ from discreet.server.state.schema import METADATA, people
 from discreet.server.state.store import StateStore
 
 STATE, LEDGER, CHECKPOINT = "state.jsonl", "ledger.backup", "checkpoint.txt"
-_LEFT_OUT = ("versions", "tokens", "links", "logins", "flows", "counters")
+_LEFT_OUT = ("versions", "tokens", "links", "logins", "oidc_flows", "counters")
 _FORM = "discreet-service-state/1"
 
 
@@ -67,7 +67,7 @@ def bring_back(place: Path, folder: Path, checkpoint: Checkpoint | None) -> Chec
     found = project.ledger.restored(folder / LEDGER, kept)
     state = StateStore(ServiceSettings.of(project, place).state)
     try:
-        state.keep_now(read_back, text.splitlines())
+        state.write_now(read_back, text.splitlines())
     finally:
         state.close()
     return found

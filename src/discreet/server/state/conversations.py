@@ -8,7 +8,7 @@ from sqlalchemy import Connection, insert, select, update
 
 from discreet.core.errors import InvalidParameter
 from discreet.server.state.clock import now
-from discreet.server.state.paging import Place, earlier
+from discreet.server.state.pagination import Cursor, earlier
 from discreet.server.state.rows import read_row
 from discreet.server.state.schema import conversations
 
@@ -49,7 +49,7 @@ def require(connection: Connection, *, person: str, key: str) -> OpenConversatio
 
 
 def listed(
-    connection: Connection, *, person: str, before: Place, count: int
+    connection: Connection, *, person: str, before: Cursor, count: int
 ) -> list[OpenConversation]:
     """A person's own conversations, the latest first."""
     asked = (

@@ -22,7 +22,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.noise.randomness import random_id
 from discreet.server.refusals import described, lost
 from discreet.server.state.clock import now
-from discreet.server.state.paging import Place, earlier
+from discreet.server.state.pagination import Cursor, earlier
 from discreet.server.state.rows import read_row
 from discreet.server.state.schema import jobs, people, releases
 
@@ -278,7 +278,7 @@ def by_id(connection: Connection, job: str) -> Job | None:
 
 
 def history(
-    connection: Connection, *, person: str, kinds: Collection[str], before: Place, count: int
+    connection: Connection, *, person: str, kinds: Collection[str], before: Cursor, count: int
 ) -> list[Job]:
     """A person's own jobs of some kinds, the latest first, as they may be seen now."""
     asked = (

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, func, insert, select
 from discreet.core.errors import Exhausted
 from discreet.noise.randomness import random_id
 from discreet.server.state.clock import DAY, now
-from discreet.server.state.paging import Place, earlier
+from discreet.server.state.pagination import Cursor, earlier
 from discreet.server.state.rows import read_row
 from discreet.server.state.schema import overruns, people
 
@@ -56,7 +56,7 @@ def require_left(connection: Connection, *, person: str, most: int) -> None:
         )
 
 
-def listed(connection: Connection, *, before: Place, count: int) -> list[Overrun]:
+def listed(connection: Connection, *, before: Cursor, count: int) -> list[Overrun]:
     """All of them, the latest first, for the owner."""
     asked = (
         select(overruns, people.c.name)

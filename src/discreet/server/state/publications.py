@@ -11,7 +11,7 @@ from sqlalchemy import Connection, insert, select
 
 from discreet.noise.randomness import random_id
 from discreet.server.state.clock import now
-from discreet.server.state.paging import Place, earlier
+from discreet.server.state.pagination import Cursor, earlier
 from discreet.server.state.releases import StoredRelease
 from discreet.server.state.rows import read_row
 from discreet.server.state.schema import publications, published, releases
@@ -61,7 +61,7 @@ def add(
 
 
 def listed(
-    connection: Connection, *, verdicts: Sequence[str], before: Place, count: int
+    connection: Connection, *, verdicts: Sequence[str], before: Cursor, count: int
 ) -> list[Publication]:
     """Publications with one of these verdicts, the latest first."""
     asked = (

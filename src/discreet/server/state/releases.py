@@ -12,7 +12,7 @@ from sqlalchemy import Connection, insert, select
 
 from discreet.noise.randomness import random_id
 from discreet.server.state.clock import now
-from discreet.server.state.paging import Place, earlier
+from discreet.server.state.pagination import Cursor, earlier
 from discreet.server.state.rows import read_row
 from discreet.server.state.schema import releases
 
@@ -97,7 +97,9 @@ def by_id(connection: Connection, key: str) -> StoredRelease | None:
     return None if row is None else read_row(StoredRelease, row)
 
 
-def titles(connection: Connection, *, person: str, before: Place, count: int) -> list[ReleaseTitle]:
+def titles(
+    connection: Connection, *, person: str, before: Cursor, count: int
+) -> list[ReleaseTitle]:
     """A person's own releases that have left, the latest first."""
     columns: list[Any] = [releases.c[name] for name in ReleaseTitle.__dataclass_fields__]
     asked = (

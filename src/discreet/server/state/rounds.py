@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select, insert, select, update
 
 from discreet.core.errors import InvalidParameter
 from discreet.server.state.clock import now
-from discreet.server.state.paging import Place, earlier
+from discreet.server.state.pagination import Cursor, earlier
 from discreet.server.state.people import Member, member_of
 from discreet.server.state.rows import read_row
 from discreet.server.state.schema import members, people, rounds
@@ -66,7 +66,7 @@ def require_member(connection: Connection, *, key: str, person: str) -> RoundEnt
 
 
 def of_person(
-    connection: Connection, *, person: str, before: Place, count: int
+    connection: Connection, *, person: str, before: Cursor, count: int
 ) -> list[RoundEntry]:
     """The rounds in which a person may submit, the latest first."""
     asked = (
@@ -77,7 +77,7 @@ def of_person(
     return _page(connection, asked, before, count)
 
 
-def listed(connection: Connection, *, before: Place, count: int) -> list[RoundEntry]:
+def listed(connection: Connection, *, before: Cursor, count: int) -> list[RoundEntry]:
     """All rounds, the latest first: for who runs them."""
     return _page(connection, select(rounds), before, count)
 
@@ -135,7 +135,7 @@ def unknown(key: str) -> InvalidParameter:
 
 
 def _page(
-    connection: Connection, asked: Select[Any], before: Place, count: int
+    connection: Connection, asked: Select[Any], before: Cursor, count: int
 ) -> list[RoundEntry]:
     page = (
         asked.where(earlier(rounds.c.opened_at, rounds.c.id, before))

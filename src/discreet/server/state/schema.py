@@ -72,8 +72,8 @@ logins = Table(
     _text("csrf"),
     _time("expires_at"),
 )
-flows = Table(
-    "flows",
+oidc_flows = Table(
+    "oidc_flows",
     METADATA,
     _key("digest"),
     _text("nonce"),
@@ -158,8 +158,8 @@ approvals = Table(
     _maybe("verdict"),
     _maybe("reason"),
 )
-actions = Table(
-    "actions",
+audit_log = Table(
+    "audit_log",
     METADATA,
     _key(),
     _time("at"),

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
-from discreet.server.state import actions
+from discreet.server.state import audit_log
 from discreet.server.state.clock import now
 from discreet.server.state.schema import snapshots
 
@@ -20,5 +20,5 @@ def keep(connection: Connection, decided: dict[str, Any]) -> bool:
     if connection.execute(select(snapshots).where(snapshots.c.digest == digest)).first():
         return False
     connection.execute(insert(snapshots).values(digest=digest, settings=text, at=now()))
-    actions.log(connection, by="service", what="new settings", about=digest[:16])
+    audit_log.add(connection, by="service", what="new settings", about=digest[:16])
     return True

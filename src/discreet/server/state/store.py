@@ -19,8 +19,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from discreet.core.errors import DiscreetError, LedgerError
 from discreet.postgres.errors import NoConnection
 from discreet.server.settings import PostgresState, SQLiteState
+from discreet.server.state.databases import database_for
 from discreet.server.state.migrate import migrate
-from discreet.server.state.places import place_of
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -39,10 +39,10 @@ class StateStore:
 
     def __init__(self, place: SQLiteState | PostgresState) -> None:
         """Open it, and bring it up to this version's form."""
-        self._place = place_of(place)
+        self._database = database_for(place)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="state")
         try:
-            with self._transaction(self._place.begin_alone) as connection:
+            with self._transaction(self._database.begin_migration) as connection:
                 migrate(connection)
         except BaseException:
             self.close()
@@ -54,50 +54,50 @@ class StateStore:
         """What ``act`` finds."""
         return await self._away(partial(self.read_now, act, *args, **kwargs))
 
-    async def note(
+    async def write_relaxed(
         self, act: Act[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
         """Write what may be lost with the machine's power."""
-        return await self._away(partial(self.note_now, act, *args, **kwargs))
+        return await self._away(partial(self.write_relaxed_now, act, *args, **kwargs))
 
-    async def keep(
+    async def write(
         self, act: Act[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
         """Write what is on disk on return."""
-        return await self._away(partial(self.keep_now, act, *args, **kwargs))
+        return await self._away(partial(self.write_now, act, *args, **kwargs))
 
     def read_now(
         self, act: Act[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
         """:meth:`read`, in this thread."""
-        with self._transaction(self._place.begin_reading) as connection:
+        with self._transaction(self._database.begin_read) as connection:
             return act(connection, *args, **kwargs)
 
     def copy_now(
         self, act: Act[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
         """What ``act`` finds, all of it at one moment."""
-        with self._transaction(self._place.begin_copying) as connection:
+        with self._transaction(self._database.begin_copy) as connection:
             return act(connection, *args, **kwargs)
 
-    def note_now(
+    def write_relaxed_now(
         self, act: Act[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
-        """:meth:`note`, in this thread."""
-        with self._transaction(self._place.begin_noting) as connection:
+        """:meth:`write_relaxed`, in this thread."""
+        with self._transaction(self._database.begin_relaxed_write) as connection:
             return act(connection, *args, **kwargs)
 
-    def keep_now(
+    def write_now(
         self, act: Act[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
-        """:meth:`keep`, in this thread."""
-        with self._transaction(self._place.begin_keeping) as connection:
+        """:meth:`write`, in this thread."""
+        with self._transaction(self._database.begin_write) as connection:
             return act(connection, *args, **kwargs)
 
     def close(self) -> None:
         """Let go of the database."""
         self._threads.shutdown()
-        self._place.engine.dispose()
+        self._database.engine.dispose()
 
     async def _away(self, act: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._threads, act)
@@ -105,7 +105,7 @@ class StateStore:
     @contextmanager
     def _transaction(self, begin: Callable[[Connection], None]) -> Iterator[Connection]:
         try:
-            with self._place.engine.connect() as connection, connection.begin():
+            with self._database.engine.connect() as connection, connection.begin():
                 begin(connection)
                 yield connection
             return

@@ -22,9 +22,9 @@ class WorkOrder:
     """Work to do.
 
     Attributes:
-        kind: The name of a kind of job, or of an owner's errand.
+        kind: The name of a kind of job, or of an owner's task.
         request: What is asked, as its model writes it.
-        account: The grant that pays; empty for the owner's errands.
+        account: The grant that pays; empty for the owner's tasks.
         budget: The grant's budget, as releases write guarantees.
         analyst: Who asks, by the name that stands in the ledger.
         purpose: What for.

@@ -26,14 +26,14 @@ from discreet.curator.project.owner_log import owner_log
 from discreet.curator.project.project import Project
 from discreet.curator.session import Session
 from discreet.release.guarantee import guarantee_from_dict
+from discreet.server.jobs.json_values import json_text
 from discreet.server.jobs.kind import TOUCHED, JobKind, JobProduct, NeedsApproval, Task
 from discreet.server.jobs.registry import kind_named
-from discreet.server.jobs.rows import json_text
 from discreet.server.refusals import described, failed
 from discreet.server.spends import spend_to_dict
-from discreet.server.workers.errands import ERRANDS
-from discreet.server.workers.errands.errand import ErrandCall
 from discreet.server.workers.messages import WorkOrder, send
+from discreet.server.workers.owner_tasks import OWNER_TASKS
+from discreet.server.workers.owner_tasks.task import OwnerTaskCall
 
 _NICENESS = 5
 """Workers give way to the front, so that it answers alike whether they are busy or not."""
@@ -74,13 +74,13 @@ def work(pipe: Connection[Any, Any], settings: WorkerSettings) -> None:
     with (
         suppress(EOFError, OSError, KeyboardInterrupt),
         owner_log(project.owner_log),
-        Workplace(project, settings, pipe) as place,
+        OrderHandler(project, settings, pipe) as place,
     ):
         while True:
             send(pipe, place.reply(WorkOrder.from_bytes(pipe.recv_bytes())))
 
 
-class Workplace:
+class OrderHandler:
     """The curator of a project, opened when it is first needed, and the grants below it."""
 
     def __init__(
@@ -107,9 +107,9 @@ class Workplace:
         self._reserved = False
         self._kept.pop(TOUCHED, None)
         try:
-            if order.kind in ERRANDS:
-                call = ErrandCall(self._opened(), self._project, order)
-                return {"done": ERRANDS[order.kind](call)}
+            if order.kind in OWNER_TASKS:
+                call = OwnerTaskCall(self._opened(), self._project, order)
+                return {"done": OWNER_TASKS[order.kind](call)}
             return self._job(order, kind_named(order.kind))
         except NeedsApproval as stop:
             return {"needs_approval": spend_to_dict(stop.price)}

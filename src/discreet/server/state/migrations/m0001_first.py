@@ -34,7 +34,7 @@ CREATE TABLE logins (
     csrf TEXT NOT NULL,
     expires_at BIGINT NOT NULL
 );
-CREATE TABLE flows (
+CREATE TABLE oidc_flows (
     digest TEXT PRIMARY KEY,
     nonce TEXT NOT NULL,
     verifier TEXT NOT NULL,
@@ -114,7 +114,7 @@ CREATE TABLE approvals (
     verdict TEXT,
     reason TEXT
 );
-CREATE TABLE actions (
+CREATE TABLE audit_log (
     id TEXT PRIMARY KEY,
     at BIGINT NOT NULL,
     by TEXT NOT NULL,
@@ -122,7 +122,7 @@ CREATE TABLE actions (
     about TEXT NOT NULL,
     detail TEXT NOT NULL
 );
-CREATE INDEX actions_in_time ON actions (at);
+CREATE INDEX audit_log_in_time ON audit_log (at);
 CREATE TABLE publications (
     id TEXT PRIMARY KEY,
     title TEXT NOT NULL,
