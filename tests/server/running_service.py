@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import threading
+import time
 from collections.abc import Awaitable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -119,6 +120,15 @@ class ApiUser:
 
     def delete(self, path: str) -> httpx.Response:
         return self.http.delete(f"/api/v1/{path}")
+
+    def finished(self, reply: httpx.Response) -> dict[str, Any]:
+        """The job of a reply, once it is over."""
+        found: dict[str, Any] = reply.json()
+        end = time.monotonic() + 60
+        while found["phase"] in ("accepted", "started") and time.monotonic() < end:
+            time.sleep(0.05)
+            found = self.get(f"jobs/{found['job']}").json()
+        return found
 
     def ask(self, sql: str = COUNT, epsilon: float = 0.1, **more: Any) -> httpx.Response:
         return self.post("questions", {"sql": sql, "epsilon": epsilon, **more})

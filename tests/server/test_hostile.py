@@ -1,8 +1,11 @@
 """Hostile questions: refused by name, for nothing, and nobody's process dies of them."""
 
+from pathlib import Path
+
 import pytest
 
 from discreet.core.guarantee import PureDP
+from tests.server.hostile_sql import hostile
 from tests.server.running_service import ApiUser, RunningService
 
 pytestmark = pytest.mark.xdist_group("server")
@@ -77,6 +80,35 @@ def test_hostile_questions_are_refused_for_nothing_and_the_worker_lives(eve: Api
     (account,) = eve.get("account").json()["accounts"]
     assert account["spent"]["epsilon"] == pytest.approx(0.1 + 0.01 * len(answered))
     assert eve.running_service.service.runtime.pool._workers[eve.person.id] == [worker]
+
+
+@pytest.mark.slow
+def test_no_question_of_five_hundred_escapes_or_fails_the_server(
+    running_service: RunningService, tmp_path: Path
+) -> None:
+    """Whatever is answered is a number with noise, paid for; nothing is read, written or lost."""
+    mallory = running_service.analyst(PureDP(epsilon=5))
+    marker = "the words of a secret file"
+    (tmp_path / "secret.csv").write_text(f"a\n{marker}\n", encoding="utf-8")
+    out = tmp_path / "out"
+    asked = list(hostile(str(tmp_path / "secret.csv"), str(out)))
+    assert len(set(asked)) >= 500
+    answered = 0
+    for sql in asked:
+        reply = mallory.ask(sql, 0.005)
+        assert reply.status_code < 500, (sql[:200], reply.text[:500])
+        assert reply.status_code in (200, 400, 409, 422), (sql[:200], reply.text[:500])
+        assert marker not in reply.text
+        if reply.status_code == 200:
+            answered += 1
+            release = reply.json()["result"]["release"]
+            assert release["statement"]["private"] is True, sql[:200]
+        else:
+            assert "charged" not in reply.json() or reply.json()["charged"] is False, sql[:200]
+    assert not out.exists()
+    (account,) = mallory.get("account").json()["accounts"]
+    assert account["spent"]["epsilon"] <= 0.005 * answered + 1e-9
+    assert mallory.ask(epsilon=1).status_code == 200, "and the tables are whole"
 
 
 @pytest.mark.parametrize(

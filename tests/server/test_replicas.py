@@ -162,17 +162,13 @@ def rounds_take_submissions(first: RunningService, second: RunningService) -> No
     assert opened.status_code == 201, opened.text
     key = opened.json()["round"]
 
-    def submit(number: int) -> int:
-        running_service = (first, second)[number % 2]
+    def submit(number: int) -> str:
+        user = at(analysts[number], (first, second)[number % 2])
         where = {"where": [{"old": True}] * number}
-        return (
-            at(analysts[number], running_service)
-            .post(f"rounds/{key}/submissions", where)
-            .status_code
-        )
+        return str(user.finished(user.post(f"rounds/{key}/submissions", where))["phase"])
 
     with ThreadPoolExecutor(4) as threads:
-        assert list(threads.map(submit, range(4))) == [200] * 4
+        assert list(threads.map(submit, range(4))) == ["finished"] * 4
     stranger = first.analyst()
     assert stranger.post(f"rounds/{key}/submissions", {"where": []}).status_code == 404
     assert first.owner.post(f"rounds/{key}/close").status_code == 200

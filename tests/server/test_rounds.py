@@ -58,7 +58,7 @@ def test_a_round_from_opening_to_shares(running_service: RunningService) -> None
 
 def test_a_round_with_a_time_closes_then_and_not_before(running_service: RunningService) -> None:
     ann = running_service.analyst()
-    closes = datetime.now(UTC) + timedelta(seconds=3)
+    closes = datetime.now(UTC) + timedelta(seconds=6)
     opened = running_service.owner.post("rounds", terms([ann], closes=closes.isoformat())).json()
     key = opened["round"]
     early = running_service.owner.post(f"rounds/{key}/close")

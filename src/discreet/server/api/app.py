@@ -19,6 +19,7 @@ from discreet.server.api import (
     rounds,
 )
 from discreet.server.api.authentication import is_encrypted
+from discreet.server.api.description import RESPONSES, describe
 from discreet.server.api.middleware import PREFIX, RequestGuard
 from discreet.server.service import Service
 
@@ -52,11 +53,13 @@ def create_app(service: Service) -> FastAPI:
         lifespan=running,
         docs_url=None,
         redoc_url=None,
+        responses=RESPONSES,
     )
     app.state.service = service
     errors.install(app)
     for prefix, router in ROUTERS:
         app.include_router(router, prefix=prefix)
+    describe(app, ROUTERS)
     settings = service.runtime.settings
     app.add_middleware(
         RequestGuard, body=settings.body, encrypted=is_encrypted(settings), metrics=service.metrics

@@ -37,6 +37,7 @@ HEADERS = {
 PREFIX = "/api/v1"
 _PATIENCE = 30.0
 """Seconds that a request has to arrive."""
+_DIGITS = 18
 _STRICT = "max-age=31536000"
 
 
@@ -92,7 +93,7 @@ def _pattern(scope: Scope) -> str:
 async def _read(scope: Scope, receive: Receive, most: int) -> bytes | None:
     """The whole body; None if it is too large, which is not read to its end."""
     stated = dict(scope["headers"]).get(b"content-length", b"0")
-    if not stated.isdigit() or int(stated) > most:
+    if not stated.isdigit() or len(stated) > _DIGITS or int(stated) > most:
         return None
     parts, size, more = [], 0, True
     while more:

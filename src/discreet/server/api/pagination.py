@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Query
 from pydantic import BaseModel, ConfigDict
 
-from discreet.server.state.pagination import MOST, USUAL, Cursor, cursor_from
+from discreet.server.state.pagination import MOST, USUAL, Cursor, cursor_from, number_from
 
 Item = TypeVar("Item")
 
@@ -46,7 +46,7 @@ class PageRequest:
     @property
     def number(self) -> int:
         """Where it begins, in a list that is numbered."""
-        return int(self.after) if self.after and self.after.isdigit() else 0
+        return number_from(self.after)
 
     def by_time(
         self, found: Sequence[Item], time: Callable[[Item], int], show: Callable[[Item], Any]

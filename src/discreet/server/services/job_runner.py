@@ -13,6 +13,7 @@ import asyncio
 import json
 import logging
 import math
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,8 +35,8 @@ from discreet.server.workers.messages import WorkOrder
 
 LOG = logging.getLogger("discreet.server")
 
-_NAP = 0.05
-"""Seconds between two looks whether it is one's turn, where another replica has it."""
+_NAP, _LONGEST_NAP = 0.02, 0.25
+"""Seconds between two looks whether it is one's turn, where another replica has it: more each."""
 _EARLY = 0.01
 """Seconds by which the state may say too early that an answer has left: writing takes longer."""
 
@@ -92,6 +93,7 @@ class JobRunner:
         self._runtime = runtime
         self._tasks: dict[str, asyncio.Task[JobView]] = {}
         self._outcomes: dict[str, JobOutcome] = {}
+        self._queues: dict[str, asyncio.Lock] = {}
         self._turns: dict[str, asyncio.Event] = {}
 
     def begin(self, prepared: PreparedJob, *, started: bool = False) -> None:
@@ -207,18 +209,18 @@ class JobRunner:
     async def _turn(self, prepared: PreparedJob) -> bool:
         """Wait until fewer of this person's questions are at work than may be; False: cancelled."""
         person, most = prepared.person.id, self._runtime.settings.per_analyst
-        turn = self._turns.setdefault(person, asyncio.Event())
-        while True:
-            turn.clear()
-            found = await self._runtime.state.write_relaxed(
-                jobs.start, job=prepared.job.id, person=person, most=most
-            )
-            if found is not Turn.LATER:
-                return found is Turn.NOW
-            try:
-                await asyncio.wait_for(turn.wait(), _NAP)
-            except TimeoutError:
-                continue
+        turn, nap = self._turns.setdefault(person, asyncio.Event()), _NAP
+        async with self._queues.setdefault(person, asyncio.Lock()):  # the others need not look
+            while True:
+                turn.clear()
+                found = await self._runtime.state.write_relaxed(
+                    jobs.start, job=prepared.job.id, person=person, most=most
+                )
+                if found is not Turn.LATER:
+                    return found is Turn.NOW
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(turn.wait(), nap)
+                nap = min(2 * nap, _LONGEST_NAP)
 
     def _turn_over(self, person: str) -> None:
         turn = self._turns.get(person)

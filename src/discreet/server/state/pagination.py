@@ -34,15 +34,28 @@ def cursor_from(text: str | None) -> Cursor:
     """The place that a page ended with, or the beginning."""
     if text is None:
         return LATEST
-    found = re.fullmatch(r"(\d{1,18})-([0-9a-zA-Z._-]{0,80})", text)
+    found = re.fullmatch(r"([0-9]{1,18})-([0-9a-zA-Z._-]{0,80})", text)
     if found is None:
-        raise InvalidParameter(
-            code="page_cursor",
-            expectation="a place that an earlier page gave as `next`",
-            received=text[:100],
-            remedy="Leave `after` out to begin.",
-        )
+        raise _misread(text)
     return Cursor(int(found[1]), found[2])
+
+
+def number_from(text: str | None) -> int:
+    """The number that a page of a numbered list ended with, or zero to begin."""
+    if text is None:
+        return 0
+    if re.fullmatch(r"[0-9]{1,18}", text) is None:
+        raise _misread(text)
+    return int(text)
+
+
+def _misread(text: str) -> InvalidParameter:
+    return InvalidParameter(
+        code="page_cursor",
+        expectation="a place that an earlier page gave as `next`",
+        received=text[:100],
+        remedy="Leave `after` out to begin.",
+    )
 
 
 def earlier(time: ColumnElement[int], key: ColumnElement[str], place: Cursor) -> ColumnElement[Any]:
