@@ -1,15 +1,18 @@
 """Around every request: limits on bodies, headers, refusals as problems, logs that tell nothing."""
 
+import asyncio
 import io
 import json
 import logging
 import re
 import socket
 import time
+from typing import Any
 
 import httpx
 import pytest
 
+from discreet.server.api.proxy import ProxiedRequests
 from discreet.server.operations.logs import JsonLines, to_stream
 from discreet.server.operations.metrics import Metrics
 from discreet.server.rights import PersonRole
@@ -198,3 +201,28 @@ def test_a_mistake_of_the_software_is_a_problem_without_a_word_about_it(
     reply = ann.get("account")
     assert (reply.status_code, reply.json()["code"]) == (500, "service_failed")
     assert "patient" not in reply.text
+
+
+@pytest.mark.parametrize(
+    ("headers", "client", "scheme"),
+    [
+        ([], "10.0.0.9", "http"),
+        ([(b"x-forwarded-for", b"192.0.2.1")], "192.0.2.1", "http"),
+        ([(b"x-forwarded-for", b"198.51.100.7, 192.0.2.1")], "192.0.2.1", "http"),
+        ([(b"x-forwarded-for", b"1.1.1.1"), (b"x-forwarded-for", b"::2")], "::2", "http"),
+        ([(b"x-forwarded-for", b"192.0.2.1, unknown")], "10.0.0.9", "http"),
+        ([(b"x-forwarded-proto", b"https")], "10.0.0.9", "https"),
+        ([(b"x-forwarded-proto", b"file")], "10.0.0.9", "http"),
+    ],
+)
+def test_behind_a_proxy_its_own_word_counts_and_not_the_clients(
+    headers: list[tuple[bytes, bytes]], client: str, scheme: str
+) -> None:
+    seen: dict[str, Any] = {}
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.update(scope)
+
+    scope = {"type": "http", "headers": headers, "client": ("10.0.0.9", 1), "scheme": "http"}
+    asyncio.run(ProxiedRequests(app)(scope, None, None))  # type: ignore[arg-type]
+    assert (seen["client"][0], seen["scheme"]) == (client, scheme)

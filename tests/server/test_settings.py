@@ -173,14 +173,11 @@ def test_the_project_file_of_the_page_is_understood(tmp_path: Path) -> None:
 def test_elsewhere_than_here_needs_encryption_or_a_word(tmp_path: Path) -> None:
     plain = settings(tmp_path, SERVICE)
     for host in ("127.0.0.1", "::1", "localhost"):
-        require_safe(host, plain, behind_proxy=False)
+        require_safe(host, plain)
     for host in ("0.0.0.0", "::", "192.168.1.1", "data.example.org"):
         with pytest.raises(DiscreetError, match="not_loopback"):
-            require_safe(host, plain, behind_proxy=False)
-        require_safe(host, plain, behind_proxy=True)
-    require_safe(
-        "0.0.0.0", settings(tmp_path, SERVICE + "behind_proxy = true\n"), behind_proxy=False
-    )
+            require_safe(host, plain)
+    require_safe("0.0.0.0", settings(tmp_path, SERVICE + "behind_proxy = true\n"))
 
 
 @pytest.mark.xdist_group("server")

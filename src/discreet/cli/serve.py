@@ -26,9 +26,6 @@ def serve(
         str, typer.Option("--host", help="Where to listen; elsewhere than here needs TLS.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="On which port.")] = 8000,
-    behind_proxy: Annotated[
-        bool, typer.Option("--behind-proxy", help="A proxy in front ends TLS.")
-    ] = False,
     demo: Annotated[
         bool, typer.Option("--demo", help="An invented hospital, an owner and two analysts.")
     ] = False,
@@ -52,7 +49,7 @@ def serve(
         if demo:
             project = demo_project(Path(tempfile.mkdtemp(prefix="discreet-")))
         service = Service(project)
-        require_safe(host, service.runtime.settings, behind_proxy=behind_proxy)
+        require_safe(host, service.runtime.settings)
 
         async def prepared(service: Service) -> None:
             await (introduced if demo else welcomed)(service, address(service, host, port))

@@ -21,6 +21,7 @@ from discreet.server.api import (
 from discreet.server.api.authentication import is_encrypted
 from discreet.server.api.description import RESPONSES, describe
 from discreet.server.api.middleware import PREFIX, RequestGuard
+from discreet.server.api.proxy import ProxiedRequests
 from discreet.server.service import Service
 
 _ABOUT = """Private answers about protected tables, each paid for from a budget of one's own.
@@ -64,4 +65,6 @@ def create_app(service: Service) -> FastAPI:
     app.add_middleware(
         RequestGuard, body=settings.body, encrypted=is_encrypted(settings), metrics=service.metrics
     )
+    if settings.behind_proxy:
+        app.add_middleware(ProxiedRequests)
     return app

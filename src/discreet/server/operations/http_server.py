@@ -1,7 +1,7 @@
 """Where the service listens, and running it until it is told to stop.
 
 Without TLS it listens on this machine alone: tokens and passwords do not travel in the clear. A
-proxy that ends TLS in front of it is a word in the settings, or on the command line.
+proxy that ends TLS in front of it is a word in the settings.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def require_safe(host: str, settings: ServiceSettings, *, behind_proxy: bool) -> None:
+def require_safe(host: str, settings: ServiceSettings) -> None:
     """Refuse to listen where secrets could be read on their way."""
-    if is_loopback(host) or settings.certificate or settings.behind_proxy or behind_proxy:
+    if is_loopback(host) or settings.certificate or settings.behind_proxy:
         return
     raise InvalidParameter(
         code="not_loopback",
         expectation="TLS, or a proxy that ends it, where others than this machine may connect",
         received=host,
         remedy="Write [service.tls] with certificate and key; or, if a proxy in front ends TLS, "
-        "behind_proxy = true in [service], or --behind-proxy.",
+        "behind_proxy = true in [service].",
     )
 
 
@@ -65,7 +65,7 @@ async def run(
             log_config=None,
             access_log=False,
             server_header=False,
-            proxy_headers=settings.behind_proxy,
+            proxy_headers=False,  # see api/proxy.py
             timeout_graceful_shutdown=_GRACE,
             ssl_certfile=None if tls is None else tls.certificate,
             ssl_keyfile=None if tls is None else tls.key,
