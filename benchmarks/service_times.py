@@ -1,7 +1,7 @@
 """What the service adds to a question, and what its answers' times tell.
 
     python benchmarks/service_times.py overhead
-    python benchmarks/service_times.py padding --rows 1000000 --answers 2000
+    python benchmarks/service_times.py padding --rows 300000 --answers 2000
     python benchmarks/service_times.py load
 
 ``overhead``: two at a time, padding off, the same questions to the service and to the library in
@@ -183,7 +183,7 @@ def averaged(number: int) -> str:
 
 
 def paired_times(rows: int, quantum: float, answers: int) -> tuple[list[float], list[float]]:
-    """Times of answers over the table without the person, and over the one with, in turn."""
+    """Times of answers over the table without the person, and over the one with, side by side."""
     without: list[float] = []
     present: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -191,14 +191,18 @@ def paired_times(rows: int, quantum: float, answers: int) -> tuple[list[float], 
             large_hospital(Path(folder) / str(each), rows, with_person=each, quantum=quantum)
             for each in (False, True)
         ]
-        with service(places[0], ["ann"]) as first, service(places[1], ["ann"]) as second:
-            for number in range(5):
-                first["ann"].time(averaged(number))
-                second["ann"].time(averaged(number))
-            for number in range(5, 5 + answers // 2):
-                without.append(first["ann"].time(averaged(number)))
-                present.append(second["ann"].time(averaged(number)))
-    return without, present
+        with (
+            service(places[0], ["ann"]) as first,
+            service(places[1], ["ann"]) as second,
+            ThreadPoolExecutor(2) as threads,
+        ):
+            for number in range(5 + answers // 2):
+                sql = averaged(number)
+                one = threads.submit(first["ann"].time, sql)
+                other = threads.submit(second["ann"].time, sql)
+                without.append(one.result())
+                present.append(other.result())
+    return without[5:], present[5:]  # the first ones open the tables
 
 
 def auc(negative: list[float], positive: list[float]) -> float:
@@ -318,7 +322,7 @@ def main() -> None:
     """Run one of them."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("what", choices=["overhead", "padding", "load"])
-    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--rows", type=int, default=300_000)
     parser.add_argument("--answers", type=int, default=2_000)
     parser.add_argument("--factors", type=float, nargs="+", default=[4.0, 2.83, 2.0])
     given = parser.parse_args()

@@ -42,6 +42,7 @@ ANALYST = "analyst"
 KeyLimits = Mapping[str, Mapping[str | tuple[str, ...], int]]
 """By table and key, how many rows may share a value."""
 
+
 def _ignored(reservation: str) -> None:
     """Tell nobody."""
 
