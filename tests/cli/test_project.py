@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 
 import pytest
 
 import discreet as dp
+from discreet.curator.project.fields import NUMBER
 from discreet.errors import DiscreetError
 from tests.cli.hospital import write_visits
 
@@ -264,3 +266,15 @@ def test_a_minimum_under_its_earlier_name_is_read(folder: Path) -> None:
     assert town("least = 20") == town("min_people = 20") == dp.Discovered(min_people=20)
     with pytest.raises(DiscreetError, match="min_people"):
         town("least = 20, min_people = 20")
+
+
+def test_parts_of_the_service_are_kept_as_they_stand_and_others_refused() -> None:
+    plain = read(WHOLE)
+    assert (plain.service, plain.record) == (None, None)
+    both = read(f"{WHOLE}\n[service]\nquantum = 1\n[record]\nunit = 'a patient'\n")
+    assert both.service is not None
+    assert both.service.take("quantum", NUMBER) == 1
+    assert both.record is not None
+    assert replace(both, service=None, record=None) == plain
+    assert "servise" in str(refused(f"{WHOLE}\n[servise]\nquantum = 1\n"))
+    assert refused(f"service = 1\n{WHOLE}").code == "project_field_kind"

@@ -20,6 +20,7 @@ MODULES = sorted(
 )
 OPTIONAL = {  # third-party modules of the extras; without them their modules are skipped
     *("pyarrow", "polars", "pandas", "ibis", "psycopg", "pyspark", "typer", "rich", "altair"),
+    *("fastapi", "starlette", "uvicorn", "pydantic", "sqlalchemy", "argon2", "authlib", "httpx"),
 }
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 

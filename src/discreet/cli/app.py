@@ -10,7 +10,18 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import account, demo, init, ledger, profile, query, snapshot, synopsis
+from discreet.cli import (
+    account,
+    demo,
+    init,
+    ledger,
+    profile,
+    query,
+    serve,
+    service,
+    snapshot,
+    synopsis,
+)
 
 app = typer.Typer(
     name="discreet",
@@ -25,6 +36,8 @@ app.command()(query.explain)
 app.command()(synopsis.synopsis)
 app.command()(profile.profile)
 app.command()(demo.demo)
+app.command()(serve.serve)
+app.add_typer(service.app, name="service")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(account.app, name="account")

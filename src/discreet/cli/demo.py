@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from discreet.curator.curator import Curator
     from discreet.release import Release
 
-_PROJECT = """\
+PROJECT = """\
 # The project file of the demonstration. Everything in it is public.
 ledger = "visits.ledger"
 
@@ -101,7 +101,7 @@ def demo(
         place.mkdir(parents=True, exist_ok=True)
         require_new(place / "discreet.toml", force=False)
         write_visits(place / "visits.parquet")
-        (place / "discreet.toml").write_text(_PROJECT, encoding="utf-8")
+        (place / "discreet.toml").write_text(PROJECT, encoding="utf-8")
         display.lines(
             f"An INVENTED hospital: {VISITS:,} visits of up to {PATIENTS:,} patients.\n"
             "Protected: all visits of a patient together, of which five count.\n"

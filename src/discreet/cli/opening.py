@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import logging
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from rich.console import Console
 
-from discreet.core.errors import InvalidParameter
-from discreet.curator.curator import OWNER, Curator
+from discreet.curator.curator import Curator
 from discreet.curator.project import Look, Project, ProjectLedger
+from discreet.curator.project.owner_log import owner_log
 
 Opened = TypeVar("Opened", Curator, Look)
 
@@ -22,7 +20,7 @@ Opened = TypeVar("Opened", Curator, Look)
 def curator(project: Path) -> Iterator[Curator]:
     """The curator of a project file, which begins its ledger; closed at the end."""
     read = Project.read(project)
-    with _owner_log(read.owner_log), _closing(read.curator) as opened:
+    with owner_log(read.owner_log), _closing(read.curator) as opened:
         yield opened
 
 
@@ -97,42 +95,3 @@ def busy_with() -> Iterator[Callable[[str], None]]:
         return
     with console.status("reading …") as status:
         yield lambda what: status.update(f"{what} …")
-
-
-@contextmanager
-def _owner_log(path: Path | None) -> Iterator[None]:
-    if path is None:
-        yield
-        return
-    try:
-        handler = _OwnerLog(path, encoding="utf-8")
-    except OSError as error:
-        raise InvalidParameter(
-            code="owner_log_unwritable",
-            expectation="an owner's log that can be written to",
-            received=path.name,
-            remedy=f"Fix owner_log in the project file: {error.strerror}.",
-        ) from None
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    OWNER.addHandler(handler)
-    try:
-        yield
-    finally:
-        OWNER.removeHandler(handler)
-        handler.close()
-
-
-class _OwnerLog(logging.FileHandler):
-    """A log that is silent about its own troubles: they would quote what was to be logged."""
-
-    def handleError(self, record: logging.LogRecord) -> None:
-        """Say nothing."""
-
-    def _open(self) -> Any:
-        """For the owner alone: it may quote private values."""
-        return open(
-            self.baseFilename,
-            self.mode,
-            encoding=self.encoding,
-            opener=lambda path, flags: os.open(path, flags, 0o600),
-        )

@@ -8,7 +8,7 @@ Source: contract, "Spending", "What may be seen"; 004d:F15, F16. Proof: ``proofs
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from os import PathLike
@@ -42,6 +42,11 @@ ANALYST = "analyst"
 KeyLimits = Mapping[str, Mapping[str | tuple[str, ...], int]]
 """By table and key, how many rows may share a value."""
 
+
+def _ignored(reservation: str) -> None:
+    """Tell nobody."""
+
+
 Charges = tuple[tuple[Guarantee, tuple[Event, ...]], ...]
 """Parts of a spend, and the events that each of them pays for."""
 
@@ -61,6 +66,8 @@ class Context:
         paid_before: What to do where a question was paid for on another snapshot.
         snapshots: The ids of the data's versions that were looked up so far, by their tables.
         versions: The versions of tables that were looked up so far.
+        on_reserved: Told the id of each reservation once it is durable, before data is read: from
+            public facts alone.
         sizes: The numbers of rows that were counted so far, where they are public.
         max_rows_per: Limits on rows per key that hold here in place of what tables declare.
     """
@@ -75,6 +82,7 @@ class Context:
     paid_before: PaidBefore = ASK_FIRST
     snapshots: dict[frozenset[str], str] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    on_reserved: Callable[[str], None] = _ignored
     sizes: dict[str, int] = field(default_factory=dict)
     max_rows_per: KeyLimits = field(default_factory=dict)
 

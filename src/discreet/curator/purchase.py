@@ -236,6 +236,7 @@ def _reserved(
         detail={**offer.detail, **named, "spend": written(purchase.spend), **admitted},
         any_snapshot=known.any_snapshot,
     )
+    context.on_reserved(name)
     return Reservation(context, name)
 
 

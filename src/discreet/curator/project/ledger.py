@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from discreet.core.errors import InvalidParameter, LedgerError
 from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import PrivacyBudget
 from discreet.curator.history import History, history
-from discreet.ledger import Checkpoint, Entry, Ledger
+from discreet.ledger import Checkpoint, Entry, EntryKind, Ledger
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,13 @@ class ProjectLedger:
     def entries(self) -> Iterator[Entry]:
         """Every entry, oldest first."""
         return self.ledger.entries()
+
+    def released(self, reservation: str) -> Mapping[str, Any] | None:
+        """What a reservation ended with, under its seal; None where it ended with nothing."""
+        chain = self.ledger.chain
+        with chain.reading():
+            found = chain.store.latest(EntryKind.COMMITTED, reservation)
+            return None if found is None else found.require_seal(chain.owner()).body
 
     def verify(self, checkpoint: Checkpoint | None) -> Checkpoint:
         """Check every seal and total, and that a kept checkpoint is there; the one now."""

@@ -23,7 +23,7 @@ from discreet.curator.curator import Curator
 from discreet.curator.policy.policy import Policy
 from discreet.curator.project import locations as places
 from discreet.curator.project.declarations import budget
-from discreet.curator.project.fields import Fields
+from discreet.curator.project.fields import TABLE, Fields
 from discreet.curator.project.ledger import ProjectLedger
 from discreet.curator.project.locations import DatabaseServer, Embedded, FileLedger, ServerLedger
 from discreet.curator.project.preview import Look
@@ -37,7 +37,11 @@ from discreet.relational.schema.table import PublicTable, Table
 
 @dataclass(frozen=True, kw_only=True)
 class Project:
-    """Tables, units, columns, budget and ledger. Reading one touches no data and no ledger."""
+    """Tables, units, columns, budget and ledger. Reading one touches no data and no ledger.
+
+    ``service`` and ``record`` are the parts of the file that the service reads; here they are kept
+    as they stand.
+    """
 
     tables: Mapping[str, PrivateEntry | PublicEntry]
     budget: Guarantee
@@ -45,6 +49,8 @@ class Project:
     engine: Embedded | DatabaseServer = field(default_factory=Embedded)
     policy: Policy | None = None
     owner_log: Path | None = None
+    service: Fields | None = None
+    record: Fields | None = None
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Project:
@@ -83,6 +89,8 @@ class Project:
             ledger=places.ledger(fields, folder),
             policy=_policy(fields, folder),
             owner_log=places.path(fields, "owner_log", folder),
+            service=_part(fields, "service"),
+            record=_part(fields, "record"),
         )
         fields.finish()
         return made
@@ -159,3 +167,7 @@ def _policy(fields: Fields, folder: Path) -> Policy | None:
         return None
     with fields.at("policy"):
         return Policy.read(path)
+
+
+def _part(fields: Fields, name: str) -> Fields | None:
+    return None if fields.maybe(name, TABLE) is None else fields.part(name)

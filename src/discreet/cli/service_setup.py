@@ -1,0 +1,155 @@
+"""What ``discreet serve`` does before anybody comes: the demonstration, and a welcome."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from discreet.cli import display
+from discreet.cli.demo import PROJECT
+from discreet.cli.invented import PATIENTS, VISITS, write_visits
+from discreet.core.errors import InvalidParameter
+from discreet.core.guarantee import ApproxDP, Guarantee
+from discreet.curator.project import Project
+from discreet.release.guarantee import guarantee_text
+from discreet.server.rights import PersonRole
+from discreet.server.service import Service
+from discreet.server.services.people import add_person, issue_link, issue_token
+from discreet.server.settings import ServiceSettings
+from discreet.server.state import grants, people
+from discreet.server.state.people import Member
+from discreet.server.state.store import StateStore
+
+_DEMO = """
+[service]
+quantum = 0.5  # seconds after which answers leave; "off" would tell how long they took
+
+[record]
+decision_makers = "the board"
+data_users = "two analysts"
+data_subjects = "patients"
+impacted = "patients to come"
+privacy_boundary = "this machine; its owner sees the raw rows"
+purpose = "to show the service on invented visits"
+unit = "a patient, with all visits"
+data_window = "the year 2024, which is invented"
+attack_model = "analysts who compare answers, and know everything but one patient"
+environment = "this machine, for as long as the demonstration runs"
+accuracy = "counts of wards within a hundred"
+epsilon_set_by = "whoever wrote the demonstration"
+epsilon_reason = "nobody is exposed, since nobody exists"
+maintained_by = "you"
+review_date = 2099-12-31
+failure_plan = "stop it and start it again; nothing is lost"
+residual_harms = "none: the patients are invented"
+"""
+
+
+def demo_project(folder: Path) -> Path:
+    """An invented hospital in a folder of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_visits(folder / "visits.parquet")
+    place = folder / "discreet.toml"
+    place.write_text(PROJECT + _DEMO, encoding="utf-8")
+    return place
+
+
+async def introduced(service: Service, address: str) -> None:
+    """An owner, two analysts with budgets, and a link for each of them."""
+    owner = await _added(service, "olga", PersonRole.OWNER)
+    ann = await _added(service, "ann", PersonRole.ANALYST)
+    bob = await _added(service, "bob", PersonRole.ANALYST)
+    share = ApproxDP(epsilon=1, delta=1e-7)
+    await service.budgets.grant(owner, name="ann", purpose="planning of beds", budget=share)
+    await service.budgets.grant(owner, name="bob", purpose="research on costs", budget=share)
+    display.lines(
+        f"An INVENTED hospital: {VISITS:,} visits of up to {PATIENTS:,} patients, in\n"
+        f"  {service.runtime.place.parent}\n"
+        f"Listening on {address}. One-time links, each for one person:"
+    )
+    for person in (owner, ann, bob):
+        link = await service.runtime.state.write(issue_link, by="setup", person=person)
+        display.lines(f"  {person.name} ({person.role.value})  {address}/enter/{link}")
+    token = await service.runtime.state.write(issue_token, person=ann, label="demonstration")
+    display.lines(
+        "Or from a shell, as ann:\n"
+        f"  curl {address}/api/v1/questions -H 'Authorization: Bearer {token.token}' \\\n"
+        "    -H 'Content-Type: application/json' \\\n"
+        '    -d \'{"sql": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", '
+        '"epsilon": 0.1}\''
+    )
+
+
+async def welcomed(service: Service, address: str) -> None:
+    """Where it listens; and where nobody is there yet, who comes first."""
+    shown = service.runtime.settings.address or address
+    display.lines(f"Listening on {shown}.")
+    if await service.runtime.state.read(people.owners) == 0:
+        display.note("There is no owner yet: discreet service people add NAME --role owner")
+    if service.runtime.record.missing:
+        missing = ", ".join(service.runtime.record.missing)
+        display.note(f"Nothing is released until [record] says: {missing}")
+
+
+async def _added(service: Service, name: str, role: PersonRole) -> Member:
+    return await service.runtime.state.write(add_person, by="setup", name=name, role=role)
+
+
+def require_role(text: str) -> PersonRole:
+    """A role by its name."""
+    try:
+        return PersonRole(text)
+    except ValueError:
+        raise InvalidParameter(
+            code="role_unknown",
+            expectation=f"one of {', '.join(PersonRole)}",
+            received=text,
+            remedy="Pass --role analyst.",
+        ) from None
+
+
+@contextmanager
+def state_of(project: Path) -> Iterator[StateStore]:
+    """The state of a project's service, closed at the end."""
+    state = StateStore(ServiceSettings.of(Project.read(project), project).state)
+    try:
+        yield state
+    finally:
+        state.close()
+
+
+def address_of(project: Path) -> str:
+    """Where people reach the service, as far as the project file says."""
+    settings = ServiceSettings.of(Project.read(project), project)
+    return settings.address or "http://127.0.0.1:8000"
+
+
+def everybody(project: Path) -> list[dict[str, Any]]:
+    """Everybody with their budgets, for the owner at the machine."""
+    with state_of(project) as state:
+        found = state.read_now(people.listed, after="", count=10_000)
+        granted = {each.id: state.read_now(grants.of_person, each.id) for each in found}
+    return [
+        {
+            "name": each.name,
+            "role": each.role.value,
+            "state": "out" if each.disabled_at is not None else "in",
+            "grants": [
+                {"purpose": grant.purpose, "budget": guarantee_text(grant.budget)}
+                for grant in granted[each.id]
+            ],
+        }
+        for each in found
+    ]
+
+
+async def granted(project: Path, name: str, purpose: str, budget: Guarantee) -> None:
+    """Set a budget aside, in the name of the first owner."""
+    service = Service(project)
+    try:
+        owner = await service.runtime.state.read(people.first_owner)
+        await service.budgets.grant(owner, name=name, purpose=purpose, budget=budget)
+    finally:
+        await service.runtime.close()

@@ -1,0 +1,78 @@
+"""A synopsis that was released as one line of JSON, and back: the same answers, bit for bit.
+
+The text holds all that answering needs: the attributes with their values, what the mechanism left
+behind, the guarantee and the event. Reading it needs neither tables nor a ledger, and is free.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from discreet.core.errors import DiscreetError, InvalidParameter
+from discreet.core.events.event import from_json as event_from_json
+from discreet.curator.synopsis.release import SynopsisRelease
+from discreet.queries.synopses.synopsis import synopsis_from_dict
+from discreet.queries.workload.universe import Attribute, Universe
+from discreet.release.guarantee import guarantee_from_dict, guarantee_to_dict
+from discreet.release.keys import column_from_json, column_to_json, kind_of
+
+FORM = "synopsis-release/1"
+"""Of the text; part of it."""
+
+
+def synopsis_to_json(release: SynopsisRelease) -> str:
+    """All of a synopsis, for machines."""
+    plain = {
+        "form": FORM,
+        "id": release.id,
+        "question": release.query,
+        "attributes": [_attribute_to_list(each) for each in release.universe.attributes],
+        "synopsis": dict(release.synopsis.to_dict()),
+        "guarantee": guarantee_to_dict(release.guarantee),
+        "event": json.loads(release.event.to_json()),
+        "rmse": release.rmse,
+        "facts": dict(release.facts),
+    }
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def synopsis_from_json(text: str) -> SynopsisRelease:
+    """The synopsis that :func:`synopsis_to_json` wrote."""
+    try:
+        return _read(json.loads(text))
+    except DiscreetError:
+        raise
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise InvalidParameter(
+            code="synopsis_not_json",
+            expectation=f"a synopsis of form {FORM}, as `synopsis_to_json` wrote it",
+            received=type(error).__name__,
+            remedy="Pass the text unchanged, or upgrade discreet.",
+        ) from None
+
+
+def _read(plain: dict[str, Any]) -> SynopsisRelease:
+    if plain["form"] != FORM:
+        raise ValueError(plain["form"])
+    universe = Universe(tuple(_attribute(each) for each in plain["attributes"]))
+    event = event_from_json(json.dumps(plain["event"]))
+    return SynopsisRelease(
+        id=plain["id"],
+        query=plain["question"],
+        synopsis=synopsis_from_dict(plain["synopsis"], universe, event),
+        guarantee=guarantee_from_dict(plain["guarantee"]),
+        event=event,
+        rmse=plain["rmse"],
+        facts=plain["facts"],
+    )
+
+
+def _attribute_to_list(attribute: Attribute) -> list[Any]:
+    kind = kind_of(attribute.name, attribute.values)  # type: ignore[arg-type]
+    return [attribute.name, kind, column_to_json(kind, attribute.values)]  # type: ignore[arg-type]
+
+
+def _attribute(plain: list[Any]) -> Attribute:
+    name, kind, values = plain
+    return Attribute(name, column_from_json(kind, values))

@@ -1,0 +1,1 @@
+"""The HTTP door: JSON under ``/api/v1``, described by OpenAPI."""

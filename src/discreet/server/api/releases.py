@@ -1,0 +1,199 @@
+"""Releases in several forms, free queries on synopses, conversations, publications."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from discreet.release import Release
+from discreet.server.api.authentication import Asker, Publisher, Reader, TheService
+from discreet.server.api.pagination import Body, Listing, ThePage
+from discreet.server.api.questions import IdempotencyKey, told
+from discreet.server.jobs.universe import Conditions
+from discreet.server.services.releases import as_csv, as_parquet, as_svg, statement_of, table_of
+from discreet.server.state.publications import Publication
+from discreet.server.state.releases import ReleaseTitle, StoredRelease
+
+router = APIRouter(tags=["releases"])
+
+
+class FileForm(StrEnum):
+    """How a release is written."""
+
+    CSV = "csv"
+    JSON = "json"
+    PARQUET = "parquet"
+    SVG = "svg"
+
+
+_FORMS: dict[FileForm, tuple[str, Callable[[Release], bytes]]] = {
+    FileForm.CSV: ("text/csv", as_csv),
+    FileForm.JSON: ("application/json", lambda release: release.to_json().encode()),
+    FileForm.PARQUET: ("application/vnd.apache.parquet", as_parquet),
+    FileForm.SVG: ("image/svg+xml", as_svg),
+}
+Name = Annotated[
+    str | None,
+    Query(max_length=500, description="Of a batch: which question. Of a synopsis: attributes."),
+]
+
+
+class FreeQuery(Body):
+    """Counts by attributes, or of records that meet conditions."""
+
+    by: list[str] | None = Field(default=None, max_length=64)
+    where: list[Conditions] | None = Field(default=None, max_length=5000)
+
+
+class TalkBody(Body):
+    """Questions to a conversation: conditions that records must meet."""
+
+    where: list[Conditions] = Field(min_length=1, max_length=5000)
+
+
+class PublicationBody(Body):
+    """What to publish, all of it or nothing."""
+
+    title: str = Field(max_length=200)
+    releases: list[str] = Field(min_length=1, max_length=50)
+
+
+@router.get("/releases")
+async def titles(service: TheService, person: Asker, page: ThePage) -> Listing:
+    """One's own releases, the latest first."""
+    found = await service.releases.titles(person, before=page.cursor, count=page.count)
+    return page.by_time(found, lambda each: each.made_at, _title)
+
+
+@router.get("/releases/{key}/statement")
+async def statement(service: TheService, person: Reader, key: str, name: Name = None) -> Response:
+    """The privacy statement of a release, in words."""
+    stored = await service.releases.read(person, key)
+    return Response(await run_in_threadpool(statement_of, stored, name), media_type="text/plain")
+
+
+@router.get("/releases/{key}.{form}")
+async def file(
+    service: TheService, person: Reader, key: str, form: FileForm, name: Name = None
+) -> Response:
+    """A release as a file."""
+    stored = await service.releases.read(person, key)
+    media, write = _FORMS[form]
+
+    def written() -> bytes:
+        return write(table_of(stored, name))
+
+    saved = f'attachment; filename="{stored.id}.{form.value}"'
+    return Response(
+        await run_in_threadpool(written), media_type=media, headers={"Content-Disposition": saved}
+    )
+
+
+@router.get("/releases/{key}")
+async def release(service: TheService, person: Reader, key: str) -> dict[str, Any]:
+    """A release of one's own, or one that was published."""
+    stored = await service.releases.read(person, key)
+    told = _whole(stored)
+    return {**told, "made_at": stored.made_at} if stored.person_id == person.id else told
+
+
+@router.post("/synopses/{key}/queries")
+async def query(service: TheService, person: Asker, key: str, body: FreeQuery) -> Response:
+    """Ask a synopsis; free."""
+    return told(await service.synopses.query(person, key, by=body.by, where=body.where))
+
+
+@router.get("/conversations")
+async def conversations(service: TheService, person: Asker, page: ThePage) -> Listing:
+    """One's own conversations, the latest first."""
+    found = await service.conversations.listed(person, before=page.cursor, count=page.count)
+    return page.by_time(
+        found,
+        lambda each: each.opened_at,
+        lambda each: {
+            "conversation": each.id,
+            "account": each.grant_id,
+            "opened_at": each.opened_at,
+            "closed_at": each.closed_at,
+            "request": json.loads(each.about),
+        },
+    )
+
+
+@router.post("/conversations/{key}/questions")
+async def talk(
+    service: TheService, person: Asker, key: str, body: TalkBody, retry: IdempotencyKey = None
+) -> Response:
+    """Ask a conversation of one's own."""
+    return told(await service.conversations.ask(person, key, body.where, idempotency_key=retry))
+
+
+@router.post("/conversations/{key}/estimate")
+async def estimate(service: TheService, person: Asker, key: str, body: FreeQuery) -> Response:
+    """The estimate of a conversation as it stands; free."""
+    return told(await service.conversations.estimate(person, key, by=body.by, where=body.where))
+
+
+@router.delete("/conversations/{key}")
+async def hang_up(service: TheService, person: Asker, key: str) -> Response:
+    """End a conversation of one's own for good."""
+    return told(await service.conversations.close(person, key))
+
+
+@router.post("/publications", status_code=201)
+async def publish(service: TheService, person: Publisher, body: PublicationBody) -> dict[str, Any]:
+    """Check releases, and show all of them to everybody, or hold all of them."""
+    return _published(
+        await service.publications.publish(person, title=body.title, keys=body.releases)
+    )
+
+
+@router.get("/publications")
+async def publications(service: TheService, person: Reader, page: ThePage) -> Listing:
+    """What everybody may read; for who publishes, also what is held."""
+    found = await service.publications.listed(person, before=page.cursor, count=page.count)
+    return page.by_time(found, lambda each: each.made_at, _published)
+
+
+@router.get("/publications/{key}")
+async def publication(service: TheService, person: Reader, key: str) -> dict[str, Any]:
+    """A publication with its releases."""
+    found, items = await service.publications.read(person, key)
+    return {**_published(found), "releases": [_whole(each) for each in items]}
+
+
+def _title(title: ReleaseTitle) -> dict[str, Any]:
+    return {
+        "release": title.id,
+        "kind": title.kind,
+        "question": title.question,
+        "account": title.grant_id,
+        "made_at": title.made_at,
+    }
+
+
+def _whole(stored: StoredRelease) -> dict[str, Any]:
+    """A release without whose it is, and when it was asked for."""
+    return {
+        "release": stored.id,
+        "kind": stored.kind,
+        "question": stored.question,
+        "result": json.loads(stored.document),
+    }
+
+
+def _published(found: Publication) -> dict[str, Any]:
+    return {
+        "publication": found.id,
+        "title": found.title,
+        "made_at": found.made_at,
+        "verdict": found.verdict,
+        "findings": json.loads(found.findings),
+    }

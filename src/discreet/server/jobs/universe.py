@@ -1,0 +1,71 @@
+"""Universes in requests: a table with columns and expressions, or a question that groups."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import date, datetime
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from discreet.core.errors import InvalidParameter
+from discreet.curator.context import tables_read
+from discreet.curator.session import Session
+from discreet.queries.workload.universe import Attribute, Universe
+from discreet.relational.plan.keyed_universe import KeyedUniverse, query_of_universe
+from discreet.server.jobs.kind import JobRequest, Task
+from discreet.server.jobs.models import Sql
+
+
+class WantedUniverse(JobRequest):
+    """What the cells are: columns and expressions of a table, or a question with GROUP BY."""
+
+    table: str | None = None
+    columns: Annotated[list[str], Field(max_length=64, default_factory=list)]
+    expressions: Annotated[dict[str, Sql], Field(max_length=64, default_factory=dict)]
+    sql: Sql | None = None
+
+    def made(self, session: Session) -> KeyedUniverse:
+        """As the curator makes it; reads no private row."""
+        if self.sql is not None and self.table is None and not (self.columns or self.expressions):
+            return session.universe(self.sql)
+        if self.table is None or self.sql is not None:
+            raise InvalidParameter(
+                code="universe_unclear",
+                expectation="a table with columns and expressions, or sql that groups",
+                remedy='Write {"table": "visits", "columns": ["ward"]}.',
+            )
+        return session.universe(self.table, *self.columns, **self.expressions)
+
+
+def tables_of(task: Task, universe: WantedUniverse) -> Collection[str]:
+    """The tables that counting its cells reads."""
+    made = universe.made(task.session)
+    return tables_read(query_of_universe(made, task.session.context.query))
+
+
+Condition = str | bool | int | float | None
+Conditions = Annotated[dict[str, Condition | list[Condition]], Field(max_length=64)]
+"""Values of attributes that records must have, by name: one, or a list of them."""
+
+
+def conditions_for(universe: Universe, asked: Conditions) -> dict[str, object]:
+    """Conditions with the universe's own values: days and moments were written as text."""
+    return {name: _meant(universe, name, value) for name, value in asked.items()}
+
+
+def _meant(universe: Universe, name: str, value: Any) -> object:
+    attribute = universe.attributes[universe.place(name)]
+    if isinstance(value, list):
+        return [_value(attribute, each) for each in value]
+    return _value(attribute, value)
+
+
+def _value(attribute: Attribute, value: Any) -> object:
+    """The value that a text stands for, where values are days or moments."""
+    if not isinstance(value, str):
+        return value
+    named = {
+        each.isoformat(): each for each in attribute.values if isinstance(each, date | datetime)
+    }
+    return named.get(value, value)

@@ -1,0 +1,1 @@
+"""Running it: listening, health, metrics, logs, back-ups."""

@@ -1,0 +1,298 @@
+"""Work on jobs: whose turn it is, what a worker says, and when the answer leaves.
+
+A job is worked on by the front that took its lease, from its turn to its leaving, whether or not
+anybody waits for it. What it learns on the way is written in one transaction at the end, to be seen
+when the answer has left, and not before.
+
+Source: contract, "What may be seen". Proof: ``proofs/timing.md``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import math
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection
+
+from discreet.core.errors import DiscreetError
+from discreet.release.guarantee import guarantee_to_dict
+from discreet.server.jobs.kind import JobKind
+from discreet.server.refusals import described
+from discreet.server.runtime import Runtime
+from discreet.server.services.job_view import JobView, view_of
+from discreet.server.spends import spend_to_dict
+from discreet.server.state import approvals, conversations, jobs, overruns, releases
+from discreet.server.state.grants import Grant
+from discreet.server.state.jobs import Job, JobPhase, Turn
+from discreet.server.state.people import Member
+from discreet.server.timing import Leaving, leaving
+from discreet.server.workers.messages import WorkOrder
+
+LOG = logging.getLogger("discreet.server")
+
+_NAP, _LONGEST_NAP = 0.02, 0.25
+"""Seconds between two looks whether it is one's turn, where another replica has it: more each."""
+_EARLY = 0.01
+"""Seconds by which the state may say too early that an answer has left: writing takes longer."""
+
+
+@dataclass(frozen=True)
+class PreparedJob:
+    """A job with all that is needed to work on it."""
+
+    person: Member
+    kind: JobKind[Any]
+    job: Job
+    grant: Grant | None
+    approved: bool = False
+
+
+@dataclass
+class JobOutcome:
+    """How work ended, and what was heard on the way."""
+
+    phase: JobPhase = JobPhase.FAILED
+    error: dict[str, Any] | None = None
+    question: str = ""
+    release: str = ""
+    opened: str = ""
+    result: str | None = None
+    touched: bool = True
+    reservation: str | None = None
+    tables: list[str] = field(default_factory=list)
+    price: dict[str, float] | None = None
+
+    def hear(self, said: dict[str, Any]) -> None:
+        """What the worker says before data is read."""
+        self.reservation = said.get("reserved", self.reservation)
+        self.tables = said.get("tables", self.tables)
+
+    def read(self, reply: dict[str, Any]) -> None:
+        """What the worker says at the end."""
+        if "done" in reply:
+            done = reply["done"]
+            self.phase = JobPhase.FINISHED
+            self.question, self.release = done["question"], done["release"]
+            self.opened, self.result = done["opened"], done["result"]
+        elif "needs_approval" in reply:
+            self.price = reply["needs_approval"]
+        else:
+            self.error, self.touched = reply["refused"], reply["touched"]
+
+
+class JobRunner:
+    """The jobs that this front works on."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        """Work on nothing yet."""
+        self._runtime = runtime
+        self._tasks: dict[str, asyncio.Task[JobView]] = {}
+        self._outcomes: dict[str, JobOutcome] = {}
+        self._queues: dict[str, asyncio.Lock] = {}
+        self._turns: dict[str, asyncio.Event] = {}
+
+    def begin(self, prepared: PreparedJob, *, started: bool = False) -> None:
+        """Work on a job until it has left; ``started`` if it has its lease."""
+        job = prepared.job.id
+        task = asyncio.create_task(self._worked(prepared, started=started))
+        self._tasks[job] = task
+        task.add_done_callback(lambda done: self._over(job, done))
+
+    async def wait(self, job: str, seconds: float) -> JobView | None:
+        """The job once it has left, if that is within so many seconds and at this front."""
+        task = self._tasks.get(job)
+        if task is None:
+            return None
+        done, _ = await asyncio.wait({task}, timeout=max(0.0, seconds))
+        return task.result() if done else None
+
+    def working(self) -> list[str]:
+        """The jobs that are under way here: for whoever renews leases."""
+        return list(self._tasks)
+
+    def reservation(self, job: str) -> str | None:
+        """What a job reserved so far, if it is under way here."""
+        outcome = self._outcomes.get(job)
+        return None if outcome is None else outcome.reservation
+
+    async def interrupt(self, job: str) -> None:
+        """End the work on a job that was cancelled."""
+        await self._runtime.pool.interrupt(job)
+
+    async def settle(self, seconds: float) -> None:
+        """Wait a while for what is at work, before the end."""
+        if self._tasks:
+            await asyncio.wait(set(self._tasks.values()), timeout=seconds)
+
+    def quantum(self, prepared: PreparedJob, outcome: JobOutcome) -> float:
+        """After which multiple of seconds it leaves: none where no data had a part in it."""
+        padded = prepared.kind.reads_data and outcome.touched
+        return self._runtime.settings.quanta.of(outcome.tables) if padded else 0.0
+
+    async def _worked(self, prepared: PreparedJob, *, started: bool) -> JobView:
+        job, state = prepared.job, self._runtime.state
+        if not started and not await self._turn(prepared):
+            return view_of(job, JobPhase.CANCELLED)
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        outcome = self._outcomes.setdefault(job.id, JobOutcome())
+        try:
+            await self._ask(prepared, outcome)
+            if outcome.price is not None:
+                await state.write(_put_aside, job=job, price=outcome.price)
+                return view_of(job, JobPhase.WAITING, price=outcome.price)
+            quantum = self.quantum(prepared, outcome)
+            when = leaving(loop.time() - began, quantum)
+            left = began + when.after - loop.time() if quantum else 0.0
+            wanted, kept = await state.write_relaxed(
+                _ended, prepared=prepared, outcome=outcome, level=when.level, left=left
+            )
+            if not wanted:
+                return view_of(job, JobPhase.CANCELLED, charged=outcome.reservation is not None)
+            if quantum:
+                await self._leave(job, began, when)
+            return view_of(
+                job,
+                outcome.phase,
+                charged=outcome.reservation is not None,
+                error=outcome.error,
+                release_id=kept,
+                result=outcome.result,
+            )
+        finally:
+            self._turn_over(prepared.person.id)
+
+    async def _leave(self, job: Job, began: float, when: Leaving) -> None:
+        """Sleep until it leaves; one level later where writing it down took too long."""
+        loop = asyncio.get_running_loop()
+        while (left := began + when.after - loop.time()) < 0:
+            when = Leaving(when.level + 1, when.after * 2)
+            left = began + when.after - loop.time()
+            await self._runtime.state.write_relaxed(_delayed, job=job, level=when.level, left=left)
+        await asyncio.sleep(left)
+
+    async def _ask(self, prepared: PreparedJob, outcome: JobOutcome) -> None:
+        """What a worker makes of it; a failure of the worker is an outcome too."""
+        settings, grant = self._runtime.settings, prepared.grant
+        limit = settings.approval
+        approved = limit is None or prepared.approved
+        if not approved:
+            approved = await self._runtime.state.read(approvals.agreed, prepared.job)
+        order = WorkOrder(
+            kind=prepared.kind.name,
+            request=json.loads(prepared.job.request),
+            account="" if grant is None else grant.account,
+            budget={} if grant is None else guarantee_to_dict(grant.budget),
+            analyst=prepared.person.name,
+            purpose="" if grant is None else grant.purpose,
+            approval=None if limit is None else spend_to_dict(limit),
+            approved=approved,
+        )
+        try:
+            reply = await self._runtime.pool.ask(
+                prepared.person.id,
+                order,
+                seconds=settings.longest,
+                job=prepared.job.id,
+                heard=outcome.hear,
+            )
+        except DiscreetError as refusal:
+            outcome.error = described(refusal)
+        else:
+            outcome.read(reply)
+
+    async def _turn(self, prepared: PreparedJob) -> bool:
+        """Wait until fewer of this person's questions are at work than may be; False: cancelled."""
+        person, most = prepared.person.id, self._runtime.settings.per_analyst
+        turn, nap = self._turns.setdefault(person, asyncio.Event()), _NAP
+        async with self._queues.setdefault(person, asyncio.Lock()):  # the others need not look
+            while True:
+                turn.clear()
+                found = await self._runtime.state.write_relaxed(
+                    jobs.start, job=prepared.job.id, person=person, most=most
+                )
+                if found is not Turn.LATER:
+                    return found is Turn.NOW
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(turn.wait(), nap)
+                nap = min(2 * nap, _LONGEST_NAP)
+
+    def _turn_over(self, person: str) -> None:
+        turn = self._turns.get(person)
+        if turn is not None:
+            turn.set()
+
+    def _over(self, job: str, task: asyncio.Task[JobView]) -> None:
+        self._tasks.pop(job, None)
+        self._outcomes.pop(job, None)
+        if not task.cancelled() and task.exception() is not None:
+            LOG.error("a job was not finished", extra={"job": job}, exc_info=task.exception())
+
+
+def _put_aside(connection: Connection, *, job: Job, price: dict[str, float]) -> None:
+    text = json.dumps(price)
+    jobs.wait_for_approval(connection, job=job.id, price=text)
+    approvals.add(connection, job=job.id, person=job.person_id, price=text)
+
+
+def _ended(
+    connection: Connection, *, prepared: PreparedJob, outcome: JobOutcome, level: int, left: float
+) -> tuple[bool, str | None]:
+    """Note how a job ended, with its release and its overrun.
+
+    Whether it is still wanted, and the release's id.
+    """
+    job, kept = prepared.job, None
+    wait = _milliseconds(left)
+    if outcome.release:
+        kept = releases.add(
+            connection,
+            person=job.person_id,
+            grant=job.grant_id,
+            kind=job.kind,
+            release=outcome.release,
+            question=outcome.question,
+            request=job.request,
+            reservation=outcome.reservation,
+            document=outcome.result or "",
+            leaves_in=wait,
+        )
+    if outcome.opened and job.grant_id is not None:
+        conversations.add(
+            connection,
+            key=outcome.opened,
+            person=job.person_id,
+            grant=job.grant_id,
+            about=job.request,
+        )
+    if level > 0:
+        overruns.add(connection, person=job.person_id, job=job.id, level=level)
+    wanted = jobs.end(
+        connection,
+        job=job.id,
+        phase=outcome.phase,
+        leaves_in=wait,
+        reservation=outcome.reservation,
+        error=outcome.error,
+        release_id=kept,
+        result=None if kept else outcome.result,
+    )
+    if not wanted:
+        jobs.let_go(connection, job=job.id)
+    return wanted, kept
+
+
+def _delayed(connection: Connection, *, job: Job, level: int, left: float) -> None:
+    """Note that an answer leaves later than was noted before."""
+    jobs.delay(connection, job=job.id, leaves_in=_milliseconds(left))
+    if level == 1:
+        overruns.add(connection, person=job.person_id, job=job.id, level=level)
+
+
+def _milliseconds(left: float) -> int:
+    return max(0, math.ceil((left - _EARLY) * 1000))

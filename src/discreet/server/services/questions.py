@@ -1,0 +1,239 @@
+"""Asking: a question becomes a job, a worker buys its answer, and the answer leaves in time.
+
+The order of things. Rights, the record, the budget that pays and the overruns of a day are looked
+at before a worker is asked; the worker plans, so that a question that cannot be answered is refused
+for nothing; then it asks for approval where the price needs it, and only then buys. What was bought
+is durable in the ledger before the state has a copy.
+
+Source: contract, "Spending", "What may be seen".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection
+
+from discreet.core.errors import Exhausted, InvalidParameter
+from discreet.server.jobs.kind import JobKind, JobRequest
+from discreet.server.jobs.registry import KEPT, kind_named
+from discreet.server.rights import Action, require
+from discreet.server.runtime import Runtime
+from discreet.server.services.job_runner import JobRunner, PreparedJob
+from discreet.server.services.job_view import JobView, seen, view_of
+from discreet.server.state import (
+    approvals,
+    grants,
+    jobs,
+    overruns,
+    people,
+    releases,
+)
+from discreet.server.state.grants import Grant
+from discreet.server.state.jobs import Job, JobPhase, Turn
+from discreet.server.state.pagination import Cursor
+from discreet.server.state.people import Member
+
+_MOST_WAITING = 64
+_LOOK = 0.25
+"""Seconds between two looks at a job that somebody watches."""
+
+
+class Questions:
+    """Ask, look and cancel; each for one's own questions alone."""
+
+    def __init__(self, runtime: Runtime, job_runner: JobRunner) -> None:
+        """Ask nothing yet."""
+        self._runtime = runtime
+        self._job_runner = job_runner
+
+    async def ask(
+        self,
+        person: Member,
+        request: JobRequest,
+        *,
+        kind: str,
+        key: str | None = None,
+        wait: float | None = None,
+        about: str | None = None,
+    ) -> JobView:
+        """Ask, and wait a while for the answer; the job as it is then.
+
+        The same ``key`` with the same request is the same job, however often it is sent. ``about``
+        names what a job is about, where something waits for such jobs to end.
+        """
+        require(person.role, Action.ASK)
+        what = kind_named(kind)
+        text = request.model_dump_json(exclude_none=True)
+        job, grant, turn = await self._runtime.state.write_relaxed(
+            self._admitted, person=person, kind=what, request=text, key=key, about=about
+        )
+        if turn is not None:
+            prepared = PreparedJob(person, what, job, grant)
+            self._job_runner.begin(prepared, started=turn is Turn.NOW)
+        most = self._runtime.settings.wait
+        view = await self._job_runner.wait(job.id, most if wait is None else min(wait, most))
+        if view is not None:
+            return view
+        if turn is None:
+            return await self.job(person, job.id)
+        return view_of(job, JobPhase.STARTED if turn is Turn.NOW else JobPhase.ACCEPTED)
+
+    async def job(self, person: Member, job: str) -> JobView:
+        """One's own job, as it is now."""
+        require(person.role, Action.ASK)
+        found = await self._runtime.state.read(_found, person=person.id, job=job)
+        if found is None:
+            raise unknown_job(job)
+        return found
+
+    async def events(self, person: Member, job: str) -> AsyncIterator[JobView]:
+        """The public phases of one's own job as they come, until it is over."""
+        last = None
+        while last is None or not last.phase.over:
+            view = await self.job(person, job)
+            if last is None or view.phase is not last.phase:
+                last = view
+                yield view
+            if not last.phase.over:
+                await self._job_runner.wait(job, _LOOK)
+                await asyncio.sleep(0 if job in self._job_runner.working() else _LOOK)
+
+    async def history(self, person: Member, *, before: Cursor, count: int) -> list[JobView]:
+        """What one asked, the latest first."""
+        require(person.role, Action.ASK)
+        found = await self._runtime.state.read(
+            jobs.history, person=person.id, kinds=KEPT, before=before, count=count
+        )
+        return [seen(job) for job in found]
+
+    async def cancel(self, person: Member, job: str) -> JobView:
+        """Give up a job of one's own; what was charged stays charged.
+
+        Whether the work was done by then can be found out afterwards, which tells how long it took.
+        So giving up what reads data counts as an overrun, and is refused where none is left.
+        """
+        require(person.role, Action.ASK)
+        view = await self._runtime.state.write_relaxed(
+            self._cancelled,
+            person=person,
+            job=job,
+            reservation=self._job_runner.reservation(job),
+        )
+        await self._job_runner.interrupt(job)
+        return view
+
+    async def resume(self, job: Job) -> None:
+        """Go on with a job that was agreed to."""
+        person, grant = await self._runtime.state.read(_asker, job=job)
+        self._job_runner.begin(PreparedJob(person, kind_named(job.kind), job, grant, approved=True))
+
+    def _admitted(
+        self,
+        connection: Connection,
+        *,
+        person: Member,
+        kind: JobKind[Any],
+        request: str,
+        key: str | None,
+        about: str | None,
+    ) -> tuple[Job, Grant | None, Turn | None]:
+        """All that is looked at before work begins; the job, and its turn if it is new."""
+        settings = self._runtime.settings
+        jobs.lock_person(connection, person.id)
+        digest = hashlib.sha256(f"{kind.name}\n{request}".encode()).hexdigest()
+        if key is not None:
+            before = jobs.known(connection, person=person.id, key=key, digest=digest)
+            if before is not None:
+                return before, None, None
+        grant = self._paying(connection, person, kind, json.loads(request))
+        if kind.reads_data:
+            self._runtime.record.require_complete()
+            if settings.quanta.of(()) > 0:
+                overruns.require_left(connection, person=person.id, most=settings.overruns)
+        job = jobs.add(
+            connection,
+            person=person.id,
+            grant=None if grant is None else grant.account,
+            kind=kind.name,
+            request=request,
+            digest=digest,
+            key=key,
+            about=about,
+        )
+        turn = jobs.start(connection, job=job.id, person=person.id, most=settings.per_analyst)
+        if turn is Turn.LATER:
+            _require_short(connection, person)
+        return job, grant, turn
+
+    def _paying(
+        self, connection: Connection, person: Member, kind: JobKind[Any], asked: dict[str, Any]
+    ) -> Grant | None:
+        """What pays; nothing for what is paid from elsewhere, by who has a process all the same."""
+        if not kind.needs_grant:
+            grants.require_any(connection, person=person.id)
+            return None
+        purpose, account = asked.get("purpose"), asked.get("account")
+        return grants.chosen(connection, person=person.id, purpose=purpose, account=account)
+
+    def _cancelled(
+        self, connection: Connection, *, person: Member, job: str, reservation: str | None
+    ) -> JobView:
+        jobs.lock_person(connection, person.id)
+        found = jobs.of_person(connection, person=person.id, job=job)
+        if found is None:
+            raise unknown_job(job)
+        if found.phase.over:
+            return seen(found)
+        settings, kind = self._runtime.settings, kind_named(found.kind)
+        tells = kind.reads_data and settings.quanta.of(()) > 0
+        if found.phase is JobPhase.STARTED and tells:
+            overruns.require_left(connection, person=person.id, most=settings.overruns)
+            overruns.add(connection, person=person.id, job=job, level=0)
+        if found.phase is JobPhase.WAITING:
+            approvals.withdraw(connection, job=job)
+        jobs.cancel(connection, job=job, reservation=reservation)
+        if found.phase is not JobPhase.STARTED:
+            jobs.let_go(connection, job=job)  # nobody works on it
+        return replace(seen(found), phase=JobPhase.CANCELLED, charged=reservation is not None)
+
+
+def unknown_job(job: str) -> InvalidParameter:
+    """A job of somebody else is as unknown as one that never was."""
+    return InvalidParameter(
+        code="job_unknown",
+        expectation="the id of a job of yours",
+        received=job[:64],
+        remedy="GET /api/v1/history lists them.",
+    )
+
+
+def _require_short(connection: Connection, person: Member) -> None:
+    if jobs.waiting(connection, person=person.id) > _MOST_WAITING:
+        raise Exhausted(
+            code="too_many_waiting",
+            expectation=f"at most {_MOST_WAITING} questions of yours that wait for their turn",
+            remedy="Wait for their answers.",
+        )
+
+
+def _found(connection: Connection, *, person: str, job: str) -> JobView | None:
+    found = jobs.of_person(connection, person=person, job=job)
+    if found is None:
+        return None
+    if found.release_id is None:
+        return seen(found)
+    kept = releases.of_person(connection, person=person, key=found.release_id)
+    return seen(found, None if kept is None else kept.document)
+
+
+def _asker(connection: Connection, *, job: Job) -> tuple[Member, Grant | None]:
+    person = people.by_id(connection, job.person_id)
+    assert person is not None
+    every = grants.of_person(connection, person.id)
+    return person, next((each for each in every if each.account == job.grant_id), None)

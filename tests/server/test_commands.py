@@ -1,0 +1,175 @@
+"""``discreet serve`` and ``discreet service``: from nothing to people who may ask, and back-ups."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from discreet.core.errors import DiscreetError
+from discreet.server.operations.backup import read_back, written
+from discreet.server.state import people
+from tests import postgres_server
+from tests.cli.hospital import run
+from tests.server.running_service import PROJECT, ApiUser, RunningService, hospital
+from tests.server.states import opened, settings_of
+
+pytestmark = pytest.mark.xdist_group("server")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    hospital(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_init_adds_what_is_missing_once(folder: Path) -> None:
+    place = folder / "discreet.toml"
+    place.write_text(PROJECT, encoding="utf-8")
+    assert run("service init").code == 0
+    assert "[record]" in place.read_text(encoding="utf-8")
+    assert run("service upgrade").code == 0, "what was written is read"
+    again = run("service init")
+    assert again.code == 2
+    assert "service_exists" in again.error
+
+
+def test_people_are_added_listed_linked_and_disabled(folder: Path) -> None:
+    assert run("service people add olga --role owner").code == 0
+    told = json.loads(run("service people add ann --token --json").output)
+    assert re.fullmatch(r"http://127\.0\.0\.1:8000/enter/[0-9a-f]{64}", told["link"])
+    assert told["token"].startswith("dsc_")
+    listed = json.loads(run("service people list --json").output)["people"]
+    assert [(each["name"], each["role"]) for each in listed] == [
+        ("ann", "analyst"),
+        ("olga", "owner"),
+    ]
+    assert "/enter/" in run("service people link ann").output
+    assert run("service people disable ann").code == 0
+    assert run("service people disable olga").code == 2, "an owner is left"
+    assert "person_unknown" in run("service people link nobody").error
+    assert "role_unknown" in run("service people add bob --role king").error
+
+
+def test_a_grant_is_set_aside_from_the_command_line(folder: Path) -> None:
+    assert "no_owner" in run('service grant ann --purpose "beds" --epsilon 1').error
+    run("service people add olga --role owner")
+    run("service people add ann")
+    done = run('service grant ann --purpose "planning of beds" --epsilon 0.5 --delta 1e-7')
+    assert done.code == 0, done.error
+    listed = json.loads(run("service people list --json").output)["people"]
+    assert listed[0]["grants"] == [
+        {"purpose": "planning of beds", "budget": "epsilon 0.5, delta 1e-07"}
+    ]
+    assert "epsilon 999.5" in run("ledger show").output
+    assert run('service grant ann --purpose "beds"').code == 2
+
+
+def test_serving_is_refused_with_words_before_anything_starts(folder: Path) -> None:
+    assert "not_loopback" in run("serve --host 0.0.0.0").error
+    (folder / "discreet.toml").write_text(PROJECT, encoding="utf-8")
+    assert "discreet service init" in " ".join(run("serve").error.split())
+
+
+def test_a_back_up_brings_people_budgets_and_releases_back_and_no_tokens(tmp_path: Path) -> None:
+    place = hospital(tmp_path)
+    first = RunningService(place)
+    try:
+        ann = first.analyst()
+        told = ann.ask().json()
+    finally:
+        first.stop()
+    done = run(f"service backup {tmp_path}/monday --project {place}")
+    assert done.code == 0, done.error
+    assert "written" in done.output
+    assert run(f"service backup {tmp_path}/monday --project {place}").code == 2
+    kept = (tmp_path / "monday" / "state.jsonl").read_text(encoding="utf-8")
+    assert ann.token not in kept
+    assert '"tokens"' not in kept
+    assert run(f"service restore {tmp_path}/monday --project {place}").code == 2, "not empty"
+    (tmp_path / "discreet.service").rename(tmp_path / "lost.service")
+    (tmp_path / "visits.ledger").rename(tmp_path / "lost.ledger")
+    back = run(f"service restore {tmp_path}/monday --project {place}")
+    assert back.code == 0, back.error
+    second = RunningService(place, owner=first.owner)
+    try:
+        assert ApiUser(second, ann.person, ann.token).get("me").status_code == 401
+        token = second.call(second.service.people.new_token(ann.person, label="new"))
+        again = ApiUser(second, ann.person, token.token)
+        assert again.get(f"releases/{told['release']}").json()["result"] == told["result"]
+        assert again.ask().json()["result"] == told["result"], "and the ledger has it, free"
+        (account,) = again.get("account").json()["accounts"]
+        assert account["spent"] == {"epsilon": 0.1}
+    finally:
+        second.stop()
+
+
+@postgres_server.needed
+def test_a_state_moves_between_kinds_of_databases(
+    running_service: RunningService, tmp_path: Path
+) -> None:
+    lines = running_service.service.runtime.state.copy_now(lambda c: list(written(c)))
+    with settings_of("postgres", tmp_path) as place, opened(place) as state:
+        assert state.write_now(read_back, lines) == len(lines) - 1
+        moved = state.copy_now(lambda c: list(written(c)))
+        assert sorted(moved) == sorted(lines)
+        with pytest.raises(DiscreetError, match="state_not_empty"):
+            state.write_now(read_back, lines)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "nonsense", '{"form": "discreet-service-state/1"}'])
+def test_what_is_no_back_up_is_refused(tmp_path: Path, text: str) -> None:
+    with settings_of("sqlite", tmp_path) as place, opened(place) as state:
+        with pytest.raises(DiscreetError, match="backup_unreadable"):
+            state.write_now(read_back, text.splitlines())
+        assert state.read_now(people.listed, after="", count=1) == []
+
+
+@pytest.mark.slow
+def test_the_demonstration_needs_nothing_and_stops_when_told(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "discreet.cli", "serve", "--demo", "--port", "8877"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+    )
+    try:
+        assert process.stdout is not None
+        said = ""
+        while "epsilon" not in said:
+            line = process.stdout.readline()
+            assert line, said
+            said += line
+        links = re.findall(r"/enter/([0-9a-f]{64})", said)
+        assert len(links) == 3
+        token = re.search("dsc_[0-9a-f]{64}", said)
+        assert token is not None
+        bearer = {"Authorization": f"Bearer {token[0]}"}
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            try:
+                if httpx.get("http://127.0.0.1:8877/ready").status_code == 200:
+                    break
+            except httpx.ConnectError:
+                time.sleep(0.1)
+        asked = {"sql": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", "epsilon": 0.1}
+        told = httpx.post(
+            "http://127.0.0.1:8877/api/v1/questions", json=asked, headers=bearer, timeout=60
+        )
+        assert len(told.json()["result"]["rows"]) == 4
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) in (0, -signal.SIGTERM)
+    finally:
+        process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()

@@ -1,0 +1,74 @@
+"""Asking over HTTP: answers, refusals, jobs, and who sees what."""
+
+import json
+
+import pytest
+
+from discreet.core.guarantee import PureDP
+from discreet.release import Release
+from tests.server.running_service import COUNT, RunningService
+
+pytestmark = pytest.mark.xdist_group("server")
+
+
+def test_a_question_is_answered_with_a_release(running_service: RunningService) -> None:
+    ann = running_service.analyst()
+    reply = ann.ask("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", 0.5)
+    assert reply.status_code == 200, reply.text
+    told = reply.json()
+    assert told["phase"] == "finished"
+    assert [row["ward"] for row in told["result"]["rows"]] == ["medicine", "surgery", "children"]
+    release = Release.from_json(json.dumps(told["result"]["release"]))
+    assert isinstance(release.guarantee, PureDP)
+    assert float(release.guarantee.epsilon) == 0.5
+
+
+def test_the_same_question_again_is_the_same_release_and_free(
+    running_service: RunningService,
+) -> None:
+    ann = running_service.analyst(PureDP(epsilon=0.3))
+    first = ann.ask(epsilon=0.2).json()
+    again = ann.ask(epsilon=0.2).json()
+    assert again["result"] == first["result"]
+    assert again["release"] == first["release"]
+    assert ann.ask(epsilon=0.1).status_code == 200
+    refused = ann.ask(epsilon=0.05)
+    assert (refused.status_code, refused.json()["code"]) == (409, "budget_exhausted")
+
+
+def test_another_analyst_is_answered_afresh_and_pays(running_service: RunningService) -> None:
+    ann, bob = running_service.analyst(), running_service.analyst(PureDP(epsilon=0.2))
+    theirs, own = ann.ask(epsilon=0.2).json(), bob.ask(epsilon=0.2).json()
+    assert own["result"]["release"]["id"] != theirs["result"]["release"]["id"]
+    assert bob.ask("SELECT COUNT(*) AS m FROM visits WHERE age > 3").status_code == 409
+
+
+def test_a_refusal_says_where_and_is_free(running_service: RunningService) -> None:
+    ann = running_service.analyst(PureDP(epsilon=0.1))
+    refused = ann.ask("SELECT COUNT(*) AS n FROM visit").json()
+    assert refused["code"] == "unknown_table"
+    assert COUNT.replace("visits", "visit")[refused["start"] : refused["end"]] == "visit"
+    assert ann.ask("SELEC COUNT(*) FROM visits").json()["code"] == "sql_syntax"
+    assert ann.ask(epsilon=0.1).status_code == 200
+
+
+def test_a_job_of_another_is_as_unknown_as_one_that_never_was(
+    running_service: RunningService,
+) -> None:
+    ann, bob = running_service.analyst(), running_service.analyst()
+    job = ann.ask().json()["job"]
+    assert ann.get(f"jobs/{job}").json()["result"]["rows"]
+    seen, unseen = bob.get(f"jobs/{job}"), bob.get(f"jobs/{'0' * 32}")
+    assert seen.status_code == unseen.status_code == 404
+    assert {**seen.json(), "received": ""} == {**unseen.json(), "received": ""}
+
+
+def test_nobody_is_let_in_without_a_valid_token(running_service: RunningService) -> None:
+    ann = running_service.analyst()
+    for header in ({}, {"Authorization": f"Bearer dsc_{'0' * 64}"}, {"Authorization": "Basic x"}):
+        reply = ann.http.post(
+            "/api/v1/questions",
+            json={"sql": COUNT, "epsilon": 0.1},
+            headers={"Authorization": "", **header},
+        )
+        assert (reply.status_code, reply.json()["code"]) == (401, "not_let_in")
