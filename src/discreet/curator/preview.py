@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from discreet.accounting.adaptive.steps import Amounts
 from discreet.accounting.zcdp import ZERO_CONCENTRATED, zcdp_rho
 from discreet.core.errors import DiscreetError
@@ -18,6 +16,7 @@ from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.release.confidence import confidence_level
 from discreet.release.guarantee import guarantee_text
+from discreet.release.preview import Preview
 
 
 @dataclass(frozen=True)

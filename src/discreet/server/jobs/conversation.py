@@ -13,7 +13,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field
 
 from discreet.core.errors import DiscreetError
-from discreet.curator.interactive.conversation import Conversation, Reply
+from discreet.curator.interactive.conversation import Conversation
+from discreet.release.reply import Reply
 from discreet.server.jobs.batch import required
 from discreet.server.jobs.kind import JobKind, JobProduct, Paid, Task
 from discreet.server.jobs.models import Finite, PricedRequest
