@@ -40,6 +40,7 @@ def previewed(preview: Preview) -> dict[str, Any]:
         "keys": preview.keys,
         "price": spend_to_dict(preview.price),
         "affordable": preview.affordable,
+        "affordable_by_zcdp": preview.affordable_by_zcdp,
         "free": preview.is_free,
         "text": str(preview),
     }
