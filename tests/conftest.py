@@ -1,6 +1,24 @@
-"""Property tests draw the same examples on every run, and are not judged by the clock."""
+"""Property tests draw the same examples on every run; tests of the service share one that runs."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from tests.server.running_service import RunningService
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session")
+def running_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    """One running service for all tests that need no other."""
+    from tests.server.running_service import running
+
+    with running(tmp_path_factory.mktemp("running_service")) as made:
+        yield made

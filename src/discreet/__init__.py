@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         queries,
         theory,
     )
+    from discreet.client.connect import connect
     from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, GaussianDP, PureDP, RenyiDP
     from discreet.core.unit import Edge, Node, Person, Replace, Row
     from discreet.curator.accuracy import Within
@@ -98,6 +99,7 @@ __all__ = [
     "audit",
     "calculus",
     "col",
+    "connect",
     "corr",
     "count",
     "count_distinct",
@@ -136,6 +138,7 @@ _MODULES = {
     "theory": "discreet.theory",
 }
 _NAMES = {
+    "discreet.client.connect": ("connect",),
     "discreet.core.guarantee": (
         "ApproxDP",
         "ApproxZCDP",
@@ -192,3 +195,10 @@ if not TYPE_CHECKING:  # so that type checkers still see a misspelt name
 def __dir__() -> list[str]:
     """List the public names, loaded or not."""
     return sorted({*globals(), *__all__})
+
+
+def load_ipython_extension(shell: object) -> None:
+    """What ``%load_ext discreet`` calls: notebooks learn ``%%discreet``."""
+    from discreet.client.magic import register
+
+    register(shell)

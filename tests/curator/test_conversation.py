@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.curator.interactive.conversation import Conversation, Origin
+from discreet.curator.interactive.conversation import Conversation
 from discreet.errors import EngineFailed, Exhausted, InvalidParameter
 from discreet.ledger import EntryKind, LedgerError
 from discreet.ledger.session_log import SessionLog
@@ -20,6 +20,7 @@ from discreet.queries.online.multiplicative_updaters import MultiplicativeUpdate
 from discreet.queries.online.updaters import PerceptronUpdater, Updater
 from discreet.queries.workload.linear_query import Region, Weights
 from discreet.queries.workload.workload import Workload
+from discreet.release.reply import Origin
 from tests.curator.crashes import CrashError, crashing
 from tests.curator.people import EASY, FRAME, WARDS, curator, table, universe
 from tests.curator.people import conversation as opened

@@ -2,11 +2,14 @@
 
 import json
 
+import polars as pl
 import pytest
 
+import discreet as dp
 from discreet.core.guarantee import ApproxDP, PureDP
 from discreet.curator.synopsis.stored_form import synopsis_from_json
 from discreet.release import Release
+from discreet.server.jobs.batch import independent
 from tests.server.running_service import COUNT, WARDS, ApiUser, RunningService
 
 pytestmark = pytest.mark.xdist_group("server")
@@ -83,6 +86,21 @@ def test_a_batch_answers_by_name_at_one_price(ann: ApiUser) -> None:
     assert '"bad"' in refused.json()["expectation"]
 
 
+def test_independent_answers_are_told_where_a_batch_made_answers_agree() -> None:
+    visits = dp.table(
+        pl.DataFrame({"ward": ["A", "B"] * 50}),
+        columns={"ward": dp.Category(["A", "B"])},
+        unit=dp.Row(),
+    )
+    curator = dp.Curator(visits=visits, budget=dp.PureDP(epsilon=1), ledger=dp.ledger.Memory())
+    asked = {"total": COUNT, "by_ward": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"}
+    batch = curator.batch(asked, spend=dp.PureDP(epsilon=1))
+    told = independent(batch)
+    assert {name: Release.from_json(json.dumps(each)) for name, each in told.items()} == {
+        name: batch.unprocessed[name] for name in asked
+    }
+
+
 def test_a_synopsis_is_paid_for_once_and_asked_freely(ann: ApiUser) -> None:
     asked = {"kind": "synopsis", "universe": UNIVERSE, "epsilon": 0.5, "mechanism": "marginals"}
     ahead = ann.post("previews", asked).json()["result"]
@@ -100,6 +118,31 @@ def test_a_synopsis_is_paid_for_once_and_asked_freely(ann: ApiUser) -> None:
     assert answers[0] == pytest.approx(rows[0]["n"])
     assert ann.post(f"synopses/{key}/queries", {}).json()["code"] == "by_or_where"
     assert before - left(ann) == pytest.approx(0.5)
+
+
+def test_a_universe_is_told_with_its_values_and_named_again_by_its_questions(ann: ApiUser) -> None:
+    told = ann.post("previews", {"kind": "universe", "universe": UNIVERSE}).json()["result"]
+    assert [each[0] for each in told["attributes"]] == ["ward", "old"]
+    assert told["attributes"][0][2] == WARDS
+    again = {"kind": "universe", "universe": {"questions": told["questions"]}}
+    assert ann.post("previews", again).json()["result"] == told
+    both = {"kind": "universe", "universe": {**UNIVERSE, "questions": told["questions"]}}
+    assert ann.post("previews", both).json()["code"] == "universe_unclear"
+
+
+def test_a_synopsis_is_made_for_the_marginals_that_are_named(ann: ApiUser) -> None:
+    asked = {"kind": "synopsis", "universe": UNIVERSE, "epsilon": 0.5}
+    ahead = ann.post("previews", {**asked, "marginals": [["old"], ["ward", "old"]]}).json()
+    assert [each["attributes"] for each in ahead["result"]["marginals"]] == [
+        ["old"],
+        ["ward", "old"],
+    ]
+
+
+def test_an_error_says_of_which_family_it_is(running_service: RunningService) -> None:
+    ann = running_service.analyst(PureDP(epsilon=0.1))
+    assert ann.ask("SELECT nope FROM visits").json()["family"] == "parameter"
+    assert ann.ask(epsilon=0.2).json()["family"] == "exhausted"
 
 
 def test_bounds_are_estimated_and_paid_for(running_service: RunningService) -> None:
@@ -122,6 +165,11 @@ def test_a_conversation_goes_on_over_several_requests(ann: ApiUser) -> None:
     assert [reply["number"] for reply in again] == [3, 4]
     estimate = ann.post(f"conversations/{key}/estimate", {"by": ["ward"]}).json()["result"]
     assert [row["ward"] for row in estimate["rows"]] == WARDS
+    whole = ann.post(f"conversations/{key}/estimate", {}).json()["result"]
+    assert whole["asked"] == 4
+    assert [
+        row["n"] for row in synopsis_from_json(json.dumps(whole["synopsis"])).table("ward")
+    ] == [row["n"] for row in estimate["rows"]]
     assert before - left(ann) == pytest.approx(20)
     assert [each["conversation"] for each in ann.get("conversations").json()["items"]] == [key]
     assert ann.delete(f"conversations/{key}").json()["result"] == {"closed": True}

@@ -32,8 +32,8 @@ from discreet.core.errors import Exhausted, InvalidParameter
 
 if TYPE_CHECKING:
     from discreet.core.guarantee import Guarantee
-    from discreet.curator.preview import Preview
     from discreet.release import Release
+    from discreet.release.preview import Preview
 
 _PICTURES = (".html", ".svg", ".png", ".json")
 

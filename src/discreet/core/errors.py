@@ -87,3 +87,26 @@ class EngineFailed(DiscreetError, RuntimeError):
 
 class LedgerError(DiscreetError, RuntimeError):
     """The record of spending is missing, damaged, unwritable or not the one expected."""
+
+
+FAMILIES: dict[str, type[DiscreetError]] = {
+    "parameter": InvalidParameter,
+    "data": InvalidData,
+    "mismatch": Mismatch,
+    "unpriced": Unpriced,
+    "not_private": NotPrivate,
+    "exhausted": Exhausted,
+    "engine": EngineFailed,
+    "ledger": LedgerError,
+    "error": DiscreetError,
+}
+"""The kinds of errors by the names that they have between processes; these never change."""
+
+
+def family_of(error: DiscreetError) -> str:
+    """The name of an error's kind.
+
+    >>> family_of(Exhausted(code="x", expectation="less", remedy="Wait."))
+    'exhausted'
+    """
+    return next(name for name, kind in FAMILIES.items() if isinstance(error, kind))

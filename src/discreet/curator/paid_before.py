@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 from discreet.core.errors import InvalidParameter
 from discreet.curator.stored_answer import Stored
@@ -20,7 +21,13 @@ from discreet.ledger.paid_answer import PaidAnswer
 
 
 class PaidBefore(ABC):
-    """What is done about an answer that the analyst has on another snapshot."""
+    """What is done about an answer that the analyst has on another snapshot.
+
+    Attributes:
+        word: What it is called in requests to a service; never changes.
+    """
+
+    word: ClassVar[str]
 
     @abstractmethod
     def stored(self, paid: PaidAnswer) -> Stored | None:
@@ -31,6 +38,8 @@ class PaidBefore(ABC):
 class Reuse(PaidBefore):
     """Take the stored answer, though it was made on another snapshot; pay where there is none."""
 
+    word: ClassVar[str] = "reuse"
+
     def stored(self, paid: PaidAnswer) -> Stored | None:
         return paid.release
 
@@ -39,6 +48,8 @@ class Reuse(PaidBefore):
 class PayAgain(PaidBefore):
     """Ask the data as it is now, and be charged again."""
 
+    word: ClassVar[str] = "pay_again"
+
     def stored(self, paid: PaidAnswer) -> Stored | None:
         return None
 
@@ -46,6 +57,8 @@ class PayAgain(PaidBefore):
 @dataclass(frozen=True)
 class AskFirst(PaidBefore):
     """Refuse, at no charge, until the analyst says which of the two it shall be."""
+
+    word: ClassVar[str] = "ask_first"
 
     def stored(self, paid: PaidAnswer) -> Stored | None:
         raise InvalidParameter(

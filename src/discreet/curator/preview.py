@@ -2,77 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from discreet.accounting.adaptive.steps import Amounts
 from discreet.accounting.zcdp import ZERO_CONCENTRATED, zcdp_rho
 from discreet.core.errors import DiscreetError
-from discreet.core.guarantee import ApproxDP, Guarantee
+from discreet.core.guarantee import ApproxDP
 from discreet.core.parameters import exact
 from discreet.curator.budget import PrivacyBudget
 from discreet.curator.key_statement import keys_forecast
 from discreet.curator.warnings import about_delta
-from discreet.relational.aggregates.aggregate import Expected
 from discreet.relational.answers.expected_columns import expected_columns
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.release.confidence import confidence_level
-from discreet.release.guarantee import guarantee_text
-
-
-@dataclass(frozen=True)
-class Preview:
-    """Expected errors and the price. ``affordable`` is how many such questions are left.
-
-    ``cells`` is None, and ``keys`` says how many people a key needs, where keys are discovered.
-    """
-
-    columns: tuple[Expected, ...]
-    confidence: float
-    cells: int | None
-    price: Guarantee
-    affordable: int
-    affordable_by_zcdp: int | None
-    keys: str = ""
-    left_out: tuple[Expected, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-    def __getitem__(self, name: str) -> Expected:
-        """The expected error of a column."""
-        return next(column for column in self.columns if column.name == name)
-
-    @property
-    def is_free(self) -> bool:
-        """Whether nothing would be charged."""
-        return not any(getattr(self.price, name, 0) for name in ("epsilon", "delta", "rho"))
-
-    def __str__(self) -> str:
-        """A few lines for people."""
-        keys = self.keys or f"{self.cells} cell{'' if self.cells == 1 else 's'}"
-        lines = [f"{keys}; half-widths at {self.confidence:.0%} from noise alone"]
-        for column in self.columns:
-            if column.half_width is not None:
-                lines.append(f"  {column.name}: ± {column.half_width:.4g}  ({column.note})")
-            elif column.by_size:
-                sizes = ", ".join(f"{w:.3g} at {n:,} values" for n, w in column.by_size)
-                lines.append(f"  {column.name}: ± {sizes}")
-                if column.typical:
-                    usual = ", ".join(f"{w:.3g} at {n:,}" for n, w in column.typical)
-                    lines.append(f"    typically, for evenly spread values: ± {usual}")
-            else:
-                lines.append(f"  {column.name}: {column.note}")
-        lines += [
-            f"  left out, {column.name}: ± {column.half_width:.4g}  ({column.note})"
-            for column in self.left_out
-        ]
-        left = "any number" if self.is_free else self.affordable
-        lines.append(f"price: {guarantee_text(self.price)}; such questions left: {left}")
-        if self.affordable_by_zcdp is not None:
-            lines.append(f"  a budget opened by=ZCDP would allow {self.affordable_by_zcdp} in all")
-        lines += [f"warning: {warning}" for warning in self.warnings]
-        return "\n".join(lines)
-
-    __repr__ = __str__
+from discreet.release.preview import Preview
 
 
 def preview(

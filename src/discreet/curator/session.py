@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from discreet.core.measurement import Measurement
     from discreet.core.space import Space
     from discreet.core.unit import PrivacyUnit
-    from discreet.curator.batch import Batch
     from discreet.curator.bounds import Bounds
     from discreet.curator.explain import Explanation
     from discreet.curator.interactive.conversation import Conversation
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from discreet.curator.interactive.sparse_vector import InteractiveMechanism, SparseVectorSession
     from discreet.curator.learnt_limits import LearntLimits
     from discreet.curator.paid_before import PaidBefore
-    from discreet.curator.preview import Preview
     from discreet.curator.rounds.analyst_spending import AnalystSpending
     from discreet.curator.rounds.round import Round
     from discreet.curator.sub_budgets.blocks import Blocks
@@ -52,6 +50,8 @@ if TYPE_CHECKING:
     from discreet.relational.plan.left_out import LeftOut
     from discreet.relational.plan.rows_per import RowsPer
     from discreet.release import Release
+    from discreet.release.batch import Batch
+    from discreet.release.preview import Preview
 
 Result = TypeVar("Result")
 

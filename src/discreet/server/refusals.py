@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from discreet.core.errors import DiscreetError, EngineFailed, InvalidParameter
+from discreet.core.errors import FAMILIES, DiscreetError, EngineFailed, family_of
 
 _LONGEST = 2000
 _PLACE = re.compile(r"line (\d+), column (\d+):")
@@ -48,6 +48,7 @@ def described(error: DiscreetError, text: str = "") -> dict[str, Any]:
     received = None if error.received is None else _short(error.received)
     told: dict[str, Any] = {
         "code": error.code,
+        "family": family_of(error),
         "expectation": error.expectation,
         "received": received,
         "remedy": error.remedy,
@@ -56,10 +57,10 @@ def described(error: DiscreetError, text: str = "") -> dict[str, Any]:
     return told if place is None else {**told, "start": place[0], "end": place[1]}
 
 
-def raised(plain: dict[str, Any]) -> InvalidParameter:
-    """An error again, from :func:`described`."""
+def raised(plain: dict[str, Any]) -> DiscreetError:
+    """An error again, from :func:`described`; one without a family is about a parameter."""
     parts = {name: plain.get(name) for name in ("code", "expectation", "received", "remedy")}
-    return InvalidParameter(**parts)  # type: ignore[arg-type]
+    return FAMILIES[plain.get("family", "parameter")](**parts)  # type: ignore[arg-type]
 
 
 def _short(received: object) -> str:

@@ -10,17 +10,14 @@ Source: contract, "Spending" (noise that outlives a call). Proof: ``proofs/pmw.m
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import Exhausted, InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
-from discreet.core.written import Form
 from discreet.curator.purchase import OWNER
 from discreet.curator.synopsis.release import SynopsisRelease
 from discreet.queries.online.construction import OnlineSession
@@ -30,6 +27,7 @@ from discreet.queries.workload.conditions import query_where
 from discreet.queries.workload.linear_query import LinearQuery, query_of
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
+from discreet.release.reply import Origin, Reply
 
 if TYPE_CHECKING:
     import altair as alt
@@ -38,53 +36,6 @@ _MOST_AT_ONCE = 5000
 
 Query = LinearQuery | Mapping[str, object]
 """A linear query, or conditions on attributes that records must meet."""
-
-
-class Origin(StrEnum):
-    """Who answered; public, since it is part of the answer."""
-
-    ESTIMATE = "the estimate"
-    DATA = "the data"
-
-
-_REPLY = Form("reply/1", "count share within confidence origin left number")
-
-
-@dataclass(frozen=True)
-class Reply:
-    """One answer.
-
-    Attributes:
-        count: Records that the question is about, estimated.
-        share: The same over the number of records.
-        within: How far ``count`` is from the truth at most, in records, for all answers so far
-            together at ``confidence``; None where nothing can be said: beyond the number of
-            questions that was planned for, or with no updates left.
-        confidence: That of ``within``.
-        origin: Whether the estimate answered, or the data.
-        left: Updates that are still paid for.
-        number: The place of the question among those that the data had a part in, from one;
-            zero once no updates are left.
-    """
-
-    count: float
-    share: float
-    within: float | None
-    confidence: float
-    origin: Origin
-    left: int
-    number: int
-
-    def to_json(self) -> str:
-        """All of it, for machines."""
-        return json.dumps(dict(_REPLY.parts(self)), allow_nan=False)
-
-    def __str__(self) -> str:
-        known = "" if self.within is None else f" ± {self.within:.4g}"
-        return (
-            f"{self.count:.6g}{known} records ({self.share:.4g} of all), from {self.origin}; "
-            f"{self.left} updates left"
-        )
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from discreet.core.guarantee import Guarantee
 from discreet.curator.accuracy import AccuracyGoal, Wanted
 from discreet.curator.curator import Curator
 from discreet.curator.explain import Explanation
-from discreet.curator.preview import Preview
 from discreet.curator.sql import planned_sql
 from discreet.relational.plan.keyed_universe import KeyedUniverse
 from discreet.relational.plan.left_out import LeftOut
+from discreet.release.preview import Preview
 
 if TYPE_CHECKING:
     from discreet.curator.synopsis.preview import SynopsisPreview

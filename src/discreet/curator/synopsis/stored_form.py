@@ -37,10 +37,14 @@ def synopsis_to_json(release: SynopsisRelease) -> str:
     return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def synopsis_from_json(text: str) -> SynopsisRelease:
-    """The synopsis that :func:`synopsis_to_json` wrote."""
+def synopsis_from_json(text: str, *, universe: Universe | None = None) -> SynopsisRelease:
+    """The synopsis that :func:`synopsis_to_json` wrote.
+
+    Whoever holds the ``universe`` that it was made for passes it, so that workloads over it fit;
+    one of other attributes is not taken.
+    """
     try:
-        return _read(json.loads(text))
+        return _read(json.loads(text), universe)
     except DiscreetError:
         raise
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
@@ -52,10 +56,12 @@ def synopsis_from_json(text: str) -> SynopsisRelease:
         ) from None
 
 
-def _read(plain: dict[str, Any]) -> SynopsisRelease:
+def _read(plain: dict[str, Any], held: Universe | None) -> SynopsisRelease:
     if plain["form"] != FORM:
         raise ValueError(plain["form"])
     universe = Universe(tuple(_attribute(each) for each in plain["attributes"]))
+    if held is not None and held.attributes == universe.attributes:
+        universe = held
     event = event_from_json(json.dumps(plain["event"]))
     return SynopsisRelease(
         id=plain["id"],

@@ -12,7 +12,6 @@ import numpy as np
 from discreet.relational.aggregates.aggregate import (
     Aggregate,
     Estimates,
-    Expected,
     NoisyValues,
     PlannedNoise,
     estimate_note,
@@ -21,6 +20,7 @@ from discreet.relational.aggregates.measures import Linear
 from discreet.release import ReleasedColumn
 from discreet.release.column import Ends
 from discreet.release.draws import ANYWHERE, Range
+from discreet.release.preview import Expected
 
 
 class SingleMeasure(Aggregate):

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from discreet.core.arrays import Floats
@@ -21,6 +20,7 @@ from discreet.mechanisms.distributions.distribution import Distribution
 from discreet.relational.aggregates.measures import Linear, Measure
 from discreet.release import ReleasedColumn
 from discreet.release.formula import NoisyMeasure
+from discreet.release.preview import Expected
 
 RankSelection: TypeAlias = (
     quantiles.Quantile | quantiles.Minimum | quantiles.Maximum | quantiles.Several
@@ -36,21 +36,6 @@ the middle a seventh better."""
 
 SIZES = (10, 100, 1_000, 10_000, 100_000)
 """Group sizes at which errors that depend on them are shown."""
-
-
-@dataclass(frozen=True)
-class Expected:
-    """The error of one column before anything is spent, from public quantities alone.
-
-    A half-width, the same in every group; or one for each group size; or words. ``typical`` are
-    the half-widths of groups whose values are spread evenly, where ``by_size`` is for the worst.
-    """
-
-    name: str
-    half_width: float | None
-    by_size: tuple[tuple[int, float], ...]
-    note: str
-    typical: tuple[tuple[int, float], ...] = ()
 
 
 class MeasureNoise(Protocol):

@@ -16,7 +16,6 @@ from discreet.relational.aggregates.aggregate import (
     SIZES,
     Aggregate,
     Estimates,
-    Expected,
     NoisyValues,
     PlannedNoise,
     estimate_note,
@@ -35,6 +34,7 @@ from discreet.release import ReleasedColumn
 from discreet.release.column import Ends
 from discreet.release.formula import LinearFormula
 from discreet.release.intervals.linear import half_width
+from discreet.release.preview import Expected
 
 
 @dataclass(frozen=True)

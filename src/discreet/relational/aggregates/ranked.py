@@ -18,7 +18,6 @@ from discreet.mechanisms import quantiles
 from discreet.mechanisms.quantiles.plan import made, read_levels, rounds_of
 from discreet.relational.aggregates.aggregate import (
     Aggregate,
-    Expected,
     NoisyValues,
     PlannedNoise,
     RankSelection,
@@ -26,6 +25,7 @@ from discreet.relational.aggregates.aggregate import (
 from discreet.relational.aggregates.measures import Measure, Ranks
 from discreet.relational.aggregates.quantile_rule import QuantileRule
 from discreet.release import ReleasedColumn
+from discreet.release.preview import Expected
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import DiscreetError
-from discreet.relational.aggregates.aggregate import SIZES, Expected
+from discreet.relational.aggregates.aggregate import SIZES
 from discreet.relational.answers.columns import Columns
 from discreet.relational.answers.even_values import EvenValues
 from discreet.relational.answers.table_columns import TableColumns
@@ -33,6 +33,7 @@ from discreet.relational.planning.planned_query import MeasuredValues, PlannedQu
 from discreet.relational.planning.top_k import Ranking
 from discreet.relational.post_processing.tables import ColumnRole
 from discreet.release import ReleasedColumn
+from discreet.release.preview import Expected
 
 _EVEN = "typical, for values spread evenly over their declared bounds"
 _COMPUTED = "computed from the released columns"

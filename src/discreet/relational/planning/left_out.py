@@ -22,7 +22,7 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import Person, add_remove
 from discreet.noise.randomness import SYSTEM, integer
-from discreet.relational.aggregates.aggregate import Aggregate, Expected, RankSelection
+from discreet.relational.aggregates.aggregate import Aggregate, RankSelection
 from discreet.relational.aggregates.count import Count
 from discreet.relational.aggregates.measures import (
     CountPeople,
@@ -53,6 +53,7 @@ from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.relational.planning.together import PlannedTogether
 from discreet.relational.planning.top_k import Ranking
+from discreet.release.preview import Expected
 
 if TYPE_CHECKING:
     from discreet.relational.database import Database

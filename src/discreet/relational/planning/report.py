@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
-from discreet.relational.aggregates.aggregate import Expected
 from discreet.relational.plan.left_out import LeftOut
 from discreet.relational.plan.query import Query
+from discreet.release.preview import Expected
 
 if TYPE_CHECKING:
     from discreet.relational.database import Database

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.curator.context import tables_read
+from discreet.release.batch import Batch
 from discreet.server.jobs.kind import JobKind, JobProduct, Task
 from discreet.server.jobs.models import (
     Before,
@@ -64,10 +66,23 @@ class BatchKind(JobKind[BatchRequest]):
         )
         named = {name: released(release) for name, release in batch.items()}
         return JobProduct(
-            result={"batch": named, "guarantee": spend_to_dict(batch.guarantee)},
+            result={
+                "batch": named,
+                "unprocessed": independent(batch),
+                "guarantee": spend_to_dict(batch.guarantee),
+            },
             question=f"batch of {', '.join(request.queries)}",
             release=next(iter(batch.values())).id,
         )
+
+
+def independent(batch: Batch) -> dict[str, Any]:
+    """Answers with independent noise in every cell, where they are not the batch's own."""
+    return {
+        name: json.loads(release.to_json())
+        for name, release in batch.unprocessed.items()
+        if release is not batch[name]
+    }
 
 
 def required(spend: Guarantee | None) -> Guarantee:

@@ -6,6 +6,7 @@ from the ledger. Nothing is charged or drawn twice.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection
 from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
@@ -13,7 +14,9 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field
 
 from discreet.core.errors import DiscreetError
-from discreet.curator.interactive.conversation import Conversation, Reply
+from discreet.curator.interactive.conversation import Conversation
+from discreet.curator.synopsis.stored_form import synopsis_to_json
+from discreet.release.reply import Reply
 from discreet.server.jobs.batch import required
 from discreet.server.jobs.kind import JobKind, JobProduct, Paid, Task
 from discreet.server.jobs.models import Finite, PricedRequest
@@ -103,7 +106,10 @@ class ConversationQuestionsKind(JobKind[ConversationQuestionsRequest]):
 
 
 class ConversationEstimateRequest(Paid):
-    """The estimate of a conversation as it stands: counts by attributes, or by conditions."""
+    """The estimate of a conversation as it stands: counts by attributes, or by conditions.
+
+    Without either, all of it, and how far the conversation is.
+    """
 
     conversation: str
     by: list[str] | None = None
@@ -118,6 +124,8 @@ class ConversationEstimateKind(JobKind[ConversationEstimateRequest]):
     kept = False
 
     def run(self, task: Task, request: ConversationEstimateRequest) -> JobProduct:
+        if request.by is None and request.where is None:
+            return JobProduct(result=with_conversation(task, request.conversation, _whole))
         made = with_conversation(task, request.conversation, lambda talk: talk.synopsis)
         return JobProduct(result=answered(made, request.by, request.where))
 
@@ -162,6 +170,15 @@ def _resumed(task: Task, key: str) -> Conversation:
 
 def _name(key: str) -> str:
     return f"conversation {key}"
+
+
+def _whole(talk: Conversation) -> dict[str, Any]:
+    return {
+        "synopsis": json.loads(synopsis_to_json(talk.synopsis)),
+        "asked": talk.asked,
+        "left": talk.left,
+        "records": talk.records,
+    }
 
 
 def _plain(reply: Reply) -> dict[str, Any]:

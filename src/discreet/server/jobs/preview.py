@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from discreet.curator.preview import Preview
-from discreet.relational.aggregates.aggregate import Expected
+from discreet.release.preview import Expected, Preview
 from discreet.server.jobs.json_values import plain_value
 from discreet.server.jobs.kind import JobKind, JobProduct, Task
 from discreet.server.jobs.sql import SqlRequest
@@ -41,6 +40,7 @@ def previewed(preview: Preview) -> dict[str, Any]:
         "keys": preview.keys,
         "price": spend_to_dict(preview.price),
         "affordable": preview.affordable,
+        "affordable_by_zcdp": preview.affordable_by_zcdp,
         "free": preview.is_free,
         "text": str(preview),
     }

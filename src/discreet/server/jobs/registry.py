@@ -19,6 +19,7 @@ from discreet.server.jobs.preview import PreviewKind
 from discreet.server.jobs.sql import SqlKind
 from discreet.server.jobs.submission import SubmissionKind
 from discreet.server.jobs.synopsis import SynopsisKind, SynopsisPreviewKind, SynopsisTableKind
+from discreet.server.jobs.universe import UniverseKind
 
 ASKED: tuple[JobKind[Any], ...] = (
     SqlKind(),
@@ -28,7 +29,7 @@ ASKED: tuple[JobKind[Any], ...] = (
     ConversationKind(),
 )
 """What ``POST /questions`` takes."""
-PREVIEWED: tuple[JobKind[Any], ...] = (PreviewKind(), SynopsisPreviewKind())
+PREVIEWED: tuple[JobKind[Any], ...] = (PreviewKind(), SynopsisPreviewKind(), UniverseKind())
 """What ``POST /previews`` takes, by the kind that it is a preview of."""
 KINDS: dict[str, JobKind[Any]] = {
     kind.name: kind

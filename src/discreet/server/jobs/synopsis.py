@@ -26,11 +26,12 @@ Mechanism = Literal["best", "marginals", "matrix", "mwem"]
 
 
 class SynopsisRequest(PricedRequest):
-    """Counts by up to ``ways`` attributes at a time, of a universe."""
+    """Counts by up to ``ways`` attributes of a universe at a time, or by each of ``marginals``."""
 
     kind: Literal["synopsis"] = "synopsis"
     universe: WantedUniverse
     ways: Annotated[int, Field(ge=1, le=16)] = 2
+    marginals: Annotated[list[list[str]], Field(min_length=1, max_length=500)] | None = None
     mechanism: Mechanism = "best"
     rounds: Annotated[int, Field(ge=1, le=10_000)] | None = None
     paid_before: Before | None = None
@@ -38,6 +39,8 @@ class SynopsisRequest(PricedRequest):
     def workload(self, task: Task) -> Workload:
         """What it is made for."""
         universe = self.universe.made(task.session)
+        if self.marginals is not None:
+            return Workload.union(*(Workload.marginal(universe, each) for each in self.marginals))
         return Workload.marginals(universe, min(self.ways, len(universe.names)))
 
 

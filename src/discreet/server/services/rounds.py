@@ -223,7 +223,7 @@ def _shared(
             question="a round",
             request="{}",
             reservation=entry.id,
-            document=json.dumps(shares[person.name]),
+            document=json.dumps({"round": entry.id, **shares[person.name]}),
             leaves_in=0,
         )
     rounds.end_closing(connection, entry.id)

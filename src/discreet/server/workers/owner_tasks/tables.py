@@ -7,7 +7,7 @@ from typing import Any
 from discreet.relational.plan.nodes import Field
 from discreet.relational.schema.declarations import Category, Dates, Discovered, Integer, Number
 from discreet.relational.schema.table import Table
-from discreet.release.guarantee import protection_text
+from discreet.release.guarantee import guarantee_to_dict, protection_text
 from discreet.server.jobs.json_values import plain_value
 from discreet.server.spends import spend_to_dict
 from discreet.server.workers.owner_tasks.task import OwnerTaskCall
@@ -33,6 +33,7 @@ def opened(call: OwnerTaskCall) -> dict[str, Any]:
         "tables": found,
         "protects": protection_text(context.unit),
         "budget": spend_to_dict(context.budget.total),
+        "guarantee": guarantee_to_dict(context.budget.total.per(context.unit)),
         "adds_up": context.budget.name,
     }
 

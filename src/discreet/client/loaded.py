@@ -1,0 +1,60 @@
+"""Types of the library that lie above this package, loaded by name when one is first needed.
+
+Whoever asks for a table needs none of them. Synopses, universes and histories are the curator's own
+types here too, so that what is written for a curator goes on as it is.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+def universes() -> Any:
+    """Universes that say how their attributes are read from tables."""
+    return import_module("discreet.relational.plan.keyed_universe")
+
+
+def attributes() -> Any:
+    """Attributes with their values."""
+    return import_module("discreet.queries.workload.universe")
+
+
+def families() -> Any:
+    """Families of queries on one attribute."""
+    return import_module("discreet.queries.workload.families")
+
+
+def mechanisms() -> Any:
+    """What makes synopses and conversations."""
+    return import_module("discreet.queries")
+
+
+def synopses() -> Any:
+    """Synopses, from the text that holds all of one."""
+    return import_module("discreet.curator.synopsis.stored_form")
+
+
+def synopsis_previews() -> Any:
+    """What a synopsis would be like."""
+    return import_module("discreet.curator.synopsis.preview")
+
+
+def bounds() -> Any:
+    """Estimated bounds of a column."""
+    return import_module("discreet.curator.bounds")
+
+
+def histories() -> Any:
+    """What was asked, and at what price."""
+    return import_module("discreet.curator.history")
+
+
+def interactive_sessions() -> Any:
+    """What was opened and goes on."""
+    return import_module("discreet.curator.interactive.sessions")
+
+
+def frames() -> Any:
+    """Queries built step by step."""
+    return import_module("discreet.relational.frontends.frame.frame")
