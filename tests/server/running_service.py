@@ -141,7 +141,7 @@ class RunningService:
         self.place = place
         self._loop = asyncio.new_event_loop()
         self._numbers = itertools.count(1)
-        self.clients: list[ApiUser] = []
+        self.clients: list[Any] = []
         self.service = Service(place)
         self._server = uvicorn.Server(
             uvicorn.Config(

@@ -17,7 +17,7 @@ from discreet.core.errors import InvalidParameter
 if TYPE_CHECKING:
     from discreet.server.service import Service
 
-_NEEDED = ("fastapi", "uvicorn", "sqlalchemy", "argon2", "authlib", "httpx")
+_NEEDED = ("fastapi", "uvicorn", "sqlalchemy", "argon2", "authlib", "httpx", "jinja2")
 
 
 def serve(

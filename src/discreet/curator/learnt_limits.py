@@ -19,7 +19,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import probability
 from discreet.curator.context import Context
 from discreet.curator.paid_before import PaidBefore
-from discreet.curator.preview import Preview, preview
+from discreet.curator.preview import preview
 from discreet.curator.purchase import Purchase, Storage, buy
 from discreet.curator.sql import known_query, offer_of, planned_at
 from discreet.relational.plan.query import Query
@@ -29,6 +29,7 @@ from discreet.relational.planning.planned_query import MeasuredValues, PlannedQu
 from discreet.relational.planning.rows_per import ladder_question
 from discreet.release.guarantee import guarantee_text, protection_text
 from discreet.release.intervals.linear import half_width
+from discreet.release.preview import Preview
 
 _LEVEL = 0.95
 

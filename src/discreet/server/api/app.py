@@ -23,6 +23,7 @@ from discreet.server.api.description import RESPONSES, describe
 from discreet.server.api.middleware import PREFIX, RequestGuard
 from discreet.server.api.proxy import ProxiedRequests
 from discreet.server.service import Service
+from discreet.server.web.routes import PAGES
 
 _ABOUT = """Private answers about protected tables, each paid for from a budget of one's own.
 
@@ -61,6 +62,8 @@ def create_app(service: Service) -> FastAPI:
     for prefix, router in ROUTERS:
         app.include_router(router, prefix=prefix)
     describe(app, ROUTERS)
+    for pages in PAGES:
+        app.include_router(pages, include_in_schema=False)
     settings = service.runtime.settings
     app.add_middleware(
         RequestGuard, body=settings.body, encrypted=is_encrypted(settings), metrics=service.metrics

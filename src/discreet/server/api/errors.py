@@ -30,6 +30,7 @@ _STATUS = {
     "too_many_requests": 429,
     "overruns_used_up": 429,
     "job_unknown": 404,
+    "page_unknown": 404,
     "person_unknown": 404,
     "token_unknown": 404,
     "approval_unknown": 404,

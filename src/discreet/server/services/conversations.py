@@ -70,6 +70,10 @@ class Conversations:
             await self._state.write(conversations.close, key=key)
         return view
 
+    async def read(self, person: Member, key: str) -> OpenConversation:
+        """One of one's own."""
+        return await self._own(person, key)
+
     async def _own(self, person: Member, key: str) -> OpenConversation:
         require(person.role, Action.ASK)
         return await self._state.read(conversations.require, person=person.id, key=key)

@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import PrivacyBudget
 from discreet.ledger import Checkpoint, EntryKind
 from discreet.release.guarantee import guarantee_from_dict
@@ -35,7 +36,7 @@ def budget_balances(call: OwnerTaskCall) -> dict[str, Any]:
             "remaining": spend_to_dict(child.remaining),
         }
     return {
-        "budget": spend_to_dict(call.curator.budget),
+        "budget": spend_to_dict(_in_force(call)),
         "spent": spend_to_dict(call.curator.spent),
         "remaining": spend_to_dict(call.curator.remaining),
         "accounts": found,
@@ -91,6 +92,12 @@ def amend(call: OwnerTaskCall) -> dict[str, Any]:
 def backup(call: OwnerTaskCall) -> dict[str, Any]:
     """Write a consistent copy of the ledger, without its key."""
     return {"checkpoint": str(call.ledger.backup(Path(call.request["path"])))}
+
+
+def _in_force(call: OwnerTaskCall) -> Guarantee:
+    """The whole budget: as it was opened, or as amendments have left it since."""
+    budget, limit = call.curator.context.budget, call.curator.ledger.limit()
+    return budget.total if limit == budget.limit else budget.spent(limit)
 
 
 def _account_id(call: OwnerTaskCall, key: str, budget: dict[str, Any]) -> str:

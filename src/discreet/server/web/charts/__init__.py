@@ -1,0 +1,1 @@
+"""Pictures of released numbers, as SVG inside a page."""

@@ -1,0 +1,1 @@
+"""One file for each noun that people look at."""
