@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 
 from discreet.core.errors import DiscreetError
@@ -145,7 +146,7 @@ def test_the_demonstration_needs_nothing_and_stops_when_told(tmp_path: Path) -> 
     try:
         assert process.stdout is not None
         said = ""
-        while "epsilon" not in said:
+        while "psql 'host" not in said:
             line = process.stdout.readline()
             assert line, said
             said += line
@@ -166,6 +167,16 @@ def test_the_demonstration_needs_nothing_and_stops_when_told(tmp_path: Path) -> 
             "http://127.0.0.1:8877/api/v1/questions", json=asked, headers=bearer, timeout=60
         )
         assert len(told.json()["result"]["rows"]) == 4
+        door = re.search("psql '([^']+)'", said)
+        assert door is not None
+        with psycopg.connect(door[1], autocommit=True) as connection:
+            priced = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=.1)"
+            rows = connection.execute(
+                f"{priced} ward, COUNT(*) AS n FROM visits GROUP BY ward"
+            ).fetchall()
+        assert [list(row) for row in rows] == [
+            list(row.values()) for row in told.json()["result"]["rows"]
+        ], "the same question through another door is the stored release"
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) in (0, -signal.SIGTERM)
     finally:

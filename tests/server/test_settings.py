@@ -11,7 +11,7 @@ from discreet.core.guarantee import ApproxDP
 from discreet.curator.project import Project
 from discreet.server.operations.http_server import require_safe
 from discreet.server.record import ProjectRecord
-from discreet.server.settings import PostgresState, ServiceSettings, SQLiteState
+from discreet.server.settings import PostgresState, ServiceSettings, SQLiteState, WireSettings
 from tests.server.running_service import PROJECT, RECORD, SERVICE, RunningService
 
 
@@ -206,3 +206,18 @@ def test_nothing_is_released_while_the_record_has_gaps(
     assert published.json()["code"] == "record_incomplete"
     monkeypatch.setitem(running_service.service.runtime.__dict__, "record", full)
     assert ann.get("account").json()["accounts"][0]["spent"] == {"epsilon": 0.0}
+
+
+def test_the_postgresql_door_is_a_part_of_its_own(tmp_path: Path) -> None:
+    assert settings(tmp_path, SERVICE).wire is None
+    made = settings(tmp_path, SERVICE + "[service.wire]\nport = 5433\nconnections = 3\n")
+    assert made.wire == WireSettings(port=5433, connections=3)
+    assert made.plain()["wire"] == {
+        "port": 5433,
+        "connections": 3,
+        "patience": 10.0,
+        "idle": 3600.0,
+    }
+    for wrong in ("", "port = 70000", "port = true", "port = 1\nidle = 0", "port = 1\nprot = 2"):
+        with pytest.raises(DiscreetError, match=r"service\.wire"):
+            settings(tmp_path, f"{SERVICE}[service.wire]\n{wrong}\n")

@@ -19,6 +19,9 @@ quantum = 1.0  # seconds after which answers leave; choose four times what a usu
 # epsilon = 0.5
 # delta = 1e-7
 
+# [service.wire]  # psql, psycopg, pandas and SQLAlchemy ask here
+# port = 5433
+
 [record]  # nothing is released while one of these is empty; a sentence each
 decision_makers = ""  # who decides about the data and its protection
 data_users = ""  # who uses the answers

@@ -26,6 +26,9 @@ _DEMO = """
 [service]
 quantum = 0.5  # seconds after which answers leave; "off" would tell how long they took
 
+[service.wire]
+port = 0  # any port that is free, for psql and its like
+
 [record]
 decision_makers = "the board"
 data_users = "two analysts"
@@ -80,12 +83,20 @@ async def introduced(service: Service, address: str) -> None:
         '    -d \'{"sql": "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", '
         '"epsilon": 0.1}\''
     )
+    display.lines(
+        "Or with psql:\n"
+        f"  psql 'host=127.0.0.1 port={service.wire_port} user=ann password={token.token}' \\\n"
+        '    -c "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=.1) ward, COUNT(*) AS n '
+        'FROM visits GROUP BY ward"'
+    )
 
 
 async def welcomed(service: Service, address: str) -> None:
     """Where it listens; and where nobody is there yet, who comes first."""
     shown = service.runtime.settings.address or address
     display.lines(f"Listening on {shown}.")
+    if service.wire_port is not None:
+        display.lines(f"For psql and its like: port {service.wire_port}.")
     if await service.runtime.state.read(people.owners) == 0:
         display.note("There is no owner yet: discreet service people add NAME --role owner")
     if service.runtime.record.missing:

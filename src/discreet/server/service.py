@@ -56,6 +56,7 @@ class Service:
         approvals, publications, rounds, keeping: For owners, stewards and auditors.
         schema: What everybody may know of the tables, once it has started.
         metrics: What is counted about the service itself.
+        wire_port: Where the PostgreSQL door listens; None without one.
         ledger_trouble: The code of what the ledger said when it was last looked at; empty: none.
     """
 
@@ -78,6 +79,7 @@ class Service:
         self.metrics = Metrics()
         self.schema: dict[str, Any] = {}
         self.ledger_trouble = ""
+        self.wire_port: int | None = None
         self._background: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:

@@ -35,6 +35,11 @@ def _is_seconds(value: object) -> bool:
 
 _SECONDS = Shape[float]("a positive number of seconds", "30", _is_seconds)
 _COUNT = Shape[int]("a whole number of one or more", "8", lambda v: type(v) is int and v >= 1)
+_PORT = Shape[int](
+    "the number of a port, at most 65535; 0: any that is free",
+    "5433",
+    lambda v: type(v) is int and 0 <= v <= 65535,
+)
 _MANY = Shape[int]("a whole number of zero or more", "20", lambda v: type(v) is int and v >= 0)
 _ONE_QUANTUM = Shape[object](
     'a positive number of seconds, or "off"', "1.0", lambda v: v == "off" or _is_seconds(v)
@@ -94,6 +99,30 @@ class Certificate:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WireSettings:
+    """The PostgreSQL door.
+
+    Attributes:
+        port: Where it listens.
+        host: At which host; None: where the rest of the service listens.
+        connections: Of one person, to each front process.
+        patience: Seconds in which somebody comes in, a message is complete, and an answer taken.
+        idle: Seconds that a connection may be silent.
+    """
+
+    port: int
+    host: str | None = None
+    connections: int = 8
+    patience: float = 10.0
+    idle: float = 3600.0
+
+    def plain(self) -> dict[str, object]:
+        """What everybody may know, for JSON."""
+        names = ("port", "connections", "patience", "idle")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, kw_only=True)
 class ServiceSettings:
     """What the owner decided about the service.
 
@@ -114,6 +143,7 @@ class ServiceSettings:
         certificate: For TLS; None without.
         behind_proxy: Whether a proxy in front ends TLS.
         address: The public address, for links; None: where it listens.
+        wire: The PostgreSQL door; None: there is none.
     """
 
     state: SQLiteState | PostgresState
@@ -132,6 +162,7 @@ class ServiceSettings:
     certificate: Certificate | None = None
     behind_proxy: bool = False
     address: str | None = None
+    wire: WireSettings | None = None
 
     @classmethod
     def of(cls, project: Project, place: Path) -> ServiceSettings:
@@ -155,6 +186,7 @@ class ServiceSettings:
             certificate=_certificate(fields, folder),
             behind_proxy=fields.maybe("behind_proxy", TRUTH) or False,
             address=fields.maybe("address", _ADDRESS),
+            wire=_wire(fields),
             **numbers,
         )
         fields.finish()
@@ -169,6 +201,7 @@ class ServiceSettings:
             },
             **{name: getattr(self, name) for name in _NUMBERS},
             "approval": None if self.approval is None else spend_to_dict(self.approval),
+            "wire": None if self.wire is None else self.wire.plain(),
         }
 
 
@@ -224,6 +257,24 @@ def _issuer(fields: Fields) -> IssuerSettings | None:
         client_id=part.take("client_id", TEXT),
         secret_from=part.take("secret_from", VARIABLE),
     )
+    part.finish()
+    return made
+
+
+def _wire(fields: Fields) -> WireSettings | None:
+    """``[service.wire]``: where tools for PostgreSQL ask."""
+    if fields.maybe("wire", TABLE) is None:
+        return None
+    part = fields.part("wire")
+    shapes: dict[str, Shape[Any]] = {
+        "host": TEXT,
+        "connections": _COUNT,
+        "patience": _SECONDS,
+        "idle": _SECONDS,
+    }
+    given = {name: part.maybe(name, shape) for name, shape in shapes.items()}
+    stated: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    made = WireSettings(port=part.take("port", _PORT), **stated)
     part.finish()
     return made
 

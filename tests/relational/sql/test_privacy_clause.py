@@ -10,6 +10,7 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.core.unit import Person
+from discreet.relational.sql.privacy_clause import opened
 from tests.relational.frontends.hospital import curator
 
 
@@ -188,3 +189,15 @@ def test_the_price_stands_in_one_place(hospital: dp.Curator) -> None:
 def test_rows_that_are_units_have_no_bounds_to_narrow() -> None:
     with curator(dp.Row()) as rows, pytest.raises(DiscreetError, match="clause_bound"):
         rows.sql(asked("epsilon=1, max_groups_contributed=1"))
+
+
+def test_what_follows_the_clause_stays_where_it_was() -> None:
+    text = "SELECT WITH DIFFERENTIAL_PRIVACY\n  OPTIONS(epsilon=1) COUNT(*) AS n FORM visits"
+    rest, clause = opened(text)
+    assert clause is not None
+    assert rest.split() == ["SELECT", "COUNT(*)", "AS", "n", "FORM", "visits"]
+    assert (len(rest), rest.index("\n"), rest.index("FORM")) == (
+        len(text),
+        text.index("\n"),
+        text.index("FORM"),
+    )

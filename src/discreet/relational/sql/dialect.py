@@ -7,6 +7,8 @@ What the parser would write into somebody's log is the text of a question, and i
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import ClassVar
 
@@ -31,12 +33,19 @@ class QueryDialect(DuckDB):
 def statements(text: str) -> list[exp.Expression]:
     """The statements of a text, read without a word in any log."""
     require_interpreted(parser.__file__)
+    with unlogged():
+        trees = sqlglot.parse(text, read=QueryDialect)
+    return [tree for tree in trees if isinstance(tree, exp.Expression)]
+
+
+@contextmanager
+def unlogged() -> Iterator[None]:
+    """While a text is read, nothing of it is written to any log."""
     told = _reading.set(True)
     try:
-        trees = sqlglot.parse(text, read=QueryDialect)
+        yield
     finally:
         _reading.reset(told)
-    return [tree for tree in trees if isinstance(tree, exp.Expression)]
 
 
 def require_interpreted(place: str) -> None:

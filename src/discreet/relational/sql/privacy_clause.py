@@ -113,7 +113,9 @@ def opened(text: str) -> tuple[str, Clause | None]:
         )
     first = found[0] + 1
     last, options = _options(tokens, first + 2)
-    rest = text[: tokens[first].start] + text[tokens[last].end + 1 :]
+    begins, ends = tokens[first].start, tokens[last].end + 1
+    blank = re.sub(r"[^\n]", " ", text[begins:ends])  # what follows stays where it was
+    rest = text[:begins] + blank + text[ends:]
     clause = _clause(options)
     return rest, replace(clause, by_alias=_is_alias(clause.person, tokens))
 

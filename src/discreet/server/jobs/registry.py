@@ -8,6 +8,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.server.jobs.account_balance import AccountBalanceKind
 from discreet.server.jobs.batch import BatchKind
 from discreet.server.jobs.bounds import BoundsKind
+from discreet.server.jobs.columns import ColumnsKind
 from discreet.server.jobs.conversation import (
     ConversationCloseKind,
     ConversationEstimateKind,
@@ -36,6 +37,7 @@ KINDS: dict[str, JobKind[Any]] = {
     for kind in (
         *ASKED,
         *PREVIEWED,
+        ColumnsKind(),
         SynopsisTableKind(),
         ConversationQuestionsKind(),
         ConversationEstimateKind(),

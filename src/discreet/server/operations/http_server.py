@@ -6,31 +6,18 @@ proxy that ends TLS in front of it is a word in the settings.
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Awaitable, Callable
 
 import uvicorn
 
 from discreet.core.errors import InvalidParameter
 from discreet.server.api.app import create_app
+from discreet.server.operations.loopback import is_loopback
 from discreet.server.service import Service
 from discreet.server.settings import ServiceSettings
+from discreet.server.wire.server import WireServer
 
 _GRACE = 15
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine alone.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def require_safe(host: str, settings: ServiceSettings) -> None:
@@ -55,7 +42,10 @@ async def run(
 ) -> None:
     """Start the service, do what is to be done before anybody comes, and listen until the end."""
     settings = service.runtime.settings
-    tls = settings.certificate
+    tls, wire = settings.certificate, settings.wire
+    wire_server = None
+    if wire is not None:
+        wire_server = WireServer(service, wire, host=host, certificate=tls)
     server = uvicorn.Server(
         uvicorn.Config(
             create_app(service),
@@ -73,8 +63,13 @@ async def run(
     )
     try:
         await service.start()
+        if wire_server is not None:
+            await wire_server.open()
+            service.wire_port = wire_server.port
         if prepared is not None:
             await prepared(service)
         await server.serve()
     finally:
+        if wire_server is not None:
+            await wire_server.close()
         await service.stop()

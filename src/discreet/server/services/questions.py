@@ -92,6 +92,16 @@ class Questions:
             raise unknown_job(job)
         return found
 
+    async def left(self, person: Member, job: str) -> JobView:
+        """One's own job once it has left, or waits for approval; however long that takes."""
+        while True:
+            view = await self._job_runner.wait(job, self._runtime.settings.wait)
+            view = await self.job(person, job) if view is None else view
+            if view.phase.over or view.phase is JobPhase.WAITING:
+                return view
+            if job not in self._job_runner.working():
+                await asyncio.sleep(_LOOK)
+
     async def events(self, person: Member, job: str) -> AsyncIterator[JobView]:
         """The public phases of one's own job as they come, until it is over."""
         last = None
