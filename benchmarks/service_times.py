@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import random
 import sys
 import tempfile
 import threading
@@ -41,6 +42,7 @@ PRICE = 0.005
 PERSON_ROWS = 100_000
 MOST_OVERHEAD = 0.025
 MOST_AUC = 0.55
+_STREAMS, _FIRST = 4, 3
 
 
 class Analyst:
@@ -76,7 +78,7 @@ def settings(quantum: float) -> str:
     """Of a service with this quantum; none at zero."""
     told = '"off"' if quantum == 0 else f"{quantum:.4f}"
     more = f"quantum = {told}\noverruns = 1000000"
-    return SERVICE.replace('quantum = "off"', more).replace("workers = 64", "workers = 2")
+    return SERVICE.replace('quantum = "off"', more).replace("workers = 64", f"workers = {_STREAMS}")
 
 
 # Overhead --------------------------------------------------------------------------------------
@@ -182,27 +184,38 @@ def averaged(number: int) -> str:
     )
 
 
-def paired_times(rows: int, quantum: float, answers: int) -> tuple[list[float], list[float]]:
-    """Times of answers over the table without the person, and over the one with, side by side."""
-    without: list[float] = []
-    present: list[float] = []
+def paired_times(
+    rows: int, quantum: float, answers: int, streams: int
+) -> tuple[list[float], list[float]]:
+    """Times of answers over the table without the person, and over the one with.
+
+    In each stream one analyst asks both services, one after the other in random order.
+    """
+    names = [f"analyst-{number}" for number in range(streams)]
     with tempfile.TemporaryDirectory() as folder:
         places = [
             large_hospital(Path(folder) / str(each), rows, with_person=each, quantum=quantum)
             for each in (False, True)
         ]
         with (
-            service(places[0], ["ann"]) as first,
-            service(places[1], ["ann"]) as second,
-            ThreadPoolExecutor(2) as threads,
+            service(places[0], names) as first,
+            service(places[1], names) as second,
+            ThreadPoolExecutor(streams) as threads,
         ):
-            for number in range(5 + answers // 2):
-                sql = averaged(number)
-                one = threads.submit(first["ann"].time, sql)
-                other = threads.submit(second["ann"].time, sql)
-                without.append(one.result())
-                present.append(other.result())
-    return without[5:], present[5:]  # the first ones open the tables
+            each = answers // 2 // streams
+            done = [threads.submit(stream, (first[name], second[name]), each) for name in names]
+            found = [one.result() for one in done]
+    return [took for one in found for took in one[0]], [took for one in found for took in one[1]]
+
+
+def stream(pair: tuple[Analyst, Analyst], count: int) -> tuple[list[float], list[float]]:
+    """Times of both services; the first answers open the tables, and are left out."""
+    found: tuple[list[float], list[float]] = ([], [])
+    chance = random.Random(1)
+    for number in range(count + _FIRST):
+        for which in chance.sample((0, 1), 2):
+            found[which].append(pair[which].time(averaged(number)))
+    return found[0][_FIRST:], found[1][_FIRST:]
 
 
 def auc(negative: list[float], positive: list[float]) -> float:
@@ -249,7 +262,7 @@ def _ratio(
 
 def padding(rows: int, answers: int, factors: list[float]) -> None:
     """A classifier on the times of answers, without padding and at several quanta."""
-    without, present = paired_times(rows, 0, min(answers, 400))
+    without, present = paired_times(rows, 0, min(answers, 300), 1)
     usual = median(without + present)
     shown("without", without)
     shown("with", present)
@@ -257,7 +270,7 @@ def padding(rows: int, answers: int, factors: list[float]) -> None:
     print(f"padding off: AUC {auc(without, present):.3f}; times differ by a factor {ratio:.3f}")
     for factor in factors:
         quantum = factor * usual
-        without, present = paired_times(rows, quantum, answers)
+        without, present = paired_times(rows, quantum, answers, _STREAMS)
         plain, learned = auc(without, present), learned_auc(without, present)
         late = sum(took > 1.5 * quantum for took in without + present)
         print(

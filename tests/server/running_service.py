@@ -53,7 +53,7 @@ residual_harms = "what groups have in common"
 SERVICE = """
 [service]
 quantum = "off"
-workers = 64
+workers = 256
 per_minute = 100000
 """
 PROJECT = """

@@ -72,7 +72,7 @@ async def session(request: Request) -> dict[str, Any]:
     return {"name": person.name, "role": person.role.value, "csrf": csrf}
 
 
-@router.get("/login/issuer")
+@router.get("/login/issuer", status_code=303, response_class=RedirectResponse)
 async def to_issuer(service: TheService, request: Request) -> Response:
     """Send the browser to the issuer; a cookie says that it was this browser."""
     asked = await service.authentication.at_issuer(_returns_to(service, request))
@@ -89,7 +89,7 @@ async def to_issuer(service: TheService, request: Request) -> Response:
     return response
 
 
-@router.get("/login/issuer/return")
+@router.get("/login/issuer/return", response_class=HTMLResponse)
 async def from_issuer(
     service: TheService,
     request: Request,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from discreet.core.errors import DiscreetError
 from discreet.server.api.authentication import MetricsReader, TheService
@@ -33,7 +33,7 @@ async def ready(service: TheService) -> Response:
     return JSONResponse({"status": "ready"})
 
 
-@router.get("/metrics")
+@router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(service: TheService, person: MetricsReader) -> Response:
     """Counters of this front, in Prometheus' text form."""
     text = service.metrics.text(

@@ -36,6 +36,12 @@ Wait = Annotated[
 ]
 
 
+class EventStream(StreamingResponse):
+    """Server-sent events."""
+
+    media_type = "text/event-stream"
+
+
 def _any_of(kinds: Sequence[JobKind[Any]]) -> Any:
     """Any of the requests of these kinds, told apart by their field ``kind``; SQL without one."""
     tagged = [Annotated[kind.request, Tag(_word(kind))] for kind in kinds]
@@ -86,7 +92,7 @@ async def look(service: TheService, person: Asker, job: str) -> Response:
     return told(await service.questions.job(person, job), found=True)
 
 
-@router.get("/jobs/{job}/events")
+@router.get("/jobs/{job}/events", response_class=EventStream)
 async def follow(service: TheService, person: Asker, job: str) -> StreamingResponse:
     """The public phases of a job of one's own as they come, as server-sent events."""
     await service.questions.job(person, job)  # a refusal is no stream
@@ -95,7 +101,7 @@ async def follow(service: TheService, person: Asker, job: str) -> StreamingRespo
         async for view in service.questions.events(person, job):
             yield f"event: {view.phase.value}\ndata: {json.dumps(head(view))}\n\n"
 
-    return StreamingResponse(events(), media_type="text/event-stream")
+    return EventStream(events())
 
 
 @router.delete("/jobs/{job}")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from discreet.release import Release
 from discreet.server.api.authentication import Asker, Publisher, Reader, TheService
@@ -38,6 +38,10 @@ _FORMS: dict[FileForm, tuple[str, Callable[[Release], bytes]]] = {
     FileForm.JSON: ("application/json", lambda release: release.to_json().encode()),
     FileForm.PARQUET: ("application/vnd.apache.parquet", as_parquet),
     FileForm.SVG: ("image/svg+xml", as_svg),
+}
+_FILES = {
+    "description": "The file.",
+    "content": {media: {"schema": {"type": "string"}} for media, _ in _FORMS.values()},
 }
 Name = Annotated[
     str | None,
@@ -72,14 +76,14 @@ async def titles(service: TheService, person: Asker, page: ThePage) -> Listing:
     return page.by_time(found, lambda each: each.made_at, _title)
 
 
-@router.get("/releases/{key}/statement")
+@router.get("/releases/{key}/statement", response_class=PlainTextResponse)
 async def statement(service: TheService, person: Reader, key: str, name: Name = None) -> Response:
     """The privacy statement of a release, in words."""
     stored = await service.releases.read(person, key)
     return Response(await run_in_threadpool(statement_of, stored, name), media_type="text/plain")
 
 
-@router.get("/releases/{key}.{form}")
+@router.get("/releases/{key}.{form}", response_class=Response, responses={200: _FILES})
 async def file(
     service: TheService, person: Reader, key: str, form: FileForm, name: Name = None
 ) -> Response:

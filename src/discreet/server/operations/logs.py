@@ -43,6 +43,6 @@ def to_stream(stream: TextIO | None = None, level: int = logging.INFO) -> loggin
     root = logging.getLogger()
     root.addHandler(handler)
     root.setLevel(level)
-    for noisy in ("httpx", "httpcore", "sqlalchemy", "asyncio", "multipart"):
+    for noisy in ("httpx", "httpcore", "sqlalchemy", "asyncio", "multipart", "uvicorn"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     return handler
