@@ -223,7 +223,7 @@ def test_a_project_opens_its_curator(tmp_path: Path) -> None:
     project = dp.Project.read(tmp_path / "discreet.toml")
     with project.curator() as curator:
         sql = "SELECT floor, COUNT(*) AS n FROM visits JOIN wards USING (ward) GROUP BY floor"
-        assert curator.sql(sql, spend=dp.PureDP(epsilon=1)).keys["floor"] == ("1", "2")
+        assert curator.sql(sql, spend=dp.PureDP(epsilon=1)).keys["floor"] == (1, 2)
     assert (tmp_path / "visits.ledger").exists()
     opened = project.open_ledger()
     assert opened.spent == dp.ApproxDP(epsilon=1, delta=0, unit=project.unit)

@@ -135,7 +135,10 @@ def breaches_of(query: str) -> list[str]:
 def _far(setting: Setting) -> bool:
     table = setting.private.get("t")
     far = table is not None and table.columns["y"] == dp.Number(-1e120, 1e120)
-    return far and table is not None and table.frame.filter(table.frame["y"] < -1).height > 0
+    if not far or table is None:
+        return False
+    y = table.frame["y"]
+    return table.frame.filter((y < -1) & (y > -1e30)).height > 0  # whose ninth power is a number
 
 
 @pytest.mark.audit

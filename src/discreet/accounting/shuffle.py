@@ -68,6 +68,7 @@ _UNGROUPED = 1 << 12
 _OUTER = 24
 _BULK = 0.4
 _AT_ONCE = 64
+_MOST_PEOPLE = 1 << 33
 _NEGLIGIBLE = 1e-13
 _LARGEST = 700.0
 FAIR = BiasedCoin(0.5, 0.5)
@@ -164,7 +165,8 @@ def _delta(blanket: Blanket, epsilon: Fraction) -> float:
     gain = -math.expm1(-rounded_up(blanket.loss - epsilon)) / (1 + fall) * (1 + _MARGIN)
     if loss > _LARGEST:
         return min(1.0, gain)
-    held = groups(blanket.people - 1, blanket.share())
+    # With fewer people it costs no less, and sums over very many of them would not end.
+    held = groups(min(blanket.people, _MOST_PEOPLE) - 1, blanket.share())
     given = _given(held.least, loss, spent, gain)
     bulk = float(np.sum(held.masses * given)) * (1 + _MARGIN)
     # Below the window delta given c is at most that of c = 0, which is the gain.

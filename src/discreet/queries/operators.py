@@ -66,8 +66,10 @@ class ProtectedCounts:
     ``size`` says whether the number of records is public (neighbours exchange records) or not.
     One person has at most ``records`` records.
 
-    Contract: fewer than 2**32 records. In one process; :meth:`discreet.Curator.converse` keeps what
-    must outlive it.
+    Assumptions: fewer than 2**32 records, in one process; :meth:`discreet.Curator.converse` keeps
+    what must outlive it. Guarantee: all that a plan is told costs at most ``budget``, in whatever
+    order it measures, and nothing is told that is not paid for (``proofs/pmw.md``).
+    Source: 004d:F23.
     """
 
     def __init__(

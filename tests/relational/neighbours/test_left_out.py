@@ -118,7 +118,7 @@ def _text(rewrite: Callable[[str], str]) -> Twin:
 TWINS: dict[str, Twin] = {
     "people in every group": _text(lambda text: text.replace("WHEN k > 1 ", "WHEN k > 99 ")),
     "shares of people rounded up": _text(
-        lambda text: re.sub(r"\((CAST\(\d+ AS BIGINT\)) // k\)", r"((\1 + k - 1) // k)", text)
+        lambda text: re.sub(r"\((\d+::BIGINT) // k\)", r"((\1 + k - 1) // k)", text)
     ),
     "rows beyond the cap": _text(lambda text: text.replace("CASE WHEN s > ", "CASE WHEN 0 > ")),
     "cut by everybody's rows": _text(

@@ -52,6 +52,9 @@ class AnalystRuns:
     """Instead of single corrections: whole runs for at most ``analysts`` whose answers fail.
 
     For as many as the game may be wrong about, unless given.
+
+    Assumptions: those of the game it follows. Guarantee: that of the round, which pays for all runs
+    in advance (``proofs/analysts-failing.md``). Source: analysts-verified:H5.
     """
 
     analysts: int | None = None
@@ -66,8 +69,10 @@ class AnalystRuns:
 class FailingAnalysts:
     """Finds analysts whose largest error is above ``threshold``, a difference of means, and helps.
 
-    ``bits`` is the rho of all noisy numbers together, ``each`` that of one of ``runs`` runs. One
-    person has at most ``records`` records.
+    ``bits`` is the rho of all noisy numbers together, ``each`` that of one of ``runs`` runs.
+
+    Assumptions: neighbours exchange at most ``records`` records of a public number. Guarantee: the
+    data pays ``event``, whoever fails; analysts as this module says. Source: analysts-verified:H5.
     """
 
     shape: RoundShape

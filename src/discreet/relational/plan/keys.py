@@ -71,6 +71,8 @@ class KeySet:
 
     def column(self, block: int, place: int) -> tuple[object, ...]:
         """The values of one key expression, cell by cell."""
+        if not self.cells:
+            return ()
         entries = _COLUMNS.of_long(self.blocks[block].entries, _by_place)[place]
         stride = self.strides()[block]
         if stride > 1:
