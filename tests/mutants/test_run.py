@@ -29,6 +29,9 @@ FIRST, SECOND, NEVER = (
 SMALLER, LAST, ALIKE = "a < b", "a > a", "a >=b"  # as long as what they replace
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
     project = tmp_path_factory.mktemp("project")

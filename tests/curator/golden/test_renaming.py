@@ -181,6 +181,7 @@ ALLOWED = {
     "relational/frontends/as_sql.py": "what library a table comes from",
     "relational/engines/duckdb/frames.py": "what library a table comes from",
     "relational/schema/sources.py": "what library a table comes from",
+    "server/workers/pool.py": "what the parent of worker processes loads beforehand",
 }
 
 

@@ -49,10 +49,16 @@ _FAST = ("rows", "people in one group", "through orders")
 _QUIET = settings(suppress_health_check=list(HealthCheck), deadline=None)
 
 
+def sampled(questions: Sequence[str]) -> list[str]:
+    """Two of three; the slow suite asks them all."""
+    return [query for place, query in enumerate(questions) if place % 3]
+
+
 @pytest.mark.parametrize("name", _FAST)
 def test_exact_numbers_are_equal(name: str) -> None:
     """With the portable hash, which keeps the same rows wherever bounding cuts."""
-    assert list(differences(*CASES[name], QUICK, PORTABLE)) == []
+    setting, questions = CASES[name]
+    assert list(differences(setting, sampled(questions), QUICK, PORTABLE)) == []
 
 
 def test_geometric_means_are_equal_but_for_the_last_place_of_logarithms() -> None:
@@ -60,7 +66,7 @@ def test_geometric_means_are_equal_but_for_the_last_place_of_logarithms() -> Non
 
 
 def test_the_fast_cases_hold_enough_questions() -> None:
-    assert len({query for name in _FAST for query in CASES[name][1]}) >= 150
+    assert len({query for name in _FAST for query in sampled(CASES[name][1])}) >= 150
 
 
 @pytest.mark.slow

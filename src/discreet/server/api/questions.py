@@ -37,7 +37,7 @@ Wait = Annotated[
 
 
 class EventStream(StreamingResponse):
-    """Server-sent events."""
+    """Server-sent events, under the media type that browsers ask for."""
 
     media_type = "text/event-stream"
 

@@ -11,6 +11,8 @@ Source: sqlite.org, "Write-Ahead Logging", "PRAGMA synchronous"; PostgreSQL docu
 from __future__ import annotations
 
 import os
+import sqlite3
+import time
 from typing import Any, Protocol
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
@@ -22,6 +24,7 @@ from discreet.server.settings import PostgresState, SQLiteState
 
 _CONNECTIONS = 16
 _PATIENCE = 15.0
+_AGAIN = 0.01
 _SCHEMA = "discreet_service"
 _LOCK = 0x6469736372656574
 """The number under which migrations exclude each other: the name of this software in ASCII."""
@@ -141,10 +144,24 @@ def database_for(settings: SQLiteState | PostgresState) -> StateDatabase:
 
 def _set_up_sqlite(connection: Any, _: object) -> None:
     cursor = connection.cursor()
-    cursor.execute("PRAGMA journal_mode = WAL")
+    _log_ahead(cursor)
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.execute("PRAGMA trusted_schema = OFF")
     cursor.close()
+
+
+def _log_ahead(cursor: Any) -> None:
+    """Several processes may begin a file at once: SQLite itself does not wait here."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(_AGAIN)
+        else:
+            return
 
 
 def _begin_nothing(_: Connection) -> None:
