@@ -62,7 +62,7 @@ owner_log = "owner.log"
 
 [budget]
 kind = "approx"
-epsilon = 1000
+epsilon = 5000
 delta = 1e-3
 
 [tables.visits]

@@ -69,7 +69,7 @@ def test_a_grant_is_set_aside_from_the_command_line(folder: Path) -> None:
     assert listed[0]["grants"] == [
         {"purpose": "planning of beds", "budget": "epsilon 0.5, delta 1e-07"}
     ]
-    assert "epsilon 999.5" in run("ledger show").output
+    assert "epsilon 4999.5" in run("ledger show").output
     assert run('service grant ann --purpose "beds"').code == 2
 
 

@@ -47,7 +47,7 @@ def test_the_budget_burns_down_by_purpose_and_person(owner: WebUser, ann: WebUse
     told = [each["aria-label"] for each in page.all("svg")]
     assert "beds: 170 of 200 left after 1 charges." in told
     assert "ann: 170 of 200 left after 1 charges." in told
-    assert "ε 800, δ 0.0009" in page.text, "what is free to be granted"
+    assert "ε 4800, δ 0.0009" in page.text, "what is free to be granted"
 
 
 def test_a_mistake_in_a_form_leaves_what_was_written(owner: WebUser) -> None:
