@@ -19,6 +19,9 @@ from tests.relational.expressions.rows import any_rows, awkward_rows
 _COUNT = 1_500
 
 
+pytestmark = pytest.mark.xdist_group("interpreter")  # what all compare is computed once
+
+
 @cache
 def expressions() -> tuple[Expression, ...]:
     return tuple(translated(text) for text in (*EXACT, *NEARLY))
