@@ -95,6 +95,8 @@ secret_from = "CLINIC_SECRET"
         ('quantum = "no"', "project_field_kind", "service.quantum"),
         ("quantum = { visit = 1 }", "project_field_missing", "service.quantum.visits"),
         ("quantum = { visits = 1, wards = 1 }", "project_field_unknown", "service.quantum.wards"),
+        ("quantum = 1\nstep = 6", "project_field_kind", "service.step"),
+        ("quantum = 1\nstep = 1", "project_field_kind", "service.step"),
         ("quantum = 1\nworkers = 0", "project_field_kind", "service.workers"),
         ("quantum = 1\nworkers = true", "project_field_kind", "service.workers"),
         ("quantum = 1\nwait = 0", "project_field_kind", "service.wait"),
