@@ -215,11 +215,19 @@ def test_the_postgresql_door_is_a_part_of_its_own(tmp_path: Path) -> None:
     made = settings(tmp_path, SERVICE + "[service.wire]\nport = 5433\nconnections = 3\n")
     assert made.wire == WireSettings(port=5433, connections=3)
     assert made.plain()["wire"] == {
+        "entry": "password",
         "port": 5433,
         "connections": 3,
         "patience": 10.0,
         "idle": 3600.0,
     }
-    for wrong in ("", "port = 70000", "port = true", "port = 1\nidle = 0", "port = 1\nprot = 2"):
+    for wrong in (
+        "",
+        "port = 70000",
+        "port = true",
+        "port = 1\nidle = 0",
+        "port = 1\nprot = 2",
+        'port = 1\nentry = "no"',
+    ):
         with pytest.raises(DiscreetError, match=r"service\.wire"):
             settings(tmp_path, f"{SERVICE}[service.wire]\n{wrong}\n")

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -103,12 +104,22 @@ class Certificate:
     key: Path
 
 
+class WireEntry(StrEnum):
+    """How people come in through the PostgreSQL door."""
+
+    PASSWORD = "password"
+    """By a token or a password, which they send."""
+    SCRAM = "scram"
+    """By proof of having a token, which they do not send; passwords let nobody in."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class WireSettings:
     """The PostgreSQL door.
 
     Attributes:
         port: Where it listens.
+        entry: How people come in.
         host: At which host; None: where the rest of the service listens.
         connections: Of one person, to each front process.
         patience: Seconds in which somebody comes in, a message is complete, and an answer taken.
@@ -116,6 +127,7 @@ class WireSettings:
     """
 
     port: int
+    entry: WireEntry = WireEntry.PASSWORD
     host: str | None = None
     connections: int = 8
     patience: float = 10.0
@@ -124,7 +136,7 @@ class WireSettings:
     def plain(self) -> dict[str, object]:
         """What everybody may know, for JSON."""
         names = ("port", "connections", "patience", "idle")
-        return {name: getattr(self, name) for name in names}
+        return {"entry": self.entry.value, **{name: getattr(self, name) for name in names}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,6 +298,8 @@ def _wire(fields: Fields) -> WireSettings | None:
     }
     given = {name: part.maybe(name, shape) for name, shape in shapes.items()}
     stated: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if part.maybe("entry", TEXT) is not None:
+        stated["entry"] = WireEntry(part.choice("entry", tuple(WireEntry)))
     made = WireSettings(port=part.take("port", _PORT), **stated)
     part.finish()
     return made
