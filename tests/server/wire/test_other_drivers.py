@@ -17,7 +17,10 @@ from tests.server.wire.opened_wire import PRICED, OpenedWire, opened_wire, spent
 asyncpg = pytest.importorskip("asyncpg", reason="asyncpg is not installed")
 pytestmark = pytest.mark.xdist_group("server")
 
-BY_WARD = f"{PRICED} ward, COUNT(*) AS n, AVG(age) AS mean FROM visits WHERE age > $1::float8 GROUP BY ward"
+BY_WARD = (
+    f"{PRICED} ward, COUNT(*) AS n, AVG(age) AS mean FROM visits "
+    "WHERE age > $1::float8 GROUP BY ward"
+)
 DRIVER = Path("/usr/share/java/postgresql.jar")
 PROGRAM = Path(__file__).with_name("AskByJdbc.java")
 

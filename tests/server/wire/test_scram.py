@@ -1,4 +1,4 @@
-"""Coming in by proof of having a token: the RFC's example, real drivers, and what lets nobody in."""
+"""Coming in by proof of having a token: the RFC's example, real drivers, what lets nobody in."""
 
 import base64
 import hashlib

@@ -65,7 +65,7 @@ def bearer(connection: Connection, digest: str) -> Member | None:
 
 
 def verifiers(connection: Connection, name: str) -> list[TokenVerifier]:
-    """Of the valid tokens of whoever has a name; of those from before there were verifiers, none."""
+    """Of the valid tokens of whoever has a name; older ones have none."""
     asked = (
         select(tokens)
         .join(people, tokens.c.person_id == people.c.id)
