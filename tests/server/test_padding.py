@@ -17,14 +17,14 @@ QUANTUM = 0.8
 
 @pytest.fixture(scope="module")
 def padded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
-    service = SERVICE.replace('quantum = "off"', f"quantum = {QUANTUM}\noverruns = 50")
+    service = SERVICE.replace('quantum = "off"', f"quantum = {QUANTUM}\nstep = 2\noverruns = 50")
     with running(tmp_path_factory.mktemp("padded"), service=service) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def hurried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
-    service = SERVICE.replace('quantum = "off"', "quantum = 0.0001\noverruns = 2")
+    service = SERVICE.replace('quantum = "off"', "quantum = 0.0001\nstep = 2\noverruns = 2")
     with running(tmp_path_factory.mktemp("hurried"), service=service) as made:
         yield made
 
@@ -33,7 +33,7 @@ def seconds(began: float) -> float:
     return time.monotonic() - began
 
 
-def test_an_answer_leaves_at_a_power_of_two_of_the_quantum(padded: RunningService) -> None:
+def test_an_answer_leaves_at_a_level(padded: RunningService) -> None:
     ann = padded.analyst()
     ann.ask(epsilon=0.01)
     for epsilon in (0.02, 0.01):  # one is bought, one is read again: alike

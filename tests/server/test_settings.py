@@ -95,6 +95,8 @@ secret_from = "CLINIC_SECRET"
         ('quantum = "no"', "project_field_kind", "service.quantum"),
         ("quantum = { visit = 1 }", "project_field_missing", "service.quantum.visits"),
         ("quantum = { visits = 1, wards = 1 }", "project_field_unknown", "service.quantum.wards"),
+        ("quantum = 1\nstep = 6", "project_field_kind", "service.step"),
+        ("quantum = 1\nstep = 1", "project_field_kind", "service.step"),
         ("quantum = 1\nworkers = 0", "project_field_kind", "service.workers"),
         ("quantum = 1\nworkers = true", "project_field_kind", "service.workers"),
         ("quantum = 1\nwait = 0", "project_field_kind", "service.wait"),
@@ -213,11 +215,19 @@ def test_the_postgresql_door_is_a_part_of_its_own(tmp_path: Path) -> None:
     made = settings(tmp_path, SERVICE + "[service.wire]\nport = 5433\nconnections = 3\n")
     assert made.wire == WireSettings(port=5433, connections=3)
     assert made.plain()["wire"] == {
+        "entry": "password",
         "port": 5433,
         "connections": 3,
         "patience": 10.0,
         "idle": 3600.0,
     }
-    for wrong in ("", "port = 70000", "port = true", "port = 1\nidle = 0", "port = 1\nprot = 2"):
+    for wrong in (
+        "",
+        "port = 70000",
+        "port = true",
+        "port = 1\nidle = 0",
+        "port = 1\nprot = 2",
+        'port = 1\nentry = "no"',
+    ):
         with pytest.raises(DiscreetError, match=r"service\.wire"):
             settings(tmp_path, f"{SERVICE}[service.wire]\n{wrong}\n")

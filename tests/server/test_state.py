@@ -174,7 +174,7 @@ def test_a_token_is_kept_as_a_digest_and_ends(state: StateStore) -> None:
     ann = member(state, "tokens-ann")
     token = new_token()
     entry = state.write_now(
-        tokens.add, person=ann.id, label="x", digest=digest_of(token), lasts=DAY
+        tokens.add, person=ann.id, label="x", digest=digest_of(token), verifier="", lasts=DAY
     )
     assert state.read_now(tokens.bearer, digest_of(token)) == ann
     assert state.read_now(tokens.bearer, digest_of(new_token())) is None
@@ -189,7 +189,7 @@ def test_nobody_ends_the_token_of_another(state: StateStore) -> None:
     ann, eve = member(state, "tokens-own"), member(state, "tokens-eve")
     token = new_token()
     entry = state.write_now(
-        tokens.add, person=ann.id, label="x", digest=digest_of(token), lasts=DAY
+        tokens.add, person=ann.id, label="x", digest=digest_of(token), verifier="", lasts=DAY
     )
     assert not state.write_now(tokens.forget, person=eve.id, token=entry.id)
     assert not state.write_now(tokens.shorten, person=eve.id, token=entry.id, lasts=0)

@@ -1,22 +1,34 @@
 """When answers leave: the law of the level, enumerated, and what it tells at most."""
 
+import itertools
 import math
+import random
 from fractions import Fraction
 
 import pytest
 
 from discreet.noise.randomness import Seeded
-from discreet.server.timing import Quanta, law, leaving, level, most_levels
+from discreet.server.timing import (
+    STEP,
+    Quanta,
+    law,
+    leaving,
+    level,
+    most_auc,
+    most_bits,
+    most_levels,
+)
 
 BITS = 9
-RATIOS = [0.01, 0.2, 0.25, 0.2500001, 0.3, 0.5, 0.75, 1.0, 1.4142135, 2.0, 3.0, 4.0, 5.5, 100.0]
+RATIOS = [0.01, 0.125, 0.1250001, 0.2, 0.3, 0.5, 0.75, 1.0, 1.4142135, 2.0, 4.0, 5.5, 8.0, 100.0]
+STEPS = [2, 4, 8, 64]
 
 
-def enumerated(ratio: float, bits: int = BITS) -> dict[int, Fraction]:
+def enumerated(ratio: float, bits: int = BITS, step: int = STEP) -> dict[int, Fraction]:
     """Count the draws that lead to each level."""
     found: dict[int, Fraction] = {}
     for draw in range(2**bits):
-        reached = level(ratio, draw, bits)
+        reached = level(ratio, draw, bits, step=step)
         found[reached] = found.get(reached, Fraction(0)) + Fraction(1, 2**bits)
     return found
 
@@ -28,43 +40,102 @@ def apart(first: dict[int, Fraction], second: dict[int, Fraction]) -> Fraction:
     return sum((abs(first.get(k, nothing) - second.get(k, nothing)) for k in places), nothing) / 2
 
 
+def best_auc(first: dict[int, Fraction], second: dict[int, Fraction]) -> float:
+    """Of the best of all scores, monotone or not: levels in the order of their likelihood ratio."""
+    places = first.keys() | second.keys()
+    nothing = Fraction(0)
+
+    def suspicion(k: int) -> float:
+        alone = first.get(k, nothing)
+        return math.inf if alone == 0 else float(second.get(k, nothing) / alone)
+
+    below, found = nothing, nothing
+    for k in sorted(places, key=suspicion):
+        found += second.get(k, nothing) * (below + first.get(k, nothing) / 2)
+        below += first.get(k, nothing)
+    return float(found)
+
+
+@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("ratio", RATIOS)
-def test_the_level_is_the_least_that_its_definition_asks_for(ratio: float) -> None:
+def test_the_level_is_the_least_that_its_definition_asks_for(ratio: float, step: int) -> None:
     for draw in range(2**BITS):
-        needed = ratio * 4.0 ** (draw / 2**BITS)
-        found = level(ratio, draw, BITS)
+        needed = ratio * step ** (draw / 2**BITS)
+        found = level(ratio, draw, BITS, step=step)
         assert found >= 0
-        assert 2.0**found >= needed * (1 - 1e-12)
-        assert found == 0 or 2.0 ** (found - 1) < needed * (1 + 1e-12)
+        assert float(step) ** found >= needed * (1 - 1e-12)
+        assert found == 0 or float(step) ** (found - 1) < needed * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("ratio", RATIOS)
-def test_the_law_counts_the_draws(ratio: float) -> None:
-    stated, counted = law(ratio), enumerated(ratio)
+def test_the_law_counts_the_draws(ratio: float, step: int) -> None:
+    stated, counted = law(ratio, step=step), enumerated(ratio, step=step)
     assert stated.keys() | counted.keys() <= set(range(64))
     for k in stated.keys() | counted.keys():
         assert float(counted.get(k, 0)) == pytest.approx(stated.get(k, 0), abs=1.01 / 2**BITS)
 
 
-def test_whatever_is_quick_leaves_at_the_quantum() -> None:
-    for ratio in (0.0, 1e-9, 0.1, 0.25):
-        assert enumerated(ratio) == {0: 1}
+@pytest.mark.parametrize("step", STEPS)
+def test_whatever_is_quick_leaves_at_the_quantum(step: int) -> None:
+    for ratio in (0.0, 1e-9, 0.5 / step, 1 / step):
+        assert enumerated(ratio, step=step) == {0: 1}
+        assert law(ratio, step=step) == {0: 1.0}
 
 
 @pytest.mark.parametrize("ratio", RATIOS)
-@pytest.mark.parametrize("longer", [1.001, 1.05, 1.25, 1.5, 2.0, 3.0])
-def test_times_that_differ_by_a_factor_give_laws_that_differ_by_half_its_logarithm(
+@pytest.mark.parametrize("longer", [1.001, 1.05, 1.17, 1.5, 2.0, 3.0])
+def test_times_that_differ_by_a_factor_give_laws_that_differ_by_its_logarithm(
     ratio: float, longer: float
 ) -> None:
-    difference = apart(enumerated(ratio), enumerated(ratio * longer))
-    assert float(difference) <= math.log2(longer) / 2 + 2 / 2**BITS
+    for step in (STEP, 4):
+        first = enumerated(ratio, step=step)
+        second = enumerated(ratio * longer, step=step)
+        assert float(apart(first, second)) <= math.log(longer, step) + 2 / 2**BITS
+        assert best_auc(first, second) <= most_auc(longer, step=step) + 2 / 2**BITS
 
 
 def test_no_question_can_be_tuned_to_do_better_and_some_do_as_well() -> None:
-    grid = [2.0 ** (place / 8) for place in range(-20, 20)]
-    for longer in (1.05, 1.3):
-        worst = max(float(apart(enumerated(t), enumerated(t * longer))) for t in grid)
-        assert worst == pytest.approx(math.log2(longer) / 2, abs=4 / 2**BITS)
+    grid = [2.0 ** (place / 8) for place in range(-30, 30)]
+    for longer in (1.05, 1.17, 1.3):
+        pairs = [(enumerated(t), enumerated(t * longer)) for t in grid]
+        worst = max(float(apart(*pair)) for pair in pairs)
+        assert worst == pytest.approx(math.log(longer, STEP), abs=4 / 2**BITS)
+        best = max(best_auc(*pair) for pair in pairs)
+        assert best == pytest.approx(most_auc(longer), abs=4 / 2**BITS)
+
+
+def test_the_usual_step_holds_a_person_with_a_quarter_of_the_rows_to_the_target() -> None:
+    assert most_auc(1.17) < 0.538
+    assert most_auc(1.23) <= 0.55 < most_auc(1.17, step=4)
+
+
+def test_a_threshold_does_no_better_where_times_vary() -> None:
+    """Times of both tables vary alike, here by a factor of up to 30 around; all pairs are taken."""
+    chance = random.Random(5)
+    longer = 1.17
+    times = [2.0 ** chance.uniform(-4, 1) for _ in range(40)]
+    firsts = [law(t) for t in times]
+    seconds = [law(t * longer) for t in times]
+    total = 0.0
+    for first, second in itertools.product(firsts, seconds):
+        for (a, p), (b, q) in itertools.product(first.items(), second.items()):
+            total += p * q * ((b > a) + (a == b) / 2)
+    assert 0.5 < total / len(times) ** 2 <= most_auc(longer) + 1e-12
+
+
+def test_levels_closer_to_each_other_than_what_is_drawn_tell_more() -> None:
+    """The twin that draws v over a factor of eight, and leaves at powers of two."""
+
+    def twin(ratio: float) -> dict[int, Fraction]:
+        found: dict[int, Fraction] = {}
+        for draw in range(2**BITS):
+            reached = max(0, math.ceil(math.log2(ratio) + 3 * draw / 2**BITS))
+            found[reached] = found.get(reached, Fraction(0)) + Fraction(1, 2**BITS)
+        return found
+
+    assert best_auc(twin(0.5), twin(0.5 * 1.17)) > 0.56
+    assert most_auc(1.17) < 0.55
 
 
 def test_the_twin_without_randomness_has_an_edge() -> None:
@@ -79,8 +150,9 @@ def test_an_answer_leaves_at_a_power_of_two_of_the_quantum_and_never_early() -> 
     randomness = Seeded(3)
     seen = set()
     for took in [0.01, 0.3, 0.9, 1.7, 6.0] * 40:
-        when = leaving(took, 1.0, randomness=randomness)
+        when = leaving(took, 1.0, step=2, randomness=randomness)
         assert when.after == 2.0**when.level
+        assert when.later(2).after == 2 * when.after
         assert when.after >= took
         assert when.overrun == (when.level > 0)
         seen.add(when.level)
@@ -103,6 +175,17 @@ def test_the_quantum_of_several_tables_is_the_largest() -> None:
 
 
 def test_there_are_few_levels() -> None:
-    assert most_levels(1.0, 600.0) == 13
+    assert most_levels(1.0, 600.0) == 6
+    assert most_levels(1.0, 600.0, step=2) == 12
     assert most_levels(0.0, 600.0) == 1
-    assert max(law(600.0)) == 12
+    assert max(law(600.0)) == 5
+
+
+def test_the_bits_count_the_patterns_of_levels() -> None:
+    for answers, late, levels in ((4, 2, 3), (5, 0, 6), (3, 3, 2), (2, 7, 4)):
+        patterns = [
+            each
+            for each in itertools.product(range(levels), repeat=answers)
+            if sum(k > 0 for k in each) <= late
+        ]
+        assert 2 ** most_bits(answers, overruns=late, levels=levels) == pytest.approx(len(patterns))

@@ -9,7 +9,7 @@ from discreet.curator.project import Project
 
 _DRAFT = """
 [service]  # `discreet serve` lets analysts in
-quantum = 1.0  # seconds after which answers leave; choose four times what a usual one takes
+quantum = 1.0  # seconds after which answers leave; choose eight times what a usual one takes
 # overruns = 20  # answers of one analyst in a day that may leave later than that
 # workers = 8  # how many people may have budgets; each has a process of their own
 # address = "https://data.example.org"  # where people reach it, for links

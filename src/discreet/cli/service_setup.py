@@ -25,6 +25,7 @@ from discreet.server.state.store import StateStore
 _DEMO = """
 [service]
 quantum = 0.5  # seconds after which answers leave; "off" would tell how long they took
+step = 2  # later ones at 1, 2, 4 ... seconds; 8, the usual, tells less and delays them more
 
 [service.wire]
 port = 0  # any port that is free, for psql and its like

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from discreet.curator.project.project import Project
 from discreet.curator.project.tables import PrivateEntry
 from discreet.ledger.durable_files import file_name
 from discreet.server.spends import spend_of, spend_to_dict
-from discreet.server.timing import Quanta, most_levels
+from discreet.server.timing import STEP, Quanta, most_bits, most_levels
 
 
 def _positive(value: object) -> bool:
@@ -48,6 +49,11 @@ _QUANTUM = Shape[object](
     'a positive number of seconds, "off", or a table with one for each private table',
     "1.0",
     lambda v: isinstance(v, dict) or _ONE_QUANTUM.accepts(v),
+)
+_STEP = Shape[int](
+    "a power of two, from 2 to 1024",
+    "8",
+    lambda v: type(v) is int and 2 <= v <= 1024 and v.bit_count() == 1,
 )
 _ADDRESS = Shape[str](
     "an address that begins with http:// or https://",
@@ -98,12 +104,22 @@ class Certificate:
     key: Path
 
 
+class WireEntry(StrEnum):
+    """How people come in through the PostgreSQL door."""
+
+    PASSWORD = "password"
+    """By a token or a password, which they send."""
+    SCRAM = "scram"
+    """By proof of having a token, which they do not send; passwords let nobody in."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class WireSettings:
     """The PostgreSQL door.
 
     Attributes:
         port: Where it listens.
+        entry: How people come in.
         host: At which host; None: where the rest of the service listens.
         connections: Of one person, to each front process.
         patience: Seconds in which somebody comes in, a message is complete, and an answer taken.
@@ -111,6 +127,7 @@ class WireSettings:
     """
 
     port: int
+    entry: WireEntry = WireEntry.PASSWORD
     host: str | None = None
     connections: int = 8
     patience: float = 10.0
@@ -119,7 +136,7 @@ class WireSettings:
     def plain(self) -> dict[str, object]:
         """What everybody may know, for JSON."""
         names = ("port", "connections", "patience", "idle")
-        return {name: getattr(self, name) for name in names}
+        return {"entry": self.entry.value, **{name: getattr(self, name) for name in names}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,9 +195,10 @@ class ServiceSettings:
         private = [name for name, each in project.tables.items() if isinstance(each, PrivateEntry)]
         given = {name: fields.maybe(name, shape) for name, shape in _NUMBERS.items()}
         numbers: dict[str, Any] = {name: v for name, v in given.items() if v is not None}
+        step = fields.maybe("step", _STEP) or STEP
         made = cls(
             state=_state(fields, folder, SQLiteState(folder / f"{place.stem}.service")),
-            quanta=_quanta(fields, private),
+            quanta=_quanta(fields, private, step),
             approval=_approval(fields, project),
             oidc=_issuer(fields),
             certificate=_certificate(fields, folder),
@@ -196,13 +214,19 @@ class ServiceSettings:
         """What everybody may know, for JSON."""
         return {
             "quantum": {name: each or "off" for name, each in self.quanta.seconds.items()},
-            "levels": {
-                name: most_levels(each, self.longest) for name, each in self.quanta.seconds.items()
+            "step": self.quanta.step,
+            "levels": {name: self._levels(each) for name, each in self.quanta.seconds.items()},
+            "bits": {
+                name: round(most_bits(1000, overruns=self.overruns, levels=self._levels(each)), 1)
+                for name, each in self.quanta.seconds.items()
             },
             **{name: getattr(self, name) for name in _NUMBERS},
             "approval": None if self.approval is None else spend_to_dict(self.approval),
             "wire": None if self.wire is None else self.wire.plain(),
         }
+
+    def _levels(self, quantum: float) -> int:
+        return most_levels(quantum, self.longest, step=self.quanta.step)
 
 
 def _state(fields: Fields, folder: Path, usual: SQLiteState) -> SQLiteState | PostgresState:
@@ -217,13 +241,13 @@ def _state(fields: Fields, folder: Path, usual: SQLiteState) -> SQLiteState | Po
     return made
 
 
-def _quanta(fields: Fields, private: Iterable[str]) -> Quanta:
+def _quanta(fields: Fields, private: Iterable[str], step: int) -> Quanta:
     """``quantum = 1.0`` for all tables, or ``[service.quantum]`` with a line for each."""
     value = fields.take("quantum", _QUANTUM)
     if not isinstance(value, dict):
-        return Quanta(dict.fromkeys(private, _seconds(value)))
+        return Quanta(dict.fromkeys(private, _seconds(value)), step)
     part = fields.part("quantum")
-    made = Quanta({name: _seconds(part.take(name, _ONE_QUANTUM)) for name in private})
+    made = Quanta({name: _seconds(part.take(name, _ONE_QUANTUM)) for name in private}, step)
     part.finish()
     return made
 
@@ -274,6 +298,8 @@ def _wire(fields: Fields) -> WireSettings | None:
     }
     given = {name: part.maybe(name, shape) for name, shape in shapes.items()}
     stated: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if part.maybe("entry", TEXT) is not None:
+        stated["entry"] = WireEntry(part.choice("entry", tuple(WireEntry)))
     made = WireSettings(port=part.take("port", _PORT), **stated)
     part.finish()
     return made

@@ -106,6 +106,14 @@ def test_after_an_error_nothing_is_executed_before_sync(wire: OpenedWire, bob: A
     assert spent(bob) == before
 
 
+def test_a_refusal_is_sent_before_sync(wire: OpenedWire, bob: ApiUser) -> None:
+    with wire.entered(bob) as client:
+        client.sock.settimeout(20)
+        client.send(parse("SELECT 1; SELECT 2"))
+        assert client.read()[0] == b"E", "some clients wait for it before they send Sync"
+        assert letters(client.ask(SYNC)) == "Z"
+
+
 def test_a_failed_transaction_executes_nothing_but_its_end(wire: OpenedWire, bob: ApiUser) -> None:
     before = spent(bob)
     with wire.entered(bob) as client:

@@ -21,7 +21,10 @@ APPROVAL = "\n[service.approval]\nepsilon = 0.9\n"
 
 @pytest.fixture(scope="module")
 def padded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedWire]:
-    service = SERVICE.replace('quantum = "off"', f"quantum = {QUANTUM}\noverruns = 50") + APPROVAL
+    service = (
+        SERVICE.replace('quantum = "off"', f"quantum = {QUANTUM}\nstep = 2\noverruns = 50")
+        + APPROVAL
+    )
     with (
         running(tmp_path_factory.mktemp("padded"), service=service) as made,
         opened_wire(made, WireSettings(port=0)) as wire,

@@ -84,7 +84,8 @@ def status_of(error: DiscreetError) -> int:
 
 def status_of_plain(plain: Mapping[str, Any]) -> int:
     """The status of an error that a job ended with."""
-    return _STATUS.get(str(plain["code"]), 400)
+    code = str(plain["code"])
+    return _STATUS.get(code, 503 if code.startswith("ledger_") else 400)
 
 
 def problem(

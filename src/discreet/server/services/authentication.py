@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from discreet.core.errors import InvalidParameter
 from discreet.server.identity.oidc import Identity, Issuer, LoginRequest
 from discreet.server.identity.passwords import hashed, matches
+from discreet.server.identity.scram import Verifier
 from discreet.server.identity.tokens import digest_of, new_secret
 from discreet.server.runtime import Runtime
 from discreet.server.services.people import unknown
@@ -37,6 +38,14 @@ class BrowserLogin:
     csrf: str
 
 
+@dataclass(frozen=True)
+class ProvenToken:
+    """The digest of a token that somebody has, and what shows them that the service knows it."""
+
+    digest: str
+    signature: bytes
+
+
 class Authentication:
     """Who somebody is."""
 
@@ -49,7 +58,19 @@ class Authentication:
 
     async def bearer(self, token: str) -> Member:
         """Who holds a token; unknown, expired and revoked ones look alike."""
-        return await self._state.write_relaxed(self._bearer, digest_of(token))
+        return await self.holder(digest_of(token))
+
+    async def holder(self, digest: str) -> Member:
+        """Who holds the token of a digest."""
+        return await self._state.write_relaxed(self._bearer, digest)
+
+    async def by_proof(self, name: str, proof: bytes, conversation: bytes) -> ProvenToken:
+        """Who proves to have a token of ``name`` without saying it."""
+        for each in await self._state.read(tokens.verifiers, name):
+            verifier = Verifier.from_text(each.verifier)
+            if verifier.accepts(proof, conversation):
+                return ProvenToken(each.digest, verifier.signature(conversation))
+        raise unknown()
 
     async def logged_in(self, secret: str) -> tuple[Member, str]:
         """Who is logged in under a cookie, and the token against forged requests."""

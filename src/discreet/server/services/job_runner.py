@@ -147,7 +147,7 @@ class JobRunner:
                 await state.write(_put_aside, job=job, price=outcome.price)
                 return view_of(job, JobPhase.WAITING, price=outcome.price)
             quantum = self.quantum(prepared, outcome)
-            when = leaving(loop.time() - began, quantum)
+            when = leaving(loop.time() - began, quantum, step=self._runtime.settings.quanta.step)
             left = began + when.after - loop.time() if quantum else 0.0
             wanted, kept = await state.write_relaxed(
                 _ended, prepared=prepared, outcome=outcome, level=when.level, left=left
@@ -171,7 +171,7 @@ class JobRunner:
         """Sleep until it leaves; one level later where writing it down took too long."""
         loop = asyncio.get_running_loop()
         while (left := began + when.after - loop.time()) < 0:
-            when = Leaving(when.level + 1, when.after * 2)
+            when = when.later(self._runtime.settings.quanta.step)
             left = began + when.after - loop.time()
             await self._runtime.state.write_relaxed(_delayed, job=job, level=when.level, left=left)
         await asyncio.sleep(left)

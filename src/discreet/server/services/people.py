@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from discreet.core.errors import InvalidParameter
+from discreet.server.identity.scram import salt_of, verifier_of
 from discreet.server.identity.tokens import digest_of, new_secret, new_token
 from discreet.server.rights import Action, Forbidden, PersonRole, require, require_above
 from discreet.server.runtime import Runtime
@@ -156,6 +157,7 @@ def issue_token(
         person=person.id,
         label=label.strip(),
         digest=digest_of(token),
+        verifier=verifier_of(token, salt=salt_of(person.name)).to_text(),
         lasts=days * DAY,
     )
     audit_log.add(connection, by=person.name, what="new token", about=person.name)

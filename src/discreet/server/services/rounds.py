@@ -129,7 +129,8 @@ class AnalystRounds:
             if refusal.code == "round_open":
                 await state.write(rounds.stay_open, key)
             raise
-        when = leaving(loop.time() - began, self._runtime.settings.quanta.of(()))
+        quanta = self._runtime.settings.quanta
+        when = leaving(loop.time() - began, quanta.of(()), step=quanta.step)
         await asyncio.sleep(max(0.0, began + when.after - loop.time()))
         return await state.write(_shared, entry=entry, analysts=analysts, shares=done["shares"])
 

@@ -14,7 +14,7 @@ from discreet.server.state.schema import versions
 
 Migration = Callable[[Connection], None]
 
-_STEPS = ("m0001_first",)
+_STEPS = ("m0001_first", "m0002_verifiers")
 
 
 def steps() -> tuple[Migration, ...]:

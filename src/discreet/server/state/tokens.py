@@ -23,8 +23,18 @@ class TokenEntry:
     expires_at: int
 
 
-def add(connection: Connection, *, person: str, label: str, digest: str, lasts: int) -> TokenEntry:
-    """Keep a token's digest for so many milliseconds."""
+@dataclass(frozen=True)
+class TokenVerifier:
+    """What is kept of a token for SCRAM."""
+
+    digest: str
+    verifier: str
+
+
+def add(
+    connection: Connection, *, person: str, label: str, digest: str, verifier: str, lasts: int
+) -> TokenEntry:
+    """Keep a token's digest and verifier for so many milliseconds."""
     key = random_id()
     connection.execute(
         insert(tokens).values(
@@ -34,6 +44,7 @@ def add(connection: Connection, *, person: str, label: str, digest: str, lasts: 
             label=label,
             created_at=now(),
             expires_at=now() + lasts,
+            verifier=verifier,
         )
     )
     row = connection.execute(select(tokens).where(tokens.c.id == key)).one()
@@ -51,6 +62,21 @@ def bearer(connection: Connection, digest: str) -> Member | None:
     )
     row = connection.execute(asked).first()
     return None if row is None else member_of(row)
+
+
+def verifiers(connection: Connection, name: str) -> list[TokenVerifier]:
+    """Of the valid tokens of whoever has a name; older ones have none."""
+    asked = (
+        select(tokens)
+        .join(people, tokens.c.person_id == people.c.id)
+        .where(
+            people.c.name == name,
+            people.c.disabled_at.is_(None),
+            tokens.c.expires_at > now(),
+            tokens.c.verifier.is_not(None),
+        )
+    )
+    return [read_row(TokenVerifier, row) for row in connection.execute(asked)]
 
 
 def listed(connection: Connection, *, person: str) -> list[TokenEntry]:

@@ -14,7 +14,7 @@ from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.noise.randomness import SYSTEM, integer
 from discreet.server.refusals import failed
 from discreet.server.wire import messages
-from discreet.server.wire.authentication import Peer, authenticated, require_encrypted
+from discreet.server.wire.authentication import ENTRIES, Peer, require_encrypted
 from discreet.server.wire.commands import SessionState
 from discreet.server.wire.errors import error_response, protocol_violation
 from discreet.server.wire.messages import (
@@ -153,10 +153,8 @@ class ConnectionSetup:
             if first.minor or unknown:
                 await stream.put(messages.negotiate(unknown))
             require_encrypted(self._peer)
-            await stream.put(messages.PASSWORD_WANTED)
-            await stream.flush()
-            secret = (await stream.password()).secret
-            credential = await authenticated(authentication, self._peer, given.user, secret)
+            come_in = ENTRIES[server.wire.entry]
+            credential = await come_in(authentication, self._peer, given.user, stream)
         try:
             person = await credential.person(authentication)
             with server.slot(person.id):

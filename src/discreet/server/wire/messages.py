@@ -59,6 +59,14 @@ class PasswordMessage:
 
 
 @dataclass(frozen=True)
+class SaslBegun:
+    """The mechanism that a client chose, and what it says first."""
+
+    mechanism: str
+    data: bytes
+
+
+@dataclass(frozen=True)
 class SimpleQuery:
     """Statements to run, all of them at once."""
 
@@ -205,6 +213,16 @@ def read_first(body: bytes) -> First:
         parameters[name] = rest.text()
     rest.end()
     return Startup(code & 0xFFFF, parameters)
+
+
+def read_sasl(letter: bytes, body: bytes) -> SaslBegun:
+    """The answer to an offer of mechanisms."""
+    if letter != b"p":
+        raise ProtocolViolation
+    rest = _Body(body)
+    made = SaslBegun(rest.text(), rest.value() or b"")
+    rest.end()
+    return made
 
 
 def read_password(letter: bytes, body: bytes) -> PasswordMessage:
@@ -359,5 +377,23 @@ def report(letter: bytes, fields: Iterable[tuple[str, str]]) -> bytes:
 
 PASSWORD_WANTED = message(b"R", struct.pack("!i", 3))
 AUTHENTICATED = message(b"R", struct.pack("!i", 0))
+
+
+def sasl_offer(*mechanisms: str) -> bytes:
+    """The mechanisms that a client may choose from."""
+    names = b"".join(name.encode() + b"\0" for name in mechanisms)
+    return message(b"R", struct.pack("!i", 10) + names + b"\0")
+
+
+def sasl_challenge(text: str) -> bytes:
+    """What the client is to answer to."""
+    return message(b"R", struct.pack("!i", 11) + text.encode())
+
+
+def sasl_over(text: str) -> bytes:
+    """The service's own proof, after which the client is let in."""
+    return message(b"R", struct.pack("!i", 12) + text.encode())
+
+
 PARSED, BOUND, CLOSED = message(b"1"), message(b"2"), message(b"3")
 NO_DATA, SUSPENDED, EMPTY_QUERY = message(b"n"), message(b"s"), message(b"I")

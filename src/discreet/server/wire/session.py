@@ -51,7 +51,7 @@ from discreet.server.wire.rowset import Columns, RowSet, forms, row_message, tex
 from discreet.server.wire.statements import StatementKind, WireStatement, statements
 from discreet.server.wire.stream import WireStream
 from discreet.server.wire.transaction import IDLE
-from discreet.server.wire.types import BOOL, DATE, TEXT, TIMESTAMP, literal
+from discreet.server.wire.types import BOOL, CAST_TYPES, DATE, TEXT, TIMESTAMP, literal
 
 _DONE, _REFUSED = 200, 400
 """How statements are counted beside requests over HTTP."""
@@ -174,6 +174,7 @@ class WireSession:
         except DiscreetError as refusal:
             self._skipping = True
             await self._refused(refusal, 0)
+            await self.stream.flush()  # a client may wait for it before it sends Sync
 
     async def _parse(self, message: Parse) -> None:
         found = statements(message.text)
@@ -188,6 +189,8 @@ class WireSession:
             raise too_much_prepared()
         count = 0 if statement is None else statement.parameters
         types = (*message.types, *(0,) * (count - len(message.types)))
+        casts = {} if statement is None else statement.casts
+        types = tuple(oid or CAST_TYPES.get(casts.get(n, ""), 0) for n, oid in enumerate(types, 1))
         self.prepared[message.name] = Prepared(statement, types)
         await self.stream.put(messages.PARSED)
 

@@ -109,6 +109,16 @@ class WireStatement:
         """How many parameters it has."""
         return max((_number(each) for each in self.tokens if each.kind == "place"), default=0)
 
+    @cached_property
+    def casts(self) -> dict[int, str]:
+        """The types that are written behind parameters, as in ``$1::float8``, by number."""
+        words = [token.word for token in self.tokens]
+        return {
+            _number(token): words[place + 3].lower()
+            for place, token in enumerate(self.tokens[:-3])
+            if token.kind == "place" and words[place + 1 : place + 3] == [":", ":"]
+        }
+
     def bound(self, literals: Sequence[str]) -> WireStatement:
         """The statement with its parameters in their places."""
         if self.parameters != len(literals):

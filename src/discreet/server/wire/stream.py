@@ -12,9 +12,12 @@ from discreet.server.wire.messages import (
     LONGEST_SECRET,
     Message,
     PasswordMessage,
+    ProtocolViolation,
+    SaslBegun,
     length_of,
     read_message,
     read_password,
+    read_sasl,
 )
 
 _PIECE = 64 * 1024
@@ -50,6 +53,17 @@ class WireStream:
         """The one message that somebody who is not let in may send."""
         letter = await self._exactly(1, self._patience)
         return read_password(letter, await self._body(LONGEST_SECRET))
+
+    async def sasl(self) -> SaslBegun:
+        """The mechanism that somebody chose who is not let in, and what comes with it."""
+        letter = await self._exactly(1, self._patience)
+        return read_sasl(letter, await self._body(LONGEST_SECRET))
+
+    async def sasl_more(self) -> bytes:
+        """What somebody says next who is not let in."""
+        if await self._exactly(1, self._patience) != b"p":
+            raise ProtocolViolation
+        return await self._body(LONGEST_SECRET)
 
     async def message(self, idle: float) -> Message:
         """The next message."""

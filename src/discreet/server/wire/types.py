@@ -117,6 +117,18 @@ TYPES: dict[int, WireType] = {
     for each in (BOOL, NAME, INT8, INT2, INT4, TEXT, OID, FLOAT8, TEXTS, WHOLES, DATE, TIMESTAMP)
 }
 
+CAST_TYPES: dict[str, int] = {
+    **dict.fromkeys(("int2", "smallint"), INT2.oid),
+    **dict.fromkeys(("int", "int4", "integer"), INT4.oid),
+    **dict.fromkeys(("int8", "bigint"), INT8.oid),
+    **dict.fromkeys(("float", "float8", "double", "real", "float4", "numeric"), FLOAT8.oid),
+    **dict.fromkeys(("text", "varchar"), TEXT.oid),
+    **dict.fromkeys(("bool", "boolean"), BOOL.oid),
+    "date": DATE.oid,
+    "timestamp": TIMESTAMP.oid,
+}
+"""The type of a parameter that is written with a cast, by its first word."""
+
 
 def require_form(form: WireType, *, binary: bool) -> None:
     """Refuse bytes of a type that is only written as text."""

@@ -1,0 +1,10 @@
+"""Form 2: what is kept of a token for SCRAM; tokens of before have none, and prove nothing by it."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, text
+
+
+def upgrade(connection: Connection) -> None:
+    """Add the column."""
+    connection.execute(text("ALTER TABLE tokens ADD COLUMN verifier TEXT"))
