@@ -82,7 +82,7 @@ def _unit(squares: Floats) -> Floats:
 
 def _lower(half: Floats) -> Floats:
     """The lower-triangular C with C'C = half' half, by a QR decomposition read backwards."""
-    triangle = np.linalg.qr(half[:, ::-1], mode="r")[::-1, ::-1]
+    triangle: Floats = np.asarray(np.linalg.qr(half[:, ::-1], mode="r"))[::-1, ::-1]
     return np.asarray(triangle * np.sign(np.diag(triangle))[:, None])
 
 
