@@ -1,7 +1,7 @@
 """The best few bands: Toeplitz coefficients for a given memory, found by descent.
 
 With C of ``bands`` coefficients c, and g those of 1/((1 - q) c(q)), the worst squared error
-is |c|**2 times the sum of g**2, the mean one weighs g_t**2 by the part of ticks that it reaches. The
+is |c|**2 times the sum of g**2; the mean one weighs g_t**2 by the part of ticks it reaches. The
 derivative of g is -h with h = g/c, so a gradient costs a few products of series.
 
 Source: modern-learn:6 (optimised banded Toeplitz).

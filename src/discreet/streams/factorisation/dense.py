@@ -50,7 +50,7 @@ class OptimalCounter(ContinualCounter):
     >>> from discreet.streams.units import EventLevel
     >>> best = OptimalCounter(horizon=64, spend=ZCDP(rho=0.5), unit=EventLevel())
     >>> round(max(best.variance(t) for t in range(1, 65)) ** 0.5, 3)
-    2.111
+    2.112
 
     Source: modern-data:M3, M4. Proof: ``proofs/streams.md``.
 

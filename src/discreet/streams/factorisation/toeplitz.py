@@ -27,8 +27,8 @@ from discreet.core.parameters import count
 from discreet.mechanisms.grid import LIMIT
 from discreet.streams.contribution import Sensitivity
 from discreet.streams.counter import ContinualCounter, LiveCounter
-from discreet.streams.factorisation.digest import digest_of, require_digest
 from discreet.streams.factorisation.banded import banded_coefficients
+from discreet.streams.factorisation.digest import digest_of, require_digest
 from discreet.streams.factorisation.optimum import Objective
 from discreet.streams.factorisation.series import inverse, multiply, multiply_exactly, square_root
 from discreet.streams.node_noise import noisy
@@ -95,7 +95,7 @@ class ToeplitzCounter(ContinualCounter):
     def coefficients(self) -> NDArray[np.int64]:
         """The first column of C, in whole numbers."""
         found = np.array(banded_coefficients(self.horizon, self.width, self.objective))
-        return np.rint(found * (1 << BITS)).astype(np.int64)
+        return np.asarray(np.rint(found * (1 << BITS)), dtype=np.int64)
 
     @cached_property
     def errors(self) -> Floats:
