@@ -8,7 +8,8 @@ person's events only, so a flood costs nobody else anything.
 
 Where a person's events in one window are taken away, at most ``cap`` counts go in it, and at most
 ``cap`` others come instead on each side of it on which events can follow: after it, and before it
-too where events tell their own time. So ``cap`` is what the unit allows, parted by so many.
+too where events tell their own time. So ``cap`` is what the unit allows, parted by so many. A limit
+at each tick that keeps the window's by itself needs none of this.
 
 What is kept of a person is a keyed fingerprint and numbers.
 
@@ -67,7 +68,9 @@ def limit_of(unit: StreamUnit, fields: Fields) -> PersonLimit | None:
         )
     if isinstance(unit, UserLevel):
         return PersonLimit(unit.events, unit.per_tick)
-    parts = 2 if fields.time is None else 3
+    if unit.max_per_tick is not None and unit.ticks * unit.max_per_tick <= unit.events:
+        return PersonLimit(unit.max_per_tick, unit.max_per_tick, 1)  # ticks alone keep the window
+    parts = 1 if unit.ticks == 1 else 2 if fields.time is None else 3
     if unit.events < parts:
         raise InvalidParameter(
             code="stream_window_cap",
