@@ -1,0 +1,47 @@
+"""Counts that never stop: continual observation, windows, alarms, and state that may be seized.
+
+Importing this package loads nothing else; every public name is loaded on first use.
+"""
+
+from typing import TYPE_CHECKING
+
+from discreet.core.lazy import loader
+
+if TYPE_CHECKING:
+    from discreet.streams.baselines import NoisePerPrefix, NoisePerTick
+    from discreet.streams.contribution import Contribution
+    from discreet.streams.counter import Counter
+    from discreet.streams.resume import from_state
+    from discreet.streams.tree import BinaryTree, ReducedTree
+    from discreet.streams.units import EventLevel, UserLevel, UserWindow, WEvent
+
+__all__ = [
+    "BinaryTree",
+    "Contribution",
+    "Counter",
+    "EventLevel",
+    "NoisePerPrefix",
+    "NoisePerTick",
+    "ReducedTree",
+    "UserLevel",
+    "UserWindow",
+    "WEvent",
+    "from_state",
+]
+
+_NAMES = {
+    "baselines": ("NoisePerPrefix", "NoisePerTick"),
+    "contribution": ("Contribution",),
+    "counter": ("Counter",),
+    "resume": ("from_state",),
+    "tree": ("BinaryTree", "ReducedTree"),
+    "units": ("EventLevel", "UserLevel", "UserWindow", "WEvent"),
+}
+
+if not TYPE_CHECKING:  # so that type checkers still see a misspelt name
+    __getattr__ = loader(__name__, _NAMES)
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,156 @@
+"""Noise on whole numbers that are released one after another, with one price for all of them.
+
+Two laws. Discrete Laplace noise of scale l1/epsilon, for pure spends; the continuous normal of
+standard deviation multiplier times l2, rounded, for the others. All numbers that a counter ever
+releases get the same one, so the price is that of one release of the whole vector, whichever part
+of it is seen when, and whatever events are chosen in view of it.
+
+Source: 000b:B40, modern-learn:6; contract, "Numbers". Proof: ``proofs/streams.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.events.event import Event
+from discreet.core.events.mechanisms import DiscreteLaplace as DiscreteLaplaceEvent
+from discreet.core.events.mechanisms import Gaussian as GaussianEvent
+from discreet.core.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP
+from discreet.core.parameters import Number, exact
+from discreet.mechanisms.distributions.distribution import (
+    DiscreteLaplaceDistribution,
+    RoundedGaussian,
+)
+from discreet.mechanisms.distributions.symmetric import Distribution
+from discreet.mechanisms.grid import LIMIT, clamped, sqrt_above
+from discreet.noise import Source, discrete_laplace, rounded_gaussian
+from discreet.streams.contribution import Sensitivity
+
+
+@dataclass(frozen=True)
+class LaplaceNoise:
+    """Discrete Laplace noise; pure epsilon where all that is released moves by ``l1`` steps."""
+
+    epsilon: Number
+    l1: int
+
+    @property
+    def event(self) -> Event:
+        """What all releases together cost."""
+        return DiscreteLaplaceEvent(epsilon=self.epsilon, steps=self.l1)
+
+    @cached_property
+    def distribution(self) -> Distribution:
+        """The exact law of one draw."""
+        return DiscreteLaplaceDistribution(float(self.l1 / exact(self.epsilon)), 1.0)
+
+    def draw(self, size: int, source: Source) -> NDArray[np.int64]:
+        """Independent draws of the law."""
+        return discrete_laplace(self.l1 / exact(self.epsilon), size, source)
+
+    def to_dict(self) -> dict[str, object]:
+        """For a state; :func:`noise_from_dict` reads it."""
+        return {"law": "laplace/1", "epsilon": str(exact(self.epsilon)), "l1": self.l1}
+
+
+@dataclass(frozen=True)
+class GaussianNoise:
+    """Rounded normal noise; ``multiplier`` deviations where all that is released moves by l2."""
+
+    multiplier: Fraction
+    l2_squared: Fraction
+
+    @property
+    def event(self) -> Event:
+        """What all releases together cost."""
+        return GaussianEvent(noise_multiplier=self.multiplier)
+
+    @cached_property
+    def scale(self) -> Fraction:
+        """The standard deviation before rounding, in steps, rounded up."""
+        return self.multiplier * sqrt_above(self.l2_squared)
+
+    @cached_property
+    def distribution(self) -> Distribution:
+        """The exact law of one draw."""
+        return RoundedGaussian(float(self.scale), 1.0)
+
+    def draw(self, size: int, source: Source) -> NDArray[np.int64]:
+        """Independent draws of the law."""
+        return rounded_gaussian(self.scale, size, source)
+
+    def to_dict(self) -> dict[str, object]:
+        """For a state; :func:`noise_from_dict` reads it."""
+        return {
+            "law": "gaussian/1",
+            "multiplier": str(self.multiplier),
+            "l2_squared": str(self.l2_squared),
+        }
+
+
+NodeNoise = LaplaceNoise | GaussianNoise
+
+
+def noisy(values: NDArray[np.int64], noise: NodeNoise, source: Source) -> NDArray[np.int64]:
+    """Values with fresh noise, clamped to 2**61 before and after: the same map for all data."""
+    flat = clamped(values.reshape(-1)) if values.size else values.reshape(-1)
+    drawn = noise.draw(flat.size, source)
+    drawn += flat
+    np.clip(drawn, -LIMIT, LIMIT, out=drawn)
+    return drawn.reshape(values.shape)
+
+
+def noise_for_spend(spend: Guarantee, moved: Sensitivity) -> NodeNoise:
+    """The noise of least deviation that keeps a spend.
+
+    PureDP takes Laplace noise; ZCDP and GaussianDP normal noise; ApproxDP the better of the two.
+    """
+    return min(_permitted(spend, moved), key=lambda noise: noise.distribution.std)
+
+
+def _permitted(spend: Guarantee, moved: Sensitivity) -> list[NodeNoise]:
+    match spend:
+        case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon, delta=0) if epsilon > 0:
+            return [_laplace(epsilon, moved)]
+        case ApproxDP(epsilon=epsilon, delta=delta) if epsilon > 0:
+            from discreet.accounting.gaussian import gaussian_multiplier  # loads all accountants
+
+            wide = Fraction(gaussian_multiplier(epsilon, delta))
+            normal = GaussianNoise(wide, moved.l2_squared)
+            return [normal] if spend.by is not None else [_laplace(epsilon, moved), normal]
+        case ZCDP(rho=rho) if rho > 0:
+            return [GaussianNoise(sqrt_above(1 / (2 * exact(rho))), moved.l2_squared)]
+        case GaussianDP(mu=mu) if mu > 0:
+            return [GaussianNoise(1 / exact(mu), moved.l2_squared)]
+    raise InvalidParameter(
+        code="spend_notion",
+        expectation="a spend in PureDP, ApproxDP, ZCDP or GaussianDP, above zero",
+        received=type(spend).__name__,
+        remedy="Write spend=dp.PureDP(epsilon=1).",
+    )
+
+
+def _laplace(epsilon: Number, moved: Sensitivity) -> LaplaceNoise:
+    return LaplaceNoise(epsilon, math.ceil(moved.l1))
+
+
+def noise_from_dict(plain: Mapping[str, object]) -> NodeNoise:
+    """The noise that a state names: the very scale it was opened with."""
+    match dict(plain):
+        case {"law": "laplace/1", "epsilon": str(epsilon), "l1": int(l1)}:
+            return LaplaceNoise(Fraction(epsilon), l1)
+        case {"law": "gaussian/1", "multiplier": str(multiplier), "l2_squared": str(square)}:
+            return GaussianNoise(Fraction(multiplier), Fraction(square))
+    raise InvalidParameter(
+        code="stream_state_unreadable",
+        expectation="noise as a stream's state writes it",
+        remedy="Pass what `state()` returned, unchanged.",
+    )
