@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from discreet.core.errors import InvalidParameter
 from discreet.curator.context import Context
 from discreet.curator.interactive.sessions import SessionKind, paid_session
 from discreet.curator.purchase import Reservation
@@ -34,6 +35,13 @@ def resume(
         from discreet.curator.streams.open_stream import resume_stream
 
         return resume_stream(reservation, paid, **stream)
+    if stream:
+        raise InvalidParameter(
+            code="not_a_stream",
+            expectation="a source, clock, patience or state for a stream alone",
+            received=sorted(stream),
+            remedy="Leave them out: what is resumed here is no stream.",
+        )
     if kind is SessionKind.SPARSE_VECTOR:
         from discreet.curator.interactive.sparse_vector import resume_sparse_vector
 

@@ -104,7 +104,7 @@ def resume_stream(
     reservation: Reservation,
     paid: Mapping[str, Any],
     *,
-    source: EventSource | None,
+    source: EventSource | None = None,
     state: str | PathLike[str] | None = None,
     clock: Clock | None = None,
     patience: Patience | None = None,

@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -40,49 +41,46 @@ class _GrowingFile:
             )
         self.fields = fields
         self._path = Path(path)
-        self._file: BinaryIO | None = None
+        self._identity = (0, 0)
         self._place = 0
         self._after = hashlib.sha256(b"").hexdigest()
 
     def begin(self, offset: Offset | None) -> None:
-        """Open the file at a place; the bytes before it must be those that were read."""
-        self.close()
-        self._file = file = self._opened()
-        if offset is None:
-            self._place = self._first(file)
-            self._after = self._before(file, self._place)
-            return
-        place = int(offset["byte"])
-        self._first(file)
-        if _size(file) < place or self._before(file, place) != offset["after"]:
-            raise changed(f"{self._path.name}, which was cut short or replaced")
-        self._place, self._after = place, str(offset["after"])
+        """Look at the file; the bytes before a kept place must be those that were read."""
+        with self._opened() as file:
+            status = os.fstat(file.fileno())
+            self._identity = (status.st_dev, status.st_ino)
+            first = self._first(file)
+            place = first if offset is None else int(offset["byte"])
+            after = self._before(file, place)
+            if _size(file) < place or (offset is not None and after != offset["after"]):
+                raise changed(f"{self._path.name}, which was cut short or replaced")
+            self._place, self._after = place, after
 
     def cut(self) -> Offset:
-        file = self._there()
-        size = _size(file)
+        with self._same() as file:
+            size = _size(file)
         if size < self._place:
             raise changed(f"{self._path.name}, which was cut short")
         return {"byte": size}
 
     def read(self, cut: Offset) -> Iterator[Events]:
-        file, end = self._there(), int(cut["byte"])
-        while self._place < end:
-            file.seek(self._place)
-            block = file.read(min(_BLOCK, end - self._place))
-            whole = block.rfind(b"\n") + 1
-            if not whole:
-                if len(block) < _LONGEST:
-                    return  # the last line is not ended yet
-                if not self._passed_over(file, end):
-                    return
-                continue
-            lines = block[:whole].split(b"\n")[:-1]
-            self._place += whole
-            self._after = self._before(file, self._place)
-            yield self.fields.events(
-                self._record(line) if len(line) <= _LONGEST else None for line in lines
-            )
+        end = int(cut["byte"])
+        with self._same() as file:
+            while self._place < end:
+                file.seek(self._place)
+                block = file.read(min(_BLOCK, end - self._place))
+                whole = block.rfind(b"\n") + 1
+                if not whole:
+                    if len(block) < _LONGEST or not self._passed_over(file, end):
+                        return  # the last line is not ended yet
+                    continue
+                lines = block[:whole].split(b"\n")[:-1]
+                self._place += whole
+                self._after = self._before(file, self._place)
+                yield self.fields.events(
+                    self._record(line) if len(line) <= _LONGEST else None for line in lines
+                )
 
     def _passed_over(self, file: BinaryIO, end: int) -> bool:
         """Step behind a line that is too long to be an event; whether it has ended."""
@@ -108,9 +106,7 @@ class _GrowingFile:
         """Nothing to tell a file."""
 
     def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        """Nothing is held between ticks."""
 
     def _opened(self) -> BinaryIO:
         try:
@@ -118,16 +114,14 @@ class _GrowingFile:
         except OSError:
             raise away(self._path.name) from None
 
-    def _there(self) -> BinaryIO:
-        """The file, while its name still leads to it."""
-        assert self._file is not None
-        try:
-            named, held = self._path.stat(), os.fstat(self._file.fileno())
-        except OSError:
-            raise away(self._path.name) from None
-        if (named.st_dev, named.st_ino) != (held.st_dev, held.st_ino):
-            raise changed(f"{self._path.name}, which was replaced")
-        return self._file
+    @contextmanager
+    def _same(self) -> Iterator[BinaryIO]:
+        """The file, if its name still leads to the one that was begun with."""
+        with self._opened() as file:
+            status = os.fstat(file.fileno())
+            if (status.st_dev, status.st_ino) != self._identity:
+                raise changed(f"{self._path.name}, which was replaced")
+            yield file
 
     @staticmethod
     def _before(file: BinaryIO, place: int) -> str:
