@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         mechanisms,
         noise,
         queries,
+        streams,
         theory,
     )
     from discreet.client.connect import connect
@@ -119,6 +120,7 @@ __all__ = [
     "quantile",
     "queries",
     "std",
+    "streams",
     "sum",
     "table",
     "theory",
@@ -135,6 +137,7 @@ _MODULES = {
     "mechanisms": "discreet.mechanisms",
     "noise": "discreet.noise",
     "queries": "discreet.queries",
+    "streams": "discreet.streams",
     "theory": "discreet.theory",
 }
 _NAMES = {

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from discreet.streams.baselines import NoisePerPrefix, NoisePerTick
     from discreet.streams.contribution import Contribution
     from discreet.streams.counter import Counter
+    from discreet.streams.doubling import DoublingTree
+    from discreet.streams.factorisation.dense import OptimalCounter
+    from discreet.streams.factorisation.optimum import Objective
+    from discreet.streams.factorisation.toeplitz import ToeplitzCounter
     from discreet.streams.resume import from_state
     from discreet.streams.tree import BinaryTree, ReducedTree
     from discreet.streams.units import EventLevel, UserLevel, UserWindow, WEvent
@@ -19,10 +23,14 @@ __all__ = [
     "BinaryTree",
     "Contribution",
     "Counter",
+    "DoublingTree",
     "EventLevel",
     "NoisePerPrefix",
     "NoisePerTick",
+    "Objective",
+    "OptimalCounter",
     "ReducedTree",
+    "ToeplitzCounter",
     "UserLevel",
     "UserWindow",
     "WEvent",
@@ -30,12 +38,27 @@ __all__ = [
 ]
 
 _NAMES = {
-    "baselines": ("NoisePerPrefix", "NoisePerTick"),
+    "baselines": (
+        "NoisePerPrefix",
+        "NoisePerTick",
+    ),
     "contribution": ("Contribution",),
     "counter": ("Counter",),
+    "doubling": ("DoublingTree",),
+    "factorisation.dense": ("OptimalCounter",),
+    "factorisation.optimum": ("Objective",),
+    "factorisation.toeplitz": ("ToeplitzCounter",),
     "resume": ("from_state",),
-    "tree": ("BinaryTree", "ReducedTree"),
-    "units": ("EventLevel", "UserLevel", "UserWindow", "WEvent"),
+    "tree": (
+        "BinaryTree",
+        "ReducedTree",
+    ),
+    "units": (
+        "EventLevel",
+        "UserLevel",
+        "UserWindow",
+        "WEvent",
+    ),
 }
 
 if not TYPE_CHECKING:  # so that type checkers still see a misspelt name

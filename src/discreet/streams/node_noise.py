@@ -76,7 +76,7 @@ class GaussianNoise:
     @cached_property
     def scale(self) -> Fraction:
         """The standard deviation before rounding, in steps, rounded up."""
-        return self.multiplier * sqrt_above(self.l2_squared)
+        return self.multiplier * _root_above(self.l2_squared)
 
     @cached_property
     def distribution(self) -> Distribution:
@@ -116,6 +116,14 @@ def noise_for_spend(spend: Guarantee, moved: Sensitivity) -> NodeNoise:
     return min(_permitted(spend, moved), key=lambda noise: noise.distribution.std)
 
 
+def noise_of_one_law(spend: Guarantee, moved: Sensitivity) -> NodeNoise:
+    """Laplace noise for a pure spend and normal noise for every other, whatever is moved.
+
+    For releases of several scales, whose prices add up only within one law.
+    """
+    return _permitted(spend, moved)[-1]
+
+
 def _permitted(spend: Guarantee, moved: Sensitivity) -> list[NodeNoise]:
     match spend:
         case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon, delta=0) if epsilon > 0:
@@ -127,7 +135,7 @@ def _permitted(spend: Guarantee, moved: Sensitivity) -> list[NodeNoise]:
             normal = GaussianNoise(wide, moved.l2_squared)
             return [normal] if spend.by is not None else [_laplace(epsilon, moved), normal]
         case ZCDP(rho=rho) if rho > 0:
-            return [GaussianNoise(sqrt_above(1 / (2 * exact(rho))), moved.l2_squared)]
+            return [GaussianNoise(_root_above(1 / (2 * exact(rho))), moved.l2_squared)]
         case GaussianDP(mu=mu) if mu > 0:
             return [GaussianNoise(1 / exact(mu), moved.l2_squared)]
     raise InvalidParameter(
@@ -140,6 +148,14 @@ def _permitted(spend: Guarantee, moved: Sensitivity) -> list[NodeNoise]:
 
 def _laplace(epsilon: Number, moved: Sensitivity) -> LaplaceNoise:
     return LaplaceNoise(epsilon, math.ceil(moved.l1))
+
+
+def _root_above(square: Fraction) -> Fraction:
+    """A rational not below a root: the float next to it, where there is one, else close to it."""
+    if not Fraction(1, 1 << 900) < square < 1 << 900:
+        return sqrt_above(square)
+    root = Fraction(math.sqrt(square))
+    return root if root**2 >= square else Fraction(math.nextafter(float(root), math.inf))
 
 
 def noise_from_dict(plain: Mapping[str, object]) -> NodeNoise:

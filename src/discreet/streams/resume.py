@@ -26,7 +26,7 @@ KINDS = {
     "per-prefix/1": "baselines:NoisePerPrefix",
     "doubling/1": "doubling:DoublingTree",
     "toeplitz/1": "factorisation.toeplitz:ToeplitzCounter",
-    "dense/1": "factorisation.dense:DenseCounter",
+    "dense/1": "factorisation.dense:OptimalCounter",
 }
 """Where each kind of counter lives; the names on the left never change."""
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import positive, probability
 from discreet.mechanisms.distributions.symmetric import Distribution
@@ -17,6 +18,7 @@ from discreet.release.intervals.combination import Combination, combination_widt
 from discreet.release.intervals.repeated import repeated_half_width
 
 _FEW = 3
+_MANY = 64
 
 
 def sum_half_width(
@@ -33,6 +35,19 @@ def sum_half_width(
     squares = math.fsum(many * c * c for c, many in counted)
     peak = min(1.0, max(c for c, _ in counted) ** 2 / squares)
     combined = Combination(np.array([math.sqrt(squares)]), np.array([peak]), draws)
+    bounded = float(combination_widths(combined, noise, confidence=confidence)[0])
+    if len(counted) > _MANY:
+        return bounded
+    return min(bounded, repeated_half_width(counted, noise, confidence=confidence))
+
+
+def combined_half_width(coefficients: Floats, noise: Distribution, *, confidence: float) -> float:
+    """The same for many draws, each with its own coefficient."""
+    squares = float(np.sum(coefficients**2))
+    if squares == 0:
+        return 0.0
+    peak = min(1.0, float(np.max(coefficients**2)) / squares)
+    combined = Combination(np.array([math.sqrt(squares)]), np.array([peak]), len(coefficients))
     return float(combination_widths(combined, noise, confidence=confidence)[0])
 
 
