@@ -204,6 +204,7 @@ def open_context(
     policy: Policy | None = None,
     randomness: Source = SYSTEM,
     paid_before: PaidBefore = ASK_FIRST,
+    unit: PrivacyUnit | None = None,
 ) -> Context:
     """Attach the tables, and start the ledger or reopen it on the same terms."""
     for name, table in tables.items():
@@ -224,7 +225,7 @@ def open_context(
             received=type(book).__name__,
             remedy="Pass ledger=dp.ledger.Memory(), or leave `randomness=` out.",
         )
-    database = Database(engine_of(tables, engine), tables)
+    database = Database(engine_of(tables, engine), tables, unit)
     whole = PrivacyBudget(budget, database.unit, database.units)
     policies = Policies.of(policy, database)
     book.open(whole.terms)

@@ -14,6 +14,7 @@ from os import PathLike
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import Number
+from discreet.core.unit import PrivacyUnit
 from discreet.curator.context import open_context
 from discreet.curator.paid_before import ASK_FIRST, PaidBefore
 from discreet.curator.policy.policy import Policy
@@ -34,7 +35,8 @@ class Curator(Session):
     ``ledger`` is a path (SQLite) or a ledger object, never implicit. ``policy`` narrows what may
     be asked. ``paid_before`` says what is done where a question was paid for on another snapshot of
     the data: it is refused, unless ``dp.Reuse()`` takes the stored answer or ``dp.PayAgain()`` pays
-    once more. ``randomness`` is for tests: with anything but the system's generator no durable
+    once more. ``unit`` says whose privacy is protected where there is no table, for streams alone.
+    ``randomness`` is for tests: with anything but the system's generator no durable
     ledger is accepted and releases are marked as not private.
 
     Guarantee: whatever is asked, in whatever order and by however many processes that share the
@@ -50,6 +52,7 @@ class Curator(Session):
         policy: Policy | None = None,
         randomness: Source = SYSTEM,
         paid_before: PaidBefore = ASK_FIRST,
+        unit: PrivacyUnit | None = None,
         **tables: Table | PublicTable,
     ) -> None:
         """Attach the tables, and start the ledger or reopen it on the same terms."""
@@ -62,6 +65,7 @@ class Curator(Session):
                 policy=policy,
                 randomness=randomness,
                 paid_before=paid_before,
+                unit=unit,
             )
         )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from discreet.core.guarantee import ApproxDP, Guarantee
@@ -30,6 +31,14 @@ if TYPE_CHECKING:
     from discreet.queries.analysts.guarantee import AnalystUnit
     from discreet.queries.analysts.query_class import QueryClass
     from discreet.relational.plan.keyed_universe import KeyedUniverse
+    from discreet.streams.counter import ContinualCounter
+    from discreet.streams.live.clock import Clock
+    from discreet.streams.live.live_stream import LiveStream
+    from discreet.streams.live.patience import Patience
+    from discreet.streams.live.rules import EventRules
+    from discreet.streams.live.ticks import Ticks
+    from discreet.streams.sources.source import EventSource
+    from discreet.streams.units import StreamUnit
 
 Result = TypeVar("Result")
 
@@ -144,16 +153,60 @@ class Session(QuerySession):
             purpose=purpose,
         )
 
-    def resume(self, id: str, *, analyst: str = ANALYST) -> Any:
+    def stream(
+        self,
+        source: EventSource,
+        *,
+        unit: StreamUnit,
+        ticks: Ticks,
+        mechanism: Callable[..., ContinualCounter],
+        spend: Guarantee,
+        keys: Sequence[object] | None = None,
+        state: str | PathLike[str] | None = None,
+        rules: EventRules | None = None,
+        clock: Clock | None = None,
+        patience: Patience | None = None,
+        confidence: float = 0.95,
+        analyst: str = ANALYST,
+        purpose: str | None = None,
+    ) -> LiveStream:
+        """Count events as they come, and release estimates at every tick of a public clock.
+
+        Paid for once, for all ticks. ``unit`` is whose events are protected, ``keys`` the public
+        list of what is counted by; ``state`` a file for what must outlive a crash, encrypted under
+        the ledger's key. ``mechanism`` is a kind of counter, such as ``dp.streams.BinaryTree``.
+        ``for tick in stream`` waits for each tick; so does ``async for``.
+        """
+        from discreet.curator.streams.open_stream import open_stream
+
+        return open_stream(
+            self.context,
+            source,
+            unit=unit,
+            ticks=ticks,
+            mechanism=mechanism,
+            spend=spend,
+            keys=keys,
+            state=state,
+            rules=rules,
+            clock=clock,
+            patience=patience,
+            confidence=confidence,
+            analyst=analyst,
+            purpose=purpose,
+        )
+
+    def resume(self, id: str, *, analyst: str = ANALYST, **stream: Any) -> Any:
         """Go on with what :meth:`open`, :meth:`converse` or :meth:`round` opened, by its id.
 
         What it gives is what was opened: a sparse vector session, a conversation or a round. Also
         after a restart; nothing is charged or lost. Whoever had it open before can no longer use
-        it. A round that was closed gives its results again.
+        it. A round that was closed gives its results again. A :meth:`stream` needs its ``source=``
+        again, and may be given a ``clock``, ``patience`` or the ``state`` file's new place.
         """
         from discreet.curator.interactive.resume import resume
 
-        return resume(self.context, id, analyst=analyst)
+        return resume(self.context, id, analyst=analyst, **stream)
 
     def interactive_sessions(self, *, analyst: str | None = None) -> InteractiveSessions:
         """What was opened and paid from here, with the ids to :meth:`resume` it.

@@ -43,10 +43,11 @@ _COMBINED = 1 << 20
 
 @dataclass
 class Database:
-    """Tables attached to an engine, under one privacy unit."""
+    """Tables attached to an engine, under one privacy unit: theirs, or the declared one."""
 
     engine: Engine
     tables: Mapping[str, Table | PublicTable]
+    declared: PrivacyUnit | None = None
     _entries: dict[str, CatalogTable] = field(init=False, default_factory=dict)
     _versions: dict[str, object] = field(init=False, default_factory=dict)
     _stored: dict[str, dict[str, str]] = field(init=False, default_factory=dict)
@@ -58,7 +59,7 @@ class Database:
         """Attach every table, look at public ones, then lock the engine."""
         self._process = os.getpid()
         self.closed = False
-        self._unit = common_unit(self.tables)
+        self._unit = common_unit(self.tables, self.declared)
         for name, table in self.tables.items():
             self._versions[name] = table.source.fingerprint()
             stored = self.engine.attach(name, self._source(table))

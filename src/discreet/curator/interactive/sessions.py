@@ -1,6 +1,6 @@
 """Interactive sessions: what was paid for once and goes on over several calls, known by its id.
 
-A sparse vector session, a conversation and a round are each a reservation that stays open. Whoever
+A sparse vector session, a conversation, a round and a stream are each a reservation that stays open. Whoever
 lost an id finds it in :func:`discreet.curator.history.interactive_sessions`; whoever passes a wrong
 one is told what it is, if it is their own. What another analyst or another account paid for is as
 unknown as what never was.
@@ -28,6 +28,7 @@ class SessionKind(StrEnum):
     CONVERSATION = "conversation"
     ROUND = "round"
     SPARSE_VECTOR = "watch"
+    STREAM = "stream"
 
 
 def kind_of(detail: Mapping[str, Any]) -> SessionKind | None:

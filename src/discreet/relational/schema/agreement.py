@@ -26,18 +26,31 @@ from discreet.relational.types.column_domain import ColumnDomain
 from discreet.relational.types.data_type import DataType
 
 
-def common_unit(tables: Mapping[str, Table | PublicTable]) -> PrivacyUnit:
+def common_unit(
+    tables: Mapping[str, Table | PublicTable], declared: PrivacyUnit | None = None
+) -> PrivacyUnit:
     """Whose privacy all private tables share; refused where they differ.
+
+    Where there is no private table, whose the owner declared.
 
     Limits may differ: then they are the tables' own, and the common unit names the person alone.
     Columns that tell rows apart are the tables' own always: they say nothing of who is protected.
     """
     units = [table.unit for table in tables.values() if isinstance(table, Table)]
+    if declared is not None and units:
+        raise InvalidParameter(
+            code="unit_declared_twice",
+            expectation="unit= only where there is no private table; else the tables say it",
+            received=declared,
+            remedy="Leave unit= out.",
+        )
+    if declared is not None:
+        return declared
     if not units:
         raise InvalidParameter(
             code="no_private_table",
             expectation="at least one private table",
-            remedy="Pass visits=dp.table(...).",
+            remedy="Pass visits=dp.table(...); or, for streams alone, unit=dp.Person(...).",
         )
     return agreed_unit(units)
 

@@ -1,0 +1,1 @@
+"""Live streams that are paid for from the budget: opening one, and going on with it."""

@@ -1,0 +1,140 @@
+"""Events from a Kafka topic, whose values are JSON objects.
+
+The place in each partition is kept with the counts; no group's place is committed to the broker,
+and none is believed. Records that the broker dropped before they were counted are noticed and
+refused, never passed over.
+
+Needs the extra ``kafka``. Source: kafka-python, "KafkaConsumer".
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from discreet.core.errors import InvalidParameter
+from discreet.streams.live.events import Events, Fields
+from discreet.streams.sources.source import Offset, away, changed
+from discreet.streams.sources.text_file import json_record
+
+_POLL = 500
+_PATIENCE = 30.0
+
+
+class KafkaTopic:
+    """All partitions of one topic.
+
+    ``servers`` are addresses such as ``"localhost:9092"``; ``options`` go to the consumer, for
+    passwords and certificates.
+    """
+
+    def __init__(
+        self, servers: str | Sequence[str], topic: str, fields: Fields, **options: Any
+    ) -> None:
+        """Connect at the first use."""
+        try:
+            import kafka
+            from kafka.errors import KafkaError
+        except ModuleNotFoundError:
+            raise InvalidParameter(
+                code="package_missing",
+                expectation="the package kafka-python",
+                remedy="Install it: pip install 'discreet[kafka]'.",
+            ) from None
+        self.fields = fields
+        self._topic = topic
+        self._partition: Callable[[str, int], Any] = kafka.TopicPartition
+        self._failures = KafkaError
+        self._make: Callable[[], Any] = lambda: kafka.KafkaConsumer(
+            bootstrap_servers=servers,
+            group_id=None,
+            enable_auto_commit=False,
+            auto_offset_reset="none",
+            **options,
+        )
+        self._consumer: Any = None
+        self._places: dict[int, int] = {}
+
+    def begin(self, offset: Offset | None) -> None:
+        """Stand at the kept places; without any, at the first record that is still there."""
+        self._places = {} if offset is None else {int(p): int(at) for p, at in offset.items()}
+        self._assigned(fresh=offset is None)
+
+    def cut(self) -> Offset:
+        partitions = self._assigned(fresh=False)
+        ends = self._asked(lambda: self._consumer.end_offsets(partitions))
+        for each, end in ends.items():
+            if end < self._places[each.partition]:
+                raise changed(f"topic {self._topic}, which lost records that were counted")
+        return {str(each.partition): end for each, end in ends.items()}
+
+    def read(self, cut: Offset) -> Iterator[Events]:
+        ends = {int(partition): int(end) for partition, end in cut.items()}
+        patience = time.monotonic() + _PATIENCE
+        while any(self._places[each] < end for each, end in ends.items()):
+            polled = self._asked(lambda: self._consumer.poll(timeout_ms=_POLL))
+            values: list[bytes] = []
+            for each, records in polled.items():
+                end = ends[each.partition]
+                values += [record.value for record in records if record.offset < end]
+            moved = False
+            for each in self._partitions(ends):
+                reached = min(self._asked(lambda e=each: self._consumer.position(e)), ends[each.partition])
+                moved |= reached > self._places[each.partition]
+                self._places[each.partition] = max(reached, self._places[each.partition])
+            if values:
+                yield self.fields.events(map(_record, values))
+            if moved:
+                patience = time.monotonic() + _PATIENCE
+            elif time.monotonic() > patience:
+                raise away(f"Kafka, for the topic {self._topic}")
+        self._seek()  # back before what arrived after the cut
+
+    @property
+    def offset(self) -> Offset:
+        return {str(partition): place for partition, place in sorted(self._places.items())}
+
+    def committed(self, offset: Offset) -> None:
+        """Nothing to tell: the place is ours."""
+
+    def close(self) -> None:
+        if self._consumer is not None:
+            self._consumer.close()
+            self._consumer = None
+
+    def _assigned(self, *, fresh: bool) -> list[Any]:
+        """All partitions there are by now, each at its place."""
+        if self._consumer is None:
+            self._consumer = self._asked(self._make)
+        numbers = self._asked(lambda: self._consumer.partitions_for_topic(self._topic))
+        if not numbers:
+            raise away(f"topic {self._topic}, which is not there")
+        partitions = self._partitions(numbers)
+        starts = self._asked(lambda: self._consumer.beginning_offsets(partitions))
+        for each, start in starts.items():
+            # A partition that is added later is new, and counted from its first record.
+            place = self._places.setdefault(each.partition, start if fresh else 0)
+            if start > place:
+                raise changed(f"topic {self._topic}, which dropped records before they counted")
+        if set(self._consumer.assignment()) != set(partitions):
+            self._consumer.assign(partitions)
+            self._seek()
+        return partitions
+
+    def _seek(self) -> None:
+        for partition, place in self._places.items():
+            self._consumer.seek(self._partition(self._topic, partition), place)
+
+    def _partitions(self, numbers: Any) -> list[Any]:
+        return [self._partition(self._topic, number) for number in sorted(numbers)]
+
+    def _asked(self, ask: Callable[[], Any]) -> Any:
+        try:
+            return ask()
+        except self._failures:
+            raise away(f"Kafka, for the topic {self._topic}") from None
+
+
+def _record(value: bytes | None) -> Any:
+    return None if value is None else json_record(value)

@@ -1,0 +1,149 @@
+"""Events over a socket: one JSON object on each line, acknowledged once it is counted for good.
+
+Programs connect and write lines. After a tick is durable each is told, on a line of its own, how
+many of the lines of its connection are counted by now. Lines for which no such number came are sent
+again after a new connection; since an acknowledgement may get lost as well, every event has an
+``id``, by which a second copy is known. So nothing is lost and nothing counts twice, whoever of
+the two crashes.
+
+It listens on this machine alone unless told otherwise, and asks nobody who they are.
+
+Source: contract, "Spending" (streams).
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from discreet.core.errors import InvalidParameter
+from discreet.streams.live.events import Events, Fields
+from discreet.streams.sources.source import Offset, away
+from discreet.streams.sources.text_file import json_record
+
+_LONGEST = 1 << 20
+_MOST = 1 << 20
+_BLOCK = 1 << 16
+_BATCH = 1 << 14
+
+
+@dataclass
+class _Sender:
+    """One connection: lines that arrived, were handed out, and are counted."""
+
+    connection: socket.socket
+    arrived: list[bytes] = field(default_factory=list)
+    handed_out: int = 0
+    counted: int = 0
+    open: bool = True
+
+
+class LineSocket:
+    """Listens for lines of JSON.
+
+    >>> LineSocket(Fields(key="ward", id="visit"), port=0).port > 0
+    True
+    """
+
+    def __init__(self, fields: Fields, *, port: int, host: str = "127.0.0.1") -> None:
+        """Listen; port 0 takes a free one."""
+        if fields.id is None:
+            raise InvalidParameter(
+                code="stream_field",
+                expectation="Fields(id=...) for a socket, where lines may have to be sent twice",
+                remedy="Name the field that tells one event from another.",
+            )
+        self.fields = fields
+        self._lock = threading.Condition()
+        self._senders: list[_Sender] = []
+        self._open = True
+        try:
+            self._listener = socket.create_server((host, port))
+        except OSError:
+            raise away(f"{host}:{port}, which cannot be listened on") from None
+        self.port: int = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def begin(self, offset: Offset | None) -> None:
+        """Nothing to go back to: whoever was not told otherwise sends again."""
+
+    def cut(self) -> Offset:
+        with self._lock:
+            return {str(id(each)): len(each.arrived) for each in self._senders}
+
+    def read(self, cut: Offset) -> Iterator[Events]:
+        with self._lock:
+            senders = list(self._senders)
+        for sender in senders:
+            end = int(cut.get(str(id(sender)), 0))
+            while sender.handed_out < end:
+                lines = sender.arrived[sender.handed_out : min(end, sender.handed_out + _BATCH)]
+                sender.handed_out += len(lines)
+                yield self.fields.events(map(json_record, lines))
+
+    @property
+    def offset(self) -> Offset:
+        """Empty: the senders keep what is not acknowledged."""
+        return {}
+
+    def committed(self, offset: Offset) -> None:
+        """Tell every sender how many of its lines are counted."""
+        with self._lock:
+            for sender in self._senders:
+                if sender.handed_out:
+                    sender.counted += sender.handed_out
+                    del sender.arrived[: sender.handed_out]
+                    sender.handed_out = 0
+                    with suppress(OSError):
+                        sender.connection.sendall(b"%d\n" % sender.counted)
+            self._senders = [each for each in self._senders if each.open or each.arrived]
+            self._lock.notify_all()
+
+    def close(self) -> None:
+        with self._lock:
+            self._open = False
+            with suppress(OSError):
+                self._listener.shutdown(socket.SHUT_RDWR)
+            self._listener.close()
+            for sender in self._senders:
+                with suppress(OSError):
+                    sender.connection.shutdown(socket.SHUT_RDWR)
+                sender.connection.close()
+            self._lock.notify_all()
+
+    def _accept(self) -> None:
+        while self._open:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            connection.settimeout(None)
+            sender = _Sender(connection)
+            with self._lock:
+                self._senders.append(sender)
+            threading.Thread(target=self._receive, args=(sender,), daemon=True).start()
+
+    def _receive(self, sender: _Sender) -> None:
+        rest, too_long = b"", False
+        while True:
+            try:
+                block = sender.connection.recv(_BLOCK)
+            except OSError:
+                break
+            if not block:
+                break
+            *lines, rest = (rest + block).split(b"\n")
+            if too_long and lines:
+                lines[0], too_long = b"", False  # the end of what was too long
+            if len(rest) > _LONGEST:
+                rest, too_long = b"", True
+            with self._lock:
+                sender.arrived += lines
+                # A sender that floods waits by itself, and nobody else does.
+                while self._open and len(sender.arrived) > _MOST:
+                    self._lock.wait()
+        with self._lock:
+            sender.open = False
