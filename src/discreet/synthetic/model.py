@@ -70,6 +70,7 @@ def model_from_dict(
 
 
 _KINDS: dict[object, str] = {
+    "cells/1": "hierarchy.cell_table.CellTable",
     "graphical/1": "graphical.graphical_model.GraphicalModel",
 }
 """Where the kinds live, by the names that are written: for ever."""
