@@ -83,7 +83,7 @@ def audited(mechanism: TopDown, here: list[int], there: list[int], epsilon: floa
         epsilon=epsilon,
         delta=0,
         events=LearnedEvents(outcome),
-        trials=1000,
+        trials=5000,
         confidence=1 - 1e-6,
     )
 
