@@ -503,6 +503,55 @@ def trees() -> Chart:
     )
 
 
+def topdown() -> Chart:
+    """The error of each level of a hierarchy: alone, by least squares, and in whole counts."""
+    from discreet.synthetic import Hierarchy, Level, TopDown
+
+    numbers = np.random.default_rng(3)
+    towns = dp.queries.Universe.of(town=range(400), age=range(12))
+    sizes = 400 * numbers.pareto(1.2, 400)
+    counts = numbers.poisson(np.outer(sizes, numbers.dirichlet(np.ones(12))) / 10)
+    hierarchy = Hierarchy(
+        (
+            Level("nation"),
+            Level("region", by="town", groups={town: town // 40 for town in range(400)}),
+            Level("district", by="town", groups={town: town // 8 for town in range(400)}),
+            Level("town", by="town"),
+        )
+    )
+    made = TopDown(
+        dp.queries.Workload.marginal(towns, ["age"]),
+        dp.PureDP(epsilon=1),
+        dp.queries.NoisyRecordCount(),
+        hierarchy,
+        randomness=Seeded(2),
+    )
+    runs = [made.release(counts).marginal(towns.names) - counts for _ in range(20)]
+    spans = (400, 40, 8, 1)
+    points = []
+    for told, span in zip(made.errors, spans, strict=True):
+        off = [run.reshape(400 // span, span, 12).sum(axis=1) for run in runs]
+        measured = float(np.sqrt(np.mean(np.square(off))))
+        named = {"alone": told.alone, "least squares": told.cell, "whole counts": measured}
+        points += [
+            {"level": f"{told.level} ({told.nodes})", "error": error, "way": way}
+            for way, error in named.items()
+        ]
+    ways = {"alone": BLACK, "least squares": ORANGE, "whole counts": BLUE}
+    levels = list(dict.fromkeys(point["level"] for point in points))
+    return (
+        alt.Chart(alt.Data(values=points))
+        .mark_bar()
+        .encode(
+            x=alt.X("level:N", title="level (nodes)", sort=levels, axis=alt.Axis(labelAngle=0)),
+            xOffset=alt.XOffset("way:N", sort=list(ways)),
+            y=alt.Y("error:Q", title="root mean squared error of a cell"),
+            color=colour("way", ways),
+        )
+        .properties(width=420, height=220)
+    )
+
+
 def _in_keys(groups: int) -> str:
     return f"each person in at most {groups} key{'s' if groups > 1 else ''}"
 
@@ -539,6 +588,7 @@ FIGURES = {
     "bounding": bounding,
     "keys": keys,
     "synopsis": synopsis,
+    "topdown": topdown,
     "trees": trees,
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -36,6 +36,16 @@ class CountSource(Described, Protocol):
 
     def counts(self, columns: Sequence[str]) -> NDArray[np.int64]:
         """Exact contingency table over the product of the columns' finite domains."""
+
+
+@runtime_checkable
+class BlockCountSource(CountSource, Protocol):
+    """Can count some cells of a table that is too large to be counted at once."""
+
+    def block_counts(
+        self, columns: Sequence[str], within: Mapping[str, Sequence[int]]
+    ) -> NDArray[np.int64]:
+        """As :meth:`counts`, of the values at some places alone; other columns have all theirs."""
 
 
 @runtime_checkable

@@ -90,20 +90,21 @@ def synopsis_from_dict(plain: Mapping[str, object], universe: Universe, event: E
         return HistogramSynopsis(universe, counts, event, noise_from_dict(plain, universe))
     if kind not in _KINDS:
         raise not_plain()
-    found: Synopsis = resolve_name(f"discreet.queries.{_KINDS[kind]}").from_dict(
+    found: Synopsis = resolve_name(f"discreet.{_KINDS[kind]}").from_dict(
         plain, universe, event
     )
     return found
 
 
 _KINDS: dict[object, str] = {
-    "answers": "independent.ReleasedAnswers",
-    "boxes": "trees.box_counts.BoxCounts",
-    "constructed/1": "online.iterative_construction.Constructed",
-    "grid": "trees.grid_counts.GridCounts",
-    "marginals": "synopses.marginal_synopsis.MarginalSynopsis",
-    "medians": "boosting.boosting.MedianSynopsis",
-    "partial tables": "synopses.partial_tables.PartialTables",
-    "won": "planning.contest.Won",
+    "answers": "queries.independent.ReleasedAnswers",
+    "boxes": "queries.trees.box_counts.BoxCounts",
+    "cells/1": "synthetic.hierarchy.cell_table.CellTable",
+    "constructed/1": "queries.online.iterative_construction.Constructed",
+    "grid": "queries.trees.grid_counts.GridCounts",
+    "marginals": "queries.synopses.marginal_synopsis.MarginalSynopsis",
+    "medians": "queries.boosting.boosting.MedianSynopsis",
+    "partial tables": "queries.synopses.partial_tables.PartialTables",
+    "won": "queries.planning.contest.Won",
 }
 """Where the other kinds live: by name, since their modules import this one."""

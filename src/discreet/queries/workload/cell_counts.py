@@ -10,14 +10,14 @@ Source: ``discreet.core.source``.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.domain import Categories
 from discreet.core.errors import InvalidParameter
-from discreet.core.source import CountSource
+from discreet.core.source import BlockCountSource, CountSource
 from discreet.queries.workload.universe import Universe
 
 Counted = CountSource | NDArray[np.integer]
@@ -40,6 +40,30 @@ def marginal_counts(data: Counted, universe: Universe, names: Sequence[str]) -> 
         others = tuple(axis for axis in range(table.ndim) if axis not in places)
         kept = sorted(places)
         return np.transpose(table.sum(axis=others), [kept.index(place) for place in places])
+    _require_source(data, universe, places)
+    shape = tuple(universe.shape[place] for place in places)
+    return _checked(np.asarray(data.counts(list(names))), shape)
+
+
+def block_counts(
+    data: Counted, universe: Universe, names: Sequence[str], within: Mapping[str, Sequence[int]]
+) -> NDArray[np.int64]:
+    """Counts by some attributes, of the values at some places alone: a block of a large table.
+
+    A source that cannot count blocks counts the whole marginal each time.
+    """
+    sides = [
+        np.asarray(within.get(name, range(universe.shape[universe.place(name)]))) for name in names
+    ]
+    if isinstance(data, np.ndarray) or not isinstance(data, BlockCountSource):
+        return np.asarray(marginal_counts(data, universe, names)[np.ix_(*sides)])
+    _require_source(data, universe, [universe.place(name) for name in names])
+    found = data.block_counts(list(names), {name: list(map(int, within[name])) for name in within})
+    return _checked(np.asarray(found), tuple(len(side) for side in sides))
+
+
+def _require_source(data: object, universe: Universe, places: Sequence[int]) -> None:
+    """Refuse what does not count, or counts by other values than the universe's."""
     if not isinstance(data, CountSource):
         raise InvalidParameter(
             code="counts_misfit",
@@ -56,8 +80,6 @@ def marginal_counts(data: Counted, universe: Universe, names: Sequence[str]) -> 
                 received=attribute.name,
                 remedy="Build the universe from the source's own columns.",
             )
-    shape = tuple(universe.shape[place] for place in places)
-    return _checked(np.asarray(data.counts(list(names))), shape)
 
 
 def whole_counts(counts: NDArray[np.integer], cells: int) -> NDArray[np.int64]:

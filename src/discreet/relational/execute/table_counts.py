@@ -15,7 +15,8 @@ Source: ``discreet.core.source``; contract, "Bounding inside the engine". Proof:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -27,7 +28,7 @@ from discreet.core.errors import EngineFailed, InvalidData, InvalidParameter
 from discreet.core.unit import Person, PrivacyUnit, Replace, Row, add_remove
 from discreet.noise.randomness import SYSTEM, integer
 from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
-from discreet.queries.workload.cell_counts import marginal_counts
+from discreet.queries.workload.cell_counts import block_counts, marginal_counts
 from discreet.queries.workload.universe import LARGEST, Universe
 from discreet.relational.aggregates.measures import CountRows
 from discreet.relational.bounding.key_truncation import Truncated
@@ -47,7 +48,7 @@ _PREFIX = "universe"
 
 @dataclass(frozen=True)
 class TableCounts:
-    """Counts rows of a plan by the attributes of a universe; a ``CountSource``.
+    """Counts rows of a plan by the attributes of a universe; a ``BlockCountSource``.
 
     Contract: one object serves one release, or one conversation. ``query`` says what the
     universe's attributes are, as :func:`query_of_universe` gives it. ``salt`` decides which rows of
@@ -127,6 +128,43 @@ class TableCounts:
         found = self._tally(self._marginal(places), None)
         return found.reshape(tuple(attribute.size for attribute in shown))
 
+    def block_counts(
+        self, columns: Sequence[str], within: Mapping[str, Sequence[int]]
+    ) -> NDArray[np.int64]:
+        """Exact counts by some attributes, of the values at some places alone.
+
+        Every block is counted over the same records: which of a person's are kept is decided by
+        all attributes and the salt, before any value is left out.
+        """
+        if self._at_once:
+            return block_counts(self._table, self.universe, columns, within)
+        places = tuple(map(self.universe.place, columns))
+        wanted = [
+            tuple(within.get(name, range(self.universe.shape[p])))
+            for name, p in zip(columns, places, strict=True)
+        ]
+        shape = tuple(map(len, wanted))
+        _require_block(math.prod(shape))
+        whole = self._marginal(places)
+        blocks = tuple(
+            Block(block.expressions, tuple(block.entries[code] for code in codes))
+            for block, codes in zip(whole.keys.blocks, wanted, strict=True)
+        )
+        asked = replace(whole, keys=Cells(blocks))
+        found = aggregate_exactly(asked, [CountRows(None)], [], None, self.engine, salt=self.salt)
+        table = np.asarray(found.linear[0], dtype=np.int64).reshape(shape)
+        first = [codes.index(0) if 0 in codes else None for codes in wanted]
+        if isinstance(self.unit, Replace) and None not in first:
+            table[tuple(first)] += self._outside
+        return table
+
+    @cached_property
+    def _outside(self) -> int:
+        """Rows without a key in every attribute, where they count in the first cell."""
+        inside = self._marginal(())
+        found = aggregate_exactly(inside, [CountRows(None)], [], None, self.engine, salt=self.salt)
+        return self._rest(int(found.linear[0].sum()))
+
     def text(self, columns: Sequence[str]) -> str:
         """What the engine would run for some attributes, with a salt of zero."""
         places = tuple(map(self.universe.place, columns))
@@ -154,16 +192,20 @@ class TableCounts:
         table = np.asarray(found.linear[0], dtype=np.int64)
         if not isinstance(self.unit, Replace):
             return table
-        rest = self._rows - int(table.sum())
+        # Row by row: whoever has no cell of their own is in the first one, in every marginal.
+        table[0] += self._rest(int(table.sum()))
+        return table
+
+    def _rest(self, inside: int) -> int:
+        """How many rows there are beside those ``inside`` the universe."""
+        rest = self._rows - inside
         if rest < 0:
             raise InvalidData(
                 code="records_differ",
                 expectation="as many rows as when they were counted",
                 remedy="Keep the table as it is during a release.",
             )
-        # Row by row: whoever has no cell of their own is in the first one, in every marginal.
-        table[0] += rest
-        return table
+        return rest
 
     @cached_property
     def _rows(self) -> int:
@@ -237,6 +279,16 @@ def _listed(blocks: Sequence[Block]) -> Expression:
             known = Call(OR, (Call(IS_NULL, (key,)), known))
         conditions.append(known)
     return conditions[0] if len(conditions) == 1 else Call(AND, tuple(conditions))
+
+
+def _require_block(cells: int) -> None:
+    if cells > LARGEST:
+        raise InvalidParameter(
+            code="universe_too_large",
+            expectation=f"at most {LARGEST} cells in a block",
+            received=cells,
+            remedy="Ask for fewer values at a time.",
+        )
 
 
 def _exchanges(rows: PlanNode) -> bool:

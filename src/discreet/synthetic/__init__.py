@@ -1,0 +1,57 @@
+"""Synthetic data: models of a table made from noisy marginals, and rows drawn from them.
+
+Importing this package loads nothing else; every public name is loaded on first use.
+"""
+
+from typing import TYPE_CHECKING
+
+from discreet.core.lazy import loader
+
+if TYPE_CHECKING:
+    from discreet.synthetic.aim import AIM
+    from discreet.synthetic.full_histogram import FullHistogram
+    from discreet.synthetic.hierarchy.cell_table import CellTable
+    from discreet.synthetic.hierarchy.levels import Hierarchy, Level
+    from discreet.synthetic.hierarchy.tables import level_counts
+    from discreet.synthetic.hierarchy.topdown import TopDown, ToyDown
+    from discreet.synthetic.independent_marginals import IndependentMarginals
+    from discreet.synthetic.model import SyntheticModel, model_from_dict
+    from discreet.synthetic.mst import MST
+    from discreet.synthetic.mwem_pgm import MWEMPGM
+
+__all__ = [
+    "AIM",
+    "MST",
+    "MWEMPGM",
+    "CellTable",
+    "FullHistogram",
+    "Hierarchy",
+    "IndependentMarginals",
+    "Level",
+    "SyntheticModel",
+    "TopDown",
+    "ToyDown",
+    "level_counts",
+    "model_from_dict",
+]
+
+_NAMES = {
+    "aim": ("AIM",),
+    "full_histogram": ("FullHistogram",),
+    "hierarchy.cell_table": ("CellTable",),
+    "hierarchy.levels": ("Hierarchy", "Level"),
+    "hierarchy.tables": ("level_counts",),
+    "hierarchy.topdown": ("TopDown", "ToyDown"),
+    "independent_marginals": ("IndependentMarginals",),
+    "model": ("SyntheticModel", "model_from_dict"),
+    "mst": ("MST",),
+    "mwem_pgm": ("MWEMPGM",),
+}
+
+if not TYPE_CHECKING:  # so that type checkers still see a misspelt name
+    __getattr__ = loader(__name__, _NAMES)
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted({*globals(), *__all__})
