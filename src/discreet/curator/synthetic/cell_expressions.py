@@ -28,8 +28,8 @@ def attribute_expressions(encoding: TableEncoding) -> dict[str, str]:
 def cell_expression(name: str, column: Column) -> str:
     """The number of a row's cell of a column.
 
-    >>> cell_expression("ward", CategoryColumn(["A", "B"]))
-    'CASE WHEN "ward" = \\'A\\' THEN 0 WHEN "ward" = \\'B\\' THEN 1 ELSE 2 END'
+    >>> print(cell_expression("ward", CategoryColumn(["A", "B"])))
+    CASE WHEN "ward" = 'A' THEN 0 WHEN "ward" = 'B' THEN 1 ELSE 2 END
     """
     read = _quoted(name)
     match column:

@@ -237,5 +237,3 @@ def _facts(request: SynthesisRequest, mechanism: str) -> dict[str, Any]:
     facts["columns"] = list(request.encoding.columns)
     facts["columns_left_out"] = list(left_out(request.context, request.table))
     return facts
-
-
