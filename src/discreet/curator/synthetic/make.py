@@ -30,11 +30,11 @@ from discreet.queries.workload.workload import Workload
 from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
 from discreet.synthetic.code_counts import CodeCounts
-from discreet.synthetic.columns.number_column import PrivateBins
+from discreet.synthetic.columns.number_column import BINS, PrivateBins
 from discreet.synthetic.constraints import Constraint
 from discreet.synthetic.grouped_model import stored_model
 from discreet.synthetic.model import SyntheticModel
-from discreet.synthetic.private_groups import PrivateGroups
+from discreet.synthetic.private_groups import USUAL_SHARE, PrivateGroups
 from discreet.synthetic.synthesis import (
     budget_split,
     maker_for,
@@ -72,13 +72,13 @@ class SynthesisRequest:
         context: Context,
         table: str,
         *,
-        columns: Sequence[str] | Mapping[str, Any] | None,
-        constraints: Sequence[Constraint],
-        bins: int | PrivateBins,
-        mechanism: Callable[..., Any] | None,
-        ways: int | None,
-        target: str | None,
-        bins_share: Number,
+        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        constraints: Sequence[Constraint] = (),
+        bins: int | PrivateBins = BINS,
+        mechanism: Callable[..., Any] | None = None,
+        ways: int | None = None,
+        target: str | None = None,
+        bins_share: Number = USUAL_SHARE,
     ) -> SynthesisRequest:
         """The request that declarations and these choices make; refusals here are free."""
         encoding = table_encoding(context, table, columns, constraints, bins)
