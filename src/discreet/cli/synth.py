@@ -15,6 +15,7 @@ from discreet.core.errors import Exhausted, InvalidParameter
 if TYPE_CHECKING:
     from discreet.curator.project import Look
     from discreet.curator.synthetic.preview import SynthesisPreview
+    from discreet.synthetic.progress import FitProgress
 
 
 class SynthesiserName(StrEnum):
@@ -120,7 +121,7 @@ def synth(
                 **choices,
                 **asked,
                 paid_before=paid_before,
-                progress=lambda step: telling(str(step)),
+                progress=lambda step: telling(_phase(step)),
             )
             left, free = curator.remaining, curator.spent == before
         sampled = made.sample(rows)
@@ -144,6 +145,13 @@ def synth(
         display.lines(str(made))
         display.note(f"{sampled.rows:,} rows{'' if out is None else f' written: {out}'}")
         display.note(f"remaining: {display.left(left)}{free * ' (nothing was charged)'}")
+
+
+def _phase(step: FitProgress) -> str:
+    """What is being done, from public facts: what was released, and the clock."""
+    left = step.seconds_left
+    about = f", about {left:.0f} s left" if left < float("inf") else ""
+    return f"fitting: {step.spent:.0%} of the spend is used{about}"
 
 
 def table_named(given: str, project: Path) -> str:
@@ -172,7 +180,7 @@ def table_named(given: str, project: Path) -> str:
 def _choices(
     columns: str | None, mechanism: SynthesiserName, bins: int, *, private: bool
 ) -> dict[str, Any]:
-    from discreet.synthetic.columns.number_column import FINE_CELLS, PrivateBins
+    from discreet.synthetic.encoding.number_column import FINE_CELLS, PrivateBins
 
     names = None if columns is None else [n.strip() for n in columns.split(",") if n.strip()]
     wanted = PrivateBins(bins, of=max(FINE_CELLS, 4 * bins)) if private else bins

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from discreet.release import Release
     from discreet.release.batch import Batch
     from discreet.release.preview import Preview
-    from discreet.synthetic.columns.number_column import PrivateBins
-    from discreet.synthetic.constraints import Constraint
+    from discreet.synthetic.encoding.constraints import Constraint
+    from discreet.synthetic.encoding.number_column import PrivateBins
     from discreet.synthetic.synthetic_release import SyntheticRelease
 
 Result = TypeVar("Result")

@@ -18,7 +18,7 @@ from discreet.core.unit import Person, PrivacyUnit, Replace, Row, add_remove
 from discreet.noise.randomness import SYSTEM
 from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.workload.universe import Universe
-from discreet.synthetic.columns.column import OUTSIDE, Codes
+from discreet.synthetic.encoding.column import OUTSIDE, Codes
 from discreet.synthetic.person_rows import kept_rows
 
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from discreet.core.arrays import Floats
 from discreet.release.format import percent
-from discreet.synthetic.columns.column import Column
-from discreet.synthetic.columns.number_column import NumberColumn
-from discreet.synthetic.constraints import Between, Condition, cells_of
+from discreet.synthetic.encoding.column import Column
+from discreet.synthetic.encoding.constraints import Between, Condition, cells_of
+from discreet.synthetic.encoding.number_column import NumberColumn
 from discreet.synthetic.simulated_errors import SimulatedErrors
 
 if TYPE_CHECKING:

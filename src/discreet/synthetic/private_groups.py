@@ -35,6 +35,7 @@ from discreet.queries.workload.cell_counts import Counted, marginal_counts
 from discreet.queries.workload.families import All, Each
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Product, Workload
+from discreet.synthetic.budget_split import budget_split
 from discreet.synthetic.grouped_model import CellGroups, GroupedModel, coarser
 
 USUAL_SHARE = Fraction(1, 10)
@@ -141,7 +142,7 @@ class PrivateGroups:
     def budget_split(self) -> dict[str, float]:
         """The shares of the spend, by what they pay for."""
         share = float(exact(self.share))
-        told = getattr(self.inner, "budget_split", None) or {"marginals": 1.0}
+        told = budget_split(self.inner)
         return {"bins": share, **{name: (1 - share) * part for name, part in told.items()}}
 
     def release(self, counts: Counted) -> GroupedModel:

@@ -13,9 +13,9 @@ from typing import Any
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.events.event import from_json as event_from_json
 from discreet.release.guarantee import guarantee_from_dict, guarantee_to_dict
+from discreet.synthetic.encoding.table_encoding import TableEncoding
 from discreet.synthetic.grouped_model import stored_model
 from discreet.synthetic.synthetic_release import SyntheticRelease
-from discreet.synthetic.table_encoding import TableEncoding
 
 FORM = "synthetic-release/1"
 """Of the text; part of it."""

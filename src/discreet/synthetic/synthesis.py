@@ -5,7 +5,7 @@ Source: contract, "Spending" (choices use public quantities alone).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from inspect import Parameter, signature
 from typing import Any
@@ -14,8 +14,8 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number, count
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
+from discreet.synthetic.encoding.table_encoding import TableEncoding
 from discreet.synthetic.private_groups import USUAL_SHARE, Grouping, PrivateGroups
-from discreet.synthetic.table_encoding import TableEncoding
 
 USUAL_WAYS = 3
 _MANY = 24
@@ -73,12 +73,6 @@ def target_attribute(encoding: TableEncoding, column: str) -> str:
     """The attribute that holds a column which is to be predicted."""
     (place,) = encoding.needed([column])
     return encoding.attributes[place].name
-
-
-def budget_split(mechanism: Any) -> Mapping[str, float]:
-    """The shares of the spend, by what they pay for; all of it for what says nothing."""
-    told = getattr(mechanism, "budget_split", None)
-    return {"marginals": 1.0} if told is None else {str(name): float(s) for name, s in told.items()}
 
 
 def require_leaves_model(mechanism: Any) -> None:

@@ -21,15 +21,16 @@ from discreet.noise.randomness import SYSTEM, Source, random_id, require_source
 from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
 from discreet.queries.workload.workload import Workload
 from discreet.release.guarantee import protection_text
+from discreet.synthetic.budget_split import budget_split
 from discreet.synthetic.code_counts import CodeCounts
-from discreet.synthetic.columns.declared import column_of
-from discreet.synthetic.columns.number_column import BINS, PrivateBins
-from discreet.synthetic.constraints import Constraint
-from discreet.synthetic.frame_columns import frame_columns
+from discreet.synthetic.encoding.constraints import Constraint
+from discreet.synthetic.encoding.declared import column_of
+from discreet.synthetic.encoding.frame_columns import frame_columns
+from discreet.synthetic.encoding.number_column import BINS, PrivateBins
+from discreet.synthetic.encoding.table_encoding import TableEncoding
 from discreet.synthetic.model import SyntheticModel
 from discreet.synthetic.private_groups import USUAL_SHARE
 from discreet.synthetic.synthesis import (
-    budget_split,
     maker_for,
     require_leaves_model,
     usual_workload,
@@ -37,7 +38,6 @@ from discreet.synthetic.synthesis import (
 )
 from discreet.synthetic.synthetic_release import SyntheticRelease
 from discreet.synthetic.synthetic_table import SyntheticTable
-from discreet.synthetic.table_encoding import TableEncoding
 
 
 @dataclass(kw_only=True)

@@ -26,9 +26,9 @@ from discreet.release.column import ReleasedColumn
 from discreet.release.guarantee import guarantee_text, protection_text
 from discreet.release.release import Release
 from discreet.release.statement.statement import Statement
+from discreet.synthetic.encoding.table_encoding import TableEncoding
 from discreet.synthetic.model import SyntheticModel
 from discreet.synthetic.synthetic_table import SyntheticTable
-from discreet.synthetic.table_encoding import TableEncoding
 
 if TYPE_CHECKING:
     from discreet.synthetic.counted_estimate import CountedEstimate, Where

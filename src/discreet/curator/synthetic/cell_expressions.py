@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from datetime import date, datetime
 
 from discreet.core.errors import InvalidParameter
-from discreet.synthetic.columns.category_column import CategoryColumn
-from discreet.synthetic.columns.column import Column
-from discreet.synthetic.columns.day_column import DayColumn
-from discreet.synthetic.columns.number_column import NumberColumn
-from discreet.synthetic.table_encoding import EncodedAttribute, TableEncoding
+from discreet.synthetic.encoding.category_column import CategoryColumn
+from discreet.synthetic.encoding.column import Column
+from discreet.synthetic.encoding.day_column import DayColumn
+from discreet.synthetic.encoding.number_column import NumberColumn
+from discreet.synthetic.encoding.table_encoding import EncodedAttribute, TableEncoding
 
 
 def attribute_expressions(encoding: TableEncoding) -> dict[str, str]:

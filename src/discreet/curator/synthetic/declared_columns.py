@@ -12,12 +12,12 @@ from discreet.relational.schema.declarations import Dates, Discovered, Text
 from discreet.relational.schema.table import Table
 from discreet.relational.sql.catalog import require_table
 from discreet.relational.types.data_type import DataType
-from discreet.synthetic.columns.column import Column
-from discreet.synthetic.columns.day_column import DayColumn
-from discreet.synthetic.columns.declared import column_of
-from discreet.synthetic.columns.number_column import PrivateBins
-from discreet.synthetic.constraints import Constraint
-from discreet.synthetic.table_encoding import TableEncoding
+from discreet.synthetic.encoding.column import Column
+from discreet.synthetic.encoding.constraints import Constraint
+from discreet.synthetic.encoding.day_column import DayColumn
+from discreet.synthetic.encoding.declared import column_of
+from discreet.synthetic.encoding.number_column import PrivateBins
+from discreet.synthetic.encoding.table_encoding import TableEncoding
 
 
 def table_encoding(

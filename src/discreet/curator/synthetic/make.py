@@ -29,21 +29,21 @@ from discreet.noise.randomness import SYSTEM, Source, random_id
 from discreet.queries.workload.workload import Workload
 from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
+from discreet.synthetic.budget_split import budget_split
 from discreet.synthetic.code_counts import CodeCounts
-from discreet.synthetic.columns.number_column import BINS, PrivateBins
-from discreet.synthetic.constraints import Constraint
+from discreet.synthetic.encoding.constraints import Constraint
+from discreet.synthetic.encoding.number_column import BINS, PrivateBins
+from discreet.synthetic.encoding.table_encoding import TableEncoding
 from discreet.synthetic.grouped_model import stored_model
 from discreet.synthetic.model import SyntheticModel
 from discreet.synthetic.private_groups import USUAL_SHARE, PrivateGroups
 from discreet.synthetic.synthesis import (
-    budget_split,
     maker_for,
     require_leaves_model,
     usual_workload,
     with_progress,
 )
 from discreet.synthetic.synthetic_release import SyntheticRelease
-from discreet.synthetic.table_encoding import TableEncoding
 
 
 @dataclass(frozen=True)

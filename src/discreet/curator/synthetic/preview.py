@@ -19,7 +19,7 @@ from discreet.curator.synopsis.make import is_own
 from discreet.curator.synthetic.make import SynthesisRequest, mechanism_name, offer_of
 from discreet.curator.warnings import about_delta
 from discreet.release.guarantee import guarantee_text
-from discreet.synthetic.synthesis import budget_split
+from discreet.synthetic.budget_split import budget_split
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,12 @@ from discreet.core.unit import PrivacyUnit
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.workload.workload import Workload
 from discreet.synthetic.code_counts import CodeCounts
-from discreet.synthetic.columns.column import OUTSIDE, Codes, Column
-from discreet.synthetic.columns.declared import column_of
-from discreet.synthetic.columns.number_column import BINS
-from discreet.synthetic.constraints import Constraint
+from discreet.synthetic.encoding.column import OUTSIDE, Codes, Column
+from discreet.synthetic.encoding.constraints import Constraint
+from discreet.synthetic.encoding.declared import column_of
+from discreet.synthetic.encoding.frame_columns import frame_columns
+from discreet.synthetic.encoding.number_column import BINS
+from discreet.synthetic.encoding.table_encoding import TableEncoding
 from discreet.synthetic.evaluation.classifiers import (
     RealSplit,
     can_learn,
@@ -49,9 +51,7 @@ from discreet.synthetic.evaluation.reference_tables import (
     subsample,
 )
 from discreet.synthetic.evaluation.violations import violations
-from discreet.synthetic.frame_columns import frame_columns
 from discreet.synthetic.synthetic_release import SyntheticRelease
-from discreet.synthetic.table_encoding import TableEncoding
 
 _WAYS = (1, 2, 3)
 

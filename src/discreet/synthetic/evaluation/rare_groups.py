@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.synthetic.columns.column import Codes, Column
+from discreet.synthetic.encoding.column import Codes, Column
 
 RARE = 0.02
 """The share of real rows below which a value is rare."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from discreet.synthetic.columns.column import Codes, Column
-from discreet.synthetic.constraints import Constraint, Determined
+from discreet.synthetic.encoding.column import Codes, Column
+from discreet.synthetic.encoding.constraints import Constraint, Determined
 
 
 def violations(

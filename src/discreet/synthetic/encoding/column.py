@@ -47,7 +47,7 @@ class Column(Protocol):
         """A value for each cell; where a cell has many, one of them at random."""
 
     def to_dict(self) -> Mapping[str, Any]:
-        """What :func:`~discreet.synthetic.columns.stored.column_from_dict` reads."""
+        """What :func:`~discreet.synthetic.encoding.stored.column_from_dict` reads."""
 
 
 def uniform(size: int, randomness: Source) -> NDArray[np.float64]:

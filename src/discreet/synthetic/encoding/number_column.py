@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count, finite
 from discreet.noise.randomness import Source
-from discreet.synthetic.columns.column import OUTSIDE, Codes, uniform
+from discreet.synthetic.encoding.column import OUTSIDE, Codes, uniform
 
 BINS = 32
 """How many bins there are where nobody says it."""

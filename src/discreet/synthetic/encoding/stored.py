@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from discreet.synthetic.columns.category_column import CategoryColumn
-from discreet.synthetic.columns.column import Column
-from discreet.synthetic.columns.day_column import DayColumn
-from discreet.synthetic.columns.identifier_column import IdentifierColumn
-from discreet.synthetic.columns.number_column import NumberColumn
+from discreet.synthetic.encoding.category_column import CategoryColumn
+from discreet.synthetic.encoding.column import Column
+from discreet.synthetic.encoding.day_column import DayColumn
+from discreet.synthetic.encoding.identifier_column import IdentifierColumn
+from discreet.synthetic.encoding.number_column import NumberColumn
 
 _KINDS: dict[str, Callable[[Mapping[str, Any]], Column]] = {
     "category": CategoryColumn.from_dict,

@@ -21,17 +21,17 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.noise.randomness import Source
 from discreet.queries.workload.universe import Attribute, Universe
-from discreet.synthetic.columns.column import OUTSIDE, Codes, Column, require_several
-from discreet.synthetic.columns.day_column import DayColumn
-from discreet.synthetic.columns.number_column import NumberColumn
-from discreet.synthetic.columns.stored import column_from_dict
-from discreet.synthetic.constraints import (
+from discreet.synthetic.encoding.column import OUTSIDE, Codes, Column, require_several
+from discreet.synthetic.encoding.constraints import (
     Between,
     Constraint,
     Determined,
     Impossible,
     constraint_from_dict,
 )
+from discreet.synthetic.encoding.day_column import DayColumn
+from discreet.synthetic.encoding.number_column import NumberColumn
+from discreet.synthetic.encoding.stored import column_from_dict
 
 MOST_TIED = 1 << 14
 """Combinations of columns that constraints tie together."""
@@ -55,7 +55,7 @@ class EncodedAttribute:
 class TableEncoding:
     """Columns by name, in the order of the table, and what holds of them.
 
-    >>> from discreet.synthetic.columns.category_column import CategoryColumn
+    >>> from discreet.synthetic.encoding.category_column import CategoryColumn
     >>> sex, pregnant = CategoryColumn(["f", "m"], missing=False), CategoryColumn([False, True])
     >>> never = Impossible({"sex": ["m"], "pregnant": [True]})
     >>> TableEncoding({"sex": sex, "pregnant": pregnant}, (never,)).universe.shape

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import finite
-from discreet.synthetic.columns.category_column import CategoryColumn
-from discreet.synthetic.columns.column import Codes, Column
-from discreet.synthetic.columns.number_column import NumberColumn
+from discreet.synthetic.encoding.category_column import CategoryColumn
+from discreet.synthetic.encoding.column import Codes, Column
+from discreet.synthetic.encoding.number_column import NumberColumn
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
 from discreet.core.errors import InvalidParameter
-from discreet.synthetic.columns.category_column import CategoryColumn
-from discreet.synthetic.columns.column import Column
-from discreet.synthetic.columns.day_column import DayColumn
-from discreet.synthetic.columns.number_column import BINS, NumberColumn, PrivateBins
+from discreet.synthetic.encoding.category_column import CategoryColumn
+from discreet.synthetic.encoding.column import Column
+from discreet.synthetic.encoding.day_column import DayColumn
+from discreet.synthetic.encoding.number_column import BINS, NumberColumn, PrivateBins
 
 
 @runtime_checkable
