@@ -21,6 +21,7 @@ from discreet.cli import (
     service,
     snapshot,
     synopsis,
+    synth,
 )
 
 app = typer.Typer(
@@ -34,6 +35,7 @@ app.command()(query.preview)
 app.command()(query.query)
 app.command()(query.explain)
 app.command()(synopsis.synopsis)
+app.command()(synth.synth)
 app.command()(profile.profile)
 app.command()(demo.demo)
 app.command()(serve.serve)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.guarantee import Guarantee
@@ -16,6 +16,7 @@ from discreet.release.preview import Preview
 
 if TYPE_CHECKING:
     from discreet.curator.synopsis.preview import SynopsisPreview
+    from discreet.curator.synthetic.preview import SynthesisPreview
     from discreet.queries.workload.workload import Workload
 
 
@@ -62,6 +63,26 @@ class Look:
     ) -> SynopsisPreview:
         """Expected error of a synopsis, and the price."""
         return self._curator.preview(workload, mechanism=mechanism, spend=spend)
+
+    def preview_synthesis(
+        self,
+        table: str,
+        *,
+        spend: Guarantee,
+        analyst: str,
+        purpose: str | None,
+        choices: Mapping[str, Any],
+    ) -> SynthesisPreview:
+        """The price of a synthetic table; refused as the curator would, policies included."""
+        from discreet.curator.synthetic.make import SynthesisRequest
+        from discreet.curator.synthetic.preview import preview_synthesis
+
+        context = self._curator.context
+        request = SynthesisRequest.of(context, table, **choices)
+        found = preview_synthesis(request, spend)
+        context.policies.require_columns(request.source.query)
+        context.policies.admit(spend, analyst=analyst, purpose=purpose)
+        return found
 
     def require(
         self,

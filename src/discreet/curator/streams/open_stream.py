@@ -35,8 +35,8 @@ from discreet.streams.live.rules import EventRules
 from discreet.streams.live.sealed_state import StateCipher
 from discreet.streams.live.state_file import StateFile, StateInMemory, StateStore, state_path
 from discreet.streams.live.ticks import Ticks
-from discreet.streams.sources.source import EventSource
 from discreet.streams.resume import describe, from_state
+from discreet.streams.sources.source import EventSource
 from discreet.streams.tags import from_dict, to_dict
 from discreet.streams.units import StreamUnit, require_unit
 

@@ -40,6 +40,8 @@ def fingerprint_of(value: object) -> str | None:  # noqa: PLR0911 -- one line fo
         return _joined(_kind(Scores), [value.written])
     if isinstance(value, type | FunctionType):
         return _kind(value)
+    if isinstance(value, partial):
+        return request_fingerprint(value, given=())
     if isinstance(value, np.ndarray | np.generic):
         return _array(np.asarray(value))
     form = form_of(type(value))

@@ -1,0 +1,237 @@
+"""``discreet synth``: a synthetic table in place of a private one, at one price."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.cli import display
+from discreet.cli.options import Delta, Epsilon, Machine, PayAgain, ProjectFile, Reuse, Rho
+from discreet.core.errors import Exhausted, InvalidParameter
+
+if TYPE_CHECKING:
+    from discreet.curator.project import Look
+    from discreet.curator.synthetic.preview import SynthesisPreview
+    from discreet.synthetic.progress import FitProgress
+
+
+class SynthesiserName(StrEnum):
+    """The synthesisers that a name is enough for."""
+
+    AIM = "aim"
+    MST = "mst"
+    INDEPENDENT = "independent"
+
+
+def synth(
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE", help="A table of the project, by its name or by its data file."
+        ),
+    ],
+    *,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Where the rows go: name.parquet, .csv or .arrow."),
+    ] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option("--rows", min=0, help="How many rows; as many as the noisy total if not."),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", help="Also keep the model, for more rows later: .json.")
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option("--columns", metavar="NAMES", help="Only these: ward,age,cost."),
+    ] = None,
+    mechanism: Annotated[
+        SynthesiserName,
+        typer.Option("--mechanism", help="How: aim is the most accurate, mst the quickest."),
+    ] = SynthesiserName.AIM,
+    bins: Annotated[int, typer.Option("--bins", min=2, help="Of numbers and days.")] = 32,
+    private_bins: Annotated[
+        bool,
+        typer.Option("--private-bins", help="Bins of equal counts, for a tenth of the price."),
+    ] = False,
+    ways: Annotated[
+        int | None, typer.Option("--ways", min=1, help="Columns of each marginal that is kept.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", help="A column that will be predicted.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only the price and the cells; nothing is charged.")
+    ] = False,
+    reuse: Reuse = False,
+    pay_again: PayAgain = False,
+    analyst: Annotated[
+        str, typer.Option("--as", metavar="NAME", help="Who asks; stands in the ledger.")
+    ] = "analyst",
+    purpose: Annotated[
+        str | None, typer.Option("--purpose", help="What for; recorded, and a policy may ask.")
+    ] = None,
+    machine: Machine = False,
+    project: ProjectFile = Path("discreet.toml"),
+) -> None:
+    """Make a synthetic table: rows that answer like the private ones, and may be given away.
+
+    discreet synth visits.parquet --epsilon 1 --out synthetic.parquet
+
+    It is paid for once. The same again, with other --rows or another --out, is free.
+    """
+    with display.readable_errors(machine=machine):
+        from discreet.cli import opening, spending
+        from discreet.synthetic.synthetic_table import require_writable
+
+        if out is not None:
+            require_writable(out)
+        _require_kept(out, save, dry_run=dry_run)
+        spend = spending.spend_of(epsilon, delta, rho)
+        if spend is None:
+            raise InvalidParameter(
+                code="spend_or_accuracy",
+                expectation="a price; there is no default",
+                remedy="Add --epsilon 1, or --rho 0.1.",
+            )
+        paid_before = spending.paid_before_of(reuse=reuse, pay_again=pay_again)
+        name = table_named(table, project)
+        choices = _choices(columns, mechanism, bins, private=private_bins)
+        choices |= {"ways": ways, "target": target}
+        asked = {"spend": spend, "analyst": analyst, "purpose": purpose}
+        if dry_run:
+            with opening.look(project) as ahead, opening.busy("looking ahead"):
+                expected = ahead.preview_synthesis(name, choices=choices, **asked)
+            _show_expected(expected, machine=machine)
+            return
+        with opening.first_look(project) as look:
+            if look is not None:
+                _require_affordable(look, look.preview_synthesis(name, choices=choices, **asked))
+        with opening.curator(project) as curator, opening.busy_with() as telling:
+            before = curator.spent
+            made = curator.synthesize(
+                name,
+                **choices,
+                **asked,
+                paid_before=paid_before,
+                progress=lambda step: telling(_phase(step)),
+            )
+            left, free = curator.remaining, curator.spent == before
+        sampled = made.sample(rows)
+        if out is not None:
+            sampled.write(out)
+        if save is not None:
+            made.save(save)
+        if machine:
+            display.as_json(
+                {
+                    "synthetic": made.id,
+                    "question": made.query,
+                    "guarantee": made.guarantee,
+                    "rows": sampled.rows,
+                    "columns": list(sampled),
+                    "budget_split": dict(made.budget_split),
+                    "remaining": left,
+                }
+            )
+            return
+        display.lines(str(made))
+        display.note(f"{sampled.rows:,} rows{'' if out is None else f' written: {out}'}")
+        display.note(f"remaining: {display.left(left)}{free * ' (nothing was charged)'}")
+
+
+def _phase(step: FitProgress) -> str:
+    """What is being done, from public facts: what was released, and the clock."""
+    left = step.seconds_left
+    about = f", about {left:.0f} s left" if left < float("inf") else ""
+    return f"fitting: {step.spent:.0%} of the spend is used{about}"
+
+
+def table_named(given: str, project: Path) -> str:
+    """The table of a project that a name or a data file means."""
+    from discreet.curator.project import Project
+    from discreet.curator.project.tables import InFile, PrivateEntry
+
+    read = Project.read(project)
+    private = {n: each for n, each in read.tables.items() if isinstance(each, PrivateEntry)}
+    if given in private:
+        return given
+    wanted = Path(given).absolute()
+    for name, entry in private.items():
+        if isinstance(entry.place, InFile) and entry.place.path.absolute() == wanted:
+            return name
+    raise InvalidParameter(
+        code="table_unknown",
+        expectation=f"a private table of {project}, by name or by file: {', '.join(private)}",
+        received=given,
+        remedy=f"Write a project file for it first: discreet init {given}."
+        if wanted.suffix
+        else "Check the spelling.",
+    )
+
+
+def _choices(
+    columns: str | None, mechanism: SynthesiserName, bins: int, *, private: bool
+) -> dict[str, Any]:
+    from discreet.synthetic.encoding.number_column import FINE_CELLS, PrivateBins
+
+    names = None if columns is None else [n.strip() for n in columns.split(",") if n.strip()]
+    wanted = PrivateBins(bins, of=max(FINE_CELLS, 4 * bins)) if private else bins
+    return {"columns": names, "bins": wanted, "mechanism": maker(mechanism)}
+
+
+def maker(mechanism: SynthesiserName) -> Any:
+    """What makes the mechanism of this name."""
+    from discreet import synthetic
+
+    match mechanism:
+        case SynthesiserName.MST:
+            return synthetic.MST
+        case SynthesiserName.INDEPENDENT:
+            return synthetic.IndependentMarginals
+    return synthetic.AIM
+
+
+def _require_kept(out: Path | None, save: Path | None, *, dry_run: bool) -> None:
+    """Refuse to pay for what nobody would see."""
+    if out is None and save is None and not dry_run:
+        raise InvalidParameter(
+            code="nothing_to_write",
+            expectation="a file for the rows, or for the model",
+            remedy="Add --out synthetic.parquet, --save model.json or --dry-run.",
+        )
+    if save is not None and (save.suffix.lower() != ".json" or not save.parent.is_dir()):
+        raise InvalidParameter(
+            code="output_format",
+            expectation="a name that ends in .json, in a folder that exists",
+            received=save.name,
+            remedy="Rename the file.",
+        )
+
+
+def _show_expected(expected: SynthesisPreview, *, machine: bool) -> None:
+    if machine:
+        display.as_json(display.members(expected))
+        return
+    display.lines(str(expected))
+    display.note("nothing was released, and nothing was charged")
+
+
+def _require_affordable(look: Look, expected: SynthesisPreview) -> None:
+    """Refuse what the whole budget cannot pay, before a ledger is started."""
+    from discreet.release.guarantee import guarantee_text
+
+    if expected.affordable < 1:
+        raise Exhausted(
+            code="budget_exhausted",
+            expectation=f"a charge within what remains: {display.left(look.remaining)}",
+            received=guarantee_text(expected.price),
+            remedy="Spend less, or write a larger budget into the project file.",
+        )

@@ -1,0 +1,239 @@
+"""Making a synthetic table: translate, price, find again or count once, release, keep.
+
+Source: contract, "Spending", "What may be seen". Proof: ``proofs/counting.md``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.core.events.event import Event, from_json
+from discreet.core.guarantee import Guarantee
+from discreet.core.parameters import Number
+from discreet.curator.budget import as_written
+from discreet.curator.context import Context, tables_read
+from discreet.curator.paid_before import PaidBefore
+from discreet.curator.purchase import Offer, Purchase, Storage, buy
+from discreet.curator.stored_answer import Known
+from discreet.curator.synopsis.fingerprint import request_fingerprint
+from discreet.curator.synopsis.make import is_own, mechanism_for, synopsis_facts
+from discreet.curator.synopsis.mechanism import GIVEN
+from discreet.curator.synopsis.universe import counts_of, universe_of
+from discreet.curator.synthetic.cell_expressions import attribute_expressions
+from discreet.curator.synthetic.declared_columns import left_out, table_encoding
+from discreet.curator.tags import name_of
+from discreet.noise.randomness import SYSTEM, Source, random_id
+from discreet.queries.workload.workload import Workload
+from discreet.relational.execute.table_counts import TableCounts
+from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
+from discreet.synthetic.budget_split import budget_split
+from discreet.synthetic.code_counts import CodeCounts
+from discreet.synthetic.encoding.constraints import Constraint
+from discreet.synthetic.encoding.number_column import BINS, PrivateBins
+from discreet.synthetic.encoding.table_encoding import TableEncoding
+from discreet.synthetic.grouped_model import stored_model
+from discreet.synthetic.model import SyntheticModel
+from discreet.synthetic.private_groups import USUAL_SHARE, PrivateGroups
+from discreet.synthetic.synthesis import (
+    maker_for,
+    require_leaves_model,
+    usual_workload,
+    with_progress,
+)
+from discreet.synthetic.synthetic_release import SyntheticRelease
+
+
+@dataclass(frozen=True)
+class SynthesisRequest:
+    """What is to be made of a table: public parts alone.
+
+    Attributes:
+        context: The tables, and who pays.
+        table: The name of the table.
+        encoding: Its columns as cells.
+        workload: The marginals that are to be kept.
+        make: What makes the mechanism.
+        source: What counts; nothing is counted yet.
+    """
+
+    context: Context
+    table: str
+    encoding: TableEncoding
+    workload: Workload
+    make: Callable[..., Any]
+    source: TableCounts
+
+    @classmethod
+    def of(
+        cls,
+        context: Context,
+        table: str,
+        *,
+        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        constraints: Sequence[Constraint] = (),
+        bins: int | PrivateBins = BINS,
+        mechanism: Callable[..., Any] | None = None,
+        ways: int | None = None,
+        target: str | None = None,
+        bins_share: Number = USUAL_SHARE,
+    ) -> SynthesisRequest:
+        """The request that declarations and these choices make; refusals here are free."""
+        encoding = table_encoding(context, table, columns, constraints, bins)
+        universe = universe_of(context, table, (), attribute_expressions(encoding))
+        make = maker_for(encoding, mechanism, target=target, share=bins_share)
+        workload = usual_workload(universe, ways)
+        return cls(context, table, encoding, workload, make, counts_of(context, universe))
+
+    def mechanism(self, spend: Guarantee, progress: Callable[..., None] | None = None) -> Any:
+        """The mechanism for this table; reads public facts alone."""
+        make = with_progress(self.make, progress)
+        made = mechanism_for(self.context, make, self.workload, source=self.source, spend=spend)
+        require_leaves_model(made)
+        return made
+
+    def again(self, spend: Guarantee) -> Callable[[CodeCounts], SyntheticModel]:
+        """Makes a model of other counts, as that of this table is made; reads no table."""
+
+        def made(counts: CodeCounts) -> SyntheticModel:
+            mechanism = self._made(spend, SYSTEM)
+            model: SyntheticModel = mechanism.release(counts)
+            return model
+
+        return made
+
+    def _made(self, spend: Guarantee, randomness: Source) -> Any:
+        return self.make(
+            workload=self.workload,
+            spend=self.context.budget.as_paid(spend),
+            size=self.source.size,
+            records=self.source.records,
+            randomness=randomness,
+        )
+
+    def words(self, mechanism: str) -> str:
+        """What is made, in words."""
+        return (
+            f"synthetic {self.table} by {mechanism}: {', '.join(self.encoding.columns)}; "
+            f"{self.encoding.universe.size:,} cells"
+        )
+
+    def known(self, spend: Guarantee) -> Known:
+        """Equal for the same synthesis of the same data; new each time where that is unsure."""
+        asked = request_fingerprint(self.make, given=GIVEN)
+        if asked is None:
+            return Known(f"synthesis {random_id(96)}", anew=True)
+        query = self.source.query
+        tables = tables_read(query)
+        parts = {
+            "question": CanonicalText.of(query),
+            "mechanism": asked,
+            "columns": json.dumps(self.encoding.to_dict(), sort_keys=True),
+            "marginals": max(len(product.kept) for product in self.workload.products),
+            "spend": spend,
+            "snapshot": self.context.snapshot(tables),
+            "rows": self.context.declared_rows(tables),
+        }
+        return Known(
+            identity("synthesize", parts),
+            any_snapshot=any_snapshot("synthesize", parts),
+            snapshots=self.context.snapshot_names(tables),
+        )
+
+
+def synthesize(
+    request: SynthesisRequest,
+    *,
+    spend: Guarantee,
+    analyst: str,
+    purpose: str | None,
+    paid_before: PaidBefore | None,
+    progress: Callable[..., None] | None,
+) -> SyntheticRelease:
+    """Count, fit and keep a synthetic table; or find the one that the analyst already has."""
+    context = request.context
+    context.budget.check(spend)
+    spend = as_written(spend)
+    kept = buy(
+        context,
+        Purchase(
+            analyst=analyst,
+            purpose=purpose,
+            spend=spend,
+            reads=(request.source.query,),
+            offer=lambda: offer_of(request, request.mechanism(spend, progress)),
+            own=is_own(request.make),
+            paid_before=paid_before,
+        ),
+        Storage(
+            known=lambda: request.known(spend),
+            to_dict=_Kept.to_dict,
+            from_dict=lambda stored: _Kept.from_dict(stored, request.encoding),
+        ),
+    )
+    return SyntheticRelease(
+        id=kept.number,
+        query=request.words(kept.mechanism),
+        encoding=request.encoding,
+        model=kept.model,
+        guarantee=spend.per(context.unit),
+        event=kept.event,
+        budget_split=kept.split,
+        facts=_facts(request, kept.mechanism),
+        again=request.again(spend),
+    )
+
+
+def offer_of(request: SynthesisRequest, mechanism: Any) -> Offer[Callable[[], _Kept]]:
+    """A mechanism as it is offered."""
+    name, event, split = mechanism_name(mechanism), mechanism.event, budget_split(mechanism)
+    source = request.source
+
+    def product() -> _Kept:
+        with source.engine.snapshot():
+            return _Kept(random_id(96), name, mechanism.release(source), event, split)
+
+    return Offer(product=product, event=event, detail={"mechanism": request.words(name)})
+
+
+def mechanism_name(mechanism: Any) -> str:
+    """The name of a mechanism in ledgers and statements; of private bins, what comes after."""
+    if isinstance(mechanism, PrivateGroups):
+        return f"{name_of(mechanism.inner)} on private bins"
+    return name_of(mechanism)
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What the ledger keeps of a synthetic table."""
+
+    number: str
+    mechanism: str
+    model: SyntheticModel
+    event: Event
+    split: Mapping[str, float]
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "synthetic": self.number,
+            "mechanism": self.mechanism,
+            "plain": dict(self.model.to_dict()),
+            "event": self.event.to_json(),
+            "split": dict(self.split),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any], encoding: TableEncoding) -> _Kept:
+        event = from_json(plain["event"])
+        model = stored_model(plain["plain"], encoding.universe, event)
+        return cls(plain["synthetic"], plain["mechanism"], model, event, plain["split"])
+
+
+def _facts(request: SynthesisRequest, mechanism: str) -> dict[str, Any]:
+    """The public facts of the privacy statement."""
+    facts = synopsis_facts(request.context, request.source, mechanism=mechanism, rmse=None)
+    facts["columns"] = list(request.encoding.columns)
+    facts["columns_left_out"] = list(left_out(request.context, request.table))
+    return facts

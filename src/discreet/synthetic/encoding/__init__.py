@@ -1,0 +1,1 @@
+"""Columns as people have them, as the few numbered cells that synthesis counts, and back."""

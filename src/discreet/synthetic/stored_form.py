@@ -1,0 +1,74 @@
+"""A synthetic release as one line of JSON, and back: the same model, bit for bit.
+
+Reading it needs neither tables nor a ledger, and is free.
+"""
+
+from __future__ import annotations
+
+import json
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import DiscreetError, InvalidParameter
+from discreet.core.events.event import from_json as event_from_json
+from discreet.release.guarantee import guarantee_from_dict, guarantee_to_dict
+from discreet.synthetic.encoding.table_encoding import TableEncoding
+from discreet.synthetic.grouped_model import stored_model
+from discreet.synthetic.synthetic_release import SyntheticRelease
+
+FORM = "synthetic-release/1"
+"""Of the text; part of it."""
+
+
+def synthetic_to_json(release: SyntheticRelease) -> str:
+    """All of a release, for machines."""
+    plain = {
+        "form": FORM,
+        "id": release.id,
+        "query": release.query,
+        "encoding": release.encoding.to_dict(),
+        "model": dict(release.model.to_dict()),
+        "guarantee": guarantee_to_dict(release.guarantee),
+        "event": json.loads(release.event.to_json()),
+        "split": dict(release.budget_split),
+        "facts": dict(release.facts),
+    }
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def synthetic_from_json(text: str) -> SyntheticRelease:
+    """The release that :func:`synthetic_to_json` wrote."""
+    try:
+        return _read(json.loads(text))
+    except DiscreetError:
+        raise
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise InvalidParameter(
+            code="synthetic_not_json",
+            expectation=f"a synthetic release of form {FORM}, as `save` wrote it",
+            received=type(error).__name__,
+            remedy="Pass the file unchanged, or upgrade discreet.",
+        ) from None
+
+
+def load(path: str | PathLike[str]) -> SyntheticRelease:
+    """The release that ``save`` wrote to a file."""
+    return synthetic_from_json(Path(path).read_text(encoding="utf-8"))
+
+
+def _read(plain: dict[str, Any]) -> SyntheticRelease:
+    if plain["form"] != FORM:
+        raise ValueError(plain["form"])
+    encoding = TableEncoding.from_dict(plain["encoding"])
+    event = event_from_json(json.dumps(plain["event"]))
+    return SyntheticRelease(
+        id=plain["id"],
+        query=plain["query"],
+        encoding=encoding,
+        model=stored_model(plain["model"], encoding.universe, event),
+        guarantee=guarantee_from_dict(plain["guarantee"]),
+        event=event,
+        budget_split=plain["split"],
+        facts=plain["facts"],
+    )

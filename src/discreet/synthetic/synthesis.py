@@ -1,0 +1,97 @@
+"""What a synthesiser is made with: the marginals to keep, the mechanism, private bins before it.
+
+Source: contract, "Spending" (choices use public quantities alone).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from inspect import Parameter, signature
+from typing import Any
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.parameters import Number, count
+from discreet.queries.workload.universe import Universe
+from discreet.queries.workload.workload import Workload
+from discreet.synthetic.encoding.table_encoding import TableEncoding
+from discreet.synthetic.private_groups import USUAL_SHARE, Grouping, PrivateGroups
+
+USUAL_WAYS = 3
+_MANY = 24
+"""Attributes above which pairs are the usual workload: there are too many threes."""
+
+
+def usual_mechanism() -> Callable[..., Any]:
+    """What synthesises where nobody says it: AIM, chosen before any data."""
+    from discreet.synthetic.aim import AIM
+
+    return AIM
+
+
+def usual_workload(universe: Universe, ways: int | None = None) -> Workload:
+    """The marginals of every ``ways`` attributes: three of them, or two where there are many."""
+    attributes = len(universe.attributes)
+    if ways is None:
+        ways = USUAL_WAYS if attributes <= _MANY else 2
+    return Workload.marginals(universe, min(count("ways", ways), attributes))
+
+
+def maker_for(
+    encoding: TableEncoding,
+    mechanism: Callable[..., Any] | None,
+    *,
+    target: str | None = None,
+    share: Number = USUAL_SHARE,
+) -> Callable[..., Any]:
+    """What makes the mechanism for an encoded table, private bins before it if there are any."""
+    make = usual_mechanism() if mechanism is None else mechanism
+    if target is not None:
+        make = partial(make, target=target_attribute(encoding, target))
+    groupings = tuple(
+        Grouping(name, groups, missing)
+        for name, (groups, missing) in encoding.binned_privately.items()
+    )
+    if groupings:
+        make = partial(PrivateGroups, mechanism=make, groupings=groupings, share=share)
+    return make
+
+
+def with_progress(
+    make: Callable[..., Any], progress: Callable[..., None] | None
+) -> Callable[..., Any]:
+    """The same maker, whose mechanism tells what it does; as it is, if it cannot tell."""
+    if progress is None:
+        return make
+    if isinstance(make, partial) and make.func is PrivateGroups:
+        inner = with_progress(make.keywords["mechanism"], progress)
+        return partial(make, mechanism=inner)
+    return partial(make, progress=progress) if _takes(make, "progress") else make
+
+
+def target_attribute(encoding: TableEncoding, column: str) -> str:
+    """The attribute that holds a column which is to be predicted."""
+    (place,) = encoding.needed([column])
+    return encoding.attributes[place].name
+
+
+def require_leaves_model(mechanism: Any) -> None:
+    """Refuse a mechanism that says what it leaves, and it is no model of a table."""
+    release = getattr(mechanism, "release", None)
+    if not callable(release) or not hasattr(mechanism, "event"):
+        raise InvalidParameter(
+            code="not_a_synthesiser",
+            expectation="a mechanism with an event, and a release that leaves a model of a table",
+            received=type(mechanism).__name__,
+            remedy="Pass dp.synthetic.AIM, or functools.partial(dp.synthetic.MST, max_size=...).",
+        )
+
+
+def _takes(make: Callable[..., Any], name: str) -> bool:
+    try:
+        parameters = signature(make).parameters
+    except (TypeError, ValueError):
+        return False
+    return name in parameters or any(
+        each.kind is Parameter.VAR_KEYWORD for each in parameters.values()
+    )
