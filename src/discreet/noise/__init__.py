@@ -2,6 +2,7 @@
 
 from discreet.noise.bernoulli import bernoulli, bernoulli_exp
 from discreet.noise.cauchy import rounded_cauchy
+from discreet.noise.coins import packed_coins
 from discreet.noise.dominated import dominated_choice, scaled_exp_coin
 from discreet.noise.gaussian import discrete_gaussian, rounded_gaussian
 from discreet.noise.laplace import discrete_laplace, geometric, rounded_laplace
@@ -35,6 +36,7 @@ __all__ = [
     "fixed_size_sample",
     "geometric",
     "laplace_share",
+    "packed_coins",
     "permutation",
     "poisson_sample",
     "rounded_cauchy",

@@ -1,0 +1,191 @@
+"""The client of local privacy: one file for the device, of the standard library alone.
+
+A schema, as its text, says how answers are randomised; :class:`Client` turns one value into one
+report, which may be seen by anybody. Chances are whole numbers over 2**64 that were rounded when
+the schema was made, so that nothing here calls ``exp`` or compares fractions: a random word is
+below a whole number or it is not. ``client.js`` is the same client for web pages, held to the same
+test vectors.
+
+Guarantee: a report depends on the value only through coins of those chances and uniform numbers,
+drawn from the operating system's generator. A memoised schema needs :attr:`Client.memory` kept on
+the device; whoever loses it pays again. Source: 004a:C1, C5–C9, C31. Proof: ``proofs/local.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+FORMAT = "discreet.local/1"
+TEXT_PRIME = 2147483647
+_WHOLE = 1 << 64
+
+
+class Refused(ValueError):
+    """A schema or a value that the client does not take; the value itself is never repeated."""
+
+    def __init__(self, *, code: str, expectation: str) -> None:
+        """Keep the code beside the message."""
+        super().__init__(f"[{code}] Expected {expectation}.")
+        self.code = code
+
+
+class Client:
+    """Randomises values by a schema: ``Client(schema).privatize("yes")`` is a report, as JSON."""
+
+    def __init__(self, schema: str, memory: dict[str, Any] | None = None) -> None:
+        """``memory`` is what an earlier client of this device kept, for memoised schemas."""
+        document = json.loads(schema)
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise Refused(code="local_schema_format", expectation=f"a schema of format {FORMAT}")
+        self._schema = document
+        self._oracle = document["oracle"]
+        if self._oracle["kind"] not in _KINDS:
+            raise Refused(code="local_schema_kind", expectation="an oracle that is known here")
+        labels = document["domain"].get("labels")
+        self._labels = None if labels is None else {label: i for i, label in enumerate(labels)}
+        self.memory: dict[str, Any] = {"kept": {}} if memory is None else memory
+
+    def privatize(self, value: object) -> str:
+        """One report about ``value``, ready to be sent."""
+        payload = self._payload(self._index(value))
+        report = {
+            "schema": self._schema["name"],
+            "version": self._schema["version"],
+            "nonce": self._bytes(16).hex(),
+            "report": payload,
+        }
+        return json.dumps(report, separators=(",", ":"))
+
+    def _payload(self, index: int) -> Any:
+        randomise = _KINDS[self._oracle["kind"]]
+        if not self._schema["memoised"]:
+            return randomise(self, self._oracle, index)
+        kept = self.memory["kept"]
+        if str(index) not in kept:
+            kept[str(index)] = randomise(self, self._oracle, index)
+        again = self._oracle.get("again")
+        if again is None:
+            return kept[str(index)]
+        cohort, bits = kept[str(index)]
+        held = [bool(byte >> bit & 1) for byte in bytes.fromhex(bits) for bit in range(8)]
+        return [cohort, self._unary(again, held[: self._oracle["cells"]])]
+
+    def _index(self, value: object) -> int:
+        domain = self._schema["domain"]
+        if domain.get("text"):
+            if isinstance(value, str):
+                try:
+                    return fingerprint(value)
+                except UnicodeEncodeError:
+                    pass
+        elif self._labels is not None:
+            if isinstance(value, str) and value in self._labels:
+                return self._labels[value]
+        elif isinstance(value, int) and not isinstance(value, bool) and 0 <= value < domain["size"]:
+            return value
+        raise Refused(code="local_value_outside", expectation="a value of the schema's domain")
+
+    # What is random, and nothing else is.
+
+    def _bytes(self, count: int) -> bytes:
+        return os.urandom(count)
+
+    def _word(self) -> int:
+        return int.from_bytes(self._bytes(8), "little")
+
+    def _coin(self, chance: str) -> bool:
+        """Heads with ``chance`` over 2**64."""
+        return self._word() < int(chance)
+
+    def _uniform(self, below: int) -> int:
+        """A number from 0 to ``below - 1``; words of the surplus are drawn again."""
+        limit = _WHOLE - _WHOLE % below
+        while True:
+            word = self._word()
+            if word < limit:
+                return word % below
+
+    # One method for each kind of oracle.
+
+    def _direct(self, oracle: dict[str, Any], index: int) -> int:
+        if self._coin(oracle["keep"]):
+            return index
+        other = self._uniform(oracle["size"] - 1)
+        return other + (other >= index)
+
+    def _unary(self, oracle: dict[str, Any], bits: list[bool]) -> str:
+        noisy = [self._coin(oracle["one"] if bit else oracle["zero"]) for bit in bits]
+        packed = bytearray(-(-len(bits) // 8))
+        for place, bit in enumerate(noisy):
+            packed[place >> 3] |= bit << (place & 7)
+        return packed.hex()
+
+    def _one_hot(self, oracle: dict[str, Any], index: int) -> str:
+        return self._unary(oracle, [place == index for place in range(oracle["size"])])
+
+    def _hashing(self, oracle: dict[str, Any], index: int) -> list[int]:
+        a, b = self._uniform(oracle["prime"]), self._uniform(oracle["prime"])
+        cell = (a * index + b) % oracle["prime"] % oracle["cells"]
+        return [a, b, self._direct({"size": oracle["cells"], "keep": oracle["keep"]}, cell)]
+
+    def _hadamard(self, oracle: dict[str, Any], index: int) -> list[int]:
+        rows = [self._uniform(1 << oracle["bits"]) for _ in range(oracle["rows"])]
+        word = sum(((row & index).bit_count() & 1) << place for place, row in enumerate(rows))
+        noisy = self._direct({"size": 1 << len(rows), "keep": oracle["keep"]}, word)
+        return [*rows, noisy]
+
+    def _subset(self, oracle: dict[str, Any], index: int) -> list[int]:
+        kept = self._coin(oracle["keep"])
+        chosen: set[int] = set()
+        others = oracle["size"] - 1
+        for top in range(others - oracle["chosen"] + kept, others):
+            place = self._uniform(top + 1)
+            chosen.add(top if place in chosen else place)
+        found = {other + (other >= index) for other in chosen}
+        return sorted(found | {index} if kept else found)
+
+    def _sketch(self, oracle: dict[str, Any], index: int) -> list[Any]:
+        row = self._uniform(len(oracle["hashes"]))
+        a, b, c, d = oracle["hashes"][row]
+        cell = (a * index + b) % oracle["prime"] % oracle["cells"]
+        if oracle["signed"]:
+            cell = 2 * cell + (c * index + d) % oracle["prime"] % 2
+        inner = oracle["inner"]
+        return [row, _KINDS[inner["kind"]](self, inner, cell)]
+
+    def _bloom(self, oracle: dict[str, Any], index: int) -> list[Any]:
+        if self._schema["memoised"]:
+            if "cohort" not in self.memory:
+                self.memory["cohort"] = self._uniform(len(oracle["cohorts"]))
+            cohort = self.memory["cohort"]
+        else:
+            cohort = self._uniform(len(oracle["cohorts"]))
+        hashes = oracle["cohorts"][cohort]
+        cells = {(a * index + b) % oracle["prime"] % oracle["cells"] for a, b in hashes}
+        bits = [place in cells for place in range(oracle["cells"])]
+        return [cohort, self._unary(oracle, bits)]
+
+
+_KINDS = {
+    "direct": Client._direct,
+    "unary": Client._one_hot,
+    "hashing": Client._hashing,
+    "hadamard": Client._hadamard,
+    "subset": Client._subset,
+    "sketch": Client._sketch,
+    "bloom": Client._bloom,
+}
+
+
+def fingerprint(text: str) -> int:
+    """The number that stands for a text: FNV-1a of its UTF-8 bytes, modulo a prime.
+
+    >>> fingerprint("apples")
+    827331629
+    """
+    value = 0xCBF29CE484222325
+    for byte in text.encode("utf-8"):
+        value = (value ^ byte) * 0x100000001B3 % _WHOLE
+    return value % TEXT_PRIME

@@ -1,0 +1,132 @@
+"""Estimated frequencies: unbiased, with a standard error for each, and their corrections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from discreet.core.parameters import probability
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """Shares of people, one for each value, before or after correction.
+
+    ``variances`` are those of the unbiased estimates, with the noise of the randomiser and the
+    estimated share put in; the corrections below keep them, as upper bounds they no longer are.
+    Everything here is post-processing of reports, and free.
+    """
+
+    shares: Floats
+    variances: Floats
+    people: int
+    labels: tuple[str, ...] | None = None
+
+    @property
+    def counts(self) -> Floats:
+        """Shares times the number of people."""
+        return self.shares * self.people
+
+    @cached_property
+    def standard_errors(self) -> Floats:
+        """Square roots of the variances."""
+        return np.sqrt(self.variances)
+
+    def intervals(self, *, confidence: float) -> tuple[Floats, Floats]:
+        """Normal intervals, each value by itself; sound for some hundred people and more."""
+        reach = float(ndtri(0.5 + float(probability("confidence", confidence)) / 2))
+        return (
+            self.shares - reach * self.standard_errors,
+            self.shares + reach * self.standard_errors,
+        )
+
+    def projected(self) -> Frequencies:
+        """The nearest shares that are not negative and add up to one."""
+        return replace(self, shares=simplex(self.shares))
+
+    def base_cut(self, *, confidence: float) -> Frequencies:
+        """Shares that noise alone would pass with less than the remaining chance; others are zero.
+
+        The bound holds for all values together: each is tested at its part of ``1 - confidence``.
+        """
+        tail = (1 - float(probability("confidence", confidence))) / len(self.shares)
+        bar = -float(ndtri(tail)) * np.sqrt(self._null_variance)
+        return replace(self, shares=np.where(self.shares > bar, self.shares, 0.0))
+
+    def shifted(self) -> Frequencies:
+        """Negative shares become zero, and the others fall by equal parts until they add up to one.
+
+        The same projection, but a total below one is left as it is.
+        """
+        clipped = np.maximum(self.shares, 0.0)
+        return replace(self, shares=clipped if clipped.sum() <= 1 else simplex(self.shares))
+
+    def top(self, size: int) -> list[tuple[Any, float]]:
+        """The ``size`` largest shares with their labels or numbers, the largest first."""
+        order = np.argsort(-self.shares, kind="stable")[:size]
+        names = self.labels if self.labels is not None else range(len(self.shares))
+        return [(names[int(place)], float(self.shares[place])) for place in order]
+
+    @property
+    def _null_variance(self) -> float:
+        """The variance of a value that nobody has: the least of all."""
+        return float(self.variances.min())
+
+    def plot(self, *, confidence: float, most: int = 30) -> Any:
+        """The largest shares with their intervals, as an Altair chart (extra ``plots``)."""
+        from discreet.core.plotting import plotting
+
+        low, high = self.intervals(confidence=confidence)
+        order = np.argsort(-self.shares, kind="stable")[:most]
+        names = self.labels if self.labels is not None else tuple(range(len(self.shares)))
+        rows = [
+            {
+                "value": str(names[int(i)]),
+                "share": float(self.shares[i]),
+                "low": float(low[i]),
+                "high": float(high[i]),
+            }
+            for i in order
+        ]
+        alt = plotting()
+        base = alt.Chart(alt.Data(values=rows)).encode(
+            y=alt.Y("value:N", sort=[row["value"] for row in rows], title=None)
+        )
+        return base.mark_bar(opacity=0.6).encode(x=alt.X("share:Q", title="share of people")) + (
+            base.mark_rule().encode(x="low:Q", x2="high:Q")
+        )
+
+
+def simplex(values: Floats) -> Floats:
+    """The nearest point, in Euclidean distance, with parts that are not negative and add up to one.
+
+    >>> simplex(np.array([0.6, 0.6, -0.2]))
+    array([0.5, 0.5, 0. ])
+    """
+    falling = np.sort(values)[::-1]
+    excess = (np.cumsum(falling) - 1) / np.arange(1, len(values) + 1)
+    last = int(np.flatnonzero(falling > excess)[-1])
+    nearest: Floats = np.maximum(values - excess[last], 0.0)
+    return nearest
+
+
+def consistent(parent: Floats, children: Floats, parent_variance: float, variance: float) -> Floats:
+    """Children of one parent, moved so that they add up to its best estimate.
+
+    The parent's own estimate and the sum of its children are weighed by their variances, and the
+    difference is shared equally: least squares for one level of a hierarchy.
+    """
+    size = children.shape[-1]
+    total = children.sum(axis=-1)
+    weight = 1 / parent_variance if parent_variance else np.inf
+    of_sum = 1 / (size * variance)
+    best = parent if np.isinf(weight) else (weight * parent + of_sum * total) / (weight + of_sum)
+    moved: Floats = children + ((best - total) / size)[..., None]
+    return moved

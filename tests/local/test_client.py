@@ -1,0 +1,165 @@
+"""The clients: Python and JavaScript, held to the same vectors, random in one line alone."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from discreet import local
+from discreet.local.client import Client, Refused
+from tests.local import javascript, vectors
+from tests.local.examples import collection, oracles, rappor
+from tests.server.browsing import browser
+
+FROZEN = json.loads(vectors.FILE.read_text(encoding="utf-8"))
+RUN = "process.stdout.write(JSON.stringify({}));"
+
+
+def test_the_python_client_gives_the_frozen_vectors() -> None:
+    assert json.loads(json.dumps(vectors.made())) == FROZEN
+
+
+def test_the_javascript_client_gives_the_same_vectors() -> None:
+    assert javascript.node(javascript.test_build() + RUN.format("failures(given)"), FROZEN) == []
+
+
+def test_a_mistake_in_the_javascript_client_is_noticed() -> None:
+    build = javascript.test_build()
+    for right, wrong in (
+        ("other >= index ? 1 : 0", "other > index ? 1 : 0"),
+        ("word() < BigInt(chance)", "word() <= BigInt(chance) + (1n << 62n)"),
+        ("value % size", "(value + 1n) % size"),
+        ("oracle.again, held", "oracle, held"),
+    ):
+        assert right in build
+        script = build.replace(right, wrong) + RUN.format("failures(given).length")
+        assert javascript.node(script, FROZEN) > 0
+
+
+def test_javascript_has_one_source_of_randomness_and_no_dependency() -> None:
+    code = re.sub(r"^\s*//.*$", "", javascript.SOURCE, flags=re.MULTILINE)
+    assert code.count("getRandomValues") == 1
+    for word in ("Math.random", "Math.exp", "Math.log", "import", "require", "eval", "Date"):
+        assert word not in code
+    assert len(javascript.SOURCE) < 8_000
+
+
+@pytest.mark.parametrize("values", [[2], ["2"], [True], [1.5], [-1], [None]])
+def test_both_clients_refuse_values_outside_without_repeating_them(values: list[Any]) -> None:
+    schema = collection(local.DirectEncoding(epsilon=1, domain=2)).schema
+    with pytest.raises(Refused) as refusal:
+        Client(schema).privatize(values[0])
+    assert refusal.value.code == "local_value_outside"
+    script = """
+    let code = "none", text = "";
+    try { new discreetLocal.Client(given[0]).privatize(given[1]); }
+    catch (error) { code = error.code; text = error.message; }
+    """
+    found = javascript.node(
+        javascript.SOURCE + script + RUN.format("[code, text]"), [schema, values[0]]
+    )
+    assert found == ["local_value_outside", str(refusal.value)]
+
+
+def test_schemas_of_another_format_are_refused() -> None:
+    schema = collection(local.DirectEncoding(epsilon=1, domain=2)).schema
+    other = schema.replace("discreet.local/1", "discreet.local/2")
+    with pytest.raises(Refused, match="local_schema_format"):
+        Client(other)
+    unknown = schema.replace('"kind":"direct"', '"kind":"telepathy"')
+    with pytest.raises(Refused, match="local_schema_kind"):
+        Client(unknown)
+
+
+class Words(Client):
+    """Hands out given words."""
+
+    def __init__(self, words: Iterator[int]) -> None:
+        super().__init__(collection(local.DirectEncoding(epsilon=1, domain=2)).schema)
+        self._words = words
+
+    def _bytes(self, count: int) -> bytes:
+        assert count == 8
+        return next(self._words).to_bytes(8, "little")
+
+
+def test_coins_and_uniform_numbers_are_exact() -> None:
+    client = Words(iter([4, 5, 0, (1 << 64) - 1]))
+    assert [client._coin("5") for _ in range(3)] == [True, False, True]
+    assert client._coin(str((1 << 64) - 1)) is False
+    # 2**64 = 3 k + 1: the last word would make 0 a little likelier, and is drawn again.
+    assert Words(iter([(1 << 64) - 1, 7]))._uniform(3) == 1
+    assert Words(iter([(1 << 64) - 2]))._uniform(3) == 2
+    assert Words(iter([(1 << 64) - 1]))._uniform(1 << 32) == (1 << 32) - 1
+
+
+def test_the_client_is_small_and_loads_nothing_else() -> None:
+    place = files("discreet.local") / "client.py"
+    assert len(place.read_text(encoding="utf-8")) < 10_000
+    code = (
+        "import sys, runpy\n"
+        f"space = runpy.run_path({str(place)!r})\n"
+        "space['Client']\n"
+        "print(sorted(n for n in sys.modules if n.split('.')[0] in ('numpy', 'scipy', 'discreet')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    lazily = "import sys, discreet.local.client\nprint('numpy' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", lazily], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("kind", sorted(oracles(1)))
+def test_real_reports_of_both_clients_are_accepted_and_never_alike(kind: str) -> None:
+    asked = collection(oracles(1)[kind])
+    client = asked.client()
+    reports = [client.privatize(value % 5) for value in range(60)]
+    script = """
+    const client = new discreetLocal.Client(given);
+    const found = Array.from({length: 60}, (_, value) => client.privatize(value % 5));
+    """
+    reports += javascript.node(javascript.SOURCE + script + RUN.format("found"), asked.schema)
+    collector = local.Collector(asked)
+    assert collector.take(reports) == 120
+    assert collector.rejected.total == 0
+    assert len({json.loads(report)["nonce"] for report in reports}) == 120
+
+
+def test_memory_goes_on_in_another_client() -> None:
+    asked = collection(rappor(6, 5))
+    first = asked.client()
+    first.privatize(3)
+    kept = json.loads(json.dumps(first.memory))
+    second = asked.client(kept)
+    second.privatize(3)
+    assert second.memory == first.memory
+    assert set(first.memory["kept"]) == {"3"}
+
+
+@pytest.mark.slow
+def test_the_javascript_client_works_in_a_real_browser() -> None:
+    """The vectors in a test build, then real reports of the shipped file, taken by a collector."""
+    asked = collection(local.OptimalLocalHashing(epsilon=3, domain=["no", "yes", "perhaps"]))
+    with browser() as seen:
+        seen.open("about:blank")
+        run = javascript.test_build() + "\nreturn failures(arguments[0]);"
+        assert seen.driver.execute_script(run, FROZEN) == []
+        script = """
+        const client = new discreetLocal.Client(arguments[0]);
+        return Array.from({length: 3000}, () => client.privatize("yes"));
+        """
+        reports = seen.driver.execute_script(javascript.SOURCE + script, asked.schema)
+    collector = local.Collector(asked)
+    assert collector.take(reports) == 3000
+    shares = collector.estimate()
+    assert abs(shares.shares[1] - 1) < 7 * shares.standard_errors[1]
+    assert abs(shares.shares[0]) < 7 * shares.standard_errors[0]

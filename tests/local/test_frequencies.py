@@ -1,0 +1,64 @@
+"""Corrections of estimates: projections, cuts, consistency."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from discreet import local
+from discreet.local.frequencies import consistent, simplex
+
+SHARES = st.lists(st.floats(-2, 2), min_size=2, max_size=12)
+
+
+@given(SHARES)
+def test_the_projection_is_on_the_simplex_and_nearest(shares: list[float]) -> None:
+    values = np.array(shares)
+    found = simplex(values)
+    assert found.min() >= 0
+    assert found.sum() == pytest.approx(1)
+    # optimality: the move is equal where shares are positive, and no smaller elsewhere
+    moved = values - found
+    level = moved[found > 0].mean()
+    assert np.allclose(moved[found > 0], level)
+    assert np.all(moved[found == 0] <= level + 1e-9)
+
+
+def frequencies(shares: list[float], variance: float = 0.0001) -> local.Frequencies:
+    array = np.array(shares)
+    return local.Frequencies(array, np.full(len(array), variance), 100, ("a", "b", "c", "d"))
+
+
+def test_corrections_and_rankings() -> None:
+    found = frequencies([0.7, 0.02, -0.01, 0.2])
+    assert found.projected().shares.sum() == pytest.approx(1)
+    assert found.base_cut(confidence=0.95).shares.tolist() == [0.7, 0, 0, 0.2]
+    assert found.shifted().shares.tolist() == [0.7, 0.02, 0, 0.2]
+    assert frequencies([0.9, 0.3, -0.01, 0.2]).shifted().shares.sum() == pytest.approx(1)
+    assert found.top(2) == [("a", 0.7), ("d", 0.2)]
+    low, high = found.intervals(confidence=0.95)
+    assert np.allclose(high - low, 2 * 1.959964 * 0.01)
+    assert found.counts.tolist() == [70, 2, -1, 20]
+
+
+def test_consistency_is_least_squares() -> None:
+    parent, children = np.array([1.0]), np.array([[0.3, 0.5]])
+    found = consistent(parent, children, parent_variance=2.0, variance=1.0)
+
+    def loss(x: NDArray[np.float64]) -> float:
+        return float((x.sum() - 1.0) ** 2 / 2 + ((x - children[0]) ** 2).sum())
+
+    solved = minimize(loss, np.array([0.3, 0.5]))
+    assert np.allclose(found[0], solved.x, atol=1e-5)
+    exact = consistent(parent, children, parent_variance=0.0, variance=1.0)
+    assert exact.sum() == pytest.approx(1)
+
+
+def test_a_plot_of_the_largest_shares() -> None:
+    pytest.importorskip("altair")
+    chart = frequencies([0.7, 0.02, -0.01, 0.2]).plot(confidence=0.95, most=2).to_dict()
+    assert len(chart["layer"]) == 2

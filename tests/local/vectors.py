@@ -1,0 +1,55 @@
+"""Test vectors that client.py and client.js share; ``python -m tests.local.vectors`` wrote them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from discreet import local
+from tests.local.examples import Scripted, collection, oracles, rappor
+
+FILE = Path(__file__).with_name("vectors.json")
+
+
+def made() -> list[dict[str, Any]]:
+    cases: list[tuple[local.Collection, list[Any]]] = [
+        (collection(oracle), [0, 4, 2, 2]) for oracle in oracles(1).values()
+    ]
+    labels = ["no", "yes", "perhaps 🙂"]
+    cases += [
+        (collection(local.DirectEncoding(epsilon=2, domain=labels)), [*labels, "no"]),
+        (
+            collection(local.OptimalLocalHashing(epsilon=1, domain=2_000_000_000)),
+            [1_999_999_999] * 4,
+        ),
+        (collection(local.SubsetSelection(epsilon=1, domain=40)), [0, 39, 7]),
+        (collection(local.OptimizedUnary(epsilon=0.5, domain=17)), [16, 0, 8]),
+        (collection(local.HadamardResponse(epsilon=4, domain=1000, bits=6)), [999, 0, 512]),
+        (collection(rappor(4, 1)), [3, 3, 1, 3]),
+        (collection(local.DirectEncoding(epsilon=1, domain=9), memoised=True), [3, 8, 3, 3]),
+        (
+            collection(
+                local.CountMeanSketch(epsilon=1, domain=local.ANY_TEXT, rows=4, cells=32, seed=3)
+            ),
+            ["apples", "", "naïve", "日本"],
+        ),
+    ]
+    found = []
+    for seed, (asked, values) in enumerate(cases):
+        client = Scripted(asked.schema, seed)
+        reports = [client.privatize(value) for value in values]
+        found.append(
+            {
+                "schema": asked.schema,
+                "seed": seed,
+                "values": values,
+                "reports": reports,
+                "memory": client.memory,
+            }
+        )
+    return found
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(made(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
