@@ -10,7 +10,7 @@ Source: contract, "Spending", "What may be seen"; 000a:C12, 004d:F15, F16, D2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
