@@ -38,7 +38,7 @@ class SlidingWindow(ContinualCounter):
     >>> from discreet.streams.units import EventLevel
     >>> hour = SlidingWindow(window=60, spend=PureDP(epsilon=1), unit=EventLevel())
     >>> hour.event, len(hour.blocks(1000))
-    (DiscreteLaplace(epsilon=1, steps=6), 6)
+    (DiscreteLaplace(epsilon=1, steps=6), 4)
 
     Source: 000b:B40. Proof: ``proofs/streams.md``.
 

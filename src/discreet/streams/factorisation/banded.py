@@ -18,6 +18,9 @@ from discreet.streams.factorisation.optimum import Objective
 from discreet.streams.factorisation.series import inverse, multiply, square_root
 
 
+_FAR = 1e6
+
+
 @lru_cache(maxsize=64)
 def banded_coefficients(horizon: int, bands: int, objective: Objective) -> tuple[float, ...]:
     """Coefficients of the least error, beginning with one; those of the square root if all.
@@ -35,11 +38,14 @@ def banded_coefficients(horizon: int, bands: int, objective: Objective) -> tuple
         weights = np.arange(horizon, 0.0, -1.0) / horizon
 
     def loss(free: Floats) -> tuple[float, Floats]:
-        value, slope = _logarithm(np.concatenate(([1.0], free)), weights)
+        with np.errstate(over="ignore", invalid="ignore"):  # steps of a search that went too far
+            value, slope = _logarithm(np.concatenate(([1.0], free)), weights)
+        if not (np.isfinite(value) and np.isfinite(slope).all()):
+            return _FAR, np.zeros(len(free))
         return value, slope[1:]
 
     found = minimize(loss, start[1:], jac=True, method="L-BFGS-B", options={"maxiter": 500})
-    kept = found.x if np.isfinite(found.fun) else start[1:]
+    kept = found.x if found.fun < loss(start[1:])[0] else start[1:]
     # Sensitivities of several events rest on coefficients that never rise.
     falling = np.minimum.accumulate(np.concatenate(([1.0], np.maximum(kept, 0.0))))
     return tuple(falling.tolist())

@@ -22,7 +22,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.mechanisms.grid import LIMIT
 from discreet.streams.contribution import Sensitivity
 from discreet.streams.counter import ContinualCounter, LiveCounter
-from discreet.streams.factorisation.digest import digest_of, require_digest
+from discreet.streams.factorisation.kept import digest_of, require_digest, require_room
 from discreet.streams.factorisation.optimum import Objective, optimum
 from discreet.streams.node_noise import noisy
 from discreet.streams.resume import state_of
@@ -125,6 +125,7 @@ class OptimalCounter(ContinualCounter):
         return {"objective": self.objective.value, "digest": digest_of(self.strategy)}
 
     def open(self) -> LiveDense:
+        require_room(self.contribution, self.largest)
         return LiveDense(self)
 
 

@@ -28,7 +28,7 @@ from discreet.mechanisms.grid import LIMIT
 from discreet.streams.contribution import Sensitivity
 from discreet.streams.counter import ContinualCounter, LiveCounter
 from discreet.streams.factorisation.banded import banded_coefficients
-from discreet.streams.factorisation.digest import digest_of, require_digest
+from discreet.streams.factorisation.kept import digest_of, require_digest, require_room
 from discreet.streams.factorisation.optimum import Objective
 from discreet.streams.factorisation.series import inverse, multiply, multiply_exactly, square_root
 from discreet.streams.node_noise import noisy
@@ -142,6 +142,7 @@ class ToeplitzCounter(ContinualCounter):
         return {**found, "digest": digest_of(self.coefficients)}
 
     def open(self) -> LiveToeplitz:
+        require_room(self.contribution, self.largest)
         return LiveToeplitz(self)
 
 

@@ -1,8 +1,8 @@
 """The pan-private counter: its memory hides every event, and so do its outputs, both together.
 
 Noise of the same scale starts in the counter itself, which only ever adds up events, and is drawn
-for each dyadic interval of ticks with its first tick; an output adds the noises of all intervals that
-contain its tick. When an interval ends its noise is erased: written over, and in no state.
+for each dyadic interval of ticks with its first tick; an output adds the noises of all intervals
+that contain its tick. When an interval ends its noise is erased: written over, and in no state.
 
 Source: 000b:B42 (Figure 12.2, Theorem 12.5). Proof: ``proofs/pan-private.md``.
 """
@@ -190,7 +190,7 @@ class LivePanPrivateCounter(Seizable):
             found: NDArray[Any] = self._counter + self._noise.sum(axis=0)
             self._tick += 1
             self._erase()
-            return np.clip(found, -LIMIT, LIMIT)
+            return np.asarray(np.clip(found, -LIMIT, LIMIT))
 
     def run(self, increments: Any) -> NDArray[Any]:
         """Count several ticks, one row each, and estimate every total after each of them."""

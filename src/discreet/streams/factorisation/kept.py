@@ -1,4 +1,4 @@
-"""A stream goes on with the very factorisation that it was opened with.
+"""A stream goes on with the very factorisation that it was opened with, within 64 bits.
 
 Factorisations are found by iteration, and another machine's arithmetic may round a last digit
 otherwise. Measurements of two different matrices have no common sensitivity, so the digest of the
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
+from discreet.streams.contribution import Contribution
 
 
 def digest_of(matrix: NDArray[np.int64]) -> str:
@@ -28,4 +29,15 @@ def require_digest(digest: str | None, found: Callable[[], NDArray[np.int64]]) -
             code="stream_of_another_strategy",
             expectation="the factorisation that the stream was opened with",
             remedy="Resume where it was opened, with the same versions of NumPy and SciPy.",
+        )
+
+
+def require_room(contribution: Contribution, largest: int) -> None:
+    """Refuse events so large that one of them would be clamped to fit 64 bits."""
+    if contribution.largest > largest:
+        raise InvalidParameter(
+            code="contribution_too_large",
+            expectation=f"events of at most {largest} steps, so that measurements fit 64 bits",
+            received=int(contribution.largest),
+            remedy="Choose a coarser step, or a tree.",
         )
