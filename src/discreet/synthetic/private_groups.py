@@ -6,7 +6,7 @@ many bins there are is public, so what the mechanism behind will cost is known b
 
 Guarantee: the event of the noisy counts and that of the mechanism, composed.
 
-Source: 004b:A12; contract, "Spending" (shares add up), "Columns".
+Source: contract, "Spending" (bounds from data are paid for), "Columns".
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class PrivateGroups:
 
     Guarantee: the event of one additive release of the cells' counts, and of the mechanism.
 
-    Source: 004b:A12. Proof: ``proofs/private_groups.md``.
+    Source: contract, "Spending". Proof: ``proofs/private_groups.md``.
     """
 
     workload: Workload

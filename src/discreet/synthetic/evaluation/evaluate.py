@@ -3,7 +3,7 @@
 Without a price it shows real numbers, and what it returns is marked: for the data owner alone. With
 ``spend=`` the distances are noisy, and cost what their event says.
 
-Source: 004b:A17; contract, "What may be seen".
+Source: 004d:D7, D8, D10; 000b:B18; contract, "What may be seen".
 """
 
 from __future__ import annotations
