@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         noise,
         queries,
         streams,
+        synthetic,
         theory,
     )
     from discreet.client.connect import connect
@@ -124,6 +125,7 @@ __all__ = [
     "std",
     "streams",
     "sum",
+    "synthetic",
     "table",
     "theory",
     "variance",
@@ -141,6 +143,7 @@ _MODULES = {
     "noise": "discreet.noise",
     "queries": "discreet.queries",
     "streams": "discreet.streams",
+    "synthetic": "discreet.synthetic",
     "theory": "discreet.theory",
 }
 _NAMES = {

@@ -9,6 +9,12 @@ from discreet.core.lazy import loader
 
 if TYPE_CHECKING:
     from discreet.synthetic.aim import AIM
+    from discreet.synthetic.encoding.category_column import CategoryColumn
+    from discreet.synthetic.encoding.constraints import Between, Determined, Impossible
+    from discreet.synthetic.encoding.day_column import DayColumn
+    from discreet.synthetic.encoding.identifier_column import IdentifierColumn
+    from discreet.synthetic.encoding.number_column import NumberColumn, PrivateBins
+    from discreet.synthetic.evaluation.evaluate import evaluate
     from discreet.synthetic.full_histogram import FullHistogram
     from discreet.synthetic.hierarchy.cell_table import CellTable
     from discreet.synthetic.hierarchy.levels import Hierarchy, Level
@@ -18,6 +24,9 @@ if TYPE_CHECKING:
     from discreet.synthetic.model import SyntheticModel, model_from_dict
     from discreet.synthetic.mst import MST
     from discreet.synthetic.mwem_pgm import MWEMPGM
+    from discreet.synthetic.stored_form import load
+    from discreet.synthetic.synthesizer import Synthesizer
+    from discreet.synthetic.synthetic_release import SyntheticRelease
 
 __all__ = [
     "AIM",
@@ -32,11 +41,42 @@ __all__ = [
     "TopDown",
     "ToyDown",
     "level_counts",
+    "Between",
+    "CategoryColumn",
+    "DayColumn",
+    "Determined",
+    "FullHistogram",
+    "IdentifierColumn",
+    "Impossible",
+    "IndependentMarginals",
+    "NumberColumn",
+    "PrivateBins",
+    "Synthesizer",
+    "SyntheticModel",
+    "SyntheticRelease",
+    "evaluate",
+    "load",
     "model_from_dict",
 ]
 
 _NAMES = {
     "aim": ("AIM",),
+    "encoding.category_column": ("CategoryColumn",),
+    "encoding.constraints": (
+        "Between",
+        "Determined",
+        "Impossible",
+    ),
+    "encoding.day_column": ("DayColumn",),
+    "encoding.identifier_column": ("IdentifierColumn",),
+    "encoding.number_column": (
+        "NumberColumn",
+        "PrivateBins",
+    ),
+    "evaluation.evaluate": ("evaluate",),
+    "stored_form": ("load",),
+    "synthesizer": ("Synthesizer",),
+    "synthetic_release": ("SyntheticRelease",),
     "full_histogram": ("FullHistogram",),
     "hierarchy.cell_table": ("CellTable",),
     "hierarchy.levels": ("Hierarchy", "Level"),

@@ -6,7 +6,7 @@ many bins there are is public, so what the mechanism behind will cost is known b
 
 Guarantee: the event of the noisy counts and that of the mechanism, composed.
 
-Source: 004b:A12; contract, "Spending" (shares add up), "Columns".
+Source: contract, "Spending" (bounds from data are paid for), "Columns".
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class PrivateGroups:
 
     Guarantee: the event of one additive release of the cells' counts, and of the mechanism.
 
-    Source: 004b:A12. Proof: ``proofs/private_groups.md``.
+    Source: contract, "Spending". Proof: ``proofs/private_groups.md``.
     """
 
     workload: Workload
@@ -216,9 +216,9 @@ def _coarse_workload(workload: Workload, universe: Universe) -> Workload:
 def _bins(counts: Floats, groups: int) -> NDArray[np.int64]:
     """Neighbouring cells in exactly so many groups of about equal noisy counts."""
     cells = len(counts)
-    upto = np.cumsum(np.maximum(counts, 0.0) + 1e-9)
+    upto = np.append(0.0, np.cumsum(np.maximum(counts, 0.0) + 1e-9))
     wanted = upto[-1] * np.arange(1, groups) / groups
-    cuts = np.searchsorted(upto, wanted, side="left") + 1
+    cuts = np.searchsorted((upto[1:] + upto[:-1]) / 2, wanted, side="left")
     # Strictly increasing, with a cell at least in each group, on both sides.
     for place in range(len(cuts)):
         least = cuts[place - 1] + 1 if place else 1

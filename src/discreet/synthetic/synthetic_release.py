@@ -22,6 +22,7 @@ from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count, probability
 from discreet.noise.randomness import SYSTEM, Source
+from discreet.noise.sampling import permutation
 from discreet.release.column import ReleasedColumn
 from discreet.release.guarantee import guarantee_text, protection_text
 from discreet.release.release import Release
@@ -91,7 +92,8 @@ class SyntheticRelease:
     def sample(self, n: int | None = None, *, randomness: Source = SYSTEM) -> SyntheticTable:
         """``n`` rows with the columns of the table; without ``n``, as many as the noisy total."""
         rows = self.total if n is None else count("n", n, least=0)
-        codes = self.model.sample(rows, randomness=randomness)
+        codes = np.asarray(self.model.sample(rows, randomness=randomness))
+        codes = codes[permutation(len(codes), randomness)]  # some models make rows cell by cell
         return SyntheticTable(self.encoding.decode(codes, randomness))
 
     def marginal(self, *columns: str) -> Floats:

@@ -73,11 +73,7 @@ class TableEncoding:
             for name in constraint.columns:
                 if name not in columns or not columns[name].size:
                     raise _unknown(name, columns)
-            if isinstance(constraint, Impossible):
-                for name, values in constraint.where.items():
-                    column = columns[name]
-                    if isinstance(values, Between) and isinstance(column, NumberColumn):
-                        columns[name] = column.with_edges(values.edges)
+        columns = with_constraint_edges(columns, self.constraints)
         object.__setattr__(self, "columns", columns)
         counted = [name for name, column in columns.items() if column.size]
         for name in counted:
@@ -266,6 +262,20 @@ class TableEncoding:
                 if name not in done and (rule.by not in self.determined or rule.by in done):
                     done.append(name)
         return done
+
+
+def with_constraint_edges(
+    columns: Mapping[str, Column], constraints: Sequence[Constraint]
+) -> dict[str, Column]:
+    """The same columns, numbers with the ends of constraints as edges: no bin straddles one."""
+    found = dict(columns)
+    for constraint in constraints:
+        if isinstance(constraint, Impossible):
+            for name, values in constraint.where.items():
+                column = found.get(name)
+                if isinstance(values, Between) and isinstance(column, NumberColumn):
+                    found[name] = column.with_edges(values.edges)
+    return found
 
 
 def _require_ungrouped(name: str, column: Column) -> None:

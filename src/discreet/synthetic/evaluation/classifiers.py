@@ -1,6 +1,6 @@
 """Two classifiers: one trained on synthetic rows and tested on real ones, one to tell them apart.
 
-Source: 004b:A17 (train on synthetic, test on real).
+Source: 004d:D7 (a classifier that tells real rows from synthetic ones).
 """
 
 from __future__ import annotations

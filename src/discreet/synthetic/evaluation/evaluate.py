@@ -3,7 +3,7 @@
 Without a price it shows real numbers, and what it returns is marked: for the data owner alone. With
 ``spend=`` the distances are noisy, and cost what their event says.
 
-Source: 004b:A17; contract, "What may be seen".
+Source: 004d:D7, D8, D10; 000b:B18; contract, "What may be seen".
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from discreet.synthetic.encoding.constraints import Constraint
 from discreet.synthetic.encoding.declared import column_of
 from discreet.synthetic.encoding.frame_columns import frame_columns
 from discreet.synthetic.encoding.number_column import BINS
-from discreet.synthetic.encoding.table_encoding import TableEncoding
+from discreet.synthetic.encoding.table_encoding import TableEncoding, with_constraint_edges
 from discreet.synthetic.evaluation.classifiers import (
     RealSplit,
     can_learn,
@@ -88,6 +88,7 @@ def evaluate(
             remedy='Write columns={"age": dp.Number(0, 120)}, or pass a release.',
         )
     made = {name: column_of(name, each, bins=bins) for name, each in columns.items()}
+    made = with_constraint_edges(made, constraints)
     encoding = TableEncoding({name: column for name, column in made.items() if column.size})
     sizes = [count("ways", each) for each in ways]
     sizes = sorted({each for each in sizes if each <= len(encoding.attributes)})

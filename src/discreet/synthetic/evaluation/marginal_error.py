@@ -1,6 +1,6 @@
 """How far the marginals of two tables lie apart: total variation, over every few columns.
 
-Source: 004b:A17; modern-data:A1.
+Source: 004d:D7 (marginals of a few columns).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ it moves the sum by at most the number of marginals, and their mean by one: hard
 
 Guarantee: the event of one additive release for each number of columns, composed.
 
-Source: 000a:C3; 004b:A17. Proof: ``proofs/marginal_distances.md``.
+Source: 000a:C3; 004d:D7. Proof: ``proofs/marginal_distances.md``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Tables to compare a synthetic one with: what a careless or a careful owner might publish instead.
 
 None of them is private; each needs the real rows, and is for the owner's eyes.
+
+Source: 004d:D10.
 """
 
 from __future__ import annotations
