@@ -51,7 +51,7 @@ class KafkaTopic:
             group_id=None,
             enable_auto_commit=False,
             auto_offset_reset="none",
-            **options,
+            **{"bootstrap_timeout_ms": _PATIENCE * 1000, **options},
         )
         self._consumer: Any = None
         self._places: dict[int, int] = {}
@@ -63,7 +63,7 @@ class KafkaTopic:
 
     def cut(self) -> Offset:
         partitions = self._assigned(fresh=False)
-        ends = self._asked(lambda: self._consumer.end_offsets(partitions))
+        ends = self._asked(self._consumer.end_offsets, partitions)
         for each, end in ends.items():
             if end < self._places[each.partition]:
                 raise changed(f"topic {self._topic}, which lost records that were counted")
@@ -73,14 +73,14 @@ class KafkaTopic:
         ends = {int(partition): int(end) for partition, end in cut.items()}
         patience = time.monotonic() + _PATIENCE
         while any(self._places[each] < end for each, end in ends.items()):
-            polled = self._asked(lambda: self._consumer.poll(timeout_ms=_POLL))
+            polled = self._asked(self._consumer.poll, timeout_ms=_POLL)
             values: list[bytes] = []
             for each, records in polled.items():
                 end = ends[each.partition]
                 values += [record.value for record in records if record.offset < end]
             moved = False
             for each in self._partitions(ends):
-                reached = min(self._asked(lambda e=each: self._consumer.position(e)), ends[each.partition])
+                reached = min(self._asked(self._consumer.position, each), ends[each.partition])
                 moved |= reached > self._places[each.partition]
                 self._places[each.partition] = max(reached, self._places[each.partition])
             if values:
@@ -107,11 +107,11 @@ class KafkaTopic:
         """All partitions there are by now, each at its place."""
         if self._consumer is None:
             self._consumer = self._asked(self._make)
-        numbers = self._asked(lambda: self._consumer.partitions_for_topic(self._topic))
+        numbers = self._asked(self._consumer.partitions_for_topic, self._topic)
         if not numbers:
             raise away(f"topic {self._topic}, which is not there")
         partitions = self._partitions(numbers)
-        starts = self._asked(lambda: self._consumer.beginning_offsets(partitions))
+        starts = self._asked(self._consumer.beginning_offsets, partitions)
         for each, start in starts.items():
             # A partition that is added later is new, and counted from its first record.
             place = self._places.setdefault(each.partition, start if fresh else 0)
@@ -129,9 +129,9 @@ class KafkaTopic:
     def _partitions(self, numbers: Any) -> list[Any]:
         return [self._partition(self._topic, number) for number in sorted(numbers)]
 
-    def _asked(self, ask: Callable[[], Any]) -> Any:
+    def _asked(self, ask: Callable[..., Any], *given: Any, **named: Any) -> Any:
         try:
-            return ask()
+            return ask(*given, **named)
         except self._failures:
             raise away(f"Kafka, for the topic {self._topic}") from None
 

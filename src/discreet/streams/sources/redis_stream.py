@@ -2,7 +2,8 @@
 
 The place of the last entry that was counted is kept with the counts, not with the server: there is
 no consumer group, and reading changes nothing. Entries that were deleted or trimmed before they
-were counted cannot be counted any more; that is noticed and refused, never passed over.
+were counted cannot be counted any more; that is noticed, since the server tells how many it ever
+took, and refused, never passed over.
 
 Needs the extra ``redis`` and a server from version 7. Source: redis.io, "XRANGE", "XINFO STREAM".
 """
@@ -10,7 +11,7 @@ Needs the extra ``redis`` and a server from version 7. Source: redis.io, "XRANGE
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from discreet.core.errors import InvalidParameter
 from discreet.streams.live.events import Events, Fields
@@ -18,8 +19,6 @@ from discreet.streams.sources.source import Offset, away, changed
 
 _BATCH = 10_000
 _BEGINNING = "0-0"
-
-Result = TypeVar("Result")
 
 
 class RedisStream:
@@ -42,35 +41,48 @@ class RedisStream:
         self._client = redis.Redis.from_url(
             address, decode_responses=False, socket_timeout=10, socket_connect_timeout=5
         )
-        self._last = _BEGINNING
+        self._last, self._added = _BEGINNING, 0
 
     def begin(self, offset: Offset | None) -> None:
-        self._last = _BEGINNING if offset is None else str(offset["id"])
-        self._require_whole()
+        """Stand at a kept place; without one before the first entry that is there."""
+        if offset is not None:
+            self._last, self._added = str(offset["id"]), int(offset["added"])
+            self.cut()
+            return
+        told = self._told()
+        self._last, self._added = _BEGINNING, 0
+        if told is not None:
+            self._added = int(told["entries-added"]) - int(told["length"])
 
     def cut(self) -> Offset:
-        self._require_whole()
-        newest = self._asked(lambda: self._client.xrevrange(self._name, count=1))
-        return {"id": _text(newest[0][0]) if newest else self._last}
+        """The newest entry, and how many there ever were: both of one moment."""
+        told = self._told()
+        if told is None:
+            if self._last != _BEGINNING:
+                raise changed(f"no stream {self._name}, which was there")
+            return self.offset
+        newest = _text(told["last-generated-id"])
+        if _order(newest) < _order(self._last):
+            raise changed(f"stream {self._name}, which lost entries that were counted")
+        return {"id": newest, "added": int(told["entries-added"])}
 
     def read(self, cut: Offset) -> Iterator[Events]:
+        """The entries up to the cut; refused at their end where one of them is missing."""
         end = str(cut["id"])
         while _order(self._last) < _order(end):
-            first = f"({self._last}"
             found = self._asked(
-                lambda first=first: self._client.xrange(
-                    self._name, min=first, max=end, count=_BATCH
-                )
+                self._client.xrange, self._name, min=f"({self._last}", max=end, count=_BATCH
             )
-            self._require_whole(found)
             if not found:
-                return
-            self._last = _text(found[-1][0])
+                break
+            self._last, self._added = _text(found[-1][0]), self._added + len(found)
             yield self.fields.events(_record(values) for _, values in found)
+        if self._added != cut["added"]:
+            raise changed(f"stream {self._name}, from which entries were deleted uncounted")
 
     @property
     def offset(self) -> Offset:
-        return {"id": self._last}
+        return {"id": self._last, "added": self._added}
 
     def committed(self, offset: Offset) -> None:
         """Nothing to tell: trimming is the owner's, up to the place in ``offset``."""
@@ -78,25 +90,17 @@ class RedisStream:
     def close(self) -> None:
         self._client.close()
 
-    def _require_whole(self, found: object = None) -> None:
-        """Refuse where entries behind the present place are gone."""
+    def _told(self) -> Mapping[str, Any] | None:
+        """What the server says of the stream; None where there is none."""
         try:
-            told = self._asked(lambda: self._client.xinfo_stream(self._name))
+            told: Mapping[str, Any] = self._asked(self._client.xinfo_stream, self._name)
         except self._refusals:
-            if self._last == _BEGINNING:
-                return  # not begun yet
-            raise changed(f"no stream {self._name}, which was there") from None
-        deleted, newest = told.get("max-deleted-entry-id"), told.get("last-generated-id")
-        before = _BEGINNING if not found else self._last
-        if newest is not None and _order(_text(newest)) < _order(self._last):
-            raise changed(f"stream {self._name}, which lost entries that were counted")
-        gone = deleted is not None and _order(_text(deleted)) > _order(self._last)
-        if gone and before == _BEGINNING:
-            raise changed(f"stream {self._name}, from which entries were deleted uncounted")
+            return None
+        return told
 
-    def _asked(self, ask: Callable[[], Any]) -> Any:
+    def _asked(self, ask: Callable[..., Any], *given: Any, **named: Any) -> Any:
         try:
-            return ask()
+            return ask(*given, **named)
         except self._failures:
             raise away(f"Redis, for the stream {self._name}") from None
 

@@ -1,0 +1,111 @@
+"""Lines over a socket are acknowledged once they are durable; what is not comes again, and counts once."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from discreet.core.errors import InvalidParameter
+from discreet.streams.live.events import Fields
+from discreet.streams.sources.line_socket import LineSocket
+from discreet.streams.sources.source import SourceAway
+from tests.streams.live.scripted import NotedTicks, resumed, started, state_file
+
+FIELDS = Fields(key="key", id="id")
+
+
+class Sender:
+    """A program that sends events, and again what was not acknowledged."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self._lines = self._socket.makefile("rb")
+
+    def send(self, first: int, count: int) -> None:
+        lines = [json.dumps({"key": "ABC"[n % 3], "id": n}) for n in range(first, first + count)]
+        self._socket.sendall(("\n".join(lines) + "\n").encode())
+
+    def raw(self, content: bytes) -> None:
+        self._socket.sendall(content)
+
+    def told(self) -> int:
+        return int(self._lines.readline())
+
+    def close(self) -> None:
+        self._lines.close()
+        self._socket.close()
+
+
+def arrived(source: LineSocket, count: int) -> None:
+    """Wait until so many lines are there."""
+    end = time.monotonic() + 10
+    while sum(source.cut().values()) < count:
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_lines_count_and_are_acknowledged_after_they_are_durable(tmp_path: Path) -> None:
+    source = LineSocket(FIELDS, port=0)
+    sender = Sender(source.port)
+    stream = started(source, state_file(tmp_path), NotedTicks())
+    sender.send(0, 30)
+    arrived(source, 30)
+    assert sum(next(stream).values.values()) == 30
+    assert sender.told() == 30
+    sender.send(30, 5)
+    arrived(source, 5)
+    next(stream)
+    assert sender.told() == 35
+    sender.close()
+    source.close()
+
+
+def test_what_was_not_acknowledged_is_sent_again_and_counts_once(tmp_path: Path) -> None:
+    log = NotedTicks()
+    source = LineSocket(FIELDS, port=0)
+    sender = Sender(source.port)
+    stream = started(source, state_file(tmp_path), log)
+    sender.send(0, 20)
+    arrived(source, 20)
+    next(stream)
+    sender.send(20, 10)
+    arrived(source, 10)
+    sender.close()
+    source.close()  # as if the process had ended: ten lines were never counted
+
+    source = LineSocket(FIELDS, port=0)
+    stream = resumed(source, state_file(tmp_path), log, speaker=2)
+    sender = Sender(source.port)
+    sender.send(15, 15)  # five of them were counted, and the sender never heard of it
+    arrived(source, 15)
+    assert sum(next(stream).values.values()) == 30
+    assert sender.told() == 15
+    sender.close()
+    source.close()
+
+
+def test_a_sender_that_writes_rubbish_harms_nobody(tmp_path: Path) -> None:
+    source = LineSocket(FIELDS, port=0)
+    good, bad = Sender(source.port), Sender(source.port)
+    stream = started(source, state_file(tmp_path), NotedTicks())
+    bad.raw(b"\xff" * (3 << 20) + b'"\n{"key": "A", "id": 999}\n')
+    good.send(0, 3)
+    arrived(source, 5)
+    assert sum(next(stream).values.values()) == 4
+    assert good.told() == 3
+    good.close()
+    bad.close()
+    source.close()
+
+
+def test_a_socket_needs_identifiers_and_a_free_port() -> None:
+    with pytest.raises(InvalidParameter, match="stream_field"):
+        LineSocket(Fields(key="key"), port=0)
+    source = LineSocket(FIELDS, port=0)
+    with pytest.raises(SourceAway, match="source_away"):
+        LineSocket(FIELDS, port=source.port)
+    source.close()
