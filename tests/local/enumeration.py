@@ -37,9 +37,9 @@ class Followed(Client):
         self.chance *= chances[side]
         return side
 
-    def _coin(self, chance: str) -> bool:
-        heads = Fraction(int(chance), WHOLE)
-        return self._side([heads, 1 - heads]) == 0
+    def _coins(self, chances: list[int]) -> list[bool]:
+        heads = [Fraction(chance, WHOLE) for chance in chances]
+        return [self._side([each, 1 - each]) == 0 for each in heads]
 
     def _uniform(self, below: int) -> int:
         return self._side([Fraction(1, below)] * (below if below <= MANY else 3))

@@ -15,10 +15,17 @@ if TYPE_CHECKING:
     from discreet.local.collector import Collector
     from discreet.local.direct import DirectEncoding
     from discreet.local.domain import ANY_TEXT
+    from discreet.local.engines import (
+        aggregate_files,
+        support_sql,
+        tally_of_supports,
+        write_parquet,
+    )
     from discreet.local.frequencies import Frequencies
     from discreet.local.hadamard import HadamardResponse, best_bits
     from discreet.local.hashing import BinaryLocalHashing, OptimalLocalHashing
     from discreet.local.oracle import FrequencyOracle
+    from discreet.local.planner import OraclePlan, best_oracle, plans
     from discreet.local.reports import ReportBatch
     from discreet.local.sketch import CountMeanSketch, CountSketch
     from discreet.local.subset import SubsetSelection
@@ -32,10 +39,12 @@ _NAMES = {
     "collector": ("Collector",),
     "direct": ("DirectEncoding",),
     "domain": ("ANY_TEXT",),
+    "engines": ("aggregate_files", "support_sql", "tally_of_supports", "write_parquet"),
     "frequencies": ("Frequencies",),
     "hadamard": ("HadamardResponse", "best_bits"),
     "hashing": ("BinaryLocalHashing", "OptimalLocalHashing"),
     "oracle": ("FrequencyOracle",),
+    "planner": ("OraclePlan", "best_oracle", "plans"),
     "reports": ("ReportBatch",),
     "sketch": ("CountMeanSketch", "CountSketch"),
     "subset": ("SubsetSelection",),
@@ -58,12 +67,19 @@ __all__ = [
     "HadamardResponse",
     "OptimalLocalHashing",
     "OptimizedUnary",
+    "OraclePlan",
     "Rappor",
     "ReportBatch",
     "SubsetSelection",
     "SymmetricUnary",
     "Tally",
+    "aggregate_files",
     "best_bits",
+    "best_oracle",
+    "plans",
+    "support_sql",
+    "tally_of_supports",
+    "write_parquet",
 ]
 
 if not TYPE_CHECKING:

@@ -97,7 +97,13 @@ class Client:
 
     def _coin(self, chance: str) -> bool:
         """Heads with ``chance`` over 2**64."""
-        return self._word() < int(chance)
+        return self._coins([int(chance)])[0]
+
+    def _coins(self, chances: list[int]) -> list[bool]:
+        """One coin for each chance over 2**64."""
+        drawn = self._bytes(8 * len(chances))
+        words = (drawn[place : place + 8] for place in range(0, len(drawn), 8))
+        return [int.from_bytes(w, "little") < c for w, c in zip(words, chances, strict=True)]
 
     def _uniform(self, below: int) -> int:
         """A number from 0 to ``below - 1``; words of the surplus are drawn again."""
@@ -116,7 +122,8 @@ class Client:
         return other + (other >= index)
 
     def _unary(self, oracle: dict[str, Any], bits: list[bool]) -> str:
-        noisy = [self._coin(oracle["one"] if bit else oracle["zero"]) for bit in bits]
+        one, zero = int(oracle["one"]), int(oracle["zero"])
+        noisy = self._coins([one if bit else zero for bit in bits])
         packed = bytearray(-(-len(bits) // 8))
         for place, bit in enumerate(noisy):
             packed[place >> 3] |= bit << (place & 7)

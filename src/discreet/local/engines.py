@@ -1,0 +1,179 @@
+"""Reports in files, aggregated by a data engine or in pieces: memory does not grow with them.
+
+DuckDB reads Parquet, CSV and Arrow. Direct reports are counted inside the engine; of other oracles
+the columns come out in pieces and NumPy adds them to a tally, at the speed of a scan. Hashing can
+also be counted inside any engine, value by value: :func:`support_sql` is the statement, for Spark
+and others that speak SQL.
+
+Reports are already private, and hold nothing else, so that rules for private rows do not apply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import InvalidData, Mismatch
+from discreet.core.parameters import count
+from discreet.local.direct import DirectEncoding
+from discreet.local.hashing import LocalHashing
+from discreet.local.oracle import FrequencyOracle
+from discreet.local.reports import ReportBatch
+from discreet.local.tally import Tally
+
+_ROWS = 1 << 20
+
+
+@dataclass(frozen=True)
+class TalliedFiles:
+    """A tally with how many reports were read and left out."""
+
+    tally: Tally
+    rejected: int
+
+
+def write_parquet(batch: ReportBatch, oracle: FrequencyOracle, path: str) -> None:
+    """Reports as a Parquet file with the oracle's own columns (extra ``frames``)."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+    arrays = []
+    for field in oracle.fields:
+        column = batch.columns[field.name]
+        if field.width:
+            flat = np.ascontiguousarray(column).tobytes()
+            kind = pa.binary(field.width)
+            arrays.append(
+                pa.FixedSizeBinaryArray.from_buffers(kind, len(column), [None, pa.py_buffer(flat)])
+            )
+        else:
+            arrays.append(pa.array(column))
+    names = [field.name for field in oracle.fields]
+    pq.write_table(pa.Table.from_arrays(arrays, names=names), path)
+
+
+def aggregate_files(
+    oracle: FrequencyOracle, source: Any, *, connection: Any = None
+) -> TalliedFiles:
+    """The tally of all reports in ``source``: paths of Parquet files, or a DuckDB relation.
+
+    Reports that no client could have sent, NULLs among them, are left out and counted.
+    """
+    import duckdb
+
+    base = duckdb.connect() if connection is None else connection
+    relation = base.read_parquet(source) if isinstance(source, str) else source
+    missing = {field.name for field in oracle.fields} - set(relation.columns)
+    if missing:
+        raise Mismatch(
+            code="local_columns_missing",
+            expectation="the columns of this oracle's reports",
+            received=sorted(relation.columns),
+            remedy=f"Columns that are missing: {', '.join(sorted(missing))}.",
+        )
+    if isinstance(oracle, DirectEncoding):
+        return _counted(oracle, relation)
+    tally, rejected = oracle.aggregate(oracle.batch([])[0]), 0
+    for batch, unread in _pieces(oracle, relation):
+        part = oracle.aggregate(batch)
+        rejected += unread + batch.people - part.people
+        tally = tally + part
+    return TalliedFiles(tally, rejected)
+
+
+def _counted(oracle: DirectEncoding, relation: Any) -> TalliedFiles:
+    """Direct reports: one GROUP BY."""
+    rows = relation.aggregate("value, count(*) AS n", "value").fetchall()
+    table = np.zeros(oracle.size, dtype=np.int64)
+    rejected = 0
+    for value, n in rows:
+        if isinstance(value, int) and 0 <= value < oracle.size:
+            table[value] += n
+        else:
+            rejected += n
+    return TalliedFiles(Tally(oracle.digest, int(table.sum()), table), rejected)
+
+
+def _pieces(oracle: FrequencyOracle, relation: Any) -> Iterator[tuple[ReportBatch, int]]:
+    """The columns a piece at a time, and how many rows of it had no value of the right kind."""
+    names = ", ".join(f'"{field.name}"' for field in oracle.fields)
+    reader = relation.project(names).to_arrow_reader(_ROWS)
+    for piece in reader:
+        good = np.ones(piece.num_rows, dtype=np.bool_)
+        columns = {}
+        for field, column in zip(oracle.fields, piece.columns, strict=True):
+            good &= np.asarray(column.is_valid())
+            columns[field.name] = column
+        kept = ReportBatch(
+            {
+                field.name: _array(columns[field.name], field.width, field.dtype, good)
+                for field in oracle.fields
+            }
+        )
+        yield kept, int((~good).sum())
+
+
+def _array(column: Any, width: int, dtype: str, good: Any) -> Any:
+    """An Arrow column as the array of a report's part; rows that cannot be one become invalid."""
+    import pyarrow as pa
+
+    if not width:
+        if not pa.types.is_integer(column.type):
+            raise InvalidData(
+                code="local_column_type",
+                expectation="whole numbers, or packed bits of the oracle's width",
+                received=str(column.type),
+                remedy="Write reports with write_parquet.",
+            )
+        wide = np.asarray(column.fill_null(0)).astype(np.int64)[good]
+        return np.where(wide < 0, np.int64(1 << 40), wide)
+    rows = column.filter(pa.array(good))
+    lengths = np.asarray(pa.compute.binary_length(rows))
+    if (lengths != width).any():
+        raise InvalidData(
+            code="local_column_type",
+            expectation="whole numbers, or packed bits of the oracle's width",
+            received=f"binary values of other than {width} bytes",
+            remedy="Write reports with write_parquet.",
+        )
+    _, offsets, data = rows.cast(pa.large_binary()).buffers()
+    start = int(np.frombuffer(offsets, dtype=np.int64)[rows.offset])
+    held = np.frombuffer(data, dtype=dtype) if data is not None else np.zeros(0, dtype=dtype)
+    return held[start : start + len(rows) * width].reshape(-1, width)
+
+
+def support_sql(oracle: LocalHashing, *, table: str, candidates: str) -> str:
+    """The statement that counts, inside an engine, the reports that support each candidate.
+
+    ``table`` holds reports with columns a, b and cell; ``candidates`` one column ``value`` of
+    numbers. Reports with impossible seeds are left out. Takes as many steps as reports times
+    candidates; where the domain is small :func:`aggregate_files` is faster.
+    """
+    prime, cells = oracle.prime, oracle.cells
+    own = (
+        f"(CAST(r.a AS BIGINT) * CAST(c.value AS BIGINT) + CAST(r.b AS BIGINT)) % {prime} % {cells}"
+    )
+    sound = f"r.a BETWEEN 0 AND {prime - 1} AND r.b BETWEEN 0 AND {prime - 1}"
+    return (
+        f"SELECT c.value AS value, SUM(CASE WHEN {own} = r.cell THEN 1 ELSE 0 END) AS supports, "
+        f"COUNT(*) AS people FROM {table} r CROSS JOIN {candidates} c "
+        f"WHERE {sound} AND r.cell BETWEEN 0 AND {cells - 1} GROUP BY c.value ORDER BY c.value"
+    )
+
+
+def tally_of_supports(oracle: LocalHashing, rows: Any) -> Tally:
+    """The tally of what :func:`support_sql` returned: value, supports and people in each row."""
+    listed = [(int(value), int(supports), int(people)) for value, supports, people in rows]
+    people = {each[2] for each in listed}
+    if len(people) != 1:
+        raise InvalidData(
+            code="local_supports_misfit",
+            expectation="supports of several candidates among the same reports",
+            remedy="Run the statement of support_sql on one snapshot of the reports.",
+        )
+    wanted = oracle.choices.numbers([each[0] for each in listed])
+    table = np.array([each[1] for each in listed], dtype=np.int64)
+    return Tally(oracle.digest, count("people", people.pop(), least=0), table, wanted)

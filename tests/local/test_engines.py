@@ -1,0 +1,115 @@
+"""Reports in files: DuckDB, and the statement that other engines run, against NumPy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import local
+from discreet.core.errors import InvalidData, Mismatch
+from discreet.local.hashing import LocalHashing
+from tests.local.examples import oracles
+
+duckdb = pytest.importorskip("duckdb")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+@pytest.mark.parametrize("kind", sorted(oracles(1)))
+def test_files_give_the_tally_of_their_reports(kind: str, tmp_path: Path) -> None:
+    oracle = oracles(1, 12)[kind]
+    batches = [oracle.privatize_many(np.arange(n) % 12) for n in (300, 1, 700)]
+    for place, batch in enumerate(batches):
+        local.write_parquet(batch, oracle, str(tmp_path / f"{place}.parquet"))
+    found = local.aggregate_files(oracle, str(tmp_path / "*.parquet"))
+    expected: Any = sum(oracle.aggregate(batch) for batch in batches)
+    assert found.rejected == 0
+    assert found.tally.people == 1001
+    assert np.array_equal(found.tally.table, expected.table)
+
+
+def test_bad_rows_in_files_are_counted_and_left_out(tmp_path: Path) -> None:
+    hashing = oracles(1)["optimal_hashing"]
+    rows = {
+        "a": [1, None, 5000, -1, 3],
+        "b": [2, 2, 2, 2, 2],
+        "cell": [0, 0, 0, 0, 9],
+        "sent_at": [0] * 5,
+    }
+    pq.write_table(pa.table(rows), tmp_path / "x.parquet")
+    found = local.aggregate_files(hashing, str(tmp_path / "x.parquet"))
+    assert (found.tally.people, found.rejected) == (1, 4)
+    direct = oracles(1)["direct"]
+    pq.write_table(pa.table({"value": [0, 4, 5, -1, None]}), tmp_path / "y.parquet")
+    found = local.aggregate_files(direct, str(tmp_path / "y.parquet"))
+    assert (found.tally.people, found.rejected) == (2, 3)
+
+
+def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"value": ["a"], "bits": [b"abc"]}), tmp_path / "x.parquet")
+    with pytest.raises(Mismatch, match="local_columns_missing"):
+        local.aggregate_files(oracles(1)["hadamard"], str(tmp_path / "x.parquet"))
+    with pytest.raises(InvalidData, match="local_column_type"):
+        local.aggregate_files(oracles(1)["optimized_unary"], str(tmp_path / "x.parquet"))
+    rows = {"a": ["x"], "b": ["y"], "cell": ["z"]}
+    pq.write_table(pa.table(rows), tmp_path / "y.parquet")
+    with pytest.raises(InvalidData, match="local_column_type"):
+        local.aggregate_files(oracles(1)["optimal_hashing"], str(tmp_path / "y.parquet"))
+
+
+def test_relations_and_connections_are_taken(tmp_path: Path) -> None:
+    oracle = oracles(1)["direct"]
+    connection = duckdb.connect()
+    relation = connection.sql("SELECT range % 5 AS value FROM range(100)")
+    found = local.aggregate_files(oracle, relation, connection=connection)
+    assert found.tally.table.tolist() == [20] * 5
+
+
+def supports(kind: str) -> tuple[LocalHashing, local.ReportBatch, dict[str, Any]]:
+    oracle = oracles(1.5, 50)[kind]
+    assert isinstance(oracle, LocalHashing)
+    batch = oracle.privatize_many(np.arange(500) % 50)
+    columns = {name: column.astype(np.int64) for name, column in batch.columns.items()}
+    columns["a"] = np.concatenate([columns["a"], [oracle.prime, -3]])
+    columns["b"] = np.concatenate([columns["b"], [0, 0]])
+    columns["cell"] = np.concatenate([columns["cell"], [0, 0]])
+    return oracle, batch, columns
+
+
+@pytest.mark.parametrize("kind", ["binary_hashing", "optimal_hashing"])
+def test_hashes_evaluated_inside_the_engine_agree(kind: str) -> None:
+    oracle, batch, columns = supports(kind)
+    connection = duckdb.connect()
+    connection.register("reports", pa.table(columns))
+    connection.sql("CREATE TABLE wanted AS SELECT range AS value FROM range(50)")
+    statement = local.support_sql(oracle, table="reports", candidates="wanted")
+    tally = local.tally_of_supports(oracle, connection.sql(statement).fetchall())
+    assert tally.people == 500
+    assert np.array_equal(tally.table, oracle.aggregate_for(batch, np.arange(50)).table)
+    assert np.allclose(
+        oracle.estimate(tally).shares, oracle.estimate(oracle.aggregate(batch)).shares
+    )
+    with pytest.raises(InvalidData, match="local_supports_misfit"):
+        local.tally_of_supports(oracle, [(0, 1, 5), (1, 1, 6)])
+
+
+@pytest.mark.slow
+def test_spark_runs_the_same_statement() -> None:
+    sql = pytest.importorskip("pyspark.sql")
+    try:
+        session = sql.SparkSession.builder.master("local[1]").getOrCreate()
+    except Exception as error:  # no Java
+        pytest.skip(f"no Spark: {type(error).__name__}")
+    oracle, batch, columns = supports("optimal_hashing")
+    rows = list(zip(*(columns[name].tolist() for name in ("a", "b", "cell")), strict=True))
+    session.createDataFrame(rows, ["a", "b", "cell"]).createOrReplaceTempView("reports")
+    session.range(50).withColumnRenamed("id", "value").createOrReplaceTempView("wanted")
+    statement = local.support_sql(oracle, table="reports", candidates="wanted")
+    tally = local.tally_of_supports(
+        oracle, [tuple(row) for row in session.sql(statement).collect()]
+    )
+    session.stop()
+    assert np.array_equal(tally.table, oracle.aggregate_for(batch, np.arange(50)).table)
