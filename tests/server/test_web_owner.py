@@ -186,3 +186,38 @@ def test_the_record_and_what_is_missing_of_it(tmp_path_factory: pytest.TempPathF
         assert (record.faults(), "fields are still to be written" in record.text) == ([], True)
         assert "Nothing is released yet" in owner.page("/budget").text
         assert "planning of beds" in record.text
+
+
+def test_a_batch_on_a_page(ann: WebUser) -> None:
+    wards = "wards:\nSELECT ward, COUNT(*) AS n\nFROM visits GROUP BY ward"
+    both = f"all: SELECT COUNT(*) AS n FROM visits\n\n{wards}"
+    found = ann.done("/batches", {"questions": both, "epsilon": "0.05"})
+    assert "/releases/" in found.html
+    assert "all" in found.text
+    assert "wards" in found.text
+    for wrong in ("SELECT 1", "all: SELECT 1\n\nall: SELECT 2", "all:"):
+        refused = ann.send("/batches", {"questions": wrong, "epsilon": "0.05"})
+        assert refused.status_code == 400
+        assert "a colon before each" in refused.text
+    typed = ann.send("/batches", {"questions": "a: SELECT nothing FROM visits", "epsilon": "0.05"})
+    assert typed.status_code == 400
+    assert "SELECT nothing FROM visits" in typed.text, "what was written is still there"
+
+
+def test_a_synopsis_on_a_page_is_previewed_for_nothing_and_made(ann: WebUser) -> None:
+    terms = {
+        "sql": "SELECT ward, age >= 65 AS old, COUNT(*) AS n FROM visits GROUP BY ward, old",
+        "ways": "2",
+        "mechanism": "best",
+        "epsilon": "0.1",
+    }
+    before = ann.page("/account").text
+    ahead = ann.send("/synopses/look", terms)
+    assert ahead.status_code == 200
+    assert "Standard deviation" in ahead.text
+    assert ann.page("/account").text == before, "a preview is free"
+    made = ann.done("/synopses", terms)
+    assert "ward" in made.text
+    assert "old" in made.text
+    refused = ann.send("/synopses/look", {**terms, "sql": "SELECT COUNT(*) AS n FROM nothing"})
+    assert refused.status_code == 400

@@ -6,16 +6,13 @@ import asyncio
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from discreet.cli import display
 from discreet.cli.options import ProjectFile
 from discreet.core.errors import InvalidParameter
-
-if TYPE_CHECKING:
-    from discreet.server.service import Service
 
 _NEEDED = ("fastapi", "uvicorn", "sqlalchemy", "argon2", "authlib", "httpx", "jinja2")
 
@@ -25,7 +22,10 @@ def serve(
     host: Annotated[
         str, typer.Option("--host", help="Where to listen; elsewhere than here needs TLS.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", help="On which port.")] = 8000,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", help="On which port; else as the project file says, or 8000."),
+    ] = None,
     demo: Annotated[
         bool, typer.Option("--demo", help="An invented hospital, an owner and two analysts.")
     ] = False,
@@ -51,19 +51,13 @@ def serve(
         service = Service(project)
         require_safe(host, service.runtime.settings)
 
-        async def prepared(service: Service) -> None:
-            await (introduced if demo else welcomed)(service, address(service, host, port))
+        async def prepared(address: str) -> None:
+            await (introduced if demo else welcomed)(service, address)
 
         if not demo:
             to_stream()
-        asyncio.run(run(service, host=host, port=port, prepared=prepared))
-
-
-def address(service: Service, host: str, port: int) -> str:
-    """Where people reach it."""
-    settings = service.runtime.settings
-    scheme = "http" if settings.certificate is None else "https"
-    return settings.address or f"{scheme}://{host}:{port}"
+        wanted = service.runtime.settings.port if port is None else port
+        asyncio.run(run(service, host=host, port=wanted, prepared=prepared))
 
 
 def require_installed() -> None:

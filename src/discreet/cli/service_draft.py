@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from discreet.core.errors import InvalidParameter
 from discreet.curator.project import Project
+from discreet.curator.project.tables import PrivateEntry
+from discreet.release.guarantee import protection_text
+from discreet.server.record import ASKED
 
 _DRAFT = """
 [service]  # `discreet serve` lets analysts in
 quantum = 1.0  # seconds after which answers leave; choose eight times what a usual one takes
 # overruns = 20  # answers of one analyst in a day that may leave later than that
 # workers = 8  # how many people may have budgets; each has a process of their own
+# port = 8000  # where it listens on this machine
 # address = "https://data.example.org"  # where people reach it, for links
 # behind_proxy = true  # if a proxy in front ends TLS; or [service.tls] with certificate and key
 
@@ -22,26 +27,7 @@ quantum = 1.0  # seconds after which answers leave; choose eight times what a us
 # [service.wire]  # psql, psycopg, pandas and SQLAlchemy ask here
 # port = 5433
 
-[record]  # nothing is released while one of these is empty; a sentence each
-decision_makers = ""  # who decides about the data and its protection
-data_users = ""  # who uses the answers
-data_subjects = ""  # who the data are about
-impacted = ""  # who is affected by what is decided with the answers
-purpose = ""  # what the answers are for
-unit = ""  # whose privacy is protected, in words
-privacy_boundary = ""  # who is trusted with the raw data, and where trust ends
-data_window = ""  # from when to when the data are, and how they grow
-attack_model = ""  # what an adversary is taken to know and to want
-environment = ""  # where it runs, and who has access to the machine
-accuracy = ""  # how accurate answers must be to be of use
-epsilon_set_by = ""  # who chose the budget
-epsilon_reason = ""  # why it is this one
-maintained_by = ""  # who looks after all this
-# review_date = 2027-01-31  # when it is looked at again
-failure_plan = ""  # what is done if something went wrong
-residual_harms = ""  # what differential privacy does not prevent here
-told_to_people = ""  # what the people in the data were told; may stay empty
-information_flow = ""  # who sends what to whom, under which rule; may stay empty
+[record]  # nothing is released while a line is empty or a comment; a sentence each
 """
 
 
@@ -56,4 +42,31 @@ def add_service(place: Path) -> None:
             remedy="Edit the parts that are there.",
         )
     text = place.read_text(encoding="utf-8-sig")
-    place.write_text(text.rstrip("\n") + "\n" + _DRAFT, encoding="utf-8")
+    record = "\n".join(_lines(project))
+    place.write_text(f"{text.rstrip()}\n{_DRAFT}{record}\n", encoding="utf-8")
+
+
+def _lines(project: Project) -> Iterator[str]:
+    """The record, with what the project file says already; each gap with what is to be written."""
+    known = _known(project)
+    for name, asked in ASKED.items():
+        if name == "review_date":
+            yield f"# review_date = 2027-01-31  # {asked}"
+        elif name in known:
+            yield f'{name} = "{known[name]}"  # {asked}; correct it'
+        else:
+            yield f'{name} = ""  # {asked}'
+
+
+def _known(project: Project) -> dict[str, str]:
+    """What follows from the rest of the file, and from differential privacy itself."""
+    units = {
+        protection_text(each.unit): None
+        for each in project.tables.values()
+        if isinstance(each, PrivateEntry)
+    }
+    return {
+        "unit": "; ".join(units).replace("\\", "/").replace('"', "'"),
+        "attack_model": "somebody who knows all but one of them, and asks whatever is allowed",
+        "residual_harms": "what is true of a group is told about each of its members",
+    }

@@ -14,11 +14,13 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import ApproxDP, Guarantee
 from discreet.curator.project import Project
 from discreet.release.guarantee import guarantee_text
+from discreet.server.record import ASKED, ProjectRecord
 from discreet.server.rights import PersonRole
 from discreet.server.service import Service
 from discreet.server.services.people import add_person, issue_link, issue_token
 from discreet.server.settings import ServiceSettings
 from discreet.server.state import grants, people
+from discreet.server.state.listening import listened_at
 from discreet.server.state.people import Member
 from discreet.server.state.store import StateStore
 
@@ -94,15 +96,22 @@ async def introduced(service: Service, address: str) -> None:
 
 async def welcomed(service: Service, address: str) -> None:
     """Where it listens; and where nobody is there yet, who comes first."""
-    shown = service.runtime.settings.address or address
-    display.lines(f"Listening on {shown}.")
+    display.lines(f"Listening on {address}.")
     if service.wire_port is not None:
         display.lines(f"For psql and its like: port {service.wire_port}.")
     if await service.runtime.state.read(people.owners) == 0:
         display.note("There is no owner yet: discreet service people add NAME --role owner")
     if service.runtime.record.missing:
-        missing = ", ".join(service.runtime.record.missing)
-        display.note(f"Nothing is released until [record] says: {missing}")
+        display.note(record_gaps(service.runtime.record, service.runtime.place))
+
+
+def record_gaps(record: ProjectRecord, place: Path) -> str:
+    """What is still to be written into the record, each with what it is to say."""
+    gaps = "\n".join(f"  {name}: {ASKED[name]}" for name in record.missing)
+    return (
+        f"Nothing is released until [record] in {place.name} says, in a sentence each:\n{gaps}\n"
+        "Then start the service again."
+    )
 
 
 async def _added(service: Service, name: str, role: PersonRole) -> Member:
@@ -133,9 +142,13 @@ def state_of(project: Path) -> Iterator[StateStore]:
 
 
 def address_of(project: Path) -> str:
-    """Where people reach the service, as far as the project file says."""
+    """Where people reach the service: as the project file says, or where it last listened."""
     settings = ServiceSettings.of(Project.read(project), project)
-    return settings.address or "http://127.0.0.1:8000"
+    if settings.address is not None:
+        return settings.address
+    with state_of(project) as state:
+        found = state.read_now(listened_at)
+    return found or f"http://127.0.0.1:{settings.port}"
 
 
 def everybody(project: Path) -> list[dict[str, Any]]:

@@ -22,6 +22,28 @@ _WORDS = Shape[str](
 )
 _DAY = Shape[date]("a day without quotes", "2027-01-31", lambda v: type(v) is date)
 _MAY_BE_EMPTY = ("told_to_people", "information_flow")
+ASKED = {
+    "decision_makers": "who decides about the data and its protection",
+    "data_users": "who uses the answers",
+    "data_subjects": "who the data are about",
+    "impacted": "who is affected by what is decided with the answers",
+    "purpose": "what the answers are for",
+    "unit": "whose privacy is protected, in words",
+    "privacy_boundary": "who is trusted with the raw data, and where trust ends",
+    "data_window": "from when to when the data are, and how they grow",
+    "attack_model": "what an adversary is taken to know and to want",
+    "environment": "where it runs, and who has access to the machine",
+    "accuracy": "how accurate answers must be to be of use",
+    "epsilon_set_by": "who chose the budget",
+    "epsilon_reason": "why it is this one",
+    "maintained_by": "who looks after all this",
+    "review_date": "when it is looked at again: a day without quotes, 2027-01-31",
+    "failure_plan": "what is done if something went wrong",
+    "residual_harms": "what differential privacy does not prevent here",
+    "told_to_people": "what the people in the data were told; may stay empty",
+    "information_flow": "who sends what to whom, under which rule; may stay empty",
+}
+"""What each field is to say, for whoever writes it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,6 +42,7 @@ _PORT = Shape[int](
     lambda v: type(v) is int and 0 <= v <= 65535,
 )
 _MANY = Shape[int]("a whole number of zero or more", "20", lambda v: type(v) is int and v >= 0)
+USUAL_PORT = 8000
 _ONE_QUANTUM = Shape[object](
     'a positive number of seconds, or "off"', "1.0", lambda v: v == "off" or _is_seconds(v)
 )
@@ -160,6 +161,7 @@ class ServiceSettings:
         certificate: For TLS; None without.
         behind_proxy: Whether a proxy in front ends TLS.
         address: The public address, for links; None: where it listens.
+        port: Where it listens, unless the command says otherwise.
         wire: The PostgreSQL door; None: there is none.
     """
 
@@ -179,6 +181,7 @@ class ServiceSettings:
     certificate: Certificate | None = None
     behind_proxy: bool = False
     address: str | None = None
+    port: int = USUAL_PORT
     wire: WireSettings | None = None
 
     @classmethod
@@ -196,6 +199,7 @@ class ServiceSettings:
         given = {name: fields.maybe(name, shape) for name, shape in _NUMBERS.items()}
         numbers: dict[str, Any] = {name: v for name, v in given.items() if v is not None}
         step = fields.maybe("step", _STEP) or STEP
+        port = fields.maybe("port", _PORT)
         made = cls(
             state=_state(fields, folder, SQLiteState(folder / f"{place.stem}.service")),
             quanta=_quanta(fields, private, step),
@@ -204,6 +208,7 @@ class ServiceSettings:
             certificate=_certificate(fields, folder),
             behind_proxy=fields.maybe("behind_proxy", TRUTH) or False,
             address=fields.maybe("address", _ADDRESS),
+            port=USUAL_PORT if port is None else port,
             wire=_wire(fields),
             **numbers,
         )

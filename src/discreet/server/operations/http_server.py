@@ -6,6 +6,7 @@ proxy that ends TLS in front of it is a word in the settings.
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Awaitable, Callable
 
 import uvicorn
@@ -15,6 +16,7 @@ from discreet.server.api.app import create_app
 from discreet.server.operations.loopback import is_loopback
 from discreet.server.service import Service
 from discreet.server.settings import ServiceSettings
+from discreet.server.state import listening
 from discreet.server.wire.server import WireServer
 
 _GRACE = 15
@@ -38,10 +40,27 @@ async def run(
     *,
     host: str,
     port: int,
-    prepared: Callable[[Service], Awaitable[None]] | None = None,
+    prepared: Callable[[str], Awaitable[None]] | None = None,
 ) -> None:
-    """Start the service, do what is to be done before anybody comes, and listen until the end."""
+    """Start the service, do what is to be done before anybody comes, and listen until the end.
+
+    ``prepared`` is told the address at which it then listens.
+    """
+    with _listening(host, port) as ours:
+        await _serve(service, host=host, ours=ours, prepared=prepared)
+
+
+async def _serve(
+    service: Service,
+    *,
+    host: str,
+    ours: socket.socket,
+    prepared: Callable[[str], Awaitable[None]] | None,
+) -> None:
     settings = service.runtime.settings
+    scheme = "http" if settings.certificate is None else "https"
+    shown = f"[{host}]" if ":" in host else host
+    address = f"{scheme}://{shown}:{ours.getsockname()[1]}"
     tls, wire = settings.certificate, settings.wire
     wire_server = None
     if wire is not None:
@@ -49,8 +68,6 @@ async def run(
     server = uvicorn.Server(
         uvicorn.Config(
             create_app(service),
-            host=host,
-            port=port,
             lifespan="off",  # done here, so that what is wrong is said before anybody connects
             log_config=None,
             access_log=False,
@@ -66,10 +83,25 @@ async def run(
         if wire_server is not None:
             await wire_server.open()
             service.wire_port = wire_server.port
+        await service.runtime.state.write(listening.note, address=address)
         if prepared is not None:
-            await prepared(service)
-        await server.serve()
+            await prepared(settings.address or address)
+        await server.serve(sockets=[ours])
     finally:
         if wire_server is not None:
             await wire_server.close()
         await service.stop()
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens, so that the port is known and ours before anything is said."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError:
+        raise InvalidParameter(
+            code="port_taken",
+            expectation="a host and a port on which nobody else listens",
+            received=f"{host}:{port}",
+            remedy="Choose another port: --port, or port in [service].",
+        ) from None

@@ -43,6 +43,18 @@ def add(
     )
 
 
+def latest(connection: Connection, what: str) -> AuditEntry | None:
+    """The latest line about one kind of thing."""
+    asked = (
+        select(audit_log)
+        .where(audit_log.c.what == what)
+        .order_by(audit_log.c.at.desc(), audit_log.c.id.desc())
+        .limit(1)
+    )
+    row = connection.execute(asked).first()
+    return None if row is None else read_row(AuditEntry, row)
+
+
 def listed(connection: Connection, *, before: Cursor, count: int) -> list[AuditEntry]:
     """The latest first."""
     asked = (

@@ -33,6 +33,8 @@ _LOCAL = re.compile(r"/[A-Za-z0-9_\-./?=&%+]*")
 PLACES: tuple[tuple[str, str, Action], ...] = (
     ("Ask", "/ask", Action.ASK),
     ("Releases", "/releases", Action.ASK),
+    ("Batch", "/batches", Action.ASK),
+    ("Synopsis", "/synopses", Action.ASK),
     ("Conversations", "/conversations", Action.ASK),
     ("Budget", "/budget", Action.READ_BUDGET),
     ("People", "/people", Action.READ_BUDGET),

@@ -12,6 +12,7 @@ from discreet.server.web.page_context import PageRoute, refusal_page
 from discreet.server.web.pages import (
     account,
     approvals,
+    batches,
     budget,
     conversations,
     ledger,
@@ -21,6 +22,7 @@ from discreet.server.web.pages import (
     questions,
     releases,
     rounds,
+    synopses,
 )
 
 nowhere = APIRouter(route_class=PageRoute)
@@ -44,6 +46,8 @@ PAGES: tuple[APIRouter, ...] = (
     static_files.router,
     login.router,
     questions.router,
+    batches.router,
+    synopses.router,
     releases.router,
     account.router,
     meaning.router,

@@ -1,4 +1,4 @@
-"""Form 2: what is kept of a token for SCRAM; tokens of before have none, and prove nothing by it."""
+"""Form 2: what is kept of a token for SCRAM; tokens of before have none."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Annotated, Any
 
@@ -15,9 +14,9 @@ from discreet.server.jobs.preview import PreviewRequest
 from discreet.server.jobs.sql import SqlRequest
 from discreet.server.refusals import described
 from discreet.server.services.job_view import JobView
-from discreet.server.spends import spend_to_dict
 from discreet.server.state.jobs import JobPhase
 from discreet.server.state.pagination import USUAL, Cursor, cursor_from
+from discreet.server.web.after_asking import accounts_of, onward
 from discreet.server.web.forms import FormFields, checked
 from discreet.server.web.page_context import AskPage, PageContext, PageRoute, redirect
 from discreet.server.web.preview_view import ShownPreview, shown_preview
@@ -26,7 +25,6 @@ from discreet.server.web.schema_view import first_questions, tables_at_hand
 
 router = APIRouter(route_class=PageRoute)
 After = Annotated[str | None, Query(max_length=200)]
-_LOOKS, _NAP = 20, 0.05
 PHASES = {
     JobPhase.ACCEPTED: "waits for its turn",
     JobPhase.WAITING: "waits for the owner or a steward to agree to its price",
@@ -81,21 +79,7 @@ async def ask(page: AskPage) -> Response:
         return await _editor(page, page.form.values(), described(refusal))
     if view.error is not None and not view.charged:
         return await _editor(page, page.form.values(), view.error)
-    if view.release_id is not None and await _is_out(page, view.release_id):
-        return redirect(f"/releases/{view.release_id}")
-    return redirect(f"/jobs/{view.id}")
-
-
-async def _is_out(page: PageContext, key: str) -> bool:
-    """Wait until the state shows a release: its clock may be a moment behind this process's."""
-    for _ in range(_LOOKS):
-        try:
-            await page.service.releases.read(page.person, key)
-        except DiscreetError:
-            await asyncio.sleep(_NAP)
-        else:
-            return True
-    return False
+    return await onward(page, view)
 
 
 @router.get("/jobs/{job}")
@@ -164,18 +148,14 @@ async def _editor(
     refusal: dict[str, Any] | None = None,
     preview: ShownPreview | None = None,
 ) -> Response:
-    grants = [each for each in await page.service.budgets.of(page.person) if each.set_aside_at]
-    accounts = [
-        {"account": each.account, "purpose": each.purpose, "budget": spend_to_dict(each.budget)}
-        for each in grants
-    ]
+    accounts = await accounts_of(page)
     fields = {"epsilon": "0.1", "confidence": "0.95", "pay": "price", **written}
     return page.render(
         "ask.html",
         200 if refusal is None else status_of_plain(refusal),
         written=fields,
         accounts=accounts,
-        by_rho=any("rho" in each["budget"] for each in accounts),
+        by_rho=any("rho" in each.budget for each in accounts),
         tables=tables_at_hand(page.service.schema),
         beginnings=first_questions(page.service.schema),
         protects=page.service.schema["protects"],
