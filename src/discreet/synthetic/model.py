@@ -71,5 +71,6 @@ def model_from_dict(
 
 _KINDS: dict[object, str] = {
     "graphical/1": "graphical.graphical_model.GraphicalModel",
+    "histogram/1": "full_histogram.HistogramModel",
 }
 """Where the kinds live, by the names that are written: for ever."""
