@@ -23,7 +23,7 @@ BY_NAME = {  # what is loaded upwards, each by its name and from one place
             *("queries", "queries.workload.universe", "queries.workload.families"),
             *("relational.plan.keyed_universe", "relational.frontends.frame.frame"),
             *("curator.synopsis.stored_form", "curator.synopsis.preview", "curator.bounds"),
-            *("curator.history", "curator.interactive.sessions"),
+            *("curator.history", "curator.interactive.sessions", "synthetic.stored_form"),
         )
     ),
 }

@@ -153,7 +153,14 @@ def share_of(plain: Mapping[str, Any], unit: PrivacyUnit) -> RoundShare:
     )
 
 
-def stored_of(kind: str, plain: Mapping[str, Any], unit: PrivacyUnit) -> Any:
+def synthetic_of(plain: Mapping[str, Any]) -> Any:
+    """A synthetic table: its model, from which rows are drawn here."""
+    return loaded.synthetic_tables().synthetic_from_json(json.dumps(plain["synthetic"]))
+
+
+def stored_of(  # noqa: PLR0911 -- one line for each kind
+    kind: str, plain: Mapping[str, Any], unit: PrivacyUnit
+) -> Any:
     """What was released, whatever it was."""
     match kind:
         case "sql":
@@ -162,6 +169,8 @@ def stored_of(kind: str, plain: Mapping[str, Any], unit: PrivacyUnit) -> Any:
             return batch_of(plain)
         case "synopsis":
             return synopsis_of(plain)
+        case "synthesize":
+            return synthetic_of(plain)
         case "bounds":
             return bounds_of(plain, unit)
         case "round":

@@ -28,6 +28,7 @@ from discreet.client.answers import (
     stored_of,
     synopsis_of,
     synopsis_preview_of,
+    synthetic_of,
 )
 from discreet.client.asking import Asking
 from discreet.client.conversation import RemoteConversation, opened_universe
@@ -244,6 +245,44 @@ class RemoteCurator:
         }
         made = self._asking.paid("questions", body)["result"]
         return synopsis_of(made, workload.universe)
+
+    def synthesize(
+        self,
+        table: str,
+        *,
+        spend: Guarantee,
+        columns: Sequence[str] | None = None,
+        bins: int = 32,
+        private_bins: int | None = None,
+        ways: int | None = None,
+        target: str | None = None,
+        mechanism: str = "aim",
+        analyst: str | None = None,
+        purpose: str | None = None,
+        paid_before: BeforeWord | None = None,
+    ) -> Any:
+        """Make a synthetic table; the model comes here, and its rows are drawn here for nothing.
+
+        ``mechanism`` is "aim", "mst" or "independent"; ``private_bins=16`` asks for bins of about
+        equal counts in place of ``bins`` of equal width.
+        """
+        self._require_own(analyst)
+        body = {
+            "kind": "synthesize",
+            "table": table,
+            "bins": bins,
+            "mechanism": mechanism,
+            **given(
+                columns=None if columns is None else list(columns),
+                private_bins=private_bins,
+                ways=ways,
+                target=target,
+                paid_before=before_to_json(paid_before),
+            ),
+            **spend_to_json(spend),
+            **self._paying(purpose),
+        }
+        return synthetic_of(self._asking.paid("questions", body)["result"])
 
     # What goes on -------------------------------------------------------------------------------
 

@@ -35,6 +35,11 @@ def synopses() -> Any:
     return import_module("discreet.curator.synopsis.stored_form")
 
 
+def synthetic_tables() -> Any:
+    """Synthetic tables, from the text that holds all of one."""
+    return import_module("discreet.synthetic.stored_form")
+
+
 def synopsis_previews() -> Any:
     """What a synopsis would be like."""
     return import_module("discreet.curator.synopsis.preview")

@@ -46,8 +46,12 @@ Check = Callable[[Release], Iterator[str]]
 def findings(key: str, document: str) -> list[SoundnessFinding]:
     """What all checks find in a stored release."""
     try:
-        made = list(_releases(json.loads(document)))
-    except (DiscreetError, ValueError, KeyError, TypeError) as error:
+        plain = json.loads(document)
+        if not _is_private(plain.get("evaluation", {"private": True})):
+            words = "it compares with real rows and was not made privately"
+            return [SoundnessFinding("private", key, words)]
+        made = list(_releases(plain))
+    except (DiscreetError, ValueError, KeyError, TypeError, AttributeError) as error:
         return [SoundnessFinding("readable", key, f"it cannot be read: {type(error).__name__}")]
     if not made:
         return [SoundnessFinding("readable", key, "it holds no table that could be checked")]
@@ -57,6 +61,11 @@ def findings(key: str, document: str) -> list[SoundnessFinding]:
         for name, check in CHECKS.items()
         for words in check(release)
     ]
+
+
+def _is_private(evaluation: Any) -> bool:
+    """Whether an evaluation of a synthetic table says that it is private; else it is not."""
+    return isinstance(evaluation, dict) and evaluation.get("private") is True
 
 
 def same_as_kept(key: str, document: str, kept: dict[str, Any] | None) -> list[SoundnessFinding]:
@@ -84,6 +93,8 @@ def _releases(document: dict[str, Any]) -> Iterator[Release]:
 
 def _numbers(document: dict[str, Any]) -> Any:
     """What must not differ: the id and all noisy values."""
+    if "synthetic" in document:
+        return document["synthetic"]["id"], document["synthetic"]["model"]
     if "release" in document:
         return document["release"]["id"], document["release"]["measures"]
     if "synopsis" in document:
@@ -96,8 +107,9 @@ def _kept_numbers(kept: dict[str, Any]) -> Any:
     if "release" in kept:
         release = json.loads(kept["release"])
         return release["id"], release["measures"]
-    if "synopsis" in kept:
-        return kept["synopsis"], kept["plain"]
+    for kind in ("synopsis", "synthetic"):
+        if kind in kept:
+            return kept[kind], kept["plain"]
     return (kept["batch"], None) if "batch" in kept else None
 
 

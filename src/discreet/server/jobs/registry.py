@@ -20,12 +20,14 @@ from discreet.server.jobs.preview import PreviewKind
 from discreet.server.jobs.sql import SqlKind
 from discreet.server.jobs.submission import SubmissionKind
 from discreet.server.jobs.synopsis import SynopsisKind, SynopsisPreviewKind, SynopsisTableKind
+from discreet.server.jobs.synthetic import SynthesizeKind
 from discreet.server.jobs.universe import UniverseKind
 
 ASKED: tuple[JobKind[Any], ...] = (
     SqlKind(),
     BatchKind(),
     SynopsisKind(),
+    SynthesizeKind(),
     BoundsKind(),
     ConversationKind(),
 )

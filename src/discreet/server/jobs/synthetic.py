@@ -1,0 +1,86 @@
+"""Synthetic tables: made once and paid for; rows are drawn from the model by whoever has it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from discreet.server.jobs.batch import required
+from discreet.server.jobs.kind import JobKind, JobProduct, Task
+from discreet.server.jobs.models import Before, PricedRequest, paid_before
+from discreet.server.jobs.sql import released
+from discreet.synthetic.encoding.number_column import FINE_CELLS, PrivateBins
+from discreet.synthetic.stored_form import synthetic_to_json
+
+SynthesiserWord = Literal["aim", "mst", "independent"]
+
+
+class SynthesizeRequest(PricedRequest):
+    """A private table, and what of it is to be synthesised.
+
+    ``private_bins`` asks for so many bins of about equal counts, in place of ``bins`` of equal
+    width.
+    """
+
+    kind: Literal["synthesize"] = "synthesize"
+    table: str
+    columns: Annotated[list[str], Field(min_length=1, max_length=500)] | None = None
+    bins: Annotated[int, Field(ge=1, le=1000)] = 32
+    private_bins: Annotated[int, Field(ge=2, le=1000)] | None = None
+    ways: Annotated[int, Field(ge=1, le=8)] | None = None
+    target: str | None = None
+    mechanism: SynthesiserWord = "aim"
+    paid_before: Before | None = None
+
+    def choices(self) -> dict[str, Any]:
+        """What the curator takes."""
+        bins: int | PrivateBins = self.bins
+        if self.private_bins is not None:
+            bins = PrivateBins(self.private_bins, of=max(FINE_CELLS, 4 * self.private_bins))
+        return {
+            "columns": self.columns,
+            "bins": bins,
+            "ways": self.ways,
+            "target": self.target,
+            "mechanism": synthesiser(self.mechanism),
+        }
+
+
+class SynthesizeKind(JobKind[SynthesizeRequest]):
+    """Answers with all of the model, and the counts of its first column."""
+
+    name = "synthesize"
+    request = SynthesizeRequest
+
+    def tables(self, task: Task, request: SynthesizeRequest) -> Collection[str]:
+        return (request.table,)
+
+    def run(self, task: Task, request: SynthesizeRequest) -> JobProduct:
+        spend = required(request.spend())
+        task.require_agreed(spend)
+        made = task.session.synthesize(
+            request.table,
+            **request.choices(),
+            spend=spend,
+            analyst=task.analyst,
+            purpose=task.purpose,
+            paid_before=paid_before(request.paid_before),
+        )
+        first = next(name for name, each in made.encoding.columns.items() if each.size)
+        result = {"synthetic": json.loads(synthetic_to_json(made)), **released(made.table(first))}
+        return JobProduct(result=result, question=made.query, release=made.id)
+
+
+def synthesiser(word: SynthesiserWord) -> Callable[..., Any]:
+    """The mechanism of a word."""
+    from discreet import synthetic
+
+    made: dict[str, Callable[..., Any]] = {
+        "aim": synthetic.AIM,
+        "mst": synthetic.MST,
+        "independent": synthetic.IndependentMarginals,
+    }
+    return made[word]
