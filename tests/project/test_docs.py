@@ -21,7 +21,7 @@ MODULES = sorted(
 OPTIONAL = {  # third-party modules of the extras; without them their modules are skipped
     *("pyarrow", "polars", "pandas", "ibis", "psycopg", "pyspark", "typer", "rich", "altair"),
     *("fastapi", "starlette", "uvicorn", "pydantic", "sqlalchemy", "argon2", "authlib", "httpx"),
-    *("jinja2", "markupsafe"),
+    *("jinja2", "markupsafe", "sklearn"),
 }
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 

@@ -1,0 +1,219 @@
+"""Linear and ridge regression from noisy sums of products, in one pass.
+
+Released are the number of rows and the sum of targets, and the sums of features, of products with
+the target and of products of features, in units of the declared bounds. All that comes after is
+post-processing: means, a covariance without negative eigenvalues, shrinkage where noise would
+drown the slope, and a ridge no smaller than what noise moves the covariance by.
+
+Source: modern-learn:12 (noisy sufficient statistics calibrated once, ridge set by the noise);
+004b:C18. Proof: ``proofs/learn.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.core.arrays import Bools, Floats
+from discreet.core.events.event import Event
+from discreet.core.parameters import nonnegative
+from discreet.learn.bounded_noise import BoundedNoise, SumGroup
+from discreet.learn.box import BITS, ONE, Box
+from discreet.learn.estimators.base import PrivateEstimator, read_target, target_known
+from discreet.learn.exact_sums import Whole, products, slices
+from discreet.learn.privacy import Privacy
+
+_LEVEL = Fraction(1, 10)
+"""The share of the spend for the number of rows and the sum of targets: the level of answers."""
+_RIDGE = 3.0
+"""The ridge in deviations of the covariance's noise, times the root of the number of features."""
+
+
+@dataclass(frozen=True)
+class RegressionNoise:
+    """The noise of a regression on ``features`` numbers, and how much of it there is."""
+
+    privacy: Privacy
+    features: int
+
+    @cached_property
+    def noise(self) -> BoundedNoise:
+        """Two groups: the level, and all that slopes are made of."""
+        size = 2 * self.features + self.features * (self.features + 1) // 2
+        return BoundedNoise(self.privacy, (SumGroup(2, _LEVEL), SumGroup(size, 1 - _LEVEL)))
+
+    def release(self, moments: Whole) -> NoisyMoments:
+        """Noisy sums of products of (1, target, features), given as whole steps of 2**-72."""
+        noise, d = self.noise, self.features
+        level = noise.release(0, moments[0, :2], bits=2 * BITS)
+        upper = np.triu_indices(d)
+        held = [moments[0, 2:], moments[1, 2:], moments[2:, 2:][upper]]
+        rest = noise.release(1, np.concatenate(held), bits=2 * BITS)
+        square = np.zeros((d, d))
+        square[upper] = rest[2 * d :]
+        square += np.triu(square, 1).T
+        return NoisyMoments(level, rest[:d], rest[d : 2 * d], square, self)
+
+    @property
+    def event(self) -> Event:
+        """What a fit costs."""
+        return self.noise.event
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyMoments:
+    """Noisy sums, in units of the bounds; whatever is done with them is free."""
+
+    level: Floats
+    features: Floats
+    mixed: Floats
+    square: Floats
+    given: RegressionNoise
+
+    def solved(self, ridge: float) -> tuple[Floats, float]:
+        """Slopes and intercept that minimise the noisy squared error plus a ridge."""
+        noise, d = self.given.noise, len(self.features)
+        rough, fine = noise.deviation(0), noise.deviation(1)
+        rows = max(float(self.level[0]), 2 * rough, 1.0)
+        target = _shrunk(self.level[1:] / rows, rough / rows)[0]
+        means = np.clip(self.features / rows, -1, 1)
+        covariance = self.square / rows - np.outer(means, means)
+        values, vectors = np.linalg.eigh(covariance)
+        least = _RIDGE * fine * np.sqrt(d) / rows
+        slope = _shrunk(self.mixed / rows - means * target, fine / rows)
+        damped = np.maximum(values, 0) + max(least, ridge / rows)
+        coefficients: Floats = vectors @ ((vectors.T @ slope) / damped)
+        return coefficients, float(target - means @ coefficients)
+
+
+def _shrunk(values: Floats, deviation: float) -> Floats:
+    """The positive-part rule of James and Stein: nothing is left of what noise alone would give."""
+    length = float(values @ values)
+    kept = max(0.0, 1 - len(values) * deviation**2 / length) if length > 0 else 0.0
+    shrunk: Floats = np.clip(values * kept, -1, 1)
+    return shrunk
+
+
+def moments_of(x: Floats, y: Floats, boxes: tuple[Box, Box], kept: Bools) -> Whole:
+    """Exact sums of products of (1, target, features) over the rows that count."""
+    width = x.shape[1] + 2
+
+    def blocks() -> Iterator[Floats]:
+        for rows in slices(len(x)):
+            steps = np.full((width, len(x[rows])), ONE)
+            boxes[1].columns(y[None, rows], steps[1:2])
+            boxes[0].columns(x[rows].T, steps[2:])
+            yield steps if kept[rows].all() else steps[:, kept[rows]]
+
+    return products(blocks(), width)
+
+
+class Ridge(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
+    """Ridge regression with a guarantee.
+
+    Assumptions: ``bounds``, ``target_bounds``, ``alpha``, spend and unit are chosen without the
+    data. Rows are clamped into the bounds; a missing feature counts as the middle, a row without a
+    target counts nowhere.
+
+    Guarantee: ``coef_`` and ``intercept_`` are functions of one release that costs ``event_``.
+
+    >>> import discreet as dp
+    >>> from discreet.learn import Ridge
+    >>> given = {"spend": dp.PureDP(epsilon=1), "unit": dp.Row()}
+    >>> model = Ridge(**given, bounds=(0, 1), target_bounds=(0, 1))
+    >>> model.fit([[0.1], [0.5], [0.9]], [0.2, 0.5, 0.8]).event_
+    Pure(epsilon=1)
+
+    Source: modern-learn:12, 004b:C18. Proof: ``proofs/learn.md``.
+
+    Numerics: sums in exact integers; the ridge is in units of the bounds, and is at least three
+    times what noise is expected to move the covariance by.
+    """
+
+    def __init__(
+        self,
+        *,
+        spend: Any = None,
+        unit: Any = None,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        alpha: float = 1.0,
+        randomness: Any = None,
+    ) -> None:
+        self.spend = spend
+        self.unit = unit
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.alpha = alpha
+        self.randomness = randomness
+
+    def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
+        """Fit to rows and targets; ``people`` says whose each row is, if the unit is a person."""
+        privacy, ridge = self._privacy(), float(nonnegative("alpha", self._ridge()))
+        rows = self._read(X, reset=True)
+        target, known = target_known(read_target(y, len(rows)))
+        boxes = self._box(rows.shape[1]), Box.of(self.target_bounds, 1, name="target_bounds")
+        noise = RegressionNoise(privacy, rows.shape[1])
+        kept = known & privacy.kept(len(rows), people)
+        self._solve(noise.release(moments_of(rows, target, boxes, kept)), boxes, ridge)
+        return self
+
+    def _ridge(self) -> float:
+        return self.alpha
+
+    def _solve(self, noisy: NoisyMoments, boxes: tuple[Box, Box], ridge: float) -> None:
+        slopes, level = noisy.solved(ridge)
+        features, target = boxes
+        height = float(target.half[0])
+        self.coef_ = height * slopes / features.half
+        middle = float(self.coef_ @ features.middle)
+        self.intercept_ = height * level + float(target.middle[0]) - middle
+        self._keep(noisy.given.privacy, noisy.given.event)
+
+    def predict(self, X: Any) -> Floats:
+        """Predictions, clamped to the declared bounds of the target as the training rows were."""
+        check_is_fitted(self)
+        rows = self._read(X, reset=False)
+        box = self._box(rows.shape[1])
+        filled = np.where(np.isnan(rows), box.middle, np.clip(rows, box.low, box.high))
+        target = Box.of(self.target_bounds, 1, name="target_bounds")
+        predicted: Floats = np.clip(
+            filled @ self.coef_ + self.intercept_, target.low[0], target.high[0]
+        )
+        return predicted
+
+
+class LinearRegression(Ridge):
+    """Least squares with a guarantee; the ridge is the one that the noise asks for, and no more.
+
+    Assumptions: as for :class:`Ridge`.
+
+    Guarantee: ``coef_`` and ``intercept_`` are functions of one release that costs ``event_``.
+
+    Source: modern-learn:12, 004b:C18. Proof: ``proofs/learn.md``.
+    """
+
+    def __init__(
+        self,
+        *,
+        spend: Any = None,
+        unit: Any = None,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        randomness: Any = None,
+    ) -> None:
+        self.spend = spend
+        self.unit = unit
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.randomness = randomness
+
+    def _ridge(self) -> float:
+        return 0.0

@@ -1,0 +1,128 @@
+"""How privacy is given to a learner, and what one unit can change.
+
+Spend, unit and bounds are parameters; nothing of them is read off the data. A learner adds up one
+bounded contribution of each row. Under ``Row`` one row comes or goes; under ``Person`` the rows of
+one person do, of which ``max_rows`` are kept; ``Replace`` takes as many away again.
+
+Source: contract, "Units and neighbours", "Bounding inside the engine"; 004d:M2.
+Proof: ``proofs/learn.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.core.arrays import Bools
+from discreet.core.errors import InvalidData, InvalidParameter
+from discreet.core.guarantee import Guarantee
+from discreet.core.unit import Person, PrivacyUnit, Replace, Row, add_remove
+from discreet.noise import SYSTEM, Source, permutation
+from discreet.noise.randomness import require_source
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """What may be spent, whom it protects, and where randomness comes from.
+
+    Contract: ``spend`` and ``unit`` are chosen before the data is seen.
+    """
+
+    spend: Guarantee
+    unit: PrivacyUnit
+    randomness: Source = SYSTEM
+
+    @classmethod
+    def given(cls, spend: object, unit: object, randomness: object = None) -> Privacy:
+        """Refuse what is missing: there is no default for privacy."""
+        if not isinstance(spend, Guarantee):
+            raise InvalidParameter(
+                code="privacy_missing",
+                expectation="spend=, the most that fitting may cost",
+                received=type(spend).__name__,
+                remedy="Write spend=dp.PureDP(epsilon=1), unit=dp.Row().",
+            )
+        inside = unit.unit if isinstance(unit, Replace) else unit
+        if not isinstance(inside, Row | Person):
+            raise InvalidParameter(
+                code="privacy_missing",
+                expectation="unit=, whom the guarantee protects: a row or a person",
+                received=type(unit).__name__,
+                remedy="Write unit=dp.Row() where each row is a person, else "
+                'unit=dp.Person("id", max_rows=5).',
+            )
+        if isinstance(inside, Person):
+            inside.rows()
+        source = SYSTEM if randomness is None else randomness
+        require_source(source)
+        assert isinstance(source, Source)
+        return cls(spend, unit, source)  # type: ignore[arg-type]
+
+    @property
+    def moved(self) -> int:
+        """Rows that differ between neighbours, those that come and those that go."""
+        inside = add_remove(self.unit)
+        rows = inside.rows() if isinstance(inside, Person) else 1
+        return 2 * rows if isinstance(self.unit, Replace) else rows
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise: the spend, to the unit."""
+        return self.spend.per(self.unit)
+
+    def kept(self, rows: int, people: Any) -> Bools:
+        """Which of the rows count: all of them, or at most ``max_rows`` of each person.
+
+        Guarantee: which rows of a person are kept depends on that person's rows and on coins of
+        their own; every choice of as many is equally likely. Rows without an identifier are left
+        out.
+        """
+        inside = add_remove(self.unit)
+        if not isinstance(inside, Person):
+            if people is not None:
+                raise InvalidParameter(
+                    code="people_without_person",
+                    expectation="people= only where the unit is a person",
+                    received=type(inside).__name__,
+                    remedy='Write unit=dp.Person("id", max_rows=5), or leave people= out.',
+                )
+            return np.ones(rows, dtype=np.bool_)
+        return _first_of_each(_identifiers(people, rows), inside.rows(), self.randomness)
+
+
+def _identifiers(people: Any, rows: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """A number for each person, and -1 where there is no identifier.
+
+    Identifiers of several types are told apart as text: 1 and "1" are one person.
+    """
+    array = None if people is None else np.asarray(people)
+    if array is None or array.shape != (rows,):
+        raise InvalidData(
+            code="people_missing",
+            expectation="people=, one identifier for each row",
+            remedy="Pass fit(X, y, people=frame['id']).",
+        )
+    missing = np.array([_missing(each) for each in array.tolist()], dtype=np.bool_)
+    names = array.astype(str) if array.dtype == object else array
+    _, numbers = np.unique(names, return_inverse=True)
+    return np.where(missing, -1, numbers).astype(np.int64)
+
+
+def _missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _first_of_each(
+    numbers: np.ndarray[Any, np.dtype[np.int64]], most: int, source: Source
+) -> Bools:
+    """Mark at most ``most`` rows of each number, the first in a random order."""
+    shuffled = permutation(len(numbers), source)
+    order = shuffled[np.argsort(numbers[shuffled], kind="stable")]
+    sorted_numbers = numbers[order]
+    starts = np.searchsorted(sorted_numbers, sorted_numbers, side="left")
+    kept = np.zeros(len(numbers), dtype=np.bool_)
+    kept[order] = (np.arange(len(numbers)) - starts < most) & (sorted_numbers >= 0)
+    return kept

@@ -1,0 +1,66 @@
+"""One instance of each estimator, with privacy given, and which checks noise breaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import discreet as dp
+from discreet import learn
+
+GIVEN: dict[str, Any] = {"spend": dp.PureDP(epsilon=1), "unit": dp.Row(), "bounds": (-10, 10)}
+
+ESTIMATORS: tuple[Any, ...] = (
+    learn.Ridge(**GIVEN, target_bounds=(-10, 10)),
+    learn.LinearRegression(**GIVEN, target_bounds=(-100, 100)),
+    learn.GaussianNB(**GIVEN, classes=[0, 1, 2]),
+    learn.PCA(n_components=1, **GIVEN),
+    learn.StandardScaler(**GIVEN),
+    learn.SimpleImputer(**GIVEN),
+)
+
+NOISE = "noise differs between two fits"
+RULE = "bad values follow a fixed rule per row and never raise or warn"
+DECLARED = "classes and bounds are declared, not read from the data"
+EXPECTED = {
+    "check_dtype_object": RULE,
+    "check_supervised_y_no_nan": RULE,
+    "check_supervised_y_2d": RULE,
+    "check_classifiers_regression_target": RULE,
+    "check_regressors_train": NOISE,
+    "check_regressor_data_not_an_array": NOISE,
+    "check_regressors_int": NOISE,
+    "check_classifier_data_not_an_array": NOISE,
+    "check_fit_idempotent": NOISE,
+    "check_classifiers_train": NOISE,
+    "check_methods_sample_order_invariance": NOISE,
+    "check_methods_subset_invariance": NOISE,
+    "check_transformer_general": NOISE,
+    "check_transformer_data_not_an_array": NOISE,
+    "check_clusterer_compute_labels_predict": NOISE,
+    "check_clustering": NOISE,
+    "check_classifiers_classes": DECLARED,
+    "check_classifiers_one_label": DECLARED,
+    "check_estimator_sparse_array": "sparse matrices are refused",
+    "check_estimator_sparse_matrix": "sparse matrices are refused",
+}
+
+FITTED = {
+    "guarantee_",
+    "event_",
+    "n_features_in_",
+    "feature_names_in_",
+    "coef_",
+    "intercept_",
+    "classes_",
+    "class_prior_",
+    "theta_",
+    "var_",
+    "mean_",
+    "scale_",
+    "statistics_",
+    "components_",
+    "explained_variance_",
+    "explained_variance_ratio_",
+    "n_components_",
+}
+"""Fitted attributes: public, or functions of what was released."""

@@ -1,0 +1,131 @@
+"""Estimators from noisy sums: without noise they are the usual ones, and one row moves one unit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn.decomposition as plain_decomposition
+import sklearn.linear_model as plain_linear
+import sklearn.naive_bayes as plain_bayes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import discreet as dp
+from discreet import learn
+from discreet.learn.box import BITS, Box
+from discreet.learn.estimators.linear import moments_of
+from discreet.learn.estimators.naive_bayes import squared
+from discreet.noise import Noiseless
+
+RNG = np.random.default_rng(1)
+X = RNG.uniform(-1, 1, (4000, 3)) * [1, 2, 3] + [0, 1, 2]
+Y = X @ [1.0, -2.0, 0.5] + 3 + RNG.normal(size=4000) / 4
+LABELS = (Y > 2).astype(int) + (Y > 4)
+QUIET: dict[str, Any] = {
+    "spend": dp.PureDP(epsilon=20),
+    "unit": dp.Row(),
+    "bounds": ([-1, -1, -1], [1, 3, 5]),
+    "randomness": Noiseless(),
+}
+
+
+def test_linear_regression_without_noise_is_least_squares() -> None:
+    found = learn.LinearRegression(**QUIET, target_bounds=(-10, 15)).fit(X, Y)
+    true = plain_linear.LinearRegression().fit(X, Y)
+    assert found.coef_ == pytest.approx(true.coef_, rel=0.05)
+    assert found.score(X, Y) > true.score(X, Y) - 0.01
+
+
+def test_a_ridge_shrinks_in_units_of_the_bounds() -> None:
+    fits = [
+        learn.Ridge(**QUIET, alpha=alpha, target_bounds=(-10, 15)).fit(X, Y).coef_
+        for alpha in (1, 1e3, 1e5)
+    ]
+    lengths = [float(np.linalg.norm(fit)) for fit in fits]
+    assert lengths[0] > lengths[1] > lengths[2]
+
+
+def test_predictions_stay_within_the_declared_bounds() -> None:
+    model = learn.LinearRegression(**QUIET, target_bounds=(0, 4)).fit(X, Y)
+    predicted = model.predict(1e6 * X)
+    assert predicted.min() >= 0
+    assert predicted.max() <= 4
+
+
+def test_naive_bayes_without_noise_is_the_usual_one() -> None:
+    found = learn.GaussianNB(**QUIET, classes=[2, 0, 1]).fit(X, LABELS)
+    true = plain_bayes.GaussianNB().fit(X, LABELS)
+    assert found.classes_.tolist() == [0, 1, 2]
+    assert found.theta_ == pytest.approx(true.theta_, abs=0.05)
+    assert found.class_prior_ == pytest.approx(true.class_prior_, abs=0.01)
+    assert found.score(X, LABELS) > true.score(X, LABELS) - 0.02
+    assert found.predict_proba(X).sum(axis=1) == pytest.approx(1)
+
+
+def test_components_without_noise_are_the_usual_ones() -> None:
+    found = learn.PCA(2, **QUIET).fit(X)
+    true = plain_decomposition.PCA(2).fit(X)
+    assert abs((found.components_ * true.components_).sum(axis=1)) == pytest.approx(1, abs=1e-3)
+    assert found.explained_variance_ == pytest.approx(true.explained_variance_, rel=0.01)
+    assert found.inverse_transform(found.transform(X)).shape == X.shape
+    with pytest.raises(dp.errors.InvalidParameter, match="too_many_components"):
+        learn.PCA(4, **QUIET).fit(X)
+
+
+def test_scaler_and_imputer_without_noise_are_the_usual_ones() -> None:
+    scaler = learn.StandardScaler(**QUIET).fit(X)
+    assert scaler.mean_ == pytest.approx(X.mean(axis=0), abs=0.01)
+    assert scaler.scale_ == pytest.approx(X.std(axis=0), rel=0.01)
+    assert scaler.inverse_transform(scaler.transform(X)) == pytest.approx(X)
+    holes = X.copy()
+    holes[::3, 1] = np.nan
+    imputer = learn.SimpleImputer(**QUIET).fit(holes)
+    assert imputer.statistics_ == pytest.approx(np.nanmean(holes, axis=0), abs=0.01)
+    assert np.isfinite(imputer.transform(holes)).all()
+
+
+numbers = st.floats(allow_nan=True, allow_infinity=True)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(numbers, numbers, numbers), min_size=1, max_size=4), st.data())
+def test_one_row_moves_every_moment_by_at_most_one(
+    rows: list[tuple[float, float, float]], data: st.DataObject
+) -> None:
+    gone = data.draw(st.integers(0, len(rows) - 1))
+    kept = np.arange(len(rows)) != gone
+    table = np.array(rows)
+    boxes = Box.of((-3, 5), 2), Box.of((0, 1), 1)
+    every = np.ones(len(rows), dtype=bool)
+    with_it = moments_of(table[:, :2], table[:, 2], boxes, every)
+    without = moments_of(table[:, :2], table[:, 2], boxes, kept)
+    assert abs(with_it - without).max() <= 1 << 2 * BITS
+    assert abs(squared(boxes[0].steps(table[:, :2]))).max() <= 1 << BITS
+
+
+def test_rows_without_target_and_unknown_labels_count_nowhere() -> None:
+    boxes = Box.of((-1, 1), 1), Box.of((-1, 1), 1)
+    x = np.array([[0.5], [0.25]])
+    with_nan = moments_of(x, np.array([1.0, np.nan]), boxes, np.array([True, False]))
+    alone = moments_of(x[:1], np.array([1.0]), boxes, np.array([True]))
+    assert (with_nan == alone).all()
+    model = learn.GaussianNB(**{**QUIET, "bounds": (-1, 1)}, classes=[0, 1])
+    few = model.fit([[0.5], [-0.5]] * 50, [0, 1] * 50).theta_
+    more = model.fit([[0.5], [-0.5], [0.9]] * 50, [0, 1, 7] * 50).theta_
+    assert (few == more).all()
+
+
+def test_rows_in_any_order_give_the_same_sums() -> None:
+    boxes = Box.of(((-1, -1, -1), (1, 3, 5)), 3), Box.of((-10, 15), 1)
+    order = RNG.permutation(len(X))
+    every = np.ones(len(X), dtype=bool)
+    assert (moments_of(X, Y, boxes, every) == moments_of(X[order], Y[order], boxes, every)).all()
+
+
+def test_features_of_no_use_are_pooled_away() -> None:
+    """Where noise explains the differences between classes, none is left."""
+    noisy = {**QUIET, "spend": dp.PureDP(epsilon=0.01)}
+    model = learn.GaussianNB(**noisy, classes=[0, 1]).fit(X, RNG.integers(0, 2, len(X)))
+    assert model.theta_[0] == pytest.approx(model.theta_[1])
