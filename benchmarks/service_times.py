@@ -46,7 +46,7 @@ PRICE = 0.005
 PERSON_ROWS = 100_000
 MOST_OVERHEAD = 0.025
 MOST_AUC = 0.55
-_STREAMS, _FIRST = 4, 3
+_MOST_STREAMS, _FIRST = 16, 3
 
 
 class Analyst:
@@ -82,7 +82,9 @@ def settings(quantum: float, step: int = STEP) -> str:
     """Of a service with this quantum and step; none at zero."""
     told = '"off"' if quantum == 0 else f"{quantum:.4f}"
     more = f"quantum = {told}\nstep = {step}\nwait = 110\noverruns = 1000000"
-    return SERVICE.replace('quantum = "off"', more).replace("workers = 64", f"workers = {_STREAMS}")
+    return SERVICE.replace('quantum = "off"', more).replace(
+        "workers = 64", f"workers = {_MOST_STREAMS}"
+    )
 
 
 # Overhead --------------------------------------------------------------------------------------
@@ -268,9 +270,9 @@ def _ratio(
     return lambda value: counts[place(value)][1] / counts[place(value)][0]
 
 
-def padding(rows: int, answers: int, factors: list[float], step: int) -> None:
+def padding(rows: int, answers: int, factors: list[float], step: int, streams: int) -> None:
     """A classifier on the times of answers, without padding and at several quanta."""
-    without, present = paired_times(rows, 0, min(answers, 300), 1)
+    without, present = paired_times(rows, 0, min(answers, 100), 1)
     usual = median(without + present)
     shown("without", without)
     shown("with", present)
@@ -279,7 +281,7 @@ def padding(rows: int, answers: int, factors: list[float], step: int) -> None:
     print(f"bound at step {step}: {most_auc(ratio, step=step):.3f}", flush=True)
     for factor in factors:
         quantum = factor * usual
-        without, present = paired_times(rows, quantum, answers, _STREAMS, step)
+        without, present = paired_times(rows, quantum, answers, streams, step)
         plain, learned = auc(without, present), learned_auc(without, present)
         late = sum(took > 1.5 * quantum for took in without + present)
         print(
@@ -387,7 +389,7 @@ def main() -> None:
     if given.what == "overhead":
         overhead(rounds=10, each=20)
     elif given.what == "padding":
-        padding(given.rows, given.answers, given.factors, given.step)
+        padding(given.rows, given.answers, given.factors, given.step, given.streams)
     elif given.what == "levels":
         levels(given.rows, given.answers, given.step, given.streams)
     else:
