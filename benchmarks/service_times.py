@@ -2,12 +2,15 @@
 
     python benchmarks/service_times.py overhead
     python benchmarks/service_times.py padding --rows 300000 --answers 2000 --factors 4 1 --step 8
+    python benchmarks/service_times.py levels --rows 300000 --answers 2000
     python benchmarks/service_times.py load
 
 ``overhead``: two at a time, padding off, the same questions to the service and to the library in
 turn. ``padding``: two tables that differ in one person with 100 000 rows, one service for each, and
 a classifier that is given the times of their answers; at a factor of 1 the questions take as long
-as the quantum, its edge. ``load``: how one analyst's work moves the
+as the quantum, its edge. ``levels``: the times of that many answers are measured without padding,
+and levels drawn for them as the service draws them, for quanta from half to eight times the median:
+for busy machines, and for all edges. ``load``: how one analyst's work moves the
 times of another's answers.
 """
 
@@ -34,7 +37,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import discreet as dp
 from discreet.curator.project import Project
-from discreet.server.timing import STEP, law, most_auc
+from discreet.server.timing import STEP, law, leaving, most_auc
 from tests.server.replicas import Replica, people_with_budgets
 from tests.server.running_service import SERVICE, hospital
 
@@ -43,7 +46,7 @@ PRICE = 0.005
 PERSON_ROWS = 100_000
 MOST_OVERHEAD = 0.025
 MOST_AUC = 0.55
-_STREAMS, _FIRST = 4, 3
+_MOST_STREAMS, _FIRST = 16, 3
 
 
 class Analyst:
@@ -79,7 +82,9 @@ def settings(quantum: float, step: int = STEP) -> str:
     """Of a service with this quantum and step; none at zero."""
     told = '"off"' if quantum == 0 else f"{quantum:.4f}"
     more = f"quantum = {told}\nstep = {step}\nwait = 110\noverruns = 1000000"
-    return SERVICE.replace('quantum = "off"', more).replace("workers = 64", f"workers = {_STREAMS}")
+    return SERVICE.replace('quantum = "off"', more).replace(
+        "workers = 64", f"workers = {_MOST_STREAMS}"
+    )
 
 
 # Overhead --------------------------------------------------------------------------------------
@@ -265,9 +270,9 @@ def _ratio(
     return lambda value: counts[place(value)][1] / counts[place(value)][0]
 
 
-def padding(rows: int, answers: int, factors: list[float], step: int) -> None:
+def padding(rows: int, answers: int, factors: list[float], step: int, streams: int) -> None:
     """A classifier on the times of answers, without padding and at several quanta."""
-    without, present = paired_times(rows, 0, min(answers, 300), 1)
+    without, present = paired_times(rows, 0, min(answers, 100), 1)
     usual = median(without + present)
     shown("without", without)
     shown("with", present)
@@ -276,7 +281,7 @@ def padding(rows: int, answers: int, factors: list[float], step: int) -> None:
     print(f"bound at step {step}: {most_auc(ratio, step=step):.3f}", flush=True)
     for factor in factors:
         quantum = factor * usual
-        without, present = paired_times(rows, quantum, answers, _STREAMS, step)
+        without, present = paired_times(rows, quantum, answers, streams, step)
         plain, learned = auc(without, present), learned_auc(without, present)
         late = sum(took > 1.5 * quantum for took in without + present)
         print(
@@ -288,6 +293,38 @@ def padding(rows: int, answers: int, factors: list[float], step: int) -> None:
             f"{'holds' if max(plain, 1 - plain, learned) <= MOST_AUC else 'DOES NOT HOLD'}",
             flush=True,
         )
+
+
+def levels(rows: int, answers: int, step: int, streams: int) -> None:
+    """What a classifier would make of levels drawn for times that were measured without padding."""
+    without, present = paired_times(rows, 0, answers, streams)
+    shown("without", without)
+    shown("with", present)
+    usual = median(without + present)
+    ratio = median(present) / median(without)
+    print(f"padding off: AUC {auc(without, present):.3f}; medians differ by a factor {ratio:.3f}")
+    print(f"learned, padding off: {learned_auc(without, present):.3f}")
+    print(f"bound at step {step}: {most_auc(ratio, step=step):.3f}")
+    for factor in (8.0, 5.66, 4.0, 2.83, 2.0, 1.41, 1.0, 0.71, 0.5):
+        found = [drawn(without, present, factor * usual, step) for _ in range(40)]
+        plain = [each[0] for each in found]
+        print(
+            f"quantum {factor:g} x the median: mean AUC {mean(plain):.3f}, "
+            f"largest of {len(plain)} draws {max(plain):.3f}, "
+            f"learned {mean(each[1] for each in found):.3f}; "
+            f"overruns {mean(each[2] for each in found):.0%}, "
+            f"mean time {mean(each[3] for each in found) / usual:.1f} medians",
+            flush=True,
+        )
+
+
+def drawn(
+    without: list[float], present: list[float], quantum: float, step: int
+) -> tuple[float, float, float, float]:
+    """AUC, learned AUC, overruns and mean time, for one draw of all levels."""
+    times = [[leaving(t, quantum, step=step).after for t in each] for each in (without, present)]
+    late = mean(t > quantum for each in times for t in each)
+    return auc(*times), learned_auc(*times), late, mean(times[0] + times[1])
 
 
 # Load ------------------------------------------------------------------------------------------
@@ -342,16 +379,19 @@ def keep_busy(who: Analyst, over: threading.Event, first: int) -> None:
 def main() -> None:
     """Run one of them."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=["overhead", "padding", "load"])
+    parser.add_argument("what", choices=["overhead", "padding", "levels", "load"])
     parser.add_argument("--rows", type=int, default=300_000)
     parser.add_argument("--answers", type=int, default=2_000)
     parser.add_argument("--factors", type=float, nargs="+", default=[4.0, 1.0])
     parser.add_argument("--step", type=int, default=STEP)
+    parser.add_argument("--streams", type=int, default=2)
     given = parser.parse_args()
     if given.what == "overhead":
         overhead(rounds=10, each=20)
     elif given.what == "padding":
-        padding(given.rows, given.answers, given.factors, given.step)
+        padding(given.rows, given.answers, given.factors, given.step, given.streams)
+    elif given.what == "levels":
+        levels(given.rows, given.answers, given.step, given.streams)
     else:
         load(given.rows, min(given.answers, 400))
 

@@ -209,3 +209,42 @@ def test_public_rows_beside_an_answer_are_part_of_the_question() -> None:
         )
         known.add(canonical_text(curator.context.question(text)))
     assert len(known) == len(beds)
+
+
+PAIRED = "(SELECT a.k, COUNT(*) AS m FROM {0} a JOIN {1} b ON a.x < b.x GROUP BY a.k)"
+
+
+def numbered(rows: int) -> pl.DataFrame:
+    return pl.DataFrame({"k": [n % 7 for n in range(rows)], "x": list(range(rows))})
+
+
+@pytest.fixture(scope="module")
+def beside() -> dp.Curator:
+    private = pl.DataFrame({"k": [n % 7 for n in range(100)]})
+    return dp.Curator(
+        v=dp.table(private, unit=dp.Row(), columns={"k": dp.Number(0, 7)}),
+        small=dp.public(numbered(120)),
+        large=dp.public(numbered(1_000)),
+        budget=dp.PureDP(epsilon=100),
+        ledger=dp.ledger.Memory(),
+    )
+
+
+def test_public_tables_are_joined_within_a_limit_before_anybody_pays(beside: dp.Curator) -> None:
+    small, large = PAIRED.format("small", "small"), PAIRED.format("large", "large")
+    ask = f"SELECT COUNT(*) AS n FROM v JOIN {small} p ON v.k = p.k"
+    assert len(beside.sql(ask, spend=dp.PureDP(epsilon=1))) == 1
+    spent = beside.remaining
+    for text in (
+        f"SELECT COUNT(*) AS n FROM v JOIN {large} p ON v.k = p.k",
+        f"{ask} JOIN {small} q ON v.k = q.k",
+    ):
+        with pytest.raises(DiscreetError) as refusal:
+            beside.sql(text, spend=dp.PureDP(epsilon=1))
+        assert refusal.value.code == "public_join_too_large"
+    assert beside.remaining == spent
+    keyed = large.replace("a.x < b.x", "a.x = b.x")
+    answered = beside.sql(
+        f"SELECT COUNT(*) AS n FROM v JOIN {keyed} p ON v.k = p.k", spend=dp.PureDP(epsilon=1)
+    )
+    assert len(answered) == 1, "on a key it may be of any size"

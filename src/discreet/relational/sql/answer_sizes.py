@@ -9,12 +9,15 @@ Source: contract, "What may be seen" (the resources of a question are public).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from discreet.core.errors import InvalidParameter
 from discreet.relational.plan.keys import KeySet
 from discreet.relational.plan.query import KeyOutput, Query
 from discreet.relational.post_processing.evaluate import equal_places
 from discreet.relational.post_processing.tables import (
     MAX_PAIRS,
+    MAX_PUBLIC_PAIRS,
     Answer,
     Arranged,
     CombinedAnswers,
@@ -42,6 +45,29 @@ def require_pairs(joined: Joined, parts: list[Query]) -> None:
             received=f"{sides[0]} rows beside {sides[1]}",
             remedy="Join them on all of their keys, join before aggregating, or ask for fewer.",
         )
+
+
+class TooMuchPublicWork(InvalidParameter):
+    """More than a question may have done before anybody pays; no other reading changes that."""
+
+
+@dataclass
+class PublicWork:
+    """What joins of public tables in one question may look at, before anybody pays."""
+
+    left: int = MAX_PUBLIC_PAIRS
+
+    def take(self, joined: Joined) -> None:
+        """Refuse a join for which too little is left."""
+        self.left -= most_rows(joined, [])
+        if self.left < 0:
+            raise TooMuchPublicWork(
+                code="public_join_too_large",
+                expectation=f"at most {MAX_PUBLIC_PAIRS} pairs of rows in all joins of public "
+                "tables that are aggregated inside the question",
+                remedy="Join them on all keys of one side, or make the table beforehand and "
+                "declare it public.",
+            )
 
 
 def most_rows(table: TableNode, parts: list[Query]) -> int:  # noqa: PLR0911 -- one for each

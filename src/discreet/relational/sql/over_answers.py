@@ -38,7 +38,7 @@ from discreet.relational.post_processing.tables import (
     TableNode,
     WindowedAnswer,
 )
-from discreet.relational.sql.answer_sizes import require_pairs
+from discreet.relational.sql.answer_sizes import PublicWork, require_pairs
 from discreet.relational.sql.expressions import expression_from
 from discreet.relational.sql.outer_calls import outer_aggregate, window_call
 from discreet.relational.sql.reading import rewritten, tried
@@ -198,7 +198,7 @@ def _compares_a_number(select: exp.Select) -> bool:
     return where is not None and any(inside(where.this, exp.Subquery))
 
 
-def public_answer(select: exp.Select, scope: Scope, public: Public) -> TableNode:
+def public_answer(select: exp.Select, scope: Scope, public: Public, work: PublicWork) -> TableNode:
     """The table that a query with aggregates over public tables alone gives: nobody pays for it."""
 
     def nobody(_: exp.Select, __: Scope) -> Query:
@@ -206,7 +206,7 @@ def public_answer(select: exp.Select, scope: Scope, public: Public) -> TableNode
             construct="private rows among public ones", remedy="Aggregate them at the top."
         )
 
-    return _Composition(nobody, public).over(select, scope_of(select, scope))
+    return _Composition(nobody, public, public_work=work).over(select, scope_of(select, scope))
 
 
 def _select(node: exp.Expression) -> exp.Select:
@@ -221,6 +221,8 @@ class _Composition:
     leaf: Leaf
     public: Public
     parts: list[Query] = field(default_factory=list)
+    public_work: PublicWork | None = None
+    """Where all tables are public, so that they are joined before anybody pays."""
 
     def table(self, node: exp.Expression, scope: Scope) -> TableNode:
         """The table that a query gives."""
@@ -430,7 +432,10 @@ class _Composition:
             hidden = len(left.names) + place
             seen.names[hidden] = (seen.names[hidden][0] + "\x00", f"\x00{column.name}")
         made = replace(bare, condition=condition)
-        require_pairs(made, self.parts)
+        if self.public_work is None:
+            require_pairs(made, self.parts)
+        else:
+            self.public_work.take(made)
         return replace(seen, node=made)
 
     def _scalars(self, nodes: list[exp.Expression], seen: SeenTable, scope: Scope) -> None:

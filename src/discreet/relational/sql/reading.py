@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 from sqlglot import exp
 
 from discreet.core.errors import DiscreetError, InvalidParameter
+from discreet.relational.sql.answer_sizes import TooMuchPublicWork
 from discreet.relational.sql.tree import children, nodes
 from discreet.relational.sql.wording import part_words
 
@@ -112,6 +113,8 @@ def tried(tree: exp.Expression, read: Callable[[], Tried]) -> Tried | None:
     size = 0 if mark is None else len(mark.copies)
     try:
         return read()
+    except TooMuchPublicWork:
+        raise
     except DiscreetError:
         for node, known, copied_before in before:
             node.args.read = known

@@ -18,6 +18,7 @@ from sqlglot import exp
 from discreet.core.errors import InvalidParameter
 from discreet.relational.bounding.person_rows import Bounded
 from discreet.relational.plan.nodes import Distinct, Output, PlanNode, UnionAll
+from discreet.relational.sql.answer_sizes import PublicWork
 from discreet.relational.sql.catalog import Catalog
 from discreet.relational.sql.limits import person_rows
 from discreet.relational.sql.padded_rows import Padded
@@ -110,6 +111,7 @@ class Steps:
     """Makes the steps of one question."""
 
     catalog: Catalog
+    public_work: PublicWork = field(default_factory=PublicWork)
     _made: int = field(default=0)
 
     def prefix(self, word: str) -> str:

@@ -254,7 +254,8 @@ class _Translation:
                 made.set("group", None)
                 made.set("distinct", exp.Distinct())
                 return self.relation(made, scope)
-            table = public_answer(select, scope, _public(self.catalog))
+            work = self.sources.steps.public_work
+            table = public_answer(select, scope, _public(self.catalog), work)
             return public_relation(table, self.sources.steps)
         return features_from(select, below, self.catalog, self.sources.steps.prefix)
 

@@ -94,7 +94,12 @@ def allowed(action: Action) -> Callable[[Request], Awaitable[Member]]:
     return checked
 
 
-TheService = Annotated[Service, Depends(service_of)]
+async def the_service(request: Request) -> Service:
+    """:func:`service_of`, on the event loop and not in a thread of its own."""
+    return service_of(request)
+
+
+TheService = Annotated[Service, Depends(the_service)]
 Entered = Annotated[Member, Depends(allowed(Action.ENTER))]
 Asker = Annotated[Member, Depends(allowed(Action.ASK))]
 Reader = Annotated[Member, Depends(allowed(Action.READ_PUBLISHED))]

@@ -16,6 +16,22 @@ from discreet.server.state.clock import DAY, SECOND, now
 from discreet.server.state.schema import counters
 
 
+def _counted(insert: Any) -> Any:
+    """One more in a window, as each database says it; made once, since every request asks it."""
+    return (
+        insert(counters)
+        .on_conflict_do_update(
+            index_elements=[counters.c.subject, counters.c.what, counters.c.window],
+            set_={"count": counters.c.count + 1},
+        )
+        .returning(counters.c.count)
+    )
+
+
+_MOMENT = select(now())
+_COUNTED = {"sqlite": _counted(sqlite.insert), "postgresql": _counted(postgresql.insert)}
+
+
 class TooMany(Exhausted):
     """A limit of a while is reached; ``retry_after`` says how many seconds are left of it."""
 
@@ -24,15 +40,10 @@ class TooMany(Exhausted):
 
 def count(connection: Connection, *, subject: str, what: str, within: int) -> tuple[int, int]:
     """Count once more; how often by now in this window, and the milliseconds left of it."""
-    moment = connection.scalar(select(now())) or 0
+    moment = connection.scalar(_MOMENT) or 0
     window = moment // within
-    insert: Any = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    first = insert(counters).values(subject=subject, what=what, window=window, count=1)
-    again = first.on_conflict_do_update(
-        index_elements=[counters.c.subject, counters.c.what, counters.c.window],
-        set_={"count": counters.c.count + 1},
-    ).returning(counters.c.count)
-    found = connection.execute(again).scalar_one()
+    values = {"subject": subject, "what": what, "window": window, "count": 1}
+    found = connection.execute(_COUNTED[connection.dialect.name], values).scalar_one()
     return int(found), (window + 1) * within - moment
 
 

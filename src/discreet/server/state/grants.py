@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee
@@ -69,12 +69,16 @@ def withdraw(connection: Connection, account: str) -> None:
     connection.execute(delete(grants).where(named))
 
 
+_OF_PERSON = (
+    select(grants)
+    .where(grants.c.person_id == bindparam("person"))
+    .order_by(grants.c.made_at, grants.c.id)
+)
+
+
 def of_person(connection: Connection, person: str) -> list[Grant]:
     """The grants of a person, oldest first."""
-    asked = select(grants).where(grants.c.person_id == person)
-    return [
-        _grant(row) for row in connection.execute(asked.order_by(grants.c.made_at, grants.c.id))
-    ]
+    return [_grant(row) for row in connection.execute(_OF_PERSON, {"person": person})]
 
 
 def listed(connection: Connection, *, after: str, count: int) -> list[Grant]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, StrEnum, auto
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import BigInteger, Connection, Row, bindparam, delete, func, insert, select, update
 
 from discreet.core.errors import InvalidParameter
 from discreet.noise.randomness import random_id
@@ -91,6 +91,26 @@ class Job:
         return self
 
 
+# Made once, since every question asks them.
+_ADDED = insert(jobs).values(created_at=now(), lease_until=now() + LEASE).returning(*jobs.c)
+_AT_WORK = select(func.count()).where(
+    jobs.c.person_id == bindparam("person"),
+    jobs.c.phase != JobPhase.ACCEPTED.value,
+    jobs.c.lease_until > now(),
+)
+_STARTED = (
+    update(jobs)
+    .where(jobs.c.id == bindparam("job"), jobs.c.phase.in_([each.value for each in _TO_START]))
+    .values(phase=JobPhase.STARTED.value, started_at=now(), lease_until=now() + LEASE)
+)
+_LEAVES: Any = now() + bindparam("wait", type_=BigInteger)
+_ENDED = (
+    update(jobs)
+    .where(jobs.c.id == bindparam("job"), jobs.c.phase != JobPhase.CANCELLED.value)
+    .values(leaves_at=_LEAVES, lease_until=_LEAVES)
+)
+
+
 def known(connection: Connection, *, person: str, key: str, digest: str) -> Job | None:
     """The job of an earlier request with this Idempotency-Key, if it asked the same."""
     named = (jobs.c.person_id == person) & (jobs.c.idempotency_key == key)
@@ -120,24 +140,18 @@ def add(
     about: str | None = None,
 ) -> Job:
     """A new job that waits for its turn."""
-    made = (
-        insert(jobs)
-        .values(
-            id=random_id(),
-            person_id=person,
-            grant_id=grant,
-            kind=kind,
-            about=about,
-            request=request,
-            digest=digest,
-            idempotency_key=key,
-            phase=JobPhase.ACCEPTED.value,
-            created_at=now(),
-            lease_until=now() + LEASE,
-        )
-        .returning(*jobs.c)
-    )
-    return _job(connection.execute(made).one())
+    values = {
+        "id": random_id(),
+        "person_id": person,
+        "grant_id": grant,
+        "kind": kind,
+        "about": about,
+        "request": request,
+        "digest": digest,
+        "idempotency_key": key,
+        "phase": JobPhase.ACCEPTED.value,
+    }
+    return _job(connection.execute(_ADDED, values).one())
 
 
 def lock_person(connection: Connection, person: str) -> None:
@@ -152,20 +166,9 @@ def lock_person(connection: Connection, person: str) -> None:
 def start(connection: Connection, *, job: str, person: str, most: int) -> Turn:
     """Take a lease, if the person has fewer than ``most``."""
     lock_person(connection, person)
-    at_work = select(func.count()).where(
-        jobs.c.person_id == person,
-        jobs.c.phase != JobPhase.ACCEPTED.value,
-        jobs.c.lease_until > now(),
-    )
-    if (connection.scalar(at_work) or 0) >= most:
+    if (connection.scalar(_AT_WORK, {"person": person}) or 0) >= most:
         return Turn.LATER
-    values = {
-        "phase": JobPhase.STARTED.value,
-        "started_at": now(),
-        "lease_until": now() + LEASE,
-    }
-    to_start = (jobs.c.id == job) & jobs.c.phase.in_([each.value for each in _TO_START])
-    started = connection.execute(update(jobs).where(to_start).values(**values)).rowcount
+    started = connection.execute(_STARTED, {"job": job}).rowcount
     return Turn.NOW if started else Turn.NEVER
 
 
@@ -215,21 +218,16 @@ def end(
 
     False for one that was cancelled, which stays so.
     """
-    leaves: Any = now() + leaves_in
     values = {
+        "job": job,
+        "wait": leaves_in,
         "phase": phase.value,
-        "leaves_at": leaves,
-        "lease_until": leaves,
         "reservation": reservation,
         "error": None if error is None else json.dumps(error),
         "release_id": release_id,
         "result": result,
     }
-    wanted = jobs.c.phase != JobPhase.CANCELLED.value
-    return (
-        connection.execute(update(jobs).where(jobs.c.id == job, wanted).values(**values)).rowcount
-        > 0
-    )
+    return connection.execute(_ENDED, values).rowcount > 0
 
 
 def delay(connection: Connection, *, job: str, leaves_in: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import BigInteger, Connection, bindparam, insert, select
 
 from discreet.noise.randomness import random_id
 from discreet.server.state.clock import now
@@ -46,6 +46,16 @@ class ReleaseTitle:
     made_at: int
 
 
+# Made once, since every question asks them.
+_SAME = select(releases.c.id).where(
+    releases.c.person_id == bindparam("person"),
+    releases.c.release == bindparam("named"),
+    releases.c.document == bindparam("text"),
+)
+_LEAVES: Any = now() + bindparam("wait", type_=BigInteger)
+_KEPT = insert(releases).values(made_at=now(), leaves_at=_LEAVES)
+
+
 def add(
     connection: Connection,
     *,
@@ -60,26 +70,24 @@ def add(
     leaves_in: int,
 ) -> str:
     """Keep a release, unless the person has it; its id here."""
-    same = (releases.c.person_id == person) & (releases.c.release == release)
-    found = connection.scalar(select(releases.c.id).where(same, releases.c.document == document))
+    same = {"person": person, "named": release, "text": document}
+    found = connection.scalar(_SAME, same)
     if found is not None:
         return str(found)
     key = random_id()
-    connection.execute(
-        insert(releases).values(
-            id=key,
-            release=release,
-            person_id=person,
-            grant_id=grant,
-            kind=kind,
-            question=question,
-            request=request,
-            reservation=reservation,
-            made_at=now(),
-            leaves_at=now() + leaves_in,
-            document=document,
-        )
-    )
+    values = {
+        "id": key,
+        "release": release,
+        "person_id": person,
+        "grant_id": grant,
+        "kind": kind,
+        "question": question,
+        "request": request,
+        "reservation": reservation,
+        "document": document,
+        "wait": leaves_in,
+    }
+    connection.execute(_KEPT, values)
     return key
 
 

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from discreet.noise.randomness import random_id
 from discreet.server.state.clock import now
 from discreet.server.state.people import Member, member_of
 from discreet.server.state.rows import read_row
 from discreet.server.state.schema import people, tokens
+
+_BEARER = (
+    select(people)
+    .join(tokens, tokens.c.person_id == people.c.id)
+    .where(
+        tokens.c.digest == bindparam("digest"),
+        tokens.c.expires_at > now(),
+        people.c.disabled_at.is_(None),
+    )
+)
+"""Made once, since every request asks it."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +64,7 @@ def add(
 
 def bearer(connection: Connection, digest: str) -> Member | None:
     """Who holds a token that is valid now."""
-    asked = (
-        select(people)
-        .join(tokens, tokens.c.person_id == people.c.id)
-        .where(
-            tokens.c.digest == digest, tokens.c.expires_at > now(), people.c.disabled_at.is_(None)
-        )
-    )
-    row = connection.execute(asked).first()
+    row = connection.execute(_BEARER, {"digest": digest}).first()
     return None if row is None else member_of(row)
 
 
