@@ -149,20 +149,22 @@ class LiveAlarms:
         return bool(self.run(np.asarray(increments).reshape((1, -1)))[0])
 
     def run(self, increments: Any) -> NDArray[np.bool_]:
-        """Count several ticks; one answer for each, refused beyond the last alarm."""
+        """Count several ticks; one answer for each, up to the last alarm, and none after it."""
         rows = checked_increments(increments, 1)[:, 0]
-        found = np.zeros(len(rows), dtype=np.bool_)
-        for place, added in enumerate(np.clip(rows, -self._most, self._most)):
+        if not self.left:
+            raise Exhausted(
+                code="alarms_used_up",
+                expectation="a monitor that has alarms left",
+                remedy="Open a new one, which is charged anew.",
+            )
+        found: list[bool] = []
+        for added in np.clip(rows, -self._most, self._most):
             if not self.left:
-                raise Exhausted(
-                    code="alarms_used_up",
-                    expectation="a monitor that has alarms left",
-                    remedy="Open a new one, which is charged anew.",
-                )
+                break
             self._recent[self._tick % len(self._recent)] = added
             self._tick += 1
-            found[place] = self._session.ask(int(self._recent.sum()))
-        return found
+            found.append(self._session.ask(int(self._recent.sum())))
+        return np.array(found, dtype=np.bool_)
 
     def state(self) -> State:
         """All that is needed to go on, the hidden threshold included; for the data owner alone."""

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     import altair as alt
 
 _DENSE = 128
-"""Longer horizons take their time to be optimised; ask for OptimalCounter by name."""
+"""Longer horizons take their time to be optimised: ask for OptimalCounter, or bands, by name."""
 _BANDS = 64
+_BANDED = 1 << 15
 USUAL_MEMORY = 1 << 30
 """Bytes that a plan allows unless it is told."""
 
@@ -130,7 +131,7 @@ def _counters(common: dict[str, object]) -> Iterator[tuple[str, ContinualCounter
     yield "tree", BinaryTree(**common)  # type: ignore[arg-type]
     yield "reduced tree", ReducedTree(**common)  # type: ignore[arg-type]
     if horizon <= LONGEST_TOEPLITZ:
-        if horizon > _BANDS:
+        if _BANDS < horizon <= _BANDED:
             yield "64 bands", ToeplitzCounter(bands=_BANDS, **common)  # type: ignore[arg-type]
         yield "square root", ToeplitzCounter(**common)  # type: ignore[arg-type]
     if horizon <= _DENSE:

@@ -17,7 +17,6 @@ from discreet.core.arrays import Floats
 from discreet.streams.factorisation.optimum import Objective
 from discreet.streams.factorisation.series import inverse, multiply, square_root
 
-
 _FAR = 1e6
 
 
