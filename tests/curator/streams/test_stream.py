@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +133,7 @@ def test_a_closed_stream_stays_closed(folder: Path) -> None:
             owner.resume(opened.id, source=source(folder), clock=ReplayClock())
 
 
-ROWS = partial(dict, unit=dp.Row())
+ROWS: dict[str, Any] = {"unit": dp.Row()}
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "keys that nobody listed": ({}, {"keys": None}, "stream_keys_undeclared"),
     "one text for a list": ({}, {"keys": "ABC"}, "stream_keys_undeclared"),
@@ -151,7 +150,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         "stream_unit_mismatch",
     ),
     "other people": ({}, {"unit": UserLevel("visitor", max_events=3)}, "stream_unit_mismatch"),
-    "people from a budget of rows": (ROWS(), {}, "stream_unit_mismatch"),
+    "people from a budget of rows": (ROWS, {}, "stream_unit_mismatch"),
     "no unit": ({}, {"unit": dp.Person("patient")}, "not_a_stream_unit"),
     "no state": ({}, {"state": None}, "stream_state_place"),
     "a folder that is not there": ({}, {"state": "nowhere/at/all"}, "stream_state_place"),
@@ -296,7 +295,7 @@ def crashing(honest: Callable[..., None], at: int, *, done: bool) -> Callable[..
 @pytest.mark.parametrize("done", [False, True])
 @pytest.mark.parametrize("at", [1, 4])
 def test_a_crash_at_each_write_loses_nothing_and_spends_nothing(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, place: str, done: bool, at: int
+    folder: Path, monkeypatch: pytest.MonkeyPatch, place: str, done: Any, at: int
 ) -> None:
     seen: list[Any] = []
     with curator(folder) as owner:

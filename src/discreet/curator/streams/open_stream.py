@@ -3,7 +3,8 @@
 To open: price, reserve, claim, begin the state. To resume: claim, which ends every older speaker;
 take the state over; be where it was. Nothing is drawn a second time and nothing is charged.
 
-Source: contract, "Spending" (noise that outlives a call; streams). Proof: ``proofs/live-streams.md``.
+Source: contract, "Spending" (noise that outlives a call; streams). Proof:
+``proofs/live-streams.md``.
 """
 
 from __future__ import annotations
@@ -35,10 +36,11 @@ from discreet.streams.live.rules import EventRules
 from discreet.streams.live.sealed_state import StateCipher
 from discreet.streams.live.state_file import StateFile, StateInMemory, StateStore, state_path
 from discreet.streams.live.ticks import Ticks
-from discreet.streams.sources.source import EventSource
 from discreet.streams.resume import describe, from_state
+from discreet.streams.sources.counted_batches import CountedBatches
+from discreet.streams.sources.source import EventSource
 from discreet.streams.tags import from_dict, to_dict
-from discreet.streams.units import StreamUnit, require_unit
+from discreet.streams.units import EventLevel, StreamUnit, WEvent, require_unit
 
 
 def open_stream(
@@ -62,6 +64,14 @@ def open_stream(
     context.budget.check(spend)
     spend = as_written(spend)
     require_guarded(require_unit(unit), context.unit)
+    if isinstance(source, CountedBatches) and not isinstance(unit, EventLevel | WEvent):
+        raise Mismatch(
+            code="stream_batches_people",
+            expectation="a unit of events for batches that an engine counts: nobody there counts "
+            "a person's events over all batches",
+            received=unit,
+            remedy="Protect EventLevel(); or read the events from Kafka, Redis or files.",
+        )
     named = _keys(source, keys)
     limit = limit_of(unit, source.fields)
     place = _place(context, state)
@@ -95,7 +105,16 @@ def open_stream(
     )
     reservation, made = reserve(context, purchase, "stream")
     log = reservation.log()
-    stream = _live(reservation, intake, source, log, place, confidence, clock, patience)
+    stream = _live(
+        reservation,
+        intake,
+        source,
+        log=log,
+        place=place,
+        confidence=confidence,
+        clock=clock,
+        patience=patience,
+    )
     stream.begin(made.open(), log.generation)
     return stream
 
@@ -147,7 +166,14 @@ def resume_stream(
     )
     log = reservation.log()
     stream = _live(
-        reservation, intake, source, log, Path(place), kept["confidence"], clock, patience
+        reservation,
+        intake,
+        source,
+        log=log,
+        place=Path(place),
+        confidence=kept["confidence"],
+        clock=clock,
+        patience=patience,
     )
     revive = partial(from_state, randomness=context.randomness)
     stream.go_on(revive, log.generation, _noted(log))
@@ -175,6 +201,7 @@ def _live(
     reservation: Reservation,
     intake: Intake,
     source: EventSource,
+    *,
     log: SessionLog,
     place: Path | None,
     confidence: float,

@@ -6,7 +6,8 @@ hand out the output. A crash before the transaction loses nothing but noise that
 crash after it loses nothing: the output is read again. Nothing that was drawn for an output is
 drawn a second time.
 
-Source: contract, "Spending" (noise that outlives a call; streams). Proof: ``proofs/live-streams.md``.
+Source: contract, "Spending" (noise that outlives a call; streams). Proof:
+``proofs/live-streams.md``.
 """
 
 from __future__ import annotations
@@ -136,6 +137,11 @@ class LiveStream:
     def ticks(self) -> Ticks:
         """The public clock."""
         return self._speaking.ticks
+
+    @property
+    def source(self) -> EventSource:
+        """Where its events come from."""
+        return self._source
 
     @property
     def next_tick(self) -> int:
@@ -373,6 +379,5 @@ class LiveStream:
         )
 
 
-class _End(Exception):  # noqa: N818 -- the end of a stream is no error
+class _End(Exception):
     """What a thread can raise in place of StopIteration."""
-

@@ -131,8 +131,10 @@ class StateFile:
             found = connection.execute(
                 "SELECT output FROM ticks WHERE tick = ?", (tick,)
             ).fetchone()
-        return None if found is None else self._cipher.opened(
-            _output_place(self._stream, tick), found[0]
+        return (
+            None
+            if found is None
+            else self._cipher.opened(_output_place(self._stream, tick), found[0])
         )
 
     def _sealed(self, writes: int, state: Mapping[str, Any]) -> bytes:
