@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from discreet.core.lazy import loader
 
 if TYPE_CHECKING:
+    from discreet.streams.absorption import BudgetAbsorption, absorption_from_state
+    from discreet.streams.alarms import Alarms, alarms_from_state
     from discreet.streams.baselines import NoisePerPrefix, NoisePerTick
     from discreet.streams.contribution import Contribution
     from discreet.streams.counter import Counter
@@ -15,29 +17,81 @@ if TYPE_CHECKING:
     from discreet.streams.factorisation.dense import OptimalCounter
     from discreet.streams.factorisation.optimum import Objective
     from discreet.streams.factorisation.toeplitz import ToeplitzCounter
+    from discreet.streams.lower_bounds import pure_counter_bound, spectral_bound
+    from discreet.streams.pan_private.checkpoints import NO_CHECKPOINT, ONE_CHECKPOINT
+    from discreet.streams.pan_private.counter import PanPrivateCounter
+    from discreet.streams.pan_private.cropped_counts import (
+        CroppedCounts,
+        cropped_mean,
+        density,
+        heavy_hitter_fraction,
+        incidence,
+    )
+    from discreet.streams.planning import StreamPlan, plan
+    from discreet.streams.plots import error_by_tick
     from discreet.streams.resume import from_state
+    from discreet.streams.statistics.histogram import Histogram, Quantiles
+    from discreet.streams.statistics.statistic import Statistic
+    from discreet.streams.statistics.totals import Average, BoundedNumber, Total
+    from discreet.streams.statistics.vectors import ClippedVectors
+    from discreet.streams.tails import laplace_sum_tail
     from discreet.streams.tree import BinaryTree, ReducedTree
     from discreet.streams.units import EventLevel, UserLevel, UserWindow, WEvent
+    from discreet.streams.window import SlidingWindow
 
 __all__ = [
+    "NO_CHECKPOINT",
+    "ONE_CHECKPOINT",
+    "Alarms",
+    "Average",
     "BinaryTree",
+    "BoundedNumber",
+    "BudgetAbsorption",
+    "ClippedVectors",
     "Contribution",
     "Counter",
+    "CroppedCounts",
     "DoublingTree",
     "EventLevel",
+    "Histogram",
     "NoisePerPrefix",
     "NoisePerTick",
     "Objective",
     "OptimalCounter",
+    "PanPrivateCounter",
+    "Quantiles",
     "ReducedTree",
+    "SlidingWindow",
+    "Statistic",
+    "StreamPlan",
     "ToeplitzCounter",
+    "Total",
     "UserLevel",
     "UserWindow",
     "WEvent",
+    "absorption_from_state",
+    "alarms_from_state",
+    "cropped_mean",
+    "density",
+    "error_by_tick",
     "from_state",
+    "heavy_hitter_fraction",
+    "incidence",
+    "laplace_sum_tail",
+    "plan",
+    "pure_counter_bound",
+    "spectral_bound",
 ]
 
 _NAMES = {
+    "absorption": (
+        "BudgetAbsorption",
+        "absorption_from_state",
+    ),
+    "alarms": (
+        "Alarms",
+        "alarms_from_state",
+    ),
     "baselines": (
         "NoisePerPrefix",
         "NoisePerTick",
@@ -48,7 +102,40 @@ _NAMES = {
     "factorisation.dense": ("OptimalCounter",),
     "factorisation.optimum": ("Objective",),
     "factorisation.toeplitz": ("ToeplitzCounter",),
+    "lower_bounds": (
+        "pure_counter_bound",
+        "spectral_bound",
+    ),
+    "pan_private.checkpoints": (
+        "NO_CHECKPOINT",
+        "ONE_CHECKPOINT",
+    ),
+    "pan_private.counter": ("PanPrivateCounter",),
+    "pan_private.cropped_counts": (
+        "CroppedCounts",
+        "cropped_mean",
+        "density",
+        "heavy_hitter_fraction",
+        "incidence",
+    ),
+    "planning": (
+        "StreamPlan",
+        "plan",
+    ),
+    "plots": ("error_by_tick",),
     "resume": ("from_state",),
+    "statistics.histogram": (
+        "Histogram",
+        "Quantiles",
+    ),
+    "statistics.statistic": ("Statistic",),
+    "statistics.totals": (
+        "Average",
+        "BoundedNumber",
+        "Total",
+    ),
+    "statistics.vectors": ("ClippedVectors",),
+    "tails": ("laplace_sum_tail",),
     "tree": (
         "BinaryTree",
         "ReducedTree",
@@ -59,6 +146,7 @@ _NAMES = {
         "UserWindow",
         "WEvent",
     ),
+    "window": ("SlidingWindow",),
 }
 
 if not TYPE_CHECKING:  # so that type checkers still see a misspelt name

@@ -146,6 +146,10 @@ class ContinualCounter(ABC):
         terms = self.terms(self.require_tick(t))
         return sum_half_width(terms, self.noise.distribution, confidence=confidence)
 
+    def worst_tick(self) -> int:
+        """A tick whose error is as large as any."""
+        return self.horizon
+
     def require_tick(self, t: object) -> int:
         """``t`` if it is a tick of the horizon."""
         tick = count("t", t)

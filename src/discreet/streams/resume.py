@@ -25,6 +25,7 @@ KINDS = {
     "per-tick/1": "baselines:NoisePerTick",
     "per-prefix/1": "baselines:NoisePerPrefix",
     "doubling/1": "doubling:DoublingTree",
+    "window/1": "window:SlidingWindow",
     "toeplitz/1": "factorisation.toeplitz:ToeplitzCounter",
     "dense/1": "factorisation.dense:OptimalCounter",
 }

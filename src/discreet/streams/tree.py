@@ -75,6 +75,12 @@ class BinaryTree(ContinualCounter):
     def terms(self, t: int) -> Sequence[tuple[float, int]]:
         return [(1.0, self.nodes(t))]
 
+    def worst_tick(self) -> int:
+        """The horizon, or a tick that shares its first digits and has ones from there on."""
+        digits = range(self.horizon.bit_length())
+        ones = ((self.horizon >> d << d) - 1 for d in digits if self.horizon >> d & 1)
+        return max((self.horizon, *(t for t in ones if t > 0)), key=self.variance)
+
     def shape(self) -> State:
         return {"levels": self.levels}
 

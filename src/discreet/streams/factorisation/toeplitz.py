@@ -1,4 +1,4 @@
-"""Toeplitz counters: the square root of the prefix sums as both factors, or its first bands.
+"""Toeplitz counters: the square root of the prefix sums as both factors, or the best few bands.
 
 What is released is y = C x + z, with C the lower-triangular Toeplitz matrix of whole numbers
 c_k = round(2**24 f_k): exact integers with noise for their exact sensitivity. Estimates are
@@ -27,6 +27,9 @@ from discreet.core.parameters import count
 from discreet.mechanisms.grid import LIMIT
 from discreet.streams.contribution import Sensitivity
 from discreet.streams.counter import ContinualCounter, LiveCounter
+from discreet.streams.factorisation.banded import banded_coefficients
+from discreet.streams.factorisation.kept import digest_of, require_digest, require_room
+from discreet.streams.factorisation.optimum import Objective
 from discreet.streams.factorisation.series import inverse, multiply, multiply_exactly, square_root
 from discreet.streams.node_noise import noisy
 from discreet.streams.resume import state_of
@@ -41,9 +44,11 @@ _UPWARD = 1 + Fraction(1, 1 << 30)
 
 @dataclass(frozen=True, kw_only=True)
 class ToeplitzCounter(ContinualCounter):
-    """Prefix sums by the square-root factorisation, cut to its first ``bands`` coefficients.
+    """Prefix sums by the square-root factorisation, or by the best ``bands`` coefficients.
 
-    Without ``bands`` all of them are used. Memory is two numbers for each band and key.
+    Without ``bands`` all coefficients of the square root are used. Memory is two numbers for each
+    band and key. ``objective`` says what few bands are chosen for; ``digest`` is that of C, for a
+    stream that goes on.
 
     Contract: as for all counters; estimates are real numbers. Increments are clamped at
     ``largest`` so that no measurement leaves 64 bits.
@@ -63,10 +68,13 @@ class ToeplitzCounter(ContinualCounter):
     """
 
     bands: int | None = None
+    objective: Objective = Objective.LARGEST
+    digest: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse horizons without room, and bands that are none."""
         super().__post_init__()
+        object.__setattr__(self, "objective", Objective(self.objective))
         if self.bands is not None:
             object.__setattr__(self, "bands", count("bands", self.bands))
         if self.horizon > LONGEST:
@@ -76,6 +84,7 @@ class ToeplitzCounter(ContinualCounter):
                 received=self.horizon,
                 remedy="Use a tree for longer streams, or longer ticks.",
             )
+        require_digest(self.digest, lambda: self.coefficients)
 
     @property
     def width(self) -> int:
@@ -85,7 +94,8 @@ class ToeplitzCounter(ContinualCounter):
     @cached_property
     def coefficients(self) -> NDArray[np.int64]:
         """The first column of C, in whole numbers."""
-        return np.rint(square_root(self.width) * (1 << BITS)).astype(np.int64)
+        found = np.array(banded_coefficients(self.horizon, self.width, self.objective))
+        return np.asarray(np.rint(found * (1 << BITS)), dtype=np.int64)
 
     @cached_property
     def errors(self) -> Floats:
@@ -128,9 +138,11 @@ class ToeplitzCounter(ContinualCounter):
         return 8 * self.keys * (2 * max(self.width - 1, 1) + 2)
 
     def shape(self) -> State:
-        return {"bands": self.bands}
+        found = {"bands": self.bands, "objective": self.objective.value}
+        return {**found, "digest": digest_of(self.coefficients)}
 
     def open(self) -> LiveToeplitz:
+        require_room(self.contribution, self.largest)
         return LiveToeplitz(self)
 
 
