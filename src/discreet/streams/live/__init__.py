@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from discreet.streams.live.clock import ManualClock, ReplayClock, SystemClock
     from discreet.streams.live.events import Events, Fields
     from discreet.streams.live.live_stream import LiveStream
+    from discreet.streams.live.pan_private import pan_private
     from discreet.streams.live.patience import Patience
     from discreet.streams.live.rules import CountAs, CountWhenSeen, Duplicates, EventRules, LeaveOut
     from discreet.streams.live.tick import Tick
@@ -31,6 +32,7 @@ __all__ = [
     "SystemClock",
     "Tick",
     "Ticks",
+    "pan_private",
 ]
 
 _NAMES = {
@@ -44,6 +46,7 @@ _NAMES = {
         "Fields",
     ),
     "live_stream": ("LiveStream",),
+    "pan_private": ("pan_private",),
     "patience": ("Patience",),
     "rules": (
         "CountAs",
