@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -31,6 +31,8 @@ from discreet.noise import Noiseless, Seeded, gaussian, laplace
 from discreet.noise.randomness import Source
 from discreet.noise.table import OutcomeDistribution
 from discreet.release import LinearFormula, NoisyMeasure, ReleasedColumn
+from discreet.streams.live.plot import released_by_tick
+from discreet.streams.live.tick import Tick
 
 Chart: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart
 
@@ -574,6 +576,32 @@ def dashes(field: str, patterns: dict[str, list[int]]) -> alt.StrokeDash:
     return alt.StrokeDash(f"{field}:N", title=None, scale=scale)
 
 
+def live_stream() -> Chart:
+    """What a stream tells of three wards over a day, at epsilon 1 for everybody's two visits."""
+    start, length = datetime(2027, 1, 1, tzinfo=UTC), timedelta(minutes=15)
+    tree = dp.streams.BinaryTree(
+        horizon=96,
+        spend=dp.PureDP(epsilon=1),
+        unit=dp.streams.UserLevel("patient", max_events=2),
+        keys=3,
+        randomness=Seeded(3),
+    )
+    day = np.arange(96)[:, None]
+    came = np.outer(np.exp(-(((day - 48) / 20) ** 2)), [60, 35, 15]).astype(np.int64)
+    ticks = [
+        Tick(
+            number,
+            start + number * length,
+            start + (number + 1) * length,
+            dict(zip("ABC", map(float, told), strict=True)),
+            tree.error(number + 1, confidence=CONFIDENCE),
+            CONFIDENCE,
+        )
+        for number, told in enumerate(tree.open().run(came))
+    ]
+    return released_by_tick(ticks)
+
+
 FIGURES = {
     "two-worlds": two_worlds,
     "errors": errors,
@@ -590,6 +618,7 @@ FIGURES = {
     "synopsis": synopsis,
     "topdown": topdown,
     "trees": trees,
+    "live-stream": live_stream,
 }
 
 

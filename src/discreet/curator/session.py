@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from discreet.queries.analysts.guarantee import AnalystUnit
     from discreet.queries.analysts.query_class import QueryClass
     from discreet.relational.plan.keyed_universe import KeyedUniverse
-    from discreet.streams.counter import ContinualCounter
     from discreet.streams.live.clock import Clock
     from discreet.streams.live.live_stream import LiveStream
     from discreet.streams.live.patience import Patience
@@ -159,7 +158,7 @@ class Session(QuerySession):
         *,
         unit: StreamUnit,
         ticks: Ticks,
-        mechanism: Callable[..., ContinualCounter],
+        mechanism: Callable[..., Any],
         spend: Guarantee,
         keys: Sequence[object] | None = None,
         state: str | PathLike[str] | None = None,
@@ -174,7 +173,8 @@ class Session(QuerySession):
 
         Paid for once, for all ticks. ``unit`` is whose events are protected, ``keys`` the public
         list of what is counted by; ``state`` a file for what must outlive a crash, encrypted under
-        the ledger's key. ``mechanism`` is a kind of counter, such as ``dp.streams.BinaryTree``.
+        the ledger's key. ``mechanism`` is a kind of counter: ``dp.streams.BinaryTree``, or
+        ``pan_private`` of ``dp.streams.live``, which keeps no state at all.
         ``for tick in stream`` waits for each tick; so does ``async for``.
         """
         from discreet.curator.streams.open_stream import open_stream

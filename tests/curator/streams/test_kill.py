@@ -41,9 +41,7 @@ def visits(first: int, count: int) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize(
-    "kills", [1, pytest.param(15, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("kills", [1, pytest.param(15, marks=pytest.mark.slow)])
 def test_a_stream_survives_kills_at_random_moments(tmp_path: Path, kills: int) -> None:
     write(tmp_path / "visits.jsonl", visits(0, 100))
     name = listener(tmp_path, "").communicate()[0].strip()
@@ -64,13 +62,9 @@ def test_a_stream_survives_kills_at_random_moments(tmp_path: Path, kills: int) -
     assert len(set(numbers)) == len(numbers) >= 3 * kills
     assert numbers == sorted(numbers)
     assert numbers[-1] + 1 - len(numbers) <= kills
-    with dp.Curator(
-        unit=dp.Person("patient"), budget=SPEND, ledger=tmp_path / "ledger"
-    ) as owner:
+    with dp.Curator(unit=dp.Person("patient"), budget=SPEND, ledger=tmp_path / "ledger") as owner:
         assert owner.spent == SPEND.per(owner.unit)
-        source = JSONLines(
-            tmp_path / "visits.jsonl", Fields(key="ward", person="patient", id="id")
-        )
+        source = JSONLines(tmp_path / "visits.jsonl", Fields(key="ward", person="patient", id="id"))
         stream = owner.resume(name, source=source)
         released = {tick.number: dict(tick.values) for tick in stream.released()}
         assert all(released[number] == values for number, values in told)

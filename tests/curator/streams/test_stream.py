@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from discreet.mechanisms import AboveThreshold
 from discreet.noise.randomness import Seeded
 from discreet.streams.live.clock import ReplayClock
 from discreet.streams.live.events import Fields
+from discreet.streams.live.pan_private import pan_private
 from discreet.streams.live.rules import CountAs, EventRules
 from discreet.streams.live.state_file import StateFile
 from discreet.streams.live.ticks import Ticks
@@ -134,7 +134,7 @@ def test_a_closed_stream_stays_closed(folder: Path) -> None:
             owner.resume(opened.id, source=source(folder), clock=ReplayClock())
 
 
-ROWS = partial(dict, unit=dp.Row())
+ROWS: dict[str, Any] = {"unit": dp.Row()}
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "keys that nobody listed": ({}, {"keys": None}, "stream_keys_undeclared"),
     "one text for a list": ({}, {"keys": "ABC"}, "stream_keys_undeclared"),
@@ -151,7 +151,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         "stream_unit_mismatch",
     ),
     "other people": ({}, {"unit": UserLevel("visitor", max_events=3)}, "stream_unit_mismatch"),
-    "people from a budget of rows": (ROWS(), {}, "stream_unit_mismatch"),
+    "people from a budget of rows": (ROWS, {}, "stream_unit_mismatch"),
     "no unit": ({}, {"unit": dp.Person("patient")}, "not_a_stream_unit"),
     "no state": ({}, {"state": None}, "stream_state_place"),
     "a folder that is not there": ({}, {"state": "nowhere/at/all"}, "stream_state_place"),
@@ -273,6 +273,55 @@ def test_a_child_pays_for_its_own_stream(folder: Path) -> None:
         assert next(again).number == 1
 
 
+# Pan-privacy --------------------------------------------------------------------------------------
+
+
+def seized(owner: dp.Curator, folder: Path, **more: Any) -> Any:
+    given: dict[str, Any] = {
+        "unit": EventLevel(),
+        "mechanism": pan_private,
+        "source": source(folder, Fields(key="ward")),
+        "state": None,
+        **more,
+    }
+    return stream(owner, folder, **given)
+
+
+def test_a_pan_private_stream_writes_no_state_and_ends_with_its_process(folder: Path) -> None:
+    with curator(folder, unit=dp.Row()) as owner:
+        before = {path.name for path in folder.iterdir()}
+        opened = seized(owner, folder)
+        told = [next(opened) for _ in range(3)]
+        assert {path.name for path in folder.iterdir()} == before
+        assert list(opened.released()) == told
+        assert sum(told[-1].values.values()) == 40
+        with pytest.raises(DiscreetError, match="stream_kept_nothing"):
+            owner.resume(opened.id, source=source(folder, Fields(key="ward")))
+        kept = [e for e in owner.ledger.entries() if e.kind is EntryKind.KEPT]
+        assert kept == []
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"source": "timed"}, "stream_pan_private"),
+        ({"state": "here"}, "stream_pan_private"),
+        ({"unit": WEvent(ticks=2, max_per_tick=1)}, "stream_pan_private"),
+        ({"spend": dp.ApproxDP(epsilon=1, delta=1e-6)}, "spend_notion"),
+    ],
+)
+def test_what_would_have_to_be_remembered_is_refused(
+    folder: Path, given: dict[str, Any], code: str
+) -> None:
+    if given.get("source") == "timed":
+        given = {"source": source(folder, Fields(key="ward", time="at"))}
+    with curator(folder, unit=dp.Row(), budget=dp.ApproxDP(epsilon=9, delta=1e-6)) as owner:
+        before = owner.spent
+        with pytest.raises(DiscreetError, match=code):
+            seized(owner, folder, **{"spend": dp.PureDP(epsilon=1), **given})
+        assert owner.spent == before
+
+
 # Crashes ----------------------------------------------------------------------------------------
 
 
@@ -296,7 +345,7 @@ def crashing(honest: Callable[..., None], at: int, *, done: bool) -> Callable[..
 @pytest.mark.parametrize("done", [False, True])
 @pytest.mark.parametrize("at", [1, 4])
 def test_a_crash_at_each_write_loses_nothing_and_spends_nothing(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, place: str, done: bool, at: int
+    folder: Path, monkeypatch: pytest.MonkeyPatch, place: str, done: Any, at: int
 ) -> None:
     seen: list[Any] = []
     with curator(folder) as owner:

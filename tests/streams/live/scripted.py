@@ -56,7 +56,7 @@ class ScriptedSource:
     def cut(self) -> Offset:
         if self.failures:
             self.failures -= 1
-            raise away("a list")
+            raise away(what="a list")
         return {"place": len(self.records)}
 
     def read(self, cut: Offset) -> Iterator[Events]:

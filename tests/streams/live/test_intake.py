@@ -157,12 +157,8 @@ RECORDS = st.builds(
 ARRIVALS = st.lists(st.lists(RECORDS, max_size=12), min_size=8, max_size=8)
 
 
-def without(
-    arrivals: list[list[dict[str, Any]]], drop: Any
-) -> list[list[dict[str, Any]]]:
-    return [
-        [r for r in records if not drop(tick, r)] for tick, records in enumerate(arrivals)
-    ]
+def without(arrivals: list[list[dict[str, Any]]], drop: Any) -> list[list[dict[str, Any]]]:
+    return [[r for r in records if not drop(tick, r)] for tick, records in enumerate(arrivals)]
 
 
 @settings(max_examples=60, deadline=None)
@@ -271,11 +267,12 @@ def test_a_person_without_a_cap_over_the_whole_stream_is_refused() -> None:
 def test_an_intake_goes_on_from_its_state_as_if_nothing_had_happened(
     arrivals: list[list[dict[str, Any]]], stop: int, level: str
 ) -> None:
-    unit: StreamUnit = {
+    units: dict[str, StreamUnit] = {
         "user": UserLevel("who", max_events=3, max_per_tick=2),
         "event": EventLevel(),
         "window": UserWindow("who", ticks=3, max_events=4),
-    }[level]
+    }
+    unit = units[level]
     fields = TIMED if level == "window" else IDENTIFIED
     rows = []
     intake = taken(unit, fields)

@@ -13,7 +13,6 @@ import pytest
 
 from discreet.core.errors import DiscreetError, EngineFailed, Exhausted, LedgerError, Mismatch
 from discreet.ledger.key import OwnerKey
-from discreet.streams.live import clock as clocks
 from discreet.streams.live.clock import ManualClock, SystemClock
 from discreet.streams.live.events import Fields
 from discreet.streams.live.patience import Patience
@@ -335,8 +334,8 @@ def test_a_clock_that_jumps_stops_the_stream_before_anything_is_spent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wall = START.timestamp() + 1
-    monkeypatch.setattr(clocks.time, "time", lambda: wall)
-    monkeypatch.setattr(clocks.time, "monotonic", lambda: 5.0)
+    monkeypatch.setattr("discreet.streams.live.clock.time.time", lambda: wall)
+    monkeypatch.setattr("discreet.streams.live.clock.time.monotonic", lambda: 5.0)
     log = NotedTicks()
     clock = SystemClock(tolerance=timedelta(minutes=2))
     stream = started(source(), state_file(tmp_path), log, clock=clock)
@@ -352,8 +351,8 @@ def test_a_clock_that_is_corrected_backwards_never_goes_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     wall = 1000.0
-    monkeypatch.setattr(clocks.time, "time", lambda: wall)
-    monkeypatch.setattr(clocks.time, "monotonic", lambda: 5.0)
+    monkeypatch.setattr("discreet.streams.live.clock.time.time", lambda: wall)
+    monkeypatch.setattr("discreet.streams.live.clock.time.monotonic", lambda: 5.0)
     clock = SystemClock()
     before = clock.now()
     wall -= 10

@@ -105,7 +105,7 @@ def test_entries_that_are_gone_uncounted_are_noticed(server: Any, client: Any, h
 
 
 @pytest.mark.parametrize("begin", [False, True])
-def test_a_stream_that_was_removed_is_noticed(server: Any, client: Any, begin: bool) -> None:
+def test_a_stream_that_was_removed_is_noticed(server: Any, client: Any, begin: Any) -> None:
     add(client, 0, 5)
     source = RedisStream(server.address, "visits", FIELDS)
     source.begin(None)

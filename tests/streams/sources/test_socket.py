@@ -1,4 +1,4 @@
-"""Lines over a socket are acknowledged once they are durable; what is not comes again, and counts once."""
+"""Lines over a socket are acknowledged once they are durable; others come again, and count once."""
 
 from __future__ import annotations
 

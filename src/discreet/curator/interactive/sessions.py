@@ -1,9 +1,9 @@
 """Interactive sessions: what was paid for once and goes on over several calls, known by its id.
 
-A sparse vector session, a conversation, a round and a stream are each a reservation that stays open. Whoever
-lost an id finds it in :func:`discreet.curator.history.interactive_sessions`; whoever passes a wrong
-one is told what it is, if it is their own. What another analyst or another account paid for is as
-unknown as what never was.
+A sparse vector session, a conversation, a round and a stream are each a reservation that stays
+open. Whoever lost an id finds it in :func:`discreet.curator.history.interactive_sessions`; whoever
+passes a wrong one is told what it is, if it is their own. What another analyst or another account
+paid for is as unknown as what never was.
 
 Source: contract, "What may be seen" (between analysts).
 """
@@ -81,7 +81,8 @@ class InteractiveSessions:
         if not self.opened:
             return "no interactive session was opened here"
         return "\n".join(
-            f"{each.about} ({each.ended}): curator.resume({each.id!r}, analyst={each.analyst!r})\n"
+            f"{each.about} ({each.ended}): curator.resume({each.id!r}, analyst={each.analyst!r}"
+            f"{', source=...' * (each.kind is SessionKind.STREAM)})\n"
             f"  opened {each.opened} UTC for {each.spend}"
             for each in self.opened
         )

@@ -3,7 +3,8 @@
 To open: price, reserve, claim, begin the state. To resume: claim, which ends every older speaker;
 take the state over; be where it was. Nothing is drawn a second time and nothing is charged.
 
-Source: contract, "Spending" (noise that outlives a call; streams). Proof: ``proofs/live-streams.md``.
+Source: contract, "Spending" (noise that outlives a call; streams). Proof:
+``proofs/live-streams.md``.
 """
 
 from __future__ import annotations
@@ -24,21 +25,28 @@ from discreet.curator.streams.stream_unit import require_guarded
 from discreet.ledger.durable_files import exists
 from discreet.ledger.session_log import SessionLog
 from discreet.noise.randomness import SYSTEM
-from discreet.streams.counter import ContinualCounter
 from discreet.streams.live.clock import Clock, SystemClock
 from discreet.streams.live.events import EVERY
 from discreet.streams.live.intake import Intake
 from discreet.streams.live.limits import limit_of
 from discreet.streams.live.live_stream import LiveStream, Speaking
+from discreet.streams.live.pan_private import pan_private, require_keeps_nothing
 from discreet.streams.live.patience import Patience
 from discreet.streams.live.rules import EventRules
 from discreet.streams.live.sealed_state import StateCipher
-from discreet.streams.live.state_file import StateFile, StateInMemory, StateStore, state_path
+from discreet.streams.live.state_file import (
+    OutputsInMemory,
+    StateFile,
+    StateInMemory,
+    StateStore,
+    state_path,
+)
 from discreet.streams.live.ticks import Ticks
 from discreet.streams.resume import describe, from_state
+from discreet.streams.sources.counted_batches import CountedBatches
 from discreet.streams.sources.source import EventSource
 from discreet.streams.tags import from_dict, to_dict
-from discreet.streams.units import StreamUnit, require_unit
+from discreet.streams.units import EventLevel, StreamUnit, WEvent, require_unit
 
 
 def open_stream(
@@ -48,7 +56,7 @@ def open_stream(
     unit: StreamUnit,
     keys: Sequence[object] | None,
     ticks: Ticks,
-    mechanism: Callable[..., ContinualCounter],
+    mechanism: Callable[..., Any],
     spend: Guarantee,
     state: str | PathLike[str] | None,
     rules: EventRules | None,
@@ -62,9 +70,20 @@ def open_stream(
     context.budget.check(spend)
     spend = as_written(spend)
     require_guarded(require_unit(unit), context.unit)
+    if isinstance(source, CountedBatches) and not isinstance(unit, EventLevel | WEvent):
+        raise Mismatch(
+            code="stream_batches_people",
+            expectation="a unit of events for batches that an engine counts: nobody there counts "
+            "a person's events over all batches",
+            received=unit,
+            remedy="Protect EventLevel(); or read the events from Kafka, Redis or files.",
+        )
     named = _keys(source, keys)
     limit = limit_of(unit, source.fields)
-    place = _place(context, state)
+    seized = mechanism is pan_private
+    if seized:
+        require_keeps_nothing(unit, source.fields, state)
+    place = None if seized else _place(context, state)
     rules = EventRules() if rules is None else rules
     intake = Intake(ticks, named, rules, limit, SYSTEM.bytes(32))
     planned: dict[str, Any] = {
@@ -78,7 +97,7 @@ def open_stream(
     }
     source.begin(None)  # what is not there is refused before anything is charged
 
-    def offer() -> Offer[ContinualCounter]:
+    def offer() -> Offer[Any]:
         made = mechanism(
             horizon=ticks.count,
             spend=context.budget.as_paid(spend),
@@ -86,7 +105,8 @@ def open_stream(
             keys=len(named),
             randomness=context.randomness,
         )
-        kept = {**planned, "mechanism": describe(made)}
+        described = {"kind": "pan-private/1"} if seized else describe(made)
+        kept = {**planned, "mechanism": described}
         words = f"stream of {ticks.count} ticks by {source.fields.key or 'nothing'}"
         return Offer(made, made.event, {"mechanism": words, "stream": kept})
 
@@ -95,7 +115,17 @@ def open_stream(
     )
     reservation, made = reserve(context, purchase, "stream")
     log = reservation.log()
-    stream = _live(reservation, intake, source, log, place, confidence, clock, patience)
+    stream = _live(
+        reservation,
+        intake,
+        source,
+        log=log,
+        place=place,
+        confidence=confidence,
+        clock=clock,
+        patience=patience,
+        store=OutputsInMemory() if seized else None,
+    )
     stream.begin(made.open(), log.generation)
     return stream
 
@@ -133,8 +163,8 @@ def resume_stream(
             code="stream_kept_nothing",
             expectation="a stream whose state was kept",
             received=reservation.id,
-            remedy="It was kept in its process only, and has ended with it. Open a new one, with "
-            "state=, which is charged.",
+            remedy="It was in its process only, as that of a pan-private stream must be, and has "
+            "ended with it. Open a new one, which is charged.",
         )
     unit, ticks = from_dict(kept["unit"]), Ticks.from_dict(kept["ticks"])
     require_guarded(unit, context.unit)
@@ -147,7 +177,14 @@ def resume_stream(
     )
     log = reservation.log()
     stream = _live(
-        reservation, intake, source, log, Path(place), kept["confidence"], clock, patience
+        reservation,
+        intake,
+        source,
+        log=log,
+        place=Path(place),
+        confidence=kept["confidence"],
+        clock=clock,
+        patience=patience,
     )
     revive = partial(from_state, randomness=context.randomness)
     stream.go_on(revive, log.generation, _noted(log))
@@ -175,17 +212,19 @@ def _live(
     reservation: Reservation,
     intake: Intake,
     source: EventSource,
+    *,
     log: SessionLog,
     place: Path | None,
     confidence: float,
     clock: Clock | None,
     patience: Patience | None,
+    store: StateStore | None = None,
 ) -> LiveStream:
     return LiveStream(
         Speaking(reservation.id, intake.ticks, intake.keys, confidence, patience or Patience()),
         intake,
         source,
-        store=_store(reservation, place),
+        store=store or _store(reservation, place),
         log=LedgerTicks(log),
         clock=clock or SystemClock(),
         finish=lambda: reservation.commit({"closed": True}),

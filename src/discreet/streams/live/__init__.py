@@ -1,0 +1,63 @@
+"""Streams that go on: public ticks, what is done with each event, and the state that lasts.
+
+Importing this package loads nothing else; every public name is loaded on first use.
+"""
+
+from typing import TYPE_CHECKING
+
+from discreet.core.lazy import loader
+
+if TYPE_CHECKING:
+    from discreet.streams.live.clock import ManualClock, ReplayClock, SystemClock
+    from discreet.streams.live.events import Events, Fields
+    from discreet.streams.live.live_stream import LiveStream
+    from discreet.streams.live.pan_private import pan_private
+    from discreet.streams.live.patience import Patience
+    from discreet.streams.live.rules import CountAs, CountWhenSeen, Duplicates, EventRules, LeaveOut
+    from discreet.streams.live.tick import Tick
+    from discreet.streams.live.ticks import Ticks
+
+__all__ = [
+    "CountAs",
+    "CountWhenSeen",
+    "Duplicates",
+    "EventRules",
+    "Events",
+    "Fields",
+    "LeaveOut",
+    "LiveStream",
+    "ManualClock",
+    "Patience",
+    "ReplayClock",
+    "SystemClock",
+    "Tick",
+    "Ticks",
+    "pan_private",
+]
+
+_NAMES = {
+    "clock": (
+        "ManualClock",
+        "ReplayClock",
+        "SystemClock",
+    ),
+    "events": (
+        "Events",
+        "Fields",
+    ),
+    "live_stream": ("LiveStream",),
+    "pan_private": ("pan_private",),
+    "patience": ("Patience",),
+    "rules": (
+        "CountAs",
+        "CountWhenSeen",
+        "Duplicates",
+        "EventRules",
+        "LeaveOut",
+    ),
+    "tick": ("Tick",),
+    "ticks": ("Ticks",),
+}
+
+if not TYPE_CHECKING:  # so that type checkers still see a misspelt name
+    __getattr__ = loader(__name__, _NAMES)

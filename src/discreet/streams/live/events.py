@@ -141,14 +141,16 @@ def as_time(value: object) -> int | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, str):
-        try:
-            return as_time(float(value))
-        except ValueError:
-            pass
-        try:
-            return as_time(datetime.fromisoformat(value))
-        except ValueError:
-            return None
+        return _time_of(value)
     if isinstance(value, int | float) and abs(value) < 1 << 40:  # neither inf nor nan is
         return math.floor(value * 1_000_000)
+    return None
+
+
+def _time_of(text: str) -> int | None:
+    for read in (float, datetime.fromisoformat):
+        try:
+            return as_time(read(text))
+        except ValueError:
+            continue
     return None

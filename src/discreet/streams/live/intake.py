@@ -1,9 +1,9 @@
 """From events to whole numbers: which tick and key each event counts for, if it counts.
 
 An event passes five questions in this order: is its key listed, does it have what the stream needs,
-which tick is it of, was it seen before, does its person have anything left. Each looks at the event,
-at the public clock and at what the same person sent; so to take one person away changes the counts
-of a stream by that person's own at most, which are ``cap``.
+which tick is it of, was it seen before, does its person have anything left. Each looks at the
+event, at the public clock and at what the same person sent; so to take one person away changes the
+counts of a stream by that person's own at most, which are ``cap``.
 
 Once admitted an event is one unit of a count and nothing else: what waits for its tick are numbers.
 
@@ -25,9 +25,9 @@ from discreet.streams.live.events import Events
 from discreet.streams.live.limits import (
     PersonCounts,
     PersonLimit,
+    fingerprint,
     joined_tags,
     parted_tags,
-    fingerprint,
 )
 from discreet.streams.live.rules import CountAs, EventRules, LeaveOut
 from discreet.streams.live.ticks import Ticks

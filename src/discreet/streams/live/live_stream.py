@@ -6,7 +6,8 @@ hand out the output. A crash before the transaction loses nothing but noise that
 crash after it loses nothing: the output is read again. Nothing that was drawn for an output is
 drawn a second time.
 
-Source: contract, "Spending" (noise that outlives a call; streams). Proof: ``proofs/live-streams.md``.
+Source: contract, "Spending" (noise that outlives a call; streams). Proof:
+``proofs/live-streams.md``.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -34,6 +35,9 @@ from discreet.streams.live.ticks import Ticks
 from discreet.streams.sources.counted_batches import CountedBatches
 from discreet.streams.sources.source import EventSource, SourceAway
 from discreet.streams.stored import State
+
+if TYPE_CHECKING:
+    import altair as alt
 
 _NAP = 0.25
 
@@ -138,6 +142,11 @@ class LiveStream:
         return self._speaking.ticks
 
     @property
+    def source(self) -> EventSource:
+        """Where its events come from."""
+        return self._source
+
+    @property
     def next_tick(self) -> int:
         """The number of the tick that is open."""
         return self._next
@@ -146,6 +155,12 @@ class LiveStream:
         """The outputs so far, read again from where they are kept; free."""
         for number in range(since, self._next):
             yield self._told(number)
+
+    def plot(self, keys: Iterable[str] | None = None) -> alt.LayerChart:
+        """Estimates so far against time, each within its band; all of it was released."""
+        from discreet.streams.live.plot import released_by_tick
+
+        return released_by_tick(self.released(), keys)
 
     def left_out_for_owner(self) -> dict[str, int]:
         """How many events did not count, and why. Exact and not private: for the owner alone."""
@@ -293,6 +308,8 @@ class LiveStream:
         return self._counting
 
     def _state(self) -> dict[str, Any]:
+        if not self._store.keeps:
+            return {}  # a state that is written is a look at the memory
         return {
             "next": self._next,
             "offset": dict(self._source.offset),
@@ -373,6 +390,5 @@ class LiveStream:
         )
 
 
-class _End(Exception):  # noqa: N818 -- the end of a stream is no error
+class _End(Exception):
     """What a thread can raise in place of StopIteration."""
-

@@ -46,8 +46,8 @@ class StateStore(Protocol):
     """
 
     @property
-    def durable(self) -> bool:
-        """Whether it outlives the process."""
+    def keeps(self) -> bool:
+        """Whether states are kept at all, and not outputs alone."""
 
     def begin(self, state: Mapping[str, Any], speaker: int) -> None:
         """Write the first state."""
@@ -67,7 +67,7 @@ class StateStore(Protocol):
 class StateFile:
     """The state in an SQLite file, encrypted under the owner's key."""
 
-    durable = True
+    keeps = True
 
     def __init__(self, path: Path, stream: str, cipher: StateCipher) -> None:
         """Touch nothing yet."""
@@ -131,8 +131,10 @@ class StateFile:
             found = connection.execute(
                 "SELECT output FROM ticks WHERE tick = ?", (tick,)
             ).fetchone()
-        return None if found is None else self._cipher.opened(
-            _output_place(self._stream, tick), found[0]
+        return (
+            None
+            if found is None
+            else self._cipher.opened(_output_place(self._stream, tick), found[0])
         )
 
     def _sealed(self, writes: int, state: Mapping[str, Any]) -> bytes:
@@ -165,7 +167,7 @@ class StateFile:
 class StateInMemory:
     """The state in this process: it ends with it. Together with a ledger in memory."""
 
-    durable = False
+    keeps = True
 
     def __init__(self) -> None:
         """Hold nothing yet."""
@@ -190,6 +192,12 @@ class StateInMemory:
     def output(self, tick: int) -> dict[str, Any] | None:
         found = self._outputs.get(tick)
         return None if found is None else dict(found)
+
+
+class OutputsInMemory(StateInMemory):
+    """Outputs alone, for streams whose state is never written."""
+
+    keeps = False
 
 
 def state_path(path: object) -> Path:

@@ -1,4 +1,4 @@
-"""What a stream releases at one tick: an estimate for every declared key, and how far it may be off."""
+"""What a stream releases at one tick: an estimate for every declared key, with its error."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ class KafkaTopic:
     ) -> None:
         """Connect at the first use."""
         try:
-            import kafka
-            from kafka.errors import KafkaError
+            import kafka  # type: ignore[import-untyped]
+            from kafka.errors import KafkaError  # type: ignore[import-untyped]
         except ModuleNotFoundError:
             raise InvalidParameter(
                 code="package_missing",
@@ -66,7 +66,7 @@ class KafkaTopic:
         ends = self._asked(self._consumer.end_offsets, partitions)
         for each, end in ends.items():
             if end < self._places[each.partition]:
-                raise changed(f"topic {self._topic}, which lost records that were counted")
+                raise changed(what=f"topic {self._topic}, which lost records that were counted")
         return {str(each.partition): end for each, end in ends.items()}
 
     def read(self, cut: Offset) -> Iterator[Events]:
@@ -88,7 +88,7 @@ class KafkaTopic:
             if moved:
                 patience = time.monotonic() + _PATIENCE
             elif time.monotonic() > patience:
-                raise away(f"Kafka, for the topic {self._topic}")
+                raise away(what=f"Kafka, for the topic {self._topic}")
         self._seek()  # back before what arrived after the cut
 
     @property
@@ -109,14 +109,16 @@ class KafkaTopic:
             self._consumer = self._asked(self._make)
         numbers = self._asked(self._consumer.partitions_for_topic, self._topic)
         if not numbers:
-            raise away(f"topic {self._topic}, which is not there")
+            raise away(what=f"topic {self._topic}, which is not there")
         partitions = self._partitions(numbers)
         starts = self._asked(self._consumer.beginning_offsets, partitions)
         for each, start in starts.items():
             # A partition that is added later is new, and counted from its first record.
             place = self._places.setdefault(each.partition, start if fresh else 0)
             if start > place:
-                raise changed(f"topic {self._topic}, which dropped records before they counted")
+                raise changed(
+                    what=f"topic {self._topic}, which dropped records before they counted"
+                )
         if set(self._consumer.assignment()) != set(partitions):
             self._consumer.assign(partitions)
             self._seek()
@@ -133,7 +135,7 @@ class KafkaTopic:
         try:
             return ask(*given, **named)
         except self._failures:
-            raise away(f"Kafka, for the topic {self._topic}") from None
+            raise away(what=f"Kafka, for the topic {self._topic}") from None
 
 
 def _record(value: bytes | None) -> Any:

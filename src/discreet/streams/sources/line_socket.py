@@ -63,7 +63,7 @@ class LineSocket:
         try:
             self._listener = socket.create_server((host, port))
         except OSError:
-            raise away(f"{host}:{port}, which cannot be listened on") from None
+            raise away(what=f"{host}:{port}, which cannot be listened on") from None
         self.port: int = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
 

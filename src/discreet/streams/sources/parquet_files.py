@@ -35,7 +35,7 @@ class ParquetFiles:
     def begin(self, offset: Offset | None) -> None:
         self._last = "" if offset is None else str(offset["file"])
         if self._last and not (self._folder / self._last).exists():
-            raise changed("a folder from which the last file that was counted is gone")
+            raise changed(what="a folder from which the last file that was counted is gone")
 
     def cut(self) -> Offset:
         return {"file": max(self._names(), default="")}
@@ -62,7 +62,7 @@ class ParquetFiles:
         try:
             return sorted(path.name for path in self._folder.glob(self._pattern))
         except OSError:
-            raise away(self._folder.name) from None
+            raise away(what=self._folder.name) from None
 
     def _events(self, columns: dict[str, list[Any]]) -> Events:
         rows = len(next(iter(columns.values()), []))
@@ -83,4 +83,4 @@ class ParquetFiles:
                     else:
                         yield {"": [None] * len(rows)}
         except duckdb.Error:
-            raise away(f"{path.name}, which is no whole Parquet file yet") from None
+            raise away(what=f"{path.name}, which is no whole Parquet file yet") from None

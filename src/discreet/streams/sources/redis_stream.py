@@ -59,11 +59,11 @@ class RedisStream:
         told = self._told()
         if told is None:
             if self._last != _BEGINNING:
-                raise changed(f"no stream {self._name}, which was there")
+                raise changed(what=f"no stream {self._name}, which was there")
             return self.offset
         newest = _text(told["last-generated-id"])
         if _order(newest) < _order(self._last):
-            raise changed(f"stream {self._name}, which lost entries that were counted")
+            raise changed(what=f"stream {self._name}, which lost entries that were counted")
         return {"id": newest, "added": int(told["entries-added"])}
 
     def read(self, cut: Offset) -> Iterator[Events]:
@@ -78,7 +78,7 @@ class RedisStream:
             self._last, self._added = _text(found[-1][0]), self._added + len(found)
             yield self.fields.events(_record(values) for _, values in found)
         if self._added != cut["added"]:
-            raise changed(f"stream {self._name}, from which entries were deleted uncounted")
+            raise changed(what=f"stream {self._name}, from which entries were deleted uncounted")
 
     @property
     def offset(self) -> Offset:
@@ -102,7 +102,7 @@ class RedisStream:
         try:
             return ask(*given, **named)
         except self._failures:
-            raise away(f"Redis, for the stream {self._name}") from None
+            raise away(what=f"Redis, for the stream {self._name}") from None
 
 
 def _record(values: Mapping[bytes, bytes]) -> dict[str, str]:

@@ -51,11 +51,11 @@ class EventSource(Protocol):
         """Let go of files and connections."""
 
 
-class SourceAway(DiscreetError, ConnectionError):  # noqa: N818 -- the tree names what happened
+class SourceAway(DiscreetError, ConnectionError):
     """A source cannot be reached just now; nothing is lost, and it will be asked again."""
 
 
-def away(what: str) -> SourceAway:
+def away(*, what: str) -> SourceAway:
     """A source that does not answer; ``what`` is public."""
     return SourceAway(
         code="source_away",
@@ -66,7 +66,7 @@ def away(what: str) -> SourceAway:
     )
 
 
-def changed(what: str) -> InvalidData:
+def changed(*, what: str) -> InvalidData:
     """A source that is not what it was; ``what`` is public."""
     return InvalidData(
         code="source_changed",

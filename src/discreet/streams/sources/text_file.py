@@ -1,8 +1,8 @@
 """Events from a text file that grows by whole lines: CSV with a header, or JSON lines.
 
-The file is read from its first line and followed as it grows. A line counts once it ends; until then it has not arrived. A line that cannot be read is an event without
-a key. What was read before is recognised by the bytes before the place: a file that was cut short
-or replaced is refused.
+The file is read from its first line and followed as it grows. A line counts once it ends; until
+then it has not arrived. A line that cannot be read is an event without a key. What was read before
+is recognised by the bytes before the place: a file that was cut short or replaced is refused.
 
 Source: contract, "Spending" (streams), "Columns" (a line is one record).
 """
@@ -54,14 +54,14 @@ class _GrowingFile:
             place = first if offset is None else int(offset["byte"])
             after = self._before(file, place)
             if _size(file) < place or (offset is not None and after != offset["after"]):
-                raise changed(f"{self._path.name}, which was cut short or replaced")
+                raise changed(what=f"{self._path.name}, which was cut short or replaced")
             self._place, self._after = place, after
 
     def cut(self) -> Offset:
         with self._same() as file:
             size = _size(file)
         if size < self._place:
-            raise changed(f"{self._path.name}, which was cut short")
+            raise changed(what=f"{self._path.name}, which was cut short")
         return {"byte": size}
 
     def read(self, cut: Offset) -> Iterator[Events]:
@@ -112,7 +112,7 @@ class _GrowingFile:
         try:
             return self._path.open("rb")
         except OSError:
-            raise away(self._path.name) from None
+            raise away(what=self._path.name) from None
 
     @contextmanager
     def _same(self) -> Iterator[BinaryIO]:
@@ -120,7 +120,7 @@ class _GrowingFile:
         with self._opened() as file:
             status = os.fstat(file.fileno())
             if (status.st_dev, status.st_ino) != self._identity:
-                raise changed(f"{self._path.name}, which was replaced")
+                raise changed(what=f"{self._path.name}, which was replaced")
             yield file
 
     @staticmethod
@@ -153,7 +153,7 @@ class CSVFile(_GrowingFile):
         file.seek(0)
         header = file.readline(_LONGEST)
         if not header.endswith(b"\n"):
-            raise away(f"{self._path.name}, which has no whole header yet")
+            raise away(what=f"{self._path.name}, which has no whole header yet")
         self._names = tuple(_cells(header) or ())
         missing = [name for name in self.fields.names if name not in self._names]
         if missing:

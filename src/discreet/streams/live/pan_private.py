@@ -1,0 +1,57 @@
+"""A live stream whose memory may be seized: no state is written, nothing is kept but its counter.
+
+Events are read when their tick closes and added to the noisy counter in one step. People, times and
+identifiers would have to be remembered, exactly and for long, and are refused; so the unit is one
+event. A crash ends the stream: a state on disk would be a look at the memory for whoever finds it.
+
+Source: 000b:B42; contract, "Spending" (pan-private noise). Proof: ``proofs/live-streams.md``.
+"""
+
+from __future__ import annotations
+
+from discreet.core.errors import InvalidParameter
+from discreet.core.guarantee import Guarantee, PureDP
+from discreet.noise.randomness import SYSTEM, Source
+from discreet.streams.live.events import Fields
+from discreet.streams.pan_private.checkpoints import NO_CHECKPOINT
+from discreet.streams.pan_private.counter import PanPrivateCounter
+from discreet.streams.units import EventLevel, StreamUnit
+
+
+def pan_private(
+    *, horizon: int, spend: Guarantee, unit: StreamUnit, keys: int, randomness: Source = SYSTEM
+) -> PanPrivateCounter:
+    """The counter of a stream that keeps no state, for a pure spend."""
+    if not isinstance(spend, PureDP):
+        raise InvalidParameter(
+            code="spend_notion",
+            expectation="a spend in PureDP for a pan-private stream",
+            received=type(spend).__name__,
+            remedy="Write spend=dp.PureDP(epsilon=1).",
+        )
+    return PanPrivateCounter(
+        horizon=horizon,
+        epsilon=spend.epsilon,
+        unit=unit,
+        checkpoints=NO_CHECKPOINT,
+        keys=keys,
+        randomness=randomness,
+    )
+
+
+def require_keeps_nothing(unit: StreamUnit, fields: Fields, state: object) -> None:
+    """Refuse what a pan-private stream would have to remember."""
+    kept = [name for name in ("person", "time", "id") if getattr(fields, name) is not None]
+    if not isinstance(unit, EventLevel):
+        kept.append("unit")
+    if state is not None:
+        kept.append("state")
+    if kept:
+        raise InvalidParameter(
+            code="stream_pan_private",
+            expectation="a stream that keeps nothing beside its counter, of single events by their "
+            "arrival, without a state",
+            received=kept,
+            remedy="Leave them out: Fields(key=...), unit=EventLevel(), and no state=; a crash "
+            "ends it. Or choose a counter whose state is kept, such as dp.streams.BinaryTree.",
+        )
