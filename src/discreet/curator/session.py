@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from discreet.core.guarantee import ApproxDP, Guarantee
@@ -19,11 +18,11 @@ from discreet.curator.accuracy import AccuracyGoal, Wanted
 from discreet.curator.context import ANALYST, Context
 from discreet.curator.history import History, history, interactive_sessions
 from discreet.curator.sql import answer_sql, planned_sql
+from discreet.curator.synthetic.verbs import SynthesisVerbs
 from discreet.relational.frontends.as_sql import Asked
 
 if TYPE_CHECKING:
     from discreet.core.measurement import Measurement
-    from discreet.core.parameters import Number as RealNumber
     from discreet.core.space import Space
     from discreet.core.unit import PrivacyUnit
     from discreet.curator.bounds import Bounds
@@ -54,14 +53,11 @@ if TYPE_CHECKING:
     from discreet.release import Release
     from discreet.release.batch import Batch
     from discreet.release.preview import Preview
-    from discreet.synthetic.encoding.constraints import Constraint
-    from discreet.synthetic.encoding.number_column import PrivateBins
-    from discreet.synthetic.synthetic_release import SyntheticRelease
 
 Result = TypeVar("Result")
 
 
-class Session:
+class Session(SynthesisVerbs):
     """Asks about the tables of a context and pays from its account.
 
     Guarantee: whatever is asked, in whatever order and by however many processes that share the
@@ -318,57 +314,6 @@ class Session:
             analyst=analyst,
             purpose=purpose,
             paid_before=paid_before,
-        )
-
-    # Synthetic tables ---------------------------------------------------------------------------
-
-    def synthesize(
-        self,
-        table: str,
-        *,
-        spend: Guarantee,
-        columns: Sequence[str] | Mapping[str, Any] | None = None,
-        constraints: Sequence[Constraint] = (),
-        mechanism: Callable[..., Any] | None = None,
-        bins: int | PrivateBins = 32,
-        bins_share: RealNumber = Fraction(1, 10),
-        ways: int | None = None,
-        target: str | None = None,
-        analyst: str = ANALYST,
-        purpose: str | None = None,
-        paid_before: PaidBefore | None = None,
-        progress: Callable[..., None] | None = None,
-    ) -> SyntheticRelease:
-        """Make a synthetic table: a model that samples rows like the table's, and answers counts.
-
-        All declared columns are synthesised, or those that ``columns`` names; a mapping gives
-        columns of ``dp.synthetic`` for some. ``constraints`` are what the owner knows to hold of
-        every row. Numbers and days have ``bins`` of equal width, or ``dp.synthetic.PrivateBins()``
-        which are paid for with ``bins_share`` of the spend. ``ways`` says how many columns the
-        marginals have that are kept, ``target`` which column is to be predicted. The same request
-        by the same analyst at the same spend comes from the ledger at no charge; so does every
-        sample. ``progress`` is told what is being done, public phases alone.
-        """
-        from discreet.curator.synthetic.make import SynthesisRequest, synthesize
-
-        request = SynthesisRequest.of(
-            self.context,
-            table,
-            columns=columns,
-            constraints=constraints,
-            bins=bins,
-            mechanism=mechanism,
-            ways=ways,
-            target=target,
-            bins_share=bins_share,
-        )
-        return synthesize(
-            request,
-            spend=spend,
-            analyst=analyst,
-            purpose=purpose,
-            paid_before=paid_before,
-            progress=progress,
         )
 
     # Interactive sessions -----------------------------------------------------------------------

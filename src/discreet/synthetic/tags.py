@@ -31,7 +31,9 @@ FORMS: dict[object, Form] = {
     ),
     mst.MST: Form("synthetic.mst.MST", f"{_SHARED} merging"),
     mwem_pgm.MWEMPGM: Form("synthetic.mwem_pgm.MWEMPGM", f"{_SHARED} rounds"),
-    private_groups.Grouping: Form("synthetic.private_groups.Grouping", "attribute groups missing"),
+    private_groups.BinGrouping: Form(
+        "synthetic.private_groups.Grouping", "attribute groups missing"
+    ),
     private_groups.PrivateGroups: Form(
         "synthetic.private_groups.PrivateGroups",
         "workload spend mechanism groupings share size records randomness",
