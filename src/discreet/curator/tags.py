@@ -60,5 +60,6 @@ def short(form: Form) -> str:
 def _queries() -> dict[object, Form]:
     from discreet.queries import tags  # many modules, which most questions do without
     from discreet.queries.analysts import tags as analysts
+    from discreet.synthetic import tags as synthetic
 
-    return {**tags.FORMS, **analysts.FORMS}
+    return {**tags.FORMS, **analysts.FORMS, **synthetic.FORMS}
