@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from discreet.synthetic.stored_form import load
     from discreet.synthetic.synthesizer import Synthesizer
     from discreet.synthetic.synthetic_release import SyntheticRelease
+    from discreet.synthetic.progress import FitProgress
+    from discreet.synthetic.structural_zeros import StructuralZeros
 
 __all__ = [
     "AIM",
@@ -32,6 +34,7 @@ __all__ = [
     "CategoryColumn",
     "DayColumn",
     "Determined",
+    "FitProgress",
     "FullHistogram",
     "IdentifierColumn",
     "Impossible",
@@ -39,6 +42,7 @@ __all__ = [
     "NumberColumn",
     "PrivateBins",
     "Synthesizer",
+    "StructuralZeros",
     "SyntheticModel",
     "SyntheticRelease",
     "evaluate",
@@ -69,6 +73,8 @@ _NAMES = {
     "model": ("SyntheticModel", "model_from_dict"),
     "mst": ("MST",),
     "mwem_pgm": ("MWEMPGM",),
+    "progress": ("FitProgress",),
+    "structural_zeros": ("StructuralZeros",),
 }
 
 if not TYPE_CHECKING:  # so that type checkers still see a misspelt name
