@@ -28,7 +28,8 @@ def joint(sizes: Sequence[int], potentials: Mapping[Places, Floats]) -> tuple[Fl
 
 def summed(table: Floats, places: Sequence[int]) -> Floats:
     """Sum a joint table to some attributes, in increasing order."""
-    return table.sum(axis=tuple(i for i in range(table.ndim) if i not in places))
+    found: Floats = table.sum(axis=tuple(i for i in range(table.ndim) if i not in places))
+    return found
 
 
 def one_ways(universe: Universe) -> list[Places]:

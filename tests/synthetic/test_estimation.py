@@ -62,13 +62,14 @@ def test_the_loss_is_that_of_the_best_distribution_over_all_cells(seed: int) -> 
             slope += gap.reshape([n if i in m.places else 1 for i, n in enumerate(sizes)])
         return loss(law, measured, 1000.0), slope.ravel()
 
+    one: Any = {"type": "eq", "fun": lambda x: x.sum() - 1, "jac": lambda x: np.ones(60)}
     best = minimize(
         objective,
         np.full(60, 1 / 60),
         jac=True,
         method="SLSQP",
         bounds=[(0, 1)] * 60,
-        constraints={"type": "eq", "fun": lambda x: x.sum() - 1, "jac": lambda x: np.ones(60)},
+        constraints=one,
         options={"maxiter": 2000, "ftol": 1e-12},
     )
     assert loss(found, measured, 1000.0) <= best.fun * (1 + 1e-3) + 0.05

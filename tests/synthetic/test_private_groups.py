@@ -30,7 +30,7 @@ from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 from discreet.synthetic.full_histogram import FullHistogram
 from discreet.synthetic.grouped_model import GroupedModel, stored_model
-from discreet.synthetic.private_groups import Grouping, PrivateGroups
+from discreet.synthetic.private_groups import BinGrouping, PrivateGroups
 
 Cells = NDArray[np.int64]
 
@@ -40,7 +40,7 @@ BINNED = partial(
     PrivateGroups,
     workload=WORKLOAD,
     mechanism=FullHistogram,
-    groupings=(Grouping("x", 4, missing=True),),
+    groupings=(BinGrouping("x", 4, missing=True),),
 )
 COUNTS = np.stack([np.arange(13) * 10, np.arange(13)], axis=1)
 
@@ -48,7 +48,7 @@ COUNTS = np.stack([np.arange(13) * 10, np.arange(13)], axis=1)
 @given(st.lists(st.integers(-50, 10**6), min_size=3, max_size=40), st.data())
 def test_there_are_always_as_many_bins_as_promised(noisy: list[int], data: st.DataObject) -> None:
     groups = data.draw(st.integers(1, len(noisy) - 1))
-    found = Grouping("x", groups, missing=False).chosen(np.array(noisy, float), 3.0)
+    found = BinGrouping("x", groups, missing=False).chosen(np.array(noisy, float), 3.0)
     assert found.groups == groups
     assert (np.diff(found.group) >= 0).all()
     assert set(found.group) == set(range(groups))
@@ -56,7 +56,7 @@ def test_there_are_always_as_many_bins_as_promised(noisy: list[int], data: st.Da
 
 
 def test_missing_values_stay_by_themselves() -> None:
-    found = Grouping("x", 2, missing=True).chosen(np.array([1.0, 1, 1, 9]), 0.0)
+    found = BinGrouping("x", 2, missing=True).chosen(np.array([1.0, 1, 1, 9]), 0.0)
     assert found.group.tolist()[-1] == 2
     assert found.group.max() == 2
 
@@ -98,7 +98,7 @@ def test_the_price_is_that_of_the_bins_and_of_the_mechanism(
 
 
 def test_two_columns_of_bins_share_the_noise() -> None:
-    both = (Grouping("x", 4, missing=True), Grouping("y", 3, missing=False))
+    both = (BinGrouping("x", 4, missing=True), BinGrouping("y", 3, missing=False))
     universe = Universe.of(x=range(13), y=range(7))
     made = PrivateGroups(
         workload=Workload.marginals(universe, 2),
@@ -121,7 +121,7 @@ def test_what_cannot_be_grouped_is_refused() -> None:
         PrivateGroups(
             workload=WORKLOAD,
             mechanism=FullHistogram,
-            groupings=(Grouping("x", 13, missing=False),),
+            groupings=(BinGrouping("x", 13, missing=False),),
             spend=PureDP(epsilon=1),
         )
     ranges = Workload.of(UNIVERSE, {"x": Prefixes(13)})
@@ -129,7 +129,7 @@ def test_what_cannot_be_grouped_is_refused() -> None:
         PrivateGroups(
             workload=ranges,
             mechanism=FullHistogram,
-            groupings=(Grouping("x", 4, missing=True),),
+            groupings=(BinGrouping("x", 4, missing=True),),
             spend=PureDP(epsilon=1),
         )
 
@@ -154,7 +154,7 @@ def test_bins_from_exact_counts_are_caught() -> None:
     terms: dict[str, Any] = {
         "workload": Workload.marginals(Universe.of(x=range(4), s=range(2)), 2),
         "mechanism": FullHistogram,
-        "groupings": (Grouping("x", 2, missing=False),),
+        "groupings": (BinGrouping("x", 2, missing=False),),
         "spend": PureDP(epsilon=1),
     }
     first = np.array([[3, 0], [0, 0], [3, 0], [0, 0]])

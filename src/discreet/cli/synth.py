@@ -105,7 +105,7 @@ def synth(
         name = table_named(table, project)
         choices = _choices(columns, mechanism, bins, private=private_bins)
         choices |= {"ways": ways, "target": target}
-        asked = {"spend": spend, "analyst": analyst, "purpose": purpose}
+        asked: dict[str, Any] = {"spend": spend, "analyst": analyst, "purpose": purpose}
         if dry_run:
             with opening.look(project) as ahead, opening.busy("looking ahead"):
                 expected = ahead.preview_synthesis(name, choices=choices, **asked)

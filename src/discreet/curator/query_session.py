@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from discreet.curator.paid_before import PaidBefore
     from discreet.curator.synopsis.preview import SynopsisPreview
     from discreet.curator.synopsis.release import SynopsisRelease
+    from discreet.curator.synthetic.preview import SynthesisPreview
     from discreet.ledger import Ledger
     from discreet.queries.workload.workload import Workload
     from discreet.relational.database import Database
@@ -351,6 +352,15 @@ class QuerySession:
             paid_before=paid_before,
             progress=progress,
         )
+
+    def preview_synthesis(
+        self, table: str, *, spend: Guarantee, **choices: Any
+    ) -> SynthesisPreview:
+        """What :meth:`synthesize` would take with these choices: cells, price, split; free."""
+        from discreet.curator.synthetic.make import SynthesisRequest
+        from discreet.curator.synthetic.preview import preview_synthesis
+
+        return preview_synthesis(SynthesisRequest.of(self.context, table, **choices), spend)
 
     # For nothing --------------------------------------------------------------------------------
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from discreet.synthetic.stored_form import load
     from discreet.synthetic.synthesizer import Synthesizer
     from discreet.synthetic.synthetic_release import SyntheticRelease
+    from discreet.synthetic.progress import FitProgress
+    from discreet.synthetic.structural_zeros import StructuralZeros
 
 __all__ = [
     "AIM",
@@ -37,6 +39,7 @@ __all__ = [
     "CellTable",
     "DayColumn",
     "Determined",
+    "FitProgress",
     "FullHistogram",
     "Hierarchy",
     "IdentifierColumn",
@@ -46,6 +49,7 @@ __all__ = [
     "NumberColumn",
     "PrivateBins",
     "Synthesizer",
+    "StructuralZeros",
     "SyntheticModel",
     "SyntheticRelease",
     "TopDown",
@@ -83,6 +87,8 @@ _NAMES = {
     "model": ("SyntheticModel", "model_from_dict"),
     "mst": ("MST",),
     "mwem_pgm": ("MWEMPGM",),
+    "progress": ("FitProgress",),
+    "structural_zeros": ("StructuralZeros",),
 }
 
 if not TYPE_CHECKING:  # so that type checkers still see a misspelt name

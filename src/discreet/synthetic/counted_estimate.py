@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.core.arrays import Floats
 from discreet.release.format import percent
-from discreet.synthetic.encoding.column import Column
+from discreet.synthetic.encoding.column import EncodedColumn
 from discreet.synthetic.encoding.constraints import Between, Condition, cells_of
 from discreet.synthetic.encoding.number_column import NumberColumn
 from discreet.synthetic.simulated_errors import SimulatedErrors
@@ -70,7 +70,7 @@ def estimated(
     )
 
 
-def condition_weights(name: str, column: Column, values: Condition) -> Floats:
+def condition_weights(name: str, column: EncodedColumn, values: Condition) -> Floats:
     """How much of each cell of a column meets a condition."""
     if not isinstance(values, Between) or not isinstance(column, NumberColumn):
         return cells_of(name, column, values).astype(np.float64)

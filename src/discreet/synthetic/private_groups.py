@@ -42,7 +42,7 @@ USUAL_SHARE = Fraction(1, 10)
 
 
 @dataclass(frozen=True)
-class Grouping:
+class BinGrouping:
     """How many bins the cells of an attribute form.
 
     The last cell stays by itself, and is not among ``groups``, where it is that of ``missing``
@@ -87,7 +87,7 @@ class PrivateGroups:
     workload: Workload
     spend: Guarantee
     mechanism: Callable[..., Any]
-    groupings: tuple[Grouping, ...]
+    groupings: tuple[BinGrouping, ...]
     share: Number = USUAL_SHARE
     size: RecordCount = field(default_factory=NoisyRecordCount)
     records: int = 1

@@ -15,7 +15,7 @@ from discreet.core.parameters import Number, count
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 from discreet.synthetic.encoding.table_encoding import TableEncoding
-from discreet.synthetic.private_groups import USUAL_SHARE, Grouping, PrivateGroups
+from discreet.synthetic.private_groups import USUAL_SHARE, BinGrouping, PrivateGroups
 
 USUAL_WAYS = 3
 _MANY = 24
@@ -49,7 +49,7 @@ def maker_for(
     if target is not None:
         make = partial(make, target=target_attribute(encoding, target))
     groupings = tuple(
-        Grouping(name, groups, missing)
+        BinGrouping(name, groups, missing)
         for name, (groups, missing) in encoding.binned_privately.items()
     )
     if groupings:

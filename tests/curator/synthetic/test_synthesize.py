@@ -40,7 +40,7 @@ def curator(unit: Any = None, **more: Any) -> dp.Curator:
 
 
 def request(of: dp.Curator, **choices: Any) -> SynthesisRequest:
-    terms = {"bins": 7, "mechanism": IndependentMarginals}
+    terms: dict[str, Any] = {"bins": 7, "mechanism": IndependentMarginals}
     return SynthesisRequest.of(of.context, "visits", **(terms | choices))
 
 

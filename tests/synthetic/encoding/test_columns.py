@@ -13,14 +13,14 @@ import discreet as dp
 from discreet.core.errors import InvalidParameter
 from discreet.noise.randomness import SYSTEM, Seeded
 from discreet.synthetic.encoding.category_column import CategoryColumn
-from discreet.synthetic.encoding.column import OUTSIDE, Column
+from discreet.synthetic.encoding.column import OUTSIDE, EncodedColumn
 from discreet.synthetic.encoding.day_column import DayColumn
 from discreet.synthetic.encoding.declared import column_of
 from discreet.synthetic.encoding.identifier_column import IdentifierColumn
 from discreet.synthetic.encoding.number_column import NumberColumn, PrivateBins
 from discreet.synthetic.encoding.stored import column_from_dict
 
-COLUMNS: list[Column] = [
+COLUMNS: list[EncodedColumn] = [
     CategoryColumn(["A", "B", None]),
     CategoryColumn([True, False]),
     CategoryColumn([date(2024, 1, 1), date(2024, 1, 2)], missing=False),
@@ -35,14 +35,14 @@ COLUMNS: list[Column] = [
 
 
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: type(column).__name__)
-def test_a_value_drawn_from_a_cell_lies_in_it(column: Column) -> None:
+def test_a_value_drawn_from_a_cell_lies_in_it(column: EncodedColumn) -> None:
     codes = np.repeat(np.arange(column.size), 20)
     assert column.encode(column.decode(codes, SYSTEM)).tolist() == codes.tolist()
     assert len(column.labels) == column.size
 
 
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: type(column).__name__)
-def test_a_column_is_the_same_after_it_was_stored(column: Column) -> None:
+def test_a_column_is_the_same_after_it_was_stored(column: EncodedColumn) -> None:
     assert column_from_dict(json.loads(json.dumps(column.to_dict()))) == column
 
 

@@ -4,13 +4,14 @@ from datetime import date
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 
 from discreet.core.errors import InvalidParameter
 from discreet.synthetic.encoding.frame_columns import frame_columns
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
 
 PLAIN = {
     "n": [1, None, 3],

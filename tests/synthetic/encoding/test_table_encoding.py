@@ -69,7 +69,7 @@ def test_edges_of_a_constraint_are_edges_of_bins() -> None:
 
 def test_rows_that_break_a_constraint_are_left_out_or_follow_it() -> None:
     made = encoding(NEVER, LAND)
-    table = {
+    table: dict[str, list[object]] = {
         "sex": ["m", "f"],
         "age": [30, 30],
         "pregnant": [True, True],

@@ -171,7 +171,7 @@ def test_with_a_price_it_is_private_and_near_the_truth() -> None:
 
 
 def test_with_a_price_there_must_be_a_unit_and_test_mode_is_marked() -> None:
-    terms = {"columns": COLUMNS, "spend": dp.PureDP(epsilon=1)}
+    terms: dict[str, Any] = {"columns": COLUMNS, "spend": dp.PureDP(epsilon=1)}
     with pytest.raises(InvalidParameter, match="not_a_unit"):
         evaluate(REAL, REAL, **terms)
     found = evaluate(REAL, REAL, unit=dp.Row(), randomness=Seeded(0), **terms)

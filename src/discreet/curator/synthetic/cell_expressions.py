@@ -14,7 +14,7 @@ from datetime import date, datetime
 
 from discreet.core.errors import InvalidParameter
 from discreet.synthetic.encoding.category_column import CategoryColumn
-from discreet.synthetic.encoding.column import Column
+from discreet.synthetic.encoding.column import EncodedColumn
 from discreet.synthetic.encoding.day_column import DayColumn
 from discreet.synthetic.encoding.number_column import NumberColumn
 from discreet.synthetic.encoding.table_encoding import EncodedAttribute, TableEncoding
@@ -25,7 +25,7 @@ def attribute_expressions(encoding: TableEncoding) -> dict[str, str]:
     return {each.name: _attribute(encoding, each) for each in encoding.attributes}
 
 
-def cell_expression(name: str, column: Column) -> str:
+def cell_expression(name: str, column: EncodedColumn) -> str:
     """The number of a row's cell of a column.
 
     >>> print(cell_expression("ward", CategoryColumn(["A", "B"])))
@@ -65,7 +65,7 @@ def _attribute(encoding: TableEncoding, attribute: EncodedAttribute) -> str:
     return f"CASE {_whens(tests)} END"
 
 
-def _is_cell(name: str, column: Column, code: int) -> str:
+def _is_cell(name: str, column: EncodedColumn, code: int) -> str:
     """That a row lies in one cell of a column."""
     read = _quoted(name)
     if column.missing and code == column.size - 1:

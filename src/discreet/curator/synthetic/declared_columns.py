@@ -12,7 +12,7 @@ from discreet.relational.schema.declarations import Dates, Discovered, Text
 from discreet.relational.schema.table import Table
 from discreet.relational.sql.catalog import require_table
 from discreet.relational.types.data_type import DataType
-from discreet.synthetic.encoding.column import Column
+from discreet.synthetic.encoding.column import EncodedColumn
 from discreet.synthetic.encoding.constraints import Constraint
 from discreet.synthetic.encoding.day_column import DayColumn
 from discreet.synthetic.encoding.declared import column_of
@@ -41,7 +41,7 @@ def table_encoding(
             remedy="Name a table that was declared with dp.table(...).",
         )
     wanted = _wanted(found, columns)
-    made: dict[str, Column] = {}
+    made: dict[str, EncodedColumn] = {}
     for name, given in wanted.items():
         declared = found.columns.get(name) if given is None else given
         if declared is None:
@@ -80,7 +80,7 @@ def _wanted(
 
 def _column(
     context: Context, table: str, name: str, declared: Any, bins: int | PrivateBins
-) -> Column:
+) -> EncodedColumn:
     """The column as it is stored: whole numbers stay whole, moments stay moments."""
     field = require_table(table, context.database).fields.get(name)
     if field is None:

@@ -25,7 +25,7 @@ Codes = NDArray[np.int64]
 
 
 @runtime_checkable
-class Column(Protocol):
+class EncodedColumn(Protocol):
     """A column with cells numbered from zero; a missing value, if it has a cell, has the last."""
 
     @property
@@ -55,7 +55,7 @@ def uniform(size: int, randomness: Source) -> NDArray[np.float64]:
     return (words64(randomness, size) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def require_several(name: str, column: Column) -> None:
+def require_several(name: str, column: EncodedColumn) -> None:
     """Refuse a column that can have one value only: it tells nothing, and needs no synthesis."""
     if column.size == 1:
         raise InvalidParameter(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import finite
 from discreet.synthetic.encoding.category_column import CategoryColumn
-from discreet.synthetic.encoding.column import Codes, Column
+from discreet.synthetic.encoding.column import Codes, EncodedColumn
 from discreet.synthetic.encoding.number_column import NumberColumn
 
 
@@ -80,7 +80,7 @@ class Impossible:
         """The columns that it is about."""
         return tuple(self.where)
 
-    def cells(self, name: str, column: Column) -> NDArray[np.bool_]:
+    def cells(self, name: str, column: EncodedColumn) -> NDArray[np.bool_]:
         """Which cells of a column it names."""
         return cells_of(name, column, self.where[name])
 
@@ -114,7 +114,7 @@ class Determined:
         """The columns that it is about."""
         return (self.by, self.column)
 
-    def codes(self, by: Column, column: Column) -> Codes:
+    def codes(self, by: EncodedColumn, column: EncodedColumn) -> Codes:
         """The cell of the column for each cell of ``by``; refused where one is not listed."""
         table = dict(self.values)
         if by.missing:
@@ -163,7 +163,7 @@ def constraint_from_dict(plain: Mapping[str, Any]) -> Constraint:
     return Impossible(where)
 
 
-def cells_of(name: str, column: Column, values: Condition) -> NDArray[np.bool_]:
+def cells_of(name: str, column: EncodedColumn, values: Condition) -> NDArray[np.bool_]:
     """Which cells of a column a condition names; refused where it fits no cell exactly."""
     if isinstance(values, Between):
         if not isinstance(column, NumberColumn):

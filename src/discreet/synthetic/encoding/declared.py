@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from discreet.core.errors import InvalidParameter
 from discreet.synthetic.encoding.category_column import CategoryColumn
-from discreet.synthetic.encoding.column import Column
+from discreet.synthetic.encoding.column import EncodedColumn
 from discreet.synthetic.encoding.day_column import DayColumn
 from discreet.synthetic.encoding.number_column import BINS, NumberColumn, PrivateBins
 
@@ -60,9 +60,9 @@ class HasDomain(Protocol):
 
 def column_of(
     name: str, declared: object, *, bins: int | PrivateBins = BINS, whole: bool | None = None
-) -> Column:
+) -> EncodedColumn:
     """The column of a declaration; ``whole`` says whether a number is stored as a whole one."""
-    if isinstance(declared, Column):
+    if isinstance(declared, EncodedColumn):
         return declared
     if isinstance(declared, ListsValues):
         return CategoryColumn(declared.values)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.noise.randomness import Source
 from discreet.queries.workload.universe import Attribute, Universe
-from discreet.synthetic.encoding.column import OUTSIDE, Codes, Column, require_several
+from discreet.synthetic.encoding.column import OUTSIDE, Codes, EncodedColumn, require_several
 from discreet.synthetic.encoding.constraints import (
     Between,
     Constraint,
@@ -62,7 +62,7 @@ class TableEncoding:
     (5,)
     """
 
-    columns: Mapping[str, Column]
+    columns: Mapping[str, EncodedColumn]
     constraints: tuple[Constraint, ...] = ()
 
     def __post_init__(self) -> None:
@@ -265,8 +265,8 @@ class TableEncoding:
 
 
 def with_constraint_edges(
-    columns: Mapping[str, Column], constraints: Sequence[Constraint]
-) -> dict[str, Column]:
+    columns: Mapping[str, EncodedColumn], constraints: Sequence[Constraint]
+) -> dict[str, EncodedColumn]:
     """The same columns, numbers with the ends of constraints as edges: no bin straddles one."""
     found = dict(columns)
     for constraint in constraints:
@@ -278,7 +278,7 @@ def with_constraint_edges(
     return found
 
 
-def _require_ungrouped(name: str, column: Column) -> None:
+def _require_ungrouped(name: str, column: EncodedColumn) -> None:
     if isinstance(column, NumberColumn | DayColumn) and column.groups:
         raise InvalidParameter(
             code="constraint_unclear",
@@ -288,7 +288,7 @@ def _require_ungrouped(name: str, column: Column) -> None:
         )
 
 
-def _unknown(name: str, columns: Mapping[str, Column]) -> InvalidParameter:
+def _unknown(name: str, columns: Mapping[str, EncodedColumn]) -> InvalidParameter:
     return InvalidParameter(
         code="attribute_unknown",
         expectation=f"one of the columns {[n for n, c in columns.items() if c.size]}",

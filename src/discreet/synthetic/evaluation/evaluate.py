@@ -21,7 +21,7 @@ from discreet.core.unit import PrivacyUnit
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.workload.workload import Workload
 from discreet.synthetic.code_counts import CodeCounts
-from discreet.synthetic.encoding.column import OUTSIDE, Codes, Column
+from discreet.synthetic.encoding.column import OUTSIDE, Codes, EncodedColumn
 from discreet.synthetic.encoding.constraints import Constraint
 from discreet.synthetic.encoding.declared import column_of
 from discreet.synthetic.encoding.frame_columns import frame_columns
@@ -220,7 +220,7 @@ def _named(names: Sequence[str], codes: Codes) -> dict[str, Codes]:
 
 
 def _violations(
-    columns: Mapping[str, Column],
+    columns: Mapping[str, EncodedColumn],
     names: Sequence[str],
     codes: Codes,
     constraints: Sequence[Constraint],

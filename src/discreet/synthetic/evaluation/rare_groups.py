@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.synthetic.encoding.column import Codes, Column
+from discreet.synthetic.encoding.column import Codes, EncodedColumn
 
 RARE = 0.02
 """The share of real rows below which a value is rare."""
@@ -27,7 +27,7 @@ class RareGroup:
 
 
 def rare_groups(
-    columns: Mapping[str, Column], real: Mapping[str, Codes], synthetic: Mapping[str, Codes]
+    columns: Mapping[str, EncodedColumn], real: Mapping[str, Codes], synthetic: Mapping[str, Codes]
 ) -> tuple[RareGroup, ...]:
     """Every value of a column with fewer than two in a hundred real rows, rarest first."""
     found = []

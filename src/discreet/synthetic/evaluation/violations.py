@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from discreet.synthetic.encoding.column import Codes, Column
+from discreet.synthetic.encoding.column import Codes, EncodedColumn
 from discreet.synthetic.encoding.constraints import Constraint, Determined
 
 
 def violations(
-    columns: Mapping[str, Column], codes: Mapping[str, Codes], constraints: Sequence[Constraint]
+    columns: Mapping[str, EncodedColumn],
+    codes: Mapping[str, Codes],
+    constraints: Sequence[Constraint],
 ) -> dict[str, int]:
     """The number of rows that break each constraint, by the constraint in words."""
     found: dict[str, int] = {}

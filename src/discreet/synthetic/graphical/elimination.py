@@ -17,7 +17,7 @@ import numpy as np
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.queries.workload.universe import LARGEST
-from discreet.synthetic.graphical.inference import Calibrated
+from discreet.synthetic.graphical.inference import CalibratedTree
 from discreet.synthetic.graphical.junction_tree import Places
 
 
@@ -27,7 +27,7 @@ class ModelMarginals:
     Contract: tables on the way have at most ``limit`` cells; a marginal that needs more is refused.
     """
 
-    def __init__(self, model: Calibrated, limit: int = LARGEST) -> None:
+    def __init__(self, model: CalibratedTree, limit: int = LARGEST) -> None:
         """Nothing is computed yet."""
         self.model = model
         self.limit = limit

@@ -28,7 +28,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from discreet.core.arrays import Floats
-from discreet.synthetic.graphical.inference import Calibrated, Passes
+from discreet.synthetic.graphical.inference import CalibratedTree, Passes
 from discreet.synthetic.graphical.junction_tree import JunctionTree, Places
 from discreet.synthetic.graphical.measurement import NoisyMarginal, distinct
 
@@ -41,7 +41,7 @@ class Fitted:
     """Log-potentials over some sets of attributes, and the model that they make."""
 
     potentials: Mapping[Places, Floats]
-    model: Calibrated
+    model: CalibratedTree
     base: Mapping[Places, Floats] = field(default_factory=dict)
     """Log-potentials that were given and not estimated, such as structural zeros."""
 

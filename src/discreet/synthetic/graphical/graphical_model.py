@@ -20,7 +20,7 @@ from discreet.queries.synopses.partial_tables import placed
 from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.synthetic.graphical.elimination import ModelMarginals
-from discreet.synthetic.graphical.inference import Calibrated, Passes
+from discreet.synthetic.graphical.inference import CalibratedTree, Passes
 from discreet.synthetic.graphical.junction_tree import JunctionTree, Places
 from discreet.synthetic.graphical.rows import sample_rows
 from discreet.synthetic.merged import MergedValues, merged_from_dict
@@ -48,7 +48,7 @@ class GraphicalModel:
     max_size: int = 1 << 24
 
     @cached_property
-    def _calibrated(self) -> Calibrated:
+    def _calibrated(self) -> CalibratedTree:
         tree = JunctionTree.of(self.merged.sizes, self.potentials)
         tree.require_within(self.max_size, self.universe.names)
         sets = list(self.potentials)

@@ -83,7 +83,7 @@ class Placement:
 
 
 @dataclass(frozen=True, eq=False)
-class Calibrated:
+class CalibratedTree:
     """A model after both passes: every clique's marginal, and its law given its separator."""
 
     tree: JunctionTree
@@ -141,7 +141,7 @@ class Passes:
             found[place.node].append(index)
         return found
 
-    def calibrate(self, factors: Sequence[Floats]) -> Calibrated:
+    def calibrate(self, factors: Sequence[Floats]) -> CalibratedTree:
         """Run both passes for log-potentials, one for each set."""
         nodes = self.tree.nodes
         logs = [self._potential(node, factors) for node in range(len(nodes))]
@@ -176,9 +176,9 @@ class Passes:
                 weight = above.ordered(marginals[above.node]).reshape(-1, 1)
                 found = table * weight
             marginals.append(found.reshape(self._shapes[i]))
-        return Calibrated(self.tree, log_mass, tuple(conditionals), tuple(marginals))
+        return CalibratedTree(self.tree, log_mass, tuple(conditionals), tuple(marginals))
 
-    def expectations(self, found: Calibrated) -> list[Floats]:
+    def expectations(self, found: CalibratedTree) -> list[Floats]:
         """The probabilities over each set."""
         return [place.gather(found.marginals[place.node]) for place in self.placements]
 

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from discreet.core.arrays import Floats
 from discreet.noise.randomness import Source, words64
 from discreet.noise.sampling import permutation
-from discreet.synthetic.graphical.inference import Calibrated
+from discreet.synthetic.graphical.inference import CalibratedTree
 
 _BLOCK = 1 << 22
 """Cells that are shared out at once."""
 
 
-def sample_rows(model: Calibrated, n: int, randomness: Source) -> NDArray[np.int64]:
+def sample_rows(model: CalibratedTree, n: int, randomness: Source) -> NDArray[np.int64]:
     """``n`` rows of codes, a column for each attribute."""
     tree = model.tree
     rows = np.zeros((n, len(tree.sizes)), dtype=np.int64)
