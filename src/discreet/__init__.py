@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         mechanisms,
         noise,
         queries,
+        synthetic,
         theory,
     )
     from discreet.client.connect import connect
@@ -120,6 +121,7 @@ __all__ = [
     "queries",
     "std",
     "sum",
+    "synthetic",
     "table",
     "theory",
     "variance",
@@ -135,6 +137,7 @@ _MODULES = {
     "mechanisms": "discreet.mechanisms",
     "noise": "discreet.noise",
     "queries": "discreet.queries",
+    "synthetic": "discreet.synthetic",
     "theory": "discreet.theory",
 }
 _NAMES = {

@@ -23,6 +23,7 @@ from discreet.core.events.key_selection import (
 )
 from discreet.core.events.mechanisms import (
     Approximate,
+    Concentrated,
     DiscreteGaussian,
     DiscreteLaplace,
     Exponential,
@@ -42,6 +43,7 @@ from discreet.core.events.tuned import PoissonRuns, TruncatedNegativeBinomial, T
 __all__ = [
     "Approximate",
     "Composed",
+    "Concentrated",
     "ConcentratedThreshold",
     "DiscreteGaussian",
     "DiscreteLaplace",

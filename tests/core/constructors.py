@@ -54,6 +54,7 @@ COLUMNS: dict[Any, dict[str, Any]] = {
 EVENTS: dict[Any, dict[str, Any]] = {
     events.Pure: {"epsilon": 0.5},
     events.Approximate: PAIR,
+    events.Concentrated: {"rho": 0.5},
     events.Laplace: {"epsilon": 0.5},
     events.DiscreteLaplace: {"epsilon": 0.5, "steps": 3},
     events.Gaussian: {"noise_multiplier": 0.5},

@@ -29,6 +29,7 @@ EPSILONS: dict[str, Any] = {
     "RandomizedResponse": lambda x: events.RandomizedResponse(epsilon=x, categories=2),
     "SparseVector": lambda x: events.SparseVector(epsilon=x, cutoff=1),
     "Approximate": lambda x: events.Approximate(epsilon=x, delta=0.1),
+    "Concentrated": lambda x: events.Concentrated(rho=x),
     "Gaussian": events.Gaussian,
     "DiscreteGaussian": lambda x: events.DiscreteGaussian(1, x),
     "gaussian_delta": lambda x: accounting.gaussian_delta(x, 1),

@@ -162,6 +162,11 @@ def _gaussian(event: basic.Gaussian | basic.DiscreteGaussian) -> Fraction:
     return 1 / (2 * exact(event.noise_multiplier) ** 2)
 
 
+@ZERO_CONCENTRATED.prices(basic.Concentrated)
+def _concentrated(event: basic.Concentrated) -> Fraction:
+    return exact(event.rho)
+
+
 @ZERO_CONCENTRATED.prices(basic.Laplace)
 def _laplace(event: basic.Laplace) -> Fraction:
     return laplace_rho(exact(event.loss))

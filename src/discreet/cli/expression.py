@@ -35,6 +35,7 @@ KINDS: dict[str, type[Event]] = {
         basic.SparseVector,
         basic.Pure,
         basic.Approximate,
+        basic.Concentrated,
         Nothing,
     )
 }

@@ -60,6 +60,7 @@ def short(form: Form) -> str:
 def _queries() -> dict[object, Form]:
     from discreet.queries import tags  # many modules, which most questions do without
     from discreet.queries.analysts import tags as analysts
+    from discreet.synthetic import tags as synthetic
     from discreet.synthetic.hierarchy import tags as hierarchy
 
-    return {**tags.FORMS, **analysts.FORMS, **hierarchy.FORMS}
+    return {**tags.FORMS, **analysts.FORMS, **synthetic.FORMS, **hierarchy.FORMS}

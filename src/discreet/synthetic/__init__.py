@@ -18,16 +18,20 @@ if TYPE_CHECKING:
     from discreet.synthetic.model import SyntheticModel, model_from_dict
     from discreet.synthetic.mst import MST
     from discreet.synthetic.mwem_pgm import MWEMPGM
+    from discreet.synthetic.progress import FitProgress
+    from discreet.synthetic.structural_zeros import StructuralZeros
 
 __all__ = [
     "AIM",
     "MST",
     "MWEMPGM",
     "CellTable",
+    "FitProgress",
     "FullHistogram",
     "Hierarchy",
     "IndependentMarginals",
     "Level",
+    "StructuralZeros",
     "SyntheticModel",
     "TopDown",
     "ToyDown",
@@ -46,6 +50,8 @@ _NAMES = {
     "model": ("SyntheticModel", "model_from_dict"),
     "mst": ("MST",),
     "mwem_pgm": ("MWEMPGM",),
+    "progress": ("FitProgress",),
+    "structural_zeros": ("StructuralZeros",),
 }
 
 if not TYPE_CHECKING:  # so that type checkers still see a misspelt name

@@ -72,5 +72,6 @@ def model_from_dict(
 _KINDS: dict[object, str] = {
     "cells/1": "hierarchy.cell_table.CellTable",
     "graphical/1": "graphical.graphical_model.GraphicalModel",
+    "histogram/1": "full_histogram.HistogramModel",
 }
 """Where the kinds live, by the names that are written: for ever."""

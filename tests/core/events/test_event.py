@@ -40,6 +40,7 @@ SIMPLE: list[st.SearchStrategy[Event]] = [
         )
     ),
     st.builds(events.Approximate, epsilon=positive, delta=deltas),
+    st.builds(events.Concentrated, positive),
     st.builds(events.DiscreteLaplace, epsilon=positive, steps=counts),
     st.builds(events.Gaussian, positive),
     st.builds(events.DiscreteGaussian, positive, positive),
@@ -104,6 +105,7 @@ def test_every_public_kind_is_written_and_read() -> None:
             kind(epsilon=1, delta=0.1, groups=2, swaps=1)
             for kind in (e.KeySelection, e.GeometricThreshold, e.GaussianThreshold)
         ),
+        e.Concentrated(rho=1),
         e.ConcentratedThreshold(rho=1, delta=0.1, groups=2, swaps=1),
     ]
     laplace = e.Laplace(epsilon=1)

@@ -41,6 +41,7 @@ from discreet.relational.identity.identity import canonical_text
 from discreet.relational.plan.nodes import JoinKind
 from discreet.relational.types.data_type import DataType
 from discreet.release import intervals
+from discreet.synthetic import tags as synthetic_tags
 from tests.curator.golden import digests, hospital
 from tests.curator.golden.hospital import CARE
 from tests.curator.golden.test_digests import KEPT
@@ -55,6 +56,7 @@ TABLES: tuple[dict[Any, Form], ...] = (
     mechanism_tags.FORMS,
     query_tags.FORMS,
     analyst_tags.FORMS,
+    synthetic_tags.FORMS,
 )
 
 

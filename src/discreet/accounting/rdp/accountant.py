@@ -113,6 +113,11 @@ def _discrete_gaussian(event: basic.DiscreteGaussian) -> RenyiCurve:
     return ConcentratedCurve(1 / (2 * exact(event.noise_multiplier) ** 2))
 
 
+@RENYI.prices(basic.Concentrated)
+def _concentrated(event: basic.Concentrated) -> RenyiCurve:
+    return ConcentratedCurve(exact(event.rho))
+
+
 @RENYI.prices(basic.Laplace)
 def _laplace(event: basic.Laplace) -> RenyiCurve:
     return LaplaceCurve(_loss(event.loss))

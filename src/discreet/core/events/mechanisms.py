@@ -49,6 +49,22 @@ class Approximate(Event):
         object.__setattr__(self, "slack", delta_parameter("delta", delta))
 
 
+@dataclass(frozen=True, repr=False)
+class Concentrated(Event):
+    """Some mechanism known only to be ``rho``-zero-concentrated differentially private.
+
+    Also one that chooses its steps adaptively, within a filter whose limit is ``rho``.
+    """
+
+    kind: ClassVar[str] = "Concentrated"
+
+    rho: Number
+
+    def __post_init__(self) -> None:
+        """Refuse a rho that is not positive and finite."""
+        object.__setattr__(self, "rho", positive("rho", self.rho))
+
+
 @dataclass(frozen=True, repr=False, init=False)
 class Laplace(Pure):
     """Continuous Laplace noise of ``1/epsilon`` L1 sensitivities, or any rounding of it."""

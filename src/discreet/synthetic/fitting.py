@@ -1,0 +1,107 @@
+"""A model that learns marginal by marginal: what the rounds of a synthesiser share.
+
+Source: modern-data:A1, A3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from discreet.core.arrays import Floats
+from discreet.core.events.event import Event
+from discreet.queries.record_count import PublicCount, RecordCount
+from discreet.queries.workload.universe import Universe
+from discreet.synthetic.graphical.elimination import ModelMarginals
+from discreet.synthetic.graphical.estimation import Estimator, Fitted
+from discreet.synthetic.graphical.graphical_model import GraphicalModel
+from discreet.synthetic.graphical.junction_tree import (
+    JunctionTree,
+    Places,
+    adjacency,
+    elimination_order,
+    mask,
+    size_along,
+)
+from discreet.synthetic.graphical.measurement import NoisyMarginal, noisy_total
+from discreet.synthetic.merged import MergedValues
+from discreet.synthetic.structural_zeros import added
+
+
+class ModelInProgress:
+    """Measurements so far, their junction tree, and the model fitted to them."""
+
+    def __init__(
+        self,
+        merged: MergedValues,
+        zeros: Mapping[Places, Floats],
+        size: RecordCount,
+        estimator: Estimator,
+    ) -> None:
+        """Start with structural zeros alone."""
+        self.merged = merged
+        self.measured: list[NoisyMarginal] = []
+        self.estimator = estimator
+        self._zeros = dict(zeros)
+        self._public = float(size.records) if isinstance(size, PublicCount) else None
+        self._sets: list[Places] = list(zeros)
+        self._fitted: Fitted | None = None
+        self.total = 1.0
+        """The number of records: public, or estimated from everything that was measured."""
+        self._grow()
+
+    def learn(self, *marginals: NoisyMarginal) -> None:
+        """Take in measurements and fit again, from where the last fit ended."""
+        self.measured += marginals
+        self.total = noisy_total(self.measured) if self._public is None else self._public
+        self._sets = maximal([*self._sets, *(each.places for each in marginals)])
+        self._grow()
+        self._fit(self.estimator)
+
+    def settle(self, iterations: int) -> None:
+        """Fit once more, thoroughly."""
+        self._fit(replace(self.estimator, iterations=iterations))
+
+    def fits(self, places: Places, limit: float) -> bool:
+        """Whether the junction tree with one more marginal has at most ``limit`` cells."""
+        if self.tree.holding(places) is not None:
+            return True
+        sizes, graph, together = self.merged.sizes, list(self._beside), mask(places)
+        for place in places:
+            graph[place] |= together & ~(1 << place)
+        if size_along(sizes, graph, self._order) <= limit:
+            return True
+        return JunctionTree.of(sizes, [*self._sets, places]).size <= limit
+
+    def estimate(self, places: Places) -> Floats:
+        """The model's counts by some attributes."""
+        return self.total * self.marginals(places)
+
+    def released(self, universe: Universe, event: Event) -> GraphicalModel:
+        """The model as it is released."""
+        assert self._fitted is not None
+        potentials = added(self._zeros, list(self._fitted.potentials.items()))
+        return GraphicalModel(universe, self.total, event, potentials, self.merged)
+
+    def _grow(self) -> None:
+        sizes = self.merged.sizes
+        self._order = elimination_order(sizes, self._sets)
+        self._beside = adjacency(sizes, self._sets)
+        self.tree = JunctionTree.along(sizes, self._sets, self._order)
+
+    def _fit(self, estimator: Estimator) -> None:
+        start = None if self._fitted is None else self._fitted.potentials
+        self._fitted = estimator.fit(
+            self.tree, self.measured, self.total, start=start, base=self._zeros
+        )
+        self.marginals = ModelMarginals(self._fitted.model)
+
+
+def maximal(sets: Sequence[Places]) -> list[Places]:
+    """Those that lie in no other, each once."""
+    masks = {places: mask(places) for places in sets}
+    return [
+        places
+        for places, bits in masks.items()
+        if not any(bits & ~other == 0 and bits != other for other in masks.values())
+    ]

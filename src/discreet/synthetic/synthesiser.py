@@ -1,0 +1,134 @@
+"""What all marginal-based synthesisers are made with, and what they refuse before they spend.
+
+Source: 004b:A14; modern-data:A1, A2.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from discreet.core.arrays import Floats
+from discreet.core.errors import InvalidParameter
+from discreet.core.events.event import Event
+from discreet.core.guarantee import Guarantee
+from discreet.core.parameters import count
+from discreet.noise.randomness import SYSTEM, Source
+from discreet.queries.record_count import RecordCount, require_size
+from discreet.queries.workload.workload import Workload
+from discreet.synthetic.adaptive_spend import AdaptiveSpend, SpendTerms
+from discreet.synthetic.fitting import ModelInProgress
+from discreet.synthetic.graphical.estimation import Estimator
+from discreet.synthetic.graphical.junction_tree import JunctionTree, Places
+from discreet.synthetic.progress import FitProgress, ProgressCallback
+from discreet.synthetic.structural_zeros import StructuralZeros, zero_potentials
+from discreet.synthetic.workload_marginals import require_workload, workload_marginals
+
+MAX_SIZE = 200_000
+"""Cells of the junction tree unless more are permitted: seconds, not minutes, for each fit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Synthesiser:
+    """The parameters that marginal-based synthesisers share.
+
+    ``target`` narrows the workload to its marginals that contain one attribute. ``max_size`` limits
+    the cells of the model's junction tree, and so time and memory. ``zeros`` are combinations that
+    cannot occur. ``progress`` is called after every step.
+    """
+
+    workload: Workload
+    spend: Guarantee
+    size: RecordCount
+    records: int = 1
+    randomness: Source = SYSTEM
+    target: str | None = None
+    max_size: int = MAX_SIZE
+    zeros: Sequence[StructuralZeros] = ()
+    estimator: Estimator = field(default_factory=Estimator)
+    progress: ProgressCallback | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be run, before any data is seen."""
+        require_workload(self.workload)
+        require_size(self.size)
+        for name in ("records", "max_size"):
+            object.__setattr__(self, name, count(name, getattr(self, name)))
+        object.__setattr__(self, "zeros", tuple(self.zeros))
+        columns = [(place,) for place in range(len(self._sizes))]
+        tree = JunctionTree.of(self._sizes, columns)
+        tree.require_within(self.max_size, self._names)
+        _ = self._asked, self._zeros, self.terms
+
+    @property
+    def _sizes(self) -> tuple[int, ...]:
+        return self.workload.universe.shape
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return self.workload.universe.names
+
+    @cached_property
+    def _asked(self) -> dict[Places, float]:
+        return workload_marginals(self.workload, self.target)
+
+    @cached_property
+    def _zeros(self) -> dict[Places, Floats]:
+        return zero_potentials(self.zeros, self.workload.universe, self.max_size)
+
+    @property
+    def _steps(self) -> int:
+        """About how many steps share the spend."""
+        return 4 * len(self._sizes)
+
+    @cached_property
+    def terms(self) -> SpendTerms:
+        """What the steps may cost together."""
+        return SpendTerms(self.spend, self.size, self.records, self.randomness, self._steps)
+
+    @property
+    def event(self) -> Event:
+        """What one release costs, whatever it turns out to measure."""
+        return self.terms.event
+
+    @property
+    def _kept(self) -> set[int]:
+        """Attributes whose values are not merged, since constraints name them."""
+        return {place for places in self._zeros for place in places}
+
+
+class StepReport:
+    """Tells a callback after each step."""
+
+    def __init__(self, names: Sequence[str], call: ProgressCallback | None) -> None:
+        """Start the clock."""
+        self._names = names
+        self._call = call
+        self._began = time.monotonic()
+        self._step = 0
+
+    def step(self, spend: AdaptiveSpend, places: Places, model: ModelInProgress) -> None:
+        """One more step is done."""
+        self._step += 1
+        if self._call is not None:
+            self._call(
+                FitProgress(
+                    self._step,
+                    float(1 - spend.left),
+                    tuple(self._names[place] for place in places),
+                    model.tree.size,
+                    time.monotonic() - self._began,
+                )
+            )
+
+
+def too_few(attributes: int, method: str) -> InvalidParameter:
+    """Refusal of a universe that is too small for a method."""
+    return InvalidParameter(
+        code="too_few_attributes",
+        expectation=f"at least two attributes for {method}",
+        received=attributes,
+        remedy="Use IndependentMarginals for a single column.",
+    )

@@ -1,0 +1,34 @@
+"""The names under which synthesisers, and what they take, are written down, for ever.
+
+As in :mod:`discreet.mechanisms.tags`. Callbacks are not written: a release that reports its
+progress is the same release.
+"""
+
+from __future__ import annotations
+
+from discreet.core.written import Form
+from discreet.synthetic import (
+    aim,
+    full_histogram,
+    independent_marginals,
+    mst,
+    mwem_pgm,
+    structural_zeros,
+)
+from discreet.synthetic.graphical import estimation
+
+_SHARED = "workload spend size records randomness target max_size zeros estimator"
+
+FORMS: dict[object, Form] = {
+    aim.AIM: Form("synthetic.AIM", f"{_SHARED} columns merging"),
+    estimation.Estimator: Form("synthetic.Estimator", "slack iterations tolerance"),
+    full_histogram.FullHistogram: Form("synthetic.FullHistogram", _SHARED),
+    independent_marginals.IndependentMarginals: Form("synthetic.IndependentMarginals", _SHARED),
+    mst.MST: Form("synthetic.MST", f"{_SHARED} merging"),
+    mwem_pgm.MWEMPGM: Form("synthetic.MWEMPGM", f"{_SHARED} rounds"),
+    structural_zeros.StructuralZeros: Form("synthetic.StructuralZeros", "names possible"),
+}
+
+for _kind, _form in FORMS.items():
+    assert isinstance(_kind, type)
+    _form.require_all(_kind, but=("progress",), compared=False)

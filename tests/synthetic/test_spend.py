@@ -1,0 +1,156 @@
+"""Adaptive steps cost what ran, never more than the limit, and selection is never forgotten."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet import events
+from discreet.accounting.pure import PURE
+from discreet.accounting.zcdp import ZERO_CONCENTRATED
+from discreet.core.errors import Exhausted
+from discreet.core.events.mechanisms import Unprotected
+from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.noise.randomness import SYSTEM, Seeded, Source
+from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
+from discreet.synthetic.adaptive_spend import AdaptiveSpend, SpendTerms, mean_error, whole_score
+from discreet.synthetic.annealing import MEASURING, AnnealedRounds
+
+BOUGHT = NoisyRecordCount()
+
+
+def terms(
+    spend: Guarantee,
+    size: RecordCount = BOUGHT,
+    records: int = 1,
+    randomness: Source = SYSTEM,
+) -> SpendTerms:
+    return SpendTerms(spend, size, records, randomness, steps=20)
+
+
+def price(event: events.Event) -> Fraction:
+    plain = event.instead_of if isinstance(event, Unprotected) else event
+    return (PURE if PURE.knows(plain) else ZERO_CONCENTRATED).price(plain)
+
+
+def test_the_claim_is_the_limit_and_what_ran_adds_up_to_no_more() -> None:
+    spend = AdaptiveSpend(terms(ZCDP(rho=1)))
+    counts = np.array([5, 7])
+    spend.measured(counts, Fraction(1, 4))
+    spend.selected([3, 4], Fraction(1, 4), 1)
+    spend.measured(counts, spend.left)
+    total = sum(ZERO_CONCENTRATED.price(each) for each in spend.ran)
+    assert spend.terms.event == events.Concentrated(rho=1)
+    assert 1 - Fraction(1, 10**9) < total <= 1
+    assert [type(each).__name__ for each in spend.ran] == [
+        "DiscreteGaussian",
+        "Exponential",
+        "DiscreteGaussian",
+    ]
+
+
+def test_a_step_beyond_the_limit_is_refused_before_it_runs() -> None:
+    spend = AdaptiveSpend(terms(PureDP(epsilon=1)))
+    spend.measured(np.array([5]), Fraction(3, 4))
+    with pytest.raises(Exhausted):
+        spend.selected([1, 2], Fraction(1, 2), 1)
+    assert len(spend.ran) == 1
+    assert spend.left == Fraction(1, 4)
+
+
+def test_pure_spends_use_laplace_noise_and_permute_and_flip() -> None:
+    spend = AdaptiveSpend(terms(PureDP(epsilon=2)))
+    spend.measured(np.array([5]), Fraction(1, 2))
+    spend.selected([1, 2], Fraction(1, 2), 1)
+    assert spend.ran == [
+        events.DiscreteLaplace(epsilon=1, steps=1),
+        events.PermuteAndFlip(epsilon=1),
+    ]
+    assert spend.terms.event == events.Pure(epsilon=2)
+
+
+def test_a_delta_is_converted_once_as_the_catalogue_computes_it() -> None:
+    given = terms(ApproxDP(epsilon=1, delta=1e-9))
+    assert isinstance(given.paid, ZCDP)
+    assert given.paid.rho == pytest.approx(0.01497306, abs=1e-8)
+    assert given.event.epsilon(delta=1e-9) <= 1
+
+
+@pytest.mark.parametrize(
+    ("size", "records", "l2", "l1"),
+    [(BOUGHT, 1, 1.0, 1), (BOUGHT, 3, 3.0, 3), (PublicCount(9), 2, 2 * math.sqrt(2), 4)],
+)
+def test_noise_and_selection_grow_with_what_one_person_moves(
+    size: RecordCount, records: int, l2: float, l1: int
+) -> None:
+    share = Fraction(1, 2)
+    gaussian = terms(ZCDP(rho=1), size, records)
+    assert gaussian.noise(share).event == terms(ZCDP(rho=1)).noise(share).event or l2 != 1
+    noise = gaussian.noise(share)
+    assert float(noise.sensitivity) == pytest.approx(l2)
+    assert ZERO_CONCENTRATED.price(noise.event) <= Fraction(1, 2)
+    assert gaussian.selection(share, 5).sensitivity == l1 * 5 * 4096
+    pure = terms(PureDP(epsilon=1), size, records)
+    assert pure.noise(share).sensitivity == l1
+
+
+def test_test_mode_is_marked_and_never_priced() -> None:
+    spend = AdaptiveSpend(terms(ZCDP(rho=1), randomness=Seeded(1)))
+    spend.measured(np.array([5]), Fraction(1, 2))
+    assert isinstance(spend.terms.event, Unprotected)
+    assert isinstance(spend.ran[0], Unprotected)
+    assert spend.left < Fraction(1, 2) + Fraction(1, 10**9)
+
+
+def test_one_record_moves_a_score_by_its_weight_exactly() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        counts = rng.integers(0, 50, 6)
+        estimate = rng.random(6) * 50
+        more = counts.copy()
+        more[rng.integers(6)] += 1
+        for weight in (1, 7):
+            first = whole_score(counts, estimate, 3.3, weight)
+            assert abs(whole_score(more, estimate, 3.3, weight) - first) <= weight * 4096
+
+
+def test_scores_are_the_total_error_less_an_allowance() -> None:
+    counts, estimate = np.array([10, 0, 5]), np.array([7.5, 1.25, 5.0])
+    assert whole_score(counts, estimate, 1.5, 2) == 2 * round((2.5 + 1.25 - 1.5) * 4096)
+
+
+def test_the_schedule_is_the_catalogue_s() -> None:
+    """d = 5, rho = 1: 75 rounds, or 4 where each anneals, and the last takes what is left."""
+    left, shares = 1 - Fraction(9, 160), []
+    rounds = AnnealedRounds(columns=5, growth=4)
+    while not rounds.finished:
+        shares.append(rounds.next(left))
+        left -= shares[-1]
+    assert len(shares) == 75
+    assert left == 0
+    deviation = [math.sqrt(1 / (2 * float(share * MEASURING))) for share in shares]
+    epsilon = [math.sqrt(8 * float(share * (1 - MEASURING))) for share in shares]
+    assert deviation[0] == pytest.approx(6.666667, abs=1e-6)
+    assert epsilon[0] == pytest.approx(0.1)
+    assert (deviation[-1], epsilon[-1]) == pytest.approx((5.443311, 0.122474), abs=1e-6)
+
+    left, shares = 1 - Fraction(9, 160), []
+    rounds = AnnealedRounds(columns=5, growth=4)
+    while not rounds.finished:
+        shares.append(rounds.next(left))
+        left -= shares[-1]
+        rounds.anneal()
+    assert len(shares) == 4
+    assert left == 0
+    last = float(shares[-1])
+    assert math.sqrt(1 / (1.8 * last)) == pytest.approx(0.903047, abs=1e-6)
+    assert math.sqrt(0.8 * last) == pytest.approx(0.738241, abs=1e-6)
+
+
+def test_the_allowance_of_a_small_marginal_is_the_catalogue_s() -> None:
+    """A 4 by 4 marginal at deviation 6.666667: 85.107686."""
+    noise = terms(ZCDP(rho=1)).noise(Fraction(9, 800))
+    assert 16 * mean_error(noise) == pytest.approx(85.107686, abs=1e-4)
+    laplace = terms(PureDP(epsilon=1)).noise(Fraction(1, 100))
+    assert mean_error(laplace) == pytest.approx(100, rel=1e-3)
