@@ -9,6 +9,7 @@ from discreet.core.lazy import loader
 
 if TYPE_CHECKING:
     from discreet.synthetic.aim import AIM
+    from discreet.synthetic.bayesian_network import BayesianNetwork
     from discreet.synthetic.full_histogram import FullHistogram
     from discreet.synthetic.hierarchy.cell_table import CellTable
     from discreet.synthetic.hierarchy.levels import Hierarchy, Level
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from discreet.synthetic.model import SyntheticModel, model_from_dict
     from discreet.synthetic.mst import MST
     from discreet.synthetic.mwem_pgm import MWEMPGM
+    from discreet.synthetic.privbayes import PrivBayes
     from discreet.synthetic.progress import FitProgress
     from discreet.synthetic.structural_zeros import StructuralZeros
 
@@ -25,12 +27,14 @@ __all__ = [
     "AIM",
     "MST",
     "MWEMPGM",
+    "BayesianNetwork",
     "CellTable",
     "FitProgress",
     "FullHistogram",
     "Hierarchy",
     "IndependentMarginals",
     "Level",
+    "PrivBayes",
     "StructuralZeros",
     "SyntheticModel",
     "TopDown",
@@ -41,6 +45,7 @@ __all__ = [
 
 _NAMES = {
     "aim": ("AIM",),
+    "bayesian_network": ("BayesianNetwork",),
     "full_histogram": ("FullHistogram",),
     "hierarchy.cell_table": ("CellTable",),
     "hierarchy.levels": ("Hierarchy", "Level"),
@@ -50,6 +55,7 @@ _NAMES = {
     "model": ("SyntheticModel", "model_from_dict"),
     "mst": ("MST",),
     "mwem_pgm": ("MWEMPGM",),
+    "privbayes": ("PrivBayes",),
     "progress": ("FitProgress",),
     "structural_zeros": ("StructuralZeros",),
 }

@@ -13,6 +13,7 @@ from discreet.synthetic import (
     independent_marginals,
     mst,
     mwem_pgm,
+    privbayes,
     structural_zeros,
 )
 from discreet.synthetic.graphical import estimation
@@ -26,6 +27,10 @@ FORMS: dict[object, Form] = {
     independent_marginals.IndependentMarginals: Form("synthetic.IndependentMarginals", _SHARED),
     mst.MST: Form("synthetic.MST", f"{_SHARED} merging"),
     mwem_pgm.MWEMPGM: Form("synthetic.MWEMPGM", f"{_SHARED} rounds"),
+    privbayes.PrivBayes: Form(
+        "synthetic.privbayes.PrivBayes",
+        "workload spend size degree selection useful records randomness",
+    ),
     structural_zeros.StructuralZeros: Form("synthetic.StructuralZeros", "names possible"),
 }
 
