@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from discreet.synthetic.model import SyntheticModel, model_from_dict
     from discreet.synthetic.mst import MST
     from discreet.synthetic.mwem_pgm import MWEMPGM
-    from discreet.synthetic.privbayes import PrivBayes
+    from discreet.synthetic.privbayes import ConditionalPrivBayes, PrivBayes
     from discreet.synthetic.progress import FitProgress
     from discreet.synthetic.structural_zeros import StructuralZeros
+    from discreet.synthetic.tables.people import OwnedRows, People
+    from discreet.synthetic.tables.several_tables import ChildTable, SeveralTables
 
 __all__ = [
     "AIM",
@@ -29,12 +31,17 @@ __all__ = [
     "MWEMPGM",
     "BayesianNetwork",
     "CellTable",
+    "ChildTable",
+    "ConditionalPrivBayes",
     "FitProgress",
     "FullHistogram",
     "Hierarchy",
     "IndependentMarginals",
     "Level",
+    "OwnedRows",
+    "People",
     "PrivBayes",
+    "SeveralTables",
     "StructuralZeros",
     "SyntheticModel",
     "TopDown",
@@ -55,9 +62,11 @@ _NAMES = {
     "model": ("SyntheticModel", "model_from_dict"),
     "mst": ("MST",),
     "mwem_pgm": ("MWEMPGM",),
-    "privbayes": ("PrivBayes",),
+    "privbayes": ("ConditionalPrivBayes", "PrivBayes"),
     "progress": ("FitProgress",),
     "structural_zeros": ("StructuralZeros",),
+    "tables.people": ("OwnedRows", "People"),
+    "tables.several_tables": ("ChildTable", "SeveralTables"),
 }
 
 if not TYPE_CHECKING:  # so that type checkers still see a misspelt name

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +36,19 @@ class Conditional:
     def places(self) -> tuple[int, ...]:
         """The attributes of the axes."""
         return (*self.parents, self.place)
+
+    def draw(self, codes: NDArray[np.int64], randomness: Source) -> NDArray[np.int64]:
+        """A value for each row, given the codes of its parents."""
+        rows, (*shape, values) = len(codes), self.table.shape
+        above = np.zeros(rows, dtype=np.int64)
+        if shape:
+            parts = tuple(codes[:, place] for place in self.parents)
+            above = np.ravel_multi_index(parts, shape)
+        cumulated = np.cumsum(self.table.reshape(-1, values), axis=1)
+        line = (cumulated + np.arange(len(cumulated))[:, None]).ravel()
+        drawn = uniform_integers(1 << _BITS, rows, randomness) / float(1 << _BITS)
+        place = np.searchsorted(line, drawn + above, side="right")
+        return np.asarray(np.clip(place - above * values, 0, values - 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,29 +101,12 @@ class BayesianNetwork:
         met = {each for places, _ in tables if place in places for each in places}
         return math.prod(self.universe.shape[each] for each in met)
 
-    @cached_property
-    def _steps(self) -> list[tuple[Conditional, Floats]]:
-        """Each conditional with the cumulated rows of its table, one after the other."""
-        return [
-            (each, np.cumsum(each.table.reshape(-1, each.table.shape[-1]), axis=1))
-            for each in self.conditionals
-        ]
-
     def sample(self, n: int | None = None, *, randomness: Source = SYSTEM) -> NDArray[np.int64]:
         """Rows of codes, attribute by attribute, each given its parents."""
         rows = round(self.total) if n is None else count("n", n)
         found = np.zeros((rows, len(self.universe.shape)), dtype=np.int64)
-        for each, cumulated in self._steps:
-            shape = [self.universe.shape[place] for place in each.parents]
-            above = np.zeros(rows, dtype=np.int64)
-            if shape:
-                parts = tuple(found[:, place] for place in each.parents)
-                above = np.ravel_multi_index(parts, shape)
-            drawn = uniform_integers(1 << _BITS, rows, randomness) / float(1 << _BITS)
-            line = (cumulated + np.arange(len(cumulated))[:, None]).ravel()
-            place = np.searchsorted(line, drawn + above, side="right")
-            code = place - above * cumulated.shape[1]
-            found[:, each.place] = np.clip(code, 0, cumulated.shape[1] - 1)
+        for each in self.conditionals:
+            found[:, each.place] = each.draw(found, randomness)
         return found
 
     def to_dict(self) -> Mapping[str, object]:
@@ -147,6 +142,33 @@ class BayesianNetwork:
         if len(known) < len(universe.shape):
             raise not_plain()
         return cls(universe, total, tuple(found), event)
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalNetwork:
+    """Laws of some attributes, given others whose law is not known here.
+
+    Assumptions: it was made from released values only.
+
+    Guarantee: rows are post-processing, and free.
+
+    Source: 004b:A13.
+    """
+
+    universe: Universe
+    given: tuple[int, ...]
+    conditionals: tuple[Conditional, ...]
+    event: Event
+
+    def sample_given(
+        self, codes: NDArray[np.int64], *, randomness: Source = SYSTEM
+    ) -> NDArray[np.int64]:
+        """Rows of codes of the whole universe; ``codes`` has a column for each given attribute."""
+        found = np.zeros((len(codes), len(self.universe.shape)), dtype=np.int64)
+        found[:, list(self.given)] = codes
+        for each in self.conditionals:
+            found[:, each.place] = each.draw(found, randomness)
+        return found
 
 
 def _product(

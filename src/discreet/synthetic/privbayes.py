@@ -36,7 +36,11 @@ from discreet.queries.record_count import MOST, PublicCount, RecordCount, bought
 from discreet.queries.workload.cell_counts import Counted, marginal_counts
 from discreet.queries.workload.universe import LARGEST
 from discreet.queries.workload.workload import Workload
-from discreet.synthetic.bayesian_network import BayesianNetwork, Conditional
+from discreet.synthetic.bayesian_network import (
+    BayesianNetwork,
+    Conditional,
+    ConditionalNetwork,
+)
 from discreet.synthetic.mutual_information import (
     added,
     exchanged,
@@ -47,6 +51,7 @@ from discreet.synthetic.mutual_information import (
 
 Choice = tuple[int, tuple[int, ...]]
 """An attribute and its parents, by their places."""
+_PAIR = 2
 _CANDIDATES = 20_000
 _REACH = 2
 """The public end of scores, beside the noisy number of records."""
@@ -101,15 +106,19 @@ class PrivBayes:
         _ = self.noise, self.event
 
     @property
+    def _known(self) -> tuple[int, ...]:
+        """The attributes that others may depend on from the beginning."""
+        return (0,)
+
+    @property
     def _tables(self) -> int:
         """Tables that are measured: one for each attribute but the root, which is in the first."""
-        return max(len(self.workload.universe.shape) - 1, 1)
+        return max(len(self.workload.universe.shape) - len(self._known), 1)
 
     @property
     def _choices(self) -> int:
         """Steps that choose: none where there is one way to go on."""
-        attributes = len(self.workload.universe.shape)
-        return attributes - 1 if attributes > 2 else 0
+        return self._tables if len(self.workload.universe.shape) > _PAIR else 0
 
     @property
     def _most_parents(self) -> int:
@@ -175,7 +184,53 @@ class PrivBayes:
 
     def release(self, counts: Counted) -> BayesianNetwork:
         """Choose the network and measure its tables."""
-        return _Run(self, counts).network()
+        run = _Run(self, counts)
+        order: list[Choice] = run.chosen() or [(0, ())]
+        found = run.measured(order)
+        if order[0][1]:
+            # The table of the second attribute holds the root as well.
+            law, (_, parents) = run.laws[0], order[0]
+            found.insert(0, Conditional(parents[0], (), _law(law.sum(axis=1))))
+        return BayesianNetwork(self.workload.universe, run.total, tuple(found), self.event)
+
+
+@dataclass(frozen=True)
+class ConditionalPrivBayes(PrivBayes):
+    """The same for attributes that depend on others which are ``given``, and on each other.
+
+    Nothing is learnt of the law of the given attributes: rows are made for given values.
+
+    Assumptions: as for :class:`PrivBayes`.
+
+    Guarantee: as for :class:`PrivBayes`.
+
+    Source: 004b:A13. Proof: ``proofs/privbayes.md``.
+    """
+
+    given: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse to begin with nothing, or with everything, as well."""
+        object.__setattr__(self, "given", tuple(self.given))
+        names = self.workload.universe.names
+        if not self.given or not set(self.given) < set(names):
+            raise InvalidParameter(
+                code="given_attributes",
+                expectation="some of the attributes as given, and others that depend on them",
+                received=self.given,
+                remedy=f"Name some of {list(names)}, not all.",
+            )
+        super().__post_init__()
+
+    @property
+    def _known(self) -> tuple[int, ...]:
+        return tuple(sorted(map(self.workload.universe.place, self.given)))
+
+    def release(self, counts: Counted) -> ConditionalNetwork:  # type: ignore[override]
+        """Choose what depends on what, and measure the tables."""
+        run = _Run(self, counts)
+        found = tuple(run.measured(run.chosen()))
+        return ConditionalNetwork(self.workload.universe, self._known, found, self.event)
 
 
 class _Run:
@@ -185,9 +240,10 @@ class _Run:
         self._plan, self._counts = plan, counts
         self._universe = plan.workload.universe
         self._known: dict[tuple[int, ...], NDArray[np.int64]] = {}
-        self._total = self._number()
+        self.total = self._number()
+        self.laws: list[Floats] = []
         spread = float(plan.useful) * deviation(plan.noise)
-        self._most = min(max(self._total / spread, 1.0), float(LARGEST))
+        self._most = min(max(self.total / spread, 1.0), float(LARGEST))
 
     def _number(self) -> float:
         """The number of records: public, or bought."""
@@ -198,23 +254,9 @@ class _Run:
         noisy = int(plan._counting.release(np.array([self._table((0,)).sum()]))[0])
         return float(min(max(noisy, 1), MOST))
 
-    def network(self) -> BayesianNetwork:
-        """The network with its noisy tables."""
-        order: list[Choice] = [(0, ()), *self._chosen()]
-        universe, found = self._universe, list[Conditional]()
-        for place, parents in order[1:] or order:
-            exactly = self._table((*parents, place))
-            noisy = self._plan.noise.release(exactly.ravel()).reshape(exactly.shape)
-            table = np.maximum(noisy.astype(np.float64), 0.0)
-            if not found and parents:
-                # The table of the second attribute holds the root as well.
-                found.append(Conditional(0, (), _law(table.sum(axis=1))))
-            found.append(Conditional(place, parents, _law(table)))
-        return BayesianNetwork(universe, self._total, tuple(found), self._plan.event)
-
-    def _chosen(self) -> list[Choice]:
-        """The other attributes in order, with their parents."""
-        inside, found = [0], list[Choice]()
+    def chosen(self) -> list[Choice]:
+        """All other attributes in order, with their parents."""
+        inside, found = list(self._plan._known), list[Choice]()
         while len(inside) < len(self._universe.shape):
             candidates = list(self._candidates(inside))
             place, parents = candidates[self._choice(candidates)]
@@ -222,11 +264,21 @@ class _Run:
             inside.append(place)
         return found
 
+    def measured(self, order: list[Choice]) -> list[Conditional]:
+        """The law of each attribute given its parents, from a noisy table."""
+        found = []
+        for place, parents in order:
+            exactly = self._table((*parents, place))
+            noisy = self._plan.noise.release(exactly.ravel()).reshape(exactly.shape)
+            self.laws.append(np.maximum(noisy.astype(np.float64), 0.0))
+            found.append(Conditional(place, parents, _law(self.laws[-1])))
+        return found
+
     def _choice(self, candidates: list[Choice]) -> int:
         plan = self._plan
         if not plan._choices:
             return 0
-        reach = None if isinstance(plan.size, PublicCount) else _REACH * int(self._total)
+        reach = None if isinstance(plan.size, PublicCount) else _REACH * int(self.total)
         scores = [score(self._table((place, *parents)), reach) for place, parents in candidates]
         return plan.selector(self._moved(candidates, reach)).release(np.array(scores))
 
@@ -246,8 +298,8 @@ class _Run:
     def _candidates(self, inside: list[int]) -> Iterator[Choice]:
         """Attributes that are left, each with every largest set of parents that is useful.
 
-        The second attribute has the root as its parent; an attribute for which no parent is useful
-        has any one of them, so that there is always something to choose.
+        The second attribute has the root as its only parent. An attribute for which no parent is
+        useful has any one of the smallest, so that there is always something to choose.
         """
         shape, most = self._universe.shape, self._plan._most_parents
         for place in range(len(shape)):

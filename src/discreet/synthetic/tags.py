@@ -27,6 +27,10 @@ FORMS: dict[object, Form] = {
     independent_marginals.IndependentMarginals: Form("synthetic.IndependentMarginals", _SHARED),
     mst.MST: Form("synthetic.MST", f"{_SHARED} merging"),
     mwem_pgm.MWEMPGM: Form("synthetic.MWEMPGM", f"{_SHARED} rounds"),
+    privbayes.ConditionalPrivBayes: Form(
+        "synthetic.privbayes.ConditionalPrivBayes",
+        "workload spend size degree selection useful records randomness given",
+    ),
     privbayes.PrivBayes: Form(
         "synthetic.privbayes.PrivBayes",
         "workload spend size degree selection useful records randomness",
