@@ -26,7 +26,7 @@ from discreet.synthetic.hierarchy.tree import Tree
 
 EPSILONS = (0.1, 1.0)
 RUNS = 300
-PEOPLE = 10_000_000
+PEOPLE = 1_000_000
 
 
 def figures() -> list[Figure]:
@@ -100,7 +100,7 @@ def disagreements(made: TopDown, released: CellTable) -> int:
 
 
 def large() -> list[Figure]:
-    """Twenty million leaf cells of ten million people, counted in DuckDB block by block."""
+    """Forty million leaf cells of a million people, counted in DuckDB block by block."""
     hierarchy = towns()
     with tempfile.TemporaryDirectory() as folder:
         curator = country(Path(folder) / "people.parquet", PEOPLE)

@@ -58,7 +58,7 @@ def flights() -> list[Flights]:
     ]
 
 
-TOWNS, REGION, AGES = 100_000, 100, 100
+TOWNS, REGION, AGES = 100_000, 100, 200
 
 
 def country(path: Path, people: int) -> dp.Curator:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from discreet.synthetic.encoding.identifier_column import IdentifierColumn
     from discreet.synthetic.encoding.number_column import NumberColumn, PrivateBins
     from discreet.synthetic.evaluation.evaluate import evaluate
+    from discreet.synthetic.bayesian_network import BayesianNetwork
     from discreet.synthetic.full_histogram import FullHistogram
     from discreet.synthetic.hierarchy.cell_table import CellTable
     from discreet.synthetic.hierarchy.levels import Hierarchy, Level
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
     from discreet.synthetic.stored_form import load
     from discreet.synthetic.synthesizer import Synthesizer
     from discreet.synthetic.synthetic_release import SyntheticRelease
+    from discreet.synthetic.privbayes import ConditionalPrivBayes, PrivBayes
     from discreet.synthetic.progress import FitProgress
     from discreet.synthetic.structural_zeros import StructuralZeros
+    from discreet.synthetic.tables.people import OwnedRows, People
+    from discreet.synthetic.tables.several_tables import ChildTable, SeveralTables
 
 __all__ = [
     "AIM",
@@ -39,6 +43,10 @@ __all__ = [
     "CellTable",
     "DayColumn",
     "Determined",
+    "BayesianNetwork",
+    "CellTable",
+    "ChildTable",
+    "ConditionalPrivBayes",
     "FitProgress",
     "FullHistogram",
     "Hierarchy",
@@ -49,6 +57,10 @@ __all__ = [
     "NumberColumn",
     "PrivateBins",
     "Synthesizer",
+    "OwnedRows",
+    "People",
+    "PrivBayes",
+    "SeveralTables",
     "StructuralZeros",
     "SyntheticModel",
     "SyntheticRelease",
@@ -78,6 +90,7 @@ _NAMES = {
     "stored_form": ("load",),
     "synthesizer": ("Synthesizer",),
     "synthetic_release": ("SyntheticRelease",),
+    "bayesian_network": ("BayesianNetwork",),
     "full_histogram": ("FullHistogram",),
     "hierarchy.cell_table": ("CellTable",),
     "hierarchy.levels": ("Hierarchy", "Level"),
@@ -87,8 +100,11 @@ _NAMES = {
     "model": ("SyntheticModel", "model_from_dict"),
     "mst": ("MST",),
     "mwem_pgm": ("MWEMPGM",),
+    "privbayes": ("ConditionalPrivBayes", "PrivBayes"),
     "progress": ("FitProgress",),
     "structural_zeros": ("StructuralZeros",),
+    "tables.people": ("OwnedRows", "People"),
+    "tables.several_tables": ("ChildTable", "SeveralTables"),
 }
 
 if not TYPE_CHECKING:  # so that type checkers still see a misspelt name

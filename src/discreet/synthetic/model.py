@@ -70,6 +70,7 @@ def model_from_dict(
 
 
 _KINDS: dict[object, str] = {
+    "bayesian network/1": "bayesian_network.BayesianNetwork",
     "cells/1": "hierarchy.cell_table.CellTable",
     "graphical/1": "graphical.graphical_model.GraphicalModel",
     "histogram/1": "full_histogram.HistogramModel",

@@ -14,6 +14,7 @@ from discreet.synthetic import (
     mst,
     mwem_pgm,
     private_groups,
+    privbayes,
     structural_zeros,
 )
 from discreet.synthetic.graphical import estimation
@@ -31,6 +32,14 @@ FORMS: dict[object, Form] = {
     private_groups.PrivateGroups: Form(
         "synthetic.PrivateGroups",
         "workload spend mechanism groupings share size records randomness",
+    ),
+    privbayes.ConditionalPrivBayes: Form(
+        "synthetic.privbayes.ConditionalPrivBayes",
+        "workload spend size degree selection useful records randomness given",
+    ),
+    privbayes.PrivBayes: Form(
+        "synthetic.privbayes.PrivBayes",
+        "workload spend size degree selection useful records randomness",
     ),
     structural_zeros.StructuralZeros: Form("synthetic.StructuralZeros", "names possible"),
 }

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 import discreet as dp
 from discreet.audit import Finding, LearnedEvents, audit, outcome, repeated
 from discreet.core.guarantee import Guarantee
+from discreet.events import Composed
 from discreet.queries.record_count import NoisyRecordCount, RecordCount
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
@@ -23,6 +24,7 @@ from discreet.synthetic.hierarchy.level_noise import LevelNoises
 from discreet.synthetic.hierarchy.levels import Hierarchy, Level
 from discreet.synthetic.hierarchy.topdown import TopDown, ToyDown
 from tests.queries.mechanism_rows import COME_OR_GO, EXCHANGED, PURE, RECORDS, RHO, Row, check
+from tests.queries.transcripts import Tape, taped
 
 SQUARE = Universe.of(town=["a", "b", "c"], sex=["f", "m"])
 GROUPS = {"a": "north", "b": "south", "c": "south"}
@@ -53,6 +55,19 @@ def test_all_records_of_a_person_are_hidden_for_the_price(
 
     noise = "DiscreteLaplace" if spend is PURE else "DiscreteGaussian"
     check(Row(kind.__name__, "", build, {noise: 0.99}, spend), relation, records)
+
+
+@pytest.mark.parametrize("kind", [TopDown, ToyDown])
+def test_the_price_is_that_of_the_noise_that_was_drawn(kind: type[TopDown]) -> None:
+    mechanism = kind(Workload.marginal(SQUARE, ["town"]), PURE, NoisyRecordCount(), LEVELS)
+    tape = Tape(np.random.default_rng(0))
+    with taped(tape):
+        mechanism.release(np.arange(6))
+    steps = tape.rewind()
+    assert isinstance(mechanism.event, Composed)
+    assert sorted(map(str, mechanism.event.parts)) == sorted(str(step.paid) for step in steps)
+    by_size = {step.values.size: step.values.tolist() for step in steps}
+    assert by_size == {2: [6, 9], 4: [0, 1, 6, 8], 6: [0, 1, 2, 3, 4, 5]}
 
 
 @dataclass(frozen=True)

@@ -152,6 +152,7 @@ def test_public_totals_that_do_not_add_up_are_refused_before_data() -> None:
         levels(nation=10, region={"east": 6, "west": 5}),
         levels(region={"east": 6}, town={"t1": 4, "t6": 3}),
         levels(part={"upper": 4}, town={"t0": 4, "t2": 1, "t7": 0}),
+        levels(part={"upper": 6}, town={"t0": 4, "t2": 1, "t7": 0}),
     ):
         with pytest.raises(InvalidParameter, match="invariants_conflict"):
             TopDown(**given(hierarchy=wrong))

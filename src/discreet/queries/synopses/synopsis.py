@@ -90,9 +90,7 @@ def synopsis_from_dict(plain: Mapping[str, object], universe: Universe, event: E
         return HistogramSynopsis(universe, counts, event, noise_from_dict(plain, universe))
     if kind not in _KINDS:
         raise not_plain()
-    found: Synopsis = resolve_name(f"discreet.{_KINDS[kind]}").from_dict(
-        plain, universe, event
-    )
+    found: Synopsis = resolve_name(f"discreet.{_KINDS[kind]}").from_dict(plain, universe, event)
     return found
 
 
