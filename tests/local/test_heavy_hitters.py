@@ -17,7 +17,7 @@ from discreet import local
 from discreet.core.errors import DiscreetError
 from discreet.local.heavy_hitters import PrefixTree, SequenceFragments
 from discreet.local.joining import channel, joint_shares
-from discreet.local.split import Part, SplitPeople
+from discreet.local.split import QuestionPart, SplitPeople
 from discreet.local.words import Words
 from tests.local.corpus import LETTERS, corpus, precision_and_recall
 from tests.local.enumeration import law, worst_ratio
@@ -149,8 +149,8 @@ def test_a_collection_of_words_takes_reports_of_devices() -> None:
     assert [each.word for each in found] == ["dada"]
 
 
-def part(epsilon: float, size: int) -> Part:
-    return Part(((1, size),), local.DirectEncoding(epsilon=epsilon, domain=size))
+def part(epsilon: float, size: int) -> QuestionPart:
+    return QuestionPart(((1, size),), local.DirectEncoding(epsilon=epsilon, domain=size))
 
 
 @pytest.mark.parametrize(
@@ -183,8 +183,8 @@ def test_parts_have_their_own_estimates_and_travel_together() -> None:
         epsilon=2,
         domain=6,
         parts=(
-            Part(((3, 2),), local.DirectEncoding(epsilon=2, domain=2)),
-            Part(((1, 3),), local.DirectEncoding(epsilon=2, domain=3)),
+            QuestionPart(((3, 2),), local.DirectEncoding(epsilon=2, domain=2)),
+            QuestionPart(((1, 3),), local.DirectEncoding(epsilon=2, domain=3)),
         ),
     )
     batch = split.privatize_many(np.repeat([0, 5], [3000, 1000]))

@@ -19,7 +19,7 @@ from discreet.local.masks import MaskedHadamard
 from discreet.local.numeric import MeanResponse, SquareWave
 from discreet.local.oracle import FrequencyOracle, SupportOracle
 from discreet.local.sketch import CountMeanSketch, CountSketch
-from discreet.local.split import Part, SplitPeople
+from discreet.local.split import QuestionPart, SplitPeople
 from discreet.local.subset import SubsetSelection
 from discreet.local.unary import OptimizedUnary, SymmetricUnary
 
@@ -57,7 +57,8 @@ class Collection:
     """One question to many people. Change anything, and the version changes.
 
     A ``memoised`` collection asks clients to keep the report about each value and to send it again:
-    then repetition tells nothing new while the value stays. Every further value costs epsilon.
+    then repetition tells nothing new while the value stays. Every further value costs epsilon, and
+    the time of a change is not protected.
     Memoised reports are linkable, so shuffling earns them nothing.
     """
 
@@ -166,7 +167,7 @@ def _remade(made: dict[str, Any], epsilon: Fraction, domain: Choices) -> Frequen
             if not isinstance(oracle, SupportOracle):
                 raise TypeError
             digits = tuple(tuple(int(each) for each in digit) for digit in part["digits"])
-            parts.append(Part(digits, oracle))
+            parts.append(QuestionPart(digits, oracle))
         given["parts"] = tuple(parts)
     return kind(epsilon=epsilon, domain=domain, **given)
 

@@ -24,7 +24,7 @@ from discreet.local.hadamard import HadamardResponse, best_bits
 from discreet.local.hashing import OptimalLocalHashing
 from discreet.local.public_hashes import PublicHashes
 from discreet.local.reports import ReportBatch
-from discreet.local.split import Part, SplitPeople
+from discreet.local.split import QuestionPart, SplitPeople
 from discreet.local.words import Words
 
 
@@ -69,7 +69,7 @@ class PrefixTree:
     def oracle(self) -> SplitPeople:
         """What people are asked: one part for each length."""
         parts = tuple(
-            Part(
+            QuestionPart(
                 ((self.words.divisor(length), self.words.base**length),),
                 OptimalLocalHashing(epsilon=self.epsilon, domain=self.words.base**length),
             )
@@ -164,7 +164,7 @@ class SequenceFragments:
         """The question about fragments."""
         size = self.words.base**self.width
         parts = tuple(
-            Part(
+            QuestionPart(
                 ((self.words.divisor((place + 1) * self.width), size), self.mark),
                 HadamardResponse(
                     epsilon=self.epsilon, domain=size * self.marks, bits=best_bits(self.epsilon)

@@ -25,7 +25,7 @@ from discreet.core.parameters import Number, count
 from discreet.local.frequencies import simplex
 from discreet.local.hadamard import HadamardResponse, best_bits
 from discreet.local.masks import MaskedHadamard
-from discreet.local.split import Part, SplitPeople
+from discreet.local.split import QuestionPart, SplitPeople
 from discreet.local.tally import Tally
 
 Floats = NDArray[np.float64]
@@ -105,7 +105,7 @@ class SplitMarginals:
                 domain=prod(size for _, size in digits),
                 bits=best_bits(self.epsilon),
             )
-            parts.append(Part(digits, oracle))
+            parts.append(QuestionPart(digits, oracle))
         return SplitPeople(epsilon=self.epsilon, domain=prod(self.sizes), parts=tuple(parts))
 
     def tables(self, tally: Tally) -> dict[tuple[int, ...], Floats]:

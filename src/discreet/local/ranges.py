@@ -20,7 +20,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number, count, probability
 from discreet.local.hadamard import HadamardResponse, best_bits, walsh_hadamard
 from discreet.local.masks import MaskedHadamard
-from discreet.local.split import Part, SplitPeople
+from discreet.local.split import QuestionPart, SplitPeople
 from discreet.local.tally import Tally
 
 Floats = NDArray[np.float64]
@@ -93,7 +93,7 @@ class RangeTree:
             oracle = HadamardResponse(
                 epsilon=self.epsilon, domain=nodes, bits=best_bits(self.epsilon)
             )
-            parts.append(Part(((whole // nodes, nodes),), oracle))
+            parts.append(QuestionPart(((whole // nodes, nodes),), oracle))
         return SplitPeople(epsilon=self.epsilon, domain=self.size, parts=tuple(parts))
 
     def shares(self, tally: Tally) -> OrderedShares:

@@ -35,7 +35,7 @@ from discreet.noise import uniform_integers
 
 
 @dataclass(frozen=True)
-class Part:
+class QuestionPart:
     """One question: digits of the value, most significant first, and the oracle that asks for them.
 
     A digit is (divisor, size), which is ``value // divisor % size``, or (a, b, prime, size), which
@@ -66,7 +66,7 @@ class SplitPeople(FrequencyOracle):
     their digits.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[QuestionPart, ...]
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together."""
