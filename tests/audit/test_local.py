@@ -11,7 +11,7 @@ import pytest
 
 from discreet import local
 from discreet.audit import BrokenTwin, LearnedEvents, audit, check_pair
-from discreet.audit.testers import Finding, repeated
+from discreet.audit.testers import Finding, outcome, repeated
 from discreet.local.oracle import FrequencyOracle
 from discreet.local.shuffling import shuffle, shuffled_event
 from tests.local.examples import collection, oracles, rappor
@@ -43,7 +43,7 @@ def refuted(
         y,
         epsilon=epsilon,
         delta=delta,
-        events=LearnedEvents(),
+        events=LearnedEvents(outcome),
         trials=trials,
         confidence=CONFIDENCE,
     )

@@ -7,8 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from discreet import local
+from discreet.local.heavy_hitters import PrefixTree, SequenceFragments
+from discreet.local.marginals import HadamardMarginals
+from discreet.local.numeric import MeanResponse, SquareWave
+from discreet.local.words import Words
 from tests.local.examples import Scripted, collection, oracles, rappor
 
+TREE = PrefixTree(epsilon=2, words=Words("abcdefghijklmnopqrstuvwxyz", 6), lengths=(2, 4, 6))
+FRAGMENTS = SequenceFragments(epsilon=1, words=TREE.words, width=2, marks=16, seed=1)
 FILE = Path(__file__).with_name("vectors.json")
 
 
@@ -27,6 +33,11 @@ def made() -> list[dict[str, Any]]:
         (collection(local.OptimizedUnary(epsilon=0.5, domain=17)), [16, 0, 8]),
         (collection(local.HadamardResponse(epsilon=4, domain=1000, bits=6)), [999, 0, 512]),
         (collection(rappor(4, 1)), [3, 3, 1, 3]),
+        (collection(MeanResponse(epsilon=1, domain=1001)), [0, 1000, 500, 499]),
+        (collection(SquareWave(epsilon=1, domain=50)), [0, 49, 25, 25]),
+        (collection(HadamardMarginals(epsilon=1, attributes=5, order=2).oracle), [0, 31, 9, 9]),
+        (collection(TREE.oracle), [TREE.words.size - 1, 0, 77, 78, 5]),
+        (collection(FRAGMENTS.fragments), [FRAGMENTS.words.size - 1, 0, 77, 78, 5]),
         (collection(local.DirectEncoding(epsilon=1, domain=9), memoised=True), [3, 8, 3, 3]),
         (
             collection(

@@ -82,7 +82,10 @@
       return [a, b, direct({size: oracle.cells, keep: oracle.keep}, cell)];
     },
     hadamard(oracle, index) {
-      const rows = places(oracle.rows).map(() => uniform(2 ** oracle.bits));
+      const masks = oracle.masks;
+      const rows = places(oracle.rows).map(
+        () => (masks ? masks[uniform(masks.length)] : uniform(2 ** oracle.bits)),
+      );
       const value = rows.reduce((sum, row, place) => sum + parity(row, index) * 2 ** place, 0);
       return [...rows, direct({size: 2 ** rows.length, keep: oracle.keep}, value)];
     },
@@ -97,6 +100,29 @@
       const found = Array.from(chosen, (other) => other + (other >= index ? 1 : 0));
       if (kept) found.push(index);
       return found.sort((one, two) => one - two);
+    },
+    wave(oracle, index) {
+      const near = 2 * oracle.reach + 1;
+      if (coin(oracle.keep)) return index + uniform(near);
+      const far = uniform(oracle.size - 1);
+      return far < index ? far : far + near;
+    },
+    mean(oracle, index) {
+      const high = uniform(oracle.size - 1) < index;
+      return direct({size: 2, keep: oracle.keep}, high ? 1 : 0);
+    },
+    one_of(oracle, index) {
+      const part = uniform(oracle.parts.length);
+      const {digits, oracle: inner} = oracle.parts[part];
+      let value = 0;
+      for (const digit of digits) {
+        const below = digit[digit.length - 1];
+        const found = digit.length === 2
+          ? Math.floor(index / digit[0]) % below
+          : Number(affine(digit[0], digit[1], index, digit[2]) % BigInt(below));
+        value = value * below + found;
+      }
+      return [part, KINDS[inner.kind](inner, value)];
     },
     sketch(oracle, index) {
       const row = uniform(oracle.hashes.length);

@@ -138,7 +138,11 @@ class Client:
         return [a, b, self._direct({"size": oracle["cells"], "keep": oracle["keep"]}, cell)]
 
     def _hadamard(self, oracle: dict[str, Any], index: int) -> list[int]:
-        rows = [self._uniform(1 << oracle["bits"]) for _ in range(oracle["rows"])]
+        masks = oracle.get("masks")
+        if masks is None:
+            rows = [self._uniform(1 << oracle["bits"]) for _ in range(oracle["rows"])]
+        else:
+            rows = [masks[self._uniform(len(masks))] for _ in range(oracle["rows"])]
         word = sum(((row & index).bit_count() & 1) << place for place, row in enumerate(rows))
         noisy = self._direct({"size": 1 << len(rows), "keep": oracle["keep"]}, word)
         return [*rows, noisy]
@@ -152,6 +156,31 @@ class Client:
             chosen.add(top if place in chosen else place)
         found = {other + (other >= index) for other in chosen}
         return sorted(found | {index} if kept else found)
+
+    def _wave(self, oracle: dict[str, Any], index: int) -> int:
+        near = 2 * oracle["reach"] + 1
+        if self._coin(oracle["keep"]):
+            return index + self._uniform(near)
+        far = self._uniform(oracle["size"] - 1)
+        return far if far < index else far + near
+
+    def _mean(self, oracle: dict[str, Any], index: int) -> int:
+        high = self._uniform(oracle["size"] - 1) < index
+        return self._direct({"size": 2, "keep": oracle["keep"]}, int(high))
+
+    def _one_of(self, oracle: dict[str, Any], index: int) -> list[Any]:
+        part = self._uniform(len(oracle["parts"]))
+        digits, inner = oracle["parts"][part]["digits"], oracle["parts"][part]["oracle"]
+        value = 0
+        for digit in digits:
+            *hashed, below = digit
+            if len(hashed) == 1:
+                found = index // hashed[0] % below
+            else:
+                a, b, prime = hashed
+                found = (a * index + b) % prime % below
+            value = value * below + found
+        return [part, _KINDS[inner["kind"]](self, inner, value)]
 
     def _sketch(self, oracle: dict[str, Any], index: int) -> list[Any]:
         row = self._uniform(len(oracle["hashes"]))
@@ -181,6 +210,9 @@ _KINDS = {
     "hashing": Client._hashing,
     "hadamard": Client._hadamard,
     "subset": Client._subset,
+    "wave": Client._wave,
+    "mean": Client._mean,
+    "one_of": Client._one_of,
     "sketch": Client._sketch,
     "bloom": Client._bloom,
 }

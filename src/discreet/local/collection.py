@@ -15,8 +15,11 @@ from discreet.local.direct import DirectEncoding
 from discreet.local.domain import ANY_TEXT, Choices
 from discreet.local.hadamard import HadamardResponse
 from discreet.local.hashing import BinaryLocalHashing, OptimalLocalHashing
-from discreet.local.oracle import FrequencyOracle
+from discreet.local.masks import MaskedHadamard
+from discreet.local.numeric import MeanResponse, SquareWave
+from discreet.local.oracle import FrequencyOracle, SupportOracle
 from discreet.local.sketch import CountMeanSketch, CountSketch
+from discreet.local.split import QuestionPart, SplitPeople
 from discreet.local.subset import SubsetSelection
 from discreet.local.unary import OptimizedUnary, SymmetricUnary
 
@@ -35,12 +38,18 @@ _TAGS: dict[str, type[FrequencyOracle]] = {
     "count_sketch": CountSketch,
     "bloom": BloomFilter,
     "rappor": Rappor,
+    "one_of": SplitPeople,
+    "masked_hadamard": MaskedHadamard,
+    "mean": MeanResponse,
+    "square_wave": SquareWave,
 }
 """How schemas name oracles; these never change."""
 _PARAMETERS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("bits", "rows", "cells", "seed", "hashes", "cohorts"), int),
-    "once": Fraction,
+    "once": lambda value: str(exact(value)),
+    "masks": list,
 }
+_READ: dict[str, Callable[[Any], Any]] = {"once": Fraction, "masks": tuple}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +57,8 @@ class Collection:
     """One question to many people. Change anything, and the version changes.
 
     A ``memoised`` collection asks clients to keep the report about each value and to send it again:
-    then repetition tells nothing new while the value stays. Every further value costs epsilon.
+    then repetition tells nothing new while the value stays. Every further value costs epsilon, and
+    the time of a change is not protected.
     Memoised reports are linkable, so shuffling earns them nothing.
     """
 
@@ -77,21 +87,6 @@ class Collection:
     @property
     def schema(self) -> str:
         """What clients read: JSON, the same text for the same collection."""
-        tag = next((tag for tag, kind in _TAGS.items() if kind is type(self.oracle)), None)
-        if tag is None:
-            raise InvalidParameter(
-                code="local_oracle_unknown",
-                expectation="one of the oracles of discreet.local",
-                received=type(self.oracle).__name__,
-                remedy="Clients know no other kinds.",
-            )
-        found = {
-            name: str(exact(getattr(self.oracle, name)))
-            if name == "once"
-            else read(getattr(self.oracle, name))
-            for name, read in _PARAMETERS.items()
-            if name in type(self.oracle).__dataclass_fields__
-        }
         document = {
             "format": FORMAT,
             "name": self.name,
@@ -99,7 +94,7 @@ class Collection:
             "epsilon": str(exact(self.oracle.epsilon)),
             "memoised": self.memoised,
             "domain": self.oracle.choices.written(),
-            "made": {"by": tag, **found},
+            "made": _made(self.oracle),
             "oracle": self.oracle.written(),
         }
         return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -113,14 +108,8 @@ class Collection:
         """
         try:
             document = json.loads(schema)
-            made = dict(document["made"])
-            kind = _TAGS[made.pop("by")]
-            written = document["domain"]
-            domain = ANY_TEXT if written.get("text") else written.get("labels", written.get("size"))
-            parameters = {name: _PARAMETERS[name](value) for name, value in made.items()}
-            oracle = kind(
-                epsilon=Fraction(document["epsilon"]), domain=Choices.of(domain), **parameters
-            )
+            epsilon = Fraction(document["epsilon"])
+            oracle = _remade(document["made"], epsilon, _domain(document["domain"]))
             found = cls(
                 name=document["name"],
                 version=document["version"],
@@ -140,3 +129,50 @@ class Collection:
     def client(self, memory: dict[str, Any] | None = None) -> Client:
         """A client of this collection in this process."""
         return Client(self.schema, memory)
+
+
+def _made(oracle: FrequencyOracle) -> dict[str, Any]:
+    """What an oracle is made with, beside epsilon and domain, under frozen names."""
+    tag = next((tag for tag, kind in _TAGS.items() if kind is type(oracle)), None)
+    if tag is None:
+        raise InvalidParameter(
+            code="local_oracle_unknown",
+            expectation="one of the oracles of discreet.local",
+            received=type(oracle).__name__,
+            remedy="Clients know no other kinds.",
+        )
+    made: dict[str, Any] = {"by": tag}
+    for name, write in _PARAMETERS.items():
+        if name in type(oracle).__dataclass_fields__:
+            made[name] = write(getattr(oracle, name))
+    if isinstance(oracle, SplitPeople):
+        made["parts"] = [
+            {
+                "digits": [list(digit) for digit in part.digits],
+                "domain": part.oracle.choices.written(),
+                "made": _made(part.oracle),
+            }
+            for part in oracle.parts
+        ]
+    return made
+
+
+def _remade(made: dict[str, Any], epsilon: Fraction, domain: Choices) -> FrequencyOracle:
+    kind = _TAGS[made["by"]]
+    given = {name: _READ.get(name, int)(made[name]) for name in _PARAMETERS if name in made}
+    if kind is SplitPeople:
+        parts = []
+        for part in made["parts"]:
+            oracle = _remade(part["made"], epsilon, _domain(part["domain"]))
+            if not isinstance(oracle, SupportOracle):
+                raise TypeError
+            digits = tuple(tuple(int(each) for each in digit) for digit in part["digits"])
+            parts.append(QuestionPart(digits, oracle))
+        given["parts"] = tuple(parts)
+    return kind(epsilon=epsilon, domain=domain, **given)
+
+
+def _domain(written: dict[str, Any]) -> Choices:
+    if written.get("text"):
+        return ANY_TEXT
+    return Choices.of(written["labels"] if "labels" in written else written["size"])

@@ -45,6 +45,8 @@ class Rejections:
 class Collector:
     """Reports of one collection, added up as they arrive.
 
+    Where a domain is too large for a table, :meth:`checked` hands out the good reports instead.
+
     ``most_nonces`` bounds the memory against replay: once so many reports were taken, no more are
     until :meth:`close_round`, which forgets the nonces; change the version then, so that old
     reports are refused by it.
@@ -58,18 +60,20 @@ class Collector:
         """Start with an empty tally."""
         count("most_nonces", self.most_nonces)
         self._seen: set[str] = set()
-        self._empty = self.collection.oracle.batch([])[0]
-        self._tally = self.collection.oracle.aggregate(self._empty)
+        self._tally: Tally | None = None
 
     @property
     def tally(self) -> Tally:
         """What was accepted, added up."""
+        if self._tally is None:
+            oracle = self.collection.oracle
+            self._tally = oracle.aggregate(oracle.batch([])[0])
         return self._tally
 
     def take(self, reports: Iterable[str | bytes]) -> int:
         """Add a batch of reports as clients wrote them; says how many were accepted."""
         batch = self.checked(reports)
-        self._tally = self._tally + self.collection.oracle.aggregate(batch)
+        self._tally = self.tally + self.collection.oracle.aggregate(batch)
         return batch.people
 
     def checked(self, reports: Iterable[str | bytes]) -> ReportBatch:
@@ -109,14 +113,14 @@ class Collector:
 
     def close_round(self) -> Tally:
         """The tally so far; the collector starts anew and forgets all nonces."""
-        tally = self._tally
+        tally = self.tally
         self._seen.clear()
-        self._tally = self.collection.oracle.aggregate(self._empty)
+        self._tally = None
         return tally
 
     def estimate(self, *, values: Any = None) -> Frequencies:
         """Shares from what was accepted so far."""
-        return self.collection.oracle.estimate(self._tally, values=values)
+        return self.collection.oracle.estimate(self.tally, values=values)
 
 
 def _read(text: str | bytes) -> dict[str, Any] | None:

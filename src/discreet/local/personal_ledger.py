@@ -1,0 +1,139 @@
+"""What one person has told so far: an account on the device, with every reset in sight.
+
+A fresh report costs its epsilon each time. A memoised one costs it for each new value, and nothing
+while the value stays. A policy that clears memory or starts the account anew every so often is a
+promise per period; over a lifetime the periods add up, and :meth:`PersonalLedger.lifetime` says to
+what.
+
+Source: 000b:B35; 004a:C31, C32.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from discreet.core.errors import Exhausted, InvalidParameter
+from discreet.core.parameters import Number, count, exact, positive
+
+if TYPE_CHECKING:
+    from discreet.local.client import Client
+    from discreet.local.collection import Collection
+
+_FORMAT = "discreet.personal_ledger/1"
+
+
+@dataclass
+class PersonalLedger:
+    """Everything that a device reports about one person, against one limit.
+
+    Whether a device reports never depends on its value, for silence would tell it. Fresh reports
+    are refused by what was asked before alone. Where a memoised value is new and the limit is
+    reached, the last report about an earlier value is sent again, which tells nothing more.
+
+    Guarantee: for two courses of values that change at the same times, everything sent since the
+    last reset is at most exp(limit) times as likely under one as under the other. When values
+    changed is not protected by memory: an unchanged report shows an unchanged value.
+
+    >>> ledger = PersonalLedger(limit=2)
+    >>> ledger.spent
+    Fraction(0, 1)
+    """
+
+    limit: Number
+    entries: list[tuple[str, int, Fraction]] = field(default_factory=list)
+    resets: int = 0
+    told: dict[str, Any] = field(default_factory=dict)
+    """The value that each memoised collection was last told; it stays on the device."""
+
+    def __post_init__(self) -> None:
+        """Refuse a limit that is not positive."""
+        positive("limit", self.limit)
+
+    @property
+    def spent(self) -> Fraction:
+        """The sum of epsilons since the last reset."""
+        return sum((cost for _, _, cost in self.entries), Fraction(0))
+
+    def price(self, collection: Collection, client: Client, value: object) -> Fraction:
+        """What a report about ``value`` would cost now."""
+        if collection.memoised and str(client._index(value)) in client.memory["kept"]:
+            return Fraction(0)
+        return exact(collection.oracle.epsilon)
+
+    def report(self, collection: Collection, client: Client, value: object) -> str:
+        """One report, entered before it is drawn; a fresh one is refused beyond the limit."""
+        cost = self.price(collection, client, value)
+        question = f"{collection.name}/{collection.version}"
+        if self.spent + cost > exact(self.limit):
+            if collection.memoised and question in self.told:
+                return client.privatize(self.told[question])
+            raise Exhausted(
+                code="local_limit_reached",
+                expectation="reports that cost no more than the limit of this person",
+                received=collection.name,
+                remedy="Report nothing until the account is reset, or raise the limit openly.",
+            )
+        self.entries.append((collection.name, collection.version, cost))
+        if collection.memoised:
+            self.told[question] = value
+        return client.privatize(value)
+
+    def reset(self) -> None:
+        """Start a new period: what was told before stays told, and is counted in ``lifetime``.
+
+        Clear the memory of memoised clients too, or their kept reports go on uncounted.
+        """
+        self.resets += 1
+        self.entries.clear()
+        self.told.clear()
+
+    def lifetime(self) -> Fraction:
+        """The most that may have been told since the first report: the limit for each period."""
+        return exact(self.limit) * self.resets + self.spent
+
+    def to_json(self) -> str:
+        """The account as the device keeps it."""
+        listed = [[name, version, str(cost)] for name, version, cost in self.entries]
+        document = {
+            "format": _FORMAT,
+            "limit": str(exact(self.limit)),
+            "entries": listed,
+            "resets": self.resets,
+            "told": self.told,
+        }
+        return json.dumps(document)
+
+    @classmethod
+    def from_json(cls, text: str) -> PersonalLedger:
+        """The account that :meth:`to_json` wrote."""
+        document: dict[str, Any] = json.loads(text)
+        if document.get("format") != _FORMAT:
+            raise InvalidParameter(
+                code="local_ledger_format",
+                expectation=f"an account of format {_FORMAT}",
+                remedy="Restore the account that this device kept.",
+            )
+        entries = [(name, version, Fraction(cost)) for name, version, cost in document["entries"]]
+        return cls(Fraction(document["limit"]), entries, document["resets"], document["told"])
+
+
+def epsilon_over_time(
+    *, epsilon: Number, reports: int, changes: int, memoised: bool, resets: int = 0
+) -> Fraction:
+    """What so many reports tell about one person, whose value changed so often.
+
+    Fresh reports add up. Memoised ones cost epsilon for each value that was ever reported, once in
+    every period between ``resets`` of the memory, in which the current value is drawn anew. The
+    times of changes are not hidden by memory.
+
+    >>> epsilon_over_time(epsilon=1, reports=365, changes=3, memoised=True)
+    Fraction(4, 1)
+    >>> epsilon_over_time(epsilon=1, reports=365, changes=0, memoised=True, resets=364)
+    Fraction(365, 1)
+    """
+    times = count("reports", reports, least=0)
+    draws = min(times, count("changes", changes, least=0) + count("resets", resets, least=0) + 1)
+    return exact(positive("epsilon", epsilon)) * (draws if memoised else times)

@@ -1,0 +1,127 @@
+"""Sums that nobody sees without noise: shares of noise, masks that cancel, people who leave.
+
+Every person adds a share of noise to a vector of whole numbers and masks it with random words that
+each pair of people shares, added by one and subtracted by the other. The server adds up what
+arrives; masks of people who left are told by those who stayed, and cancel. What it learns is the
+sum with noise of all shares: with ``at_least`` honest shares it is discrete Laplace noise or more,
+at the accuracy of a curator.
+
+This is a simulation, in one process, of what a secure-aggregation protocol computes: masks are
+exact, but keys, signatures and secret sharing are not here.
+
+Source: 004a:C34; 000b:B16, B17. Proof of the noise: ``proofs/shares.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InvalidData, InvalidParameter
+from discreet.core.events.mechanisms import DiscreteLaplace
+from discreet.core.parameters import Number, count, exact, positive
+from discreet.mechanisms.additive import marked
+from discreet.noise import SYSTEM, Source, laplace_share
+from discreet.noise.randomness import require_source, words64
+
+if TYPE_CHECKING:
+    from discreet.core.events.event import Event
+
+Words64 = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecureSum:
+    """A sum of whole vectors in which one person changes the L1 norm by at most ``sensitivity``.
+
+    ``at_least`` shares are sure to arrive from people who do not tell theirs: leave out who may
+    drop out or collude. Noise is scaled for so many, so that more people make more of it:
+    people / at_least times the variance.
+    """
+
+    epsilon: Number
+    sensitivity: int
+    at_least: int
+    randomness: Source = SYSTEM
+
+    def __post_init__(self) -> None:
+        """Refuse sums for nobody."""
+        require_source(self.randomness)
+        positive("epsilon", self.epsilon)
+        count("sensitivity", self.sensitivity)
+        count("at_least", self.at_least)
+
+    @property
+    def event(self) -> Event:
+        """What the sum costs each person, towards whoever sees only the sum."""
+        event = DiscreteLaplace(epsilon=self.epsilon, steps=self.sensitivity)
+        return marked(event, self.randomness)
+
+    def noisy(self, vector: Any) -> Words64:
+        """A person's vector, clamped to the sensitivity, with a share of noise, modulo 2**64."""
+        values = np.asarray(vector)
+        if values.dtype.kind not in "iu" or values.ndim != 1:
+            raise InvalidData(
+                code="local_sum_vector",
+                expectation="a vector of whole numbers",
+                remedy="Round to a public grid first.",
+            )
+        whole = values.astype(np.int64)
+        if int(np.abs(whole).sum()) > self.sensitivity:
+            whole = np.zeros_like(whole)  # a vector that is too long counts as none
+        scale = exact(self.sensitivity) / exact(self.epsilon)
+        share = laplace_share(scale, self.at_least, len(whole), self.randomness)
+        return whole.astype(np.uint64) + share.astype(np.uint64)
+
+    def total(self, vectors: Sequence[Any], *, left: Sequence[int] = ()) -> NDArray[np.int64]:
+        """The noisy sum of those who stayed; ``left`` are people who masked and then vanished."""
+        seen, missing = self.masked(vectors), set(left)
+        stayed = [person for person in range(len(vectors)) if person not in missing]
+        if len(stayed) < self.at_least:
+            raise InvalidParameter(
+                code="local_sum_too_few",
+                expectation=f"at least {self.at_least} people who stay",
+                received=len(stayed),
+                remedy="Nothing is unmasked for fewer: their noise would not suffice.",
+            )
+        total = np.zeros_like(seen.contributions[0])
+        for person in stayed:
+            total = total + seen.contributions[person]
+            for gone in missing:
+                total = total - seen.between(person, gone)
+        return total.astype(np.int64)
+
+    def masked(self, vectors: Sequence[Any]) -> MaskedContributions:
+        """What each person sends, and the masks that only pairs know."""
+        noisy = [self.noisy(vector) for vector in vectors]
+        size = len(noisy[0])
+        masks = {
+            (one, two): words64(self.randomness, size)
+            for one in range(len(noisy))
+            for two in range(one + 1, len(noisy))
+        }
+        made = MaskedContributions([], masks)
+        for person, vector in enumerate(noisy):
+            sent = vector
+            for other in range(len(noisy)):
+                if other != person:
+                    sent = sent + made.between(person, other)
+            made.contributions.append(sent)
+        return made
+
+
+@dataclass(frozen=True)
+class MaskedContributions:
+    """Contributions as the server sees them, each uniform by itself, and the pairs' masks."""
+
+    contributions: list[Words64]
+    masks: dict[tuple[int, int], Words64]
+
+    def between(self, person: int, other: int) -> Words64:
+        """The mask that ``person`` added for ``other``; that of the other is its negative."""
+        mask = self.masks[min(person, other), max(person, other)]
+        return mask if person < other else np.uint64(0) - mask

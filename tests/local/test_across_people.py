@@ -1,0 +1,163 @@
+"""Over time and against others: accounts, poisoning, sums by secure aggregation.
+
+Statistical tests fail wrongly with a chance below 1e-6 each.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import local
+from discreet.core.errors import DiscreetError, Exhausted
+from discreet.core.events.mechanisms import DiscreteLaplace
+from discreet.local.oracle import SupportOracle
+from discreet.local.personal_ledger import PersonalLedger, epsilon_over_time
+from discreet.local.poisoning import gain_of_one, poison, recovered, tolerant
+from discreet.local.secure_sum import SecureSum
+from tests.local.enumeration import law, worst_ratio
+from tests.local.examples import collection
+from tests.local.test_channels import at_most_exp
+
+
+def test_a_ledger_refuses_what_would_pass_the_limit_before_it_is_drawn() -> None:
+    asked = collection(local.DirectEncoding(epsilon=Fraction(1, 10), domain=3))
+    ledger, client = PersonalLedger(limit=Fraction(3, 10)), asked.client()
+    for _ in range(3):
+        ledger.report(asked, client, 1)
+    assert ledger.spent == Fraction(3, 10)
+    with pytest.raises(Exhausted, match="local_limit_reached"):
+        ledger.report(asked, client, 1)
+    ledger.reset()
+    ledger.report(asked, client, 1)
+    assert ledger.lifetime() == Fraction(4, 10)
+    again = PersonalLedger.from_json(ledger.to_json())
+    assert again == ledger
+    with pytest.raises(DiscreetError, match="local_ledger_format"):
+        PersonalLedger.from_json("{}")
+
+
+def test_memoised_repeats_are_free_only_while_the_value_stays() -> None:
+    asked = collection(local.DirectEncoding(epsilon=1, domain=3), memoised=True)
+    ledger, client = PersonalLedger(limit=2), asked.client()
+    for value in (0, 0, 0, 2, 0, 2):
+        ledger.report(asked, client, value)
+    assert ledger.spent == 2
+    last = json.loads(ledger.report(asked, client, 2))["report"]
+    for _ in range(20):  # a third value is not drawn, and the device does not fall silent
+        assert json.loads(ledger.report(asked, client, 1))["report"] == last
+    assert set(client.memory["kept"]) == {"0", "2"}
+    assert ledger.spent == 2
+    with pytest.raises(Exhausted):
+        PersonalLedger(limit=Fraction(1, 2)).report(asked, asked.client(), 1)
+    client.memory["kept"].clear()  # whoever loses memory pays again
+    assert ledger.price(asked, client, 0) == 1
+
+
+def test_the_cost_over_time_is_that_of_the_exact_law() -> None:
+    """Two values, told twice each, against two others: the memory's law has twice epsilon."""
+    schema = collection(local.DirectEncoding(epsilon=1, domain=3), memoised=True).schema
+    one = worst_ratio([law(schema, value, reports=3) for value in range(3)])
+    assert at_most_exp(one, Fraction(1))
+    fresh = collection(local.DirectEncoding(epsilon=1, domain=3)).schema
+    three = worst_ratio([law(fresh, value, reports=3) for value in range(3)])
+    assert not at_most_exp(three, Fraction(29, 10))
+    assert epsilon_over_time(epsilon=1, reports=3, changes=0, memoised=True) == 1
+    assert epsilon_over_time(epsilon=1, reports=3, changes=0, memoised=False) == 3
+    # daily resets for D days cost D times epsilon
+    assert epsilon_over_time(epsilon=4, reports=30, changes=0, memoised=True, resets=29) == 120
+
+
+ORACLES: dict[str, SupportOracle] = {
+    "direct": local.DirectEncoding(epsilon=1, domain=8),
+    "unary": local.OptimizedUnary(epsilon=1, domain=8),
+    "symmetric": local.SymmetricUnary(epsilon=1, domain=8),
+    "hashing": local.OptimalLocalHashing(epsilon=1, domain=8),
+    "hadamard": local.HadamardResponse(epsilon=1, domain=8, bits=2),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(ORACLES))
+def test_liars_move_a_target_by_the_stated_gain_and_bounds_hold(kind: str) -> None:
+    oracle = ORACLES[kind]
+    honest = np.repeat(np.arange(8), 2500)
+    liars = 2000
+    lies = poison(oracle, 7, liars=liars)
+    assert np.all(oracle.valid(lies))
+    tally = oracle.aggregate(oracle.privatize_many(honest)) + oracle.aggregate(lies)
+    found = oracle.estimate(tally)
+    expected = 2500 + liars * gain_of_one(oracle)
+    assert abs(found.counts[7] - expected) < 6 * found.standard_errors[7] * found.people
+    bounds = tolerant(oracle, found, liars=liars, confidence=1 - 1e-9)
+    assert np.all(bounds.low <= 1 / 8)
+    assert np.all(bounds.high >= 1 / 8)
+    better = recovered(oracle, found, liars=liars)
+    assert abs(better[7] - 1 / 8) < abs(found.projected().shares[7] - 1 / 8)
+
+
+def test_the_gain_of_a_liar_grows_as_epsilon_falls() -> None:
+    gains = [gain_of_one(local.DirectEncoding(epsilon=e, domain=2)) for e in (4, 2, 1, 0.1)]
+    assert gains == sorted(gains)
+    assert gains[2] == pytest.approx(1.582, abs=1e-3)
+
+
+def test_the_secure_sum_is_the_sum_with_discrete_laplace_noise() -> None:
+    summed = SecureSum(epsilon=1, sensitivity=1, at_least=8)
+    assert summed.event == DiscreteLaplace(epsilon=1, steps=1)
+    vectors = [np.array([1, 0] * 1500) for _ in range(10)]
+    vectors = [np.eye(1, 3000, person, dtype=np.int64)[0] for person in range(10)]
+    total = summed.total(vectors, left=(2, 5))
+    truth = np.zeros(3000, dtype=np.int64)
+    truth[[0, 1, 3, 4, 6, 7, 8, 9]] = 1
+    noise = total - truth
+    a = math.exp(-1)
+    variance = 2 * a / (1 - a) ** 2  # eight shares arrived, for which noise was made
+    assert np.mean(noise.astype(float) ** 2) == pytest.approx(variance, rel=0.35)
+    zero = (1 - a) / (1 + a)
+    assert abs(np.mean(noise == 0) - zero) < 6 * math.sqrt(zero / 3000)
+
+
+def test_what_the_server_sees_of_one_person_is_uniform() -> None:
+    summed = SecureSum(epsilon=1, sensitivity=1, at_least=2)
+    seen = summed.masked([np.zeros(4000, dtype=np.int64)] * 2).contributions[0]
+    high = float(np.mean(seen >> np.uint64(63)))
+    assert abs(high - 0.5) < 6 * 0.5 / math.sqrt(4000)
+
+
+def test_too_few_who_stay_unmask_nothing_and_long_vectors_count_as_none() -> None:
+    summed = SecureSum(epsilon=1, sensitivity=1, at_least=3)
+    vectors = [np.array([1, 0])] * 3
+    with pytest.raises(DiscreetError, match="local_sum_too_few"):
+        summed.total(vectors, left=(0,))
+    with pytest.raises(DiscreetError, match="local_sum_vector"):
+        summed.noisy([0.5])
+    quiet = SecureSum(epsilon=30, sensitivity=1, at_least=3)
+    total = quiet.total([np.array([1, 1]), np.array([0, 1]), np.array([0, 1])])
+    assert total.tolist() == [0, 2]
+
+
+def many_liars() -> object:
+    oracle = ORACLES["direct"]
+    found = oracle.estimate(oracle.aggregate(oracle.privatize_many([0, 1])))
+    return tolerant(oracle, found, liars=2, confidence=0.9)
+
+
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        (
+            lambda: poison(local.SubsetSelection(epsilon=1, domain=4), 0, liars=1),
+            "local_poison_kind",
+        ),
+        (many_liars, "local_too_many_liars"),
+    ],
+)
+def test_refusals(make: Any, code: str) -> None:
+    with pytest.raises(DiscreetError) as refusal:
+        make()
+    assert refusal.value.code == code
