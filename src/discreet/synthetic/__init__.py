@@ -9,13 +9,13 @@ from discreet.core.lazy import loader
 
 if TYPE_CHECKING:
     from discreet.synthetic.aim import AIM
+    from discreet.synthetic.bayesian_network import BayesianNetwork
     from discreet.synthetic.encoding.category_column import CategoryColumn
     from discreet.synthetic.encoding.constraints import Between, Determined, Impossible
     from discreet.synthetic.encoding.day_column import DayColumn
     from discreet.synthetic.encoding.identifier_column import IdentifierColumn
     from discreet.synthetic.encoding.number_column import NumberColumn, PrivateBins
     from discreet.synthetic.evaluation.evaluate import evaluate
-    from discreet.synthetic.bayesian_network import BayesianNetwork
     from discreet.synthetic.full_histogram import FullHistogram
     from discreet.synthetic.hierarchy.cell_table import CellTable
     from discreet.synthetic.hierarchy.levels import Hierarchy, Level
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from discreet.synthetic.model import SyntheticModel, model_from_dict
     from discreet.synthetic.mst import MST
     from discreet.synthetic.mwem_pgm import MWEMPGM
-    from discreet.synthetic.stored_form import load
-    from discreet.synthetic.synthesizer import Synthesizer
-    from discreet.synthetic.synthetic_release import SyntheticRelease
     from discreet.synthetic.privbayes import ConditionalPrivBayes, PrivBayes
     from discreet.synthetic.progress import FitProgress
+    from discreet.synthetic.stored_form import load
     from discreet.synthetic.structural_zeros import StructuralZeros
+    from discreet.synthetic.synthesizer import Synthesizer
+    from discreet.synthetic.synthetic_release import SyntheticRelease
     from discreet.synthetic.tables.people import OwnedRows, People
     from discreet.synthetic.tables.several_tables import ChildTable, SeveralTables
 
@@ -38,15 +38,14 @@ __all__ = [
     "AIM",
     "MST",
     "MWEMPGM",
+    "BayesianNetwork",
     "Between",
     "CategoryColumn",
     "CellTable",
-    "DayColumn",
-    "Determined",
-    "BayesianNetwork",
-    "CellTable",
     "ChildTable",
     "ConditionalPrivBayes",
+    "DayColumn",
+    "Determined",
     "FitProgress",
     "FullHistogram",
     "Hierarchy",
@@ -55,13 +54,13 @@ __all__ = [
     "IndependentMarginals",
     "Level",
     "NumberColumn",
-    "PrivateBins",
-    "Synthesizer",
     "OwnedRows",
     "People",
     "PrivBayes",
+    "PrivateBins",
     "SeveralTables",
     "StructuralZeros",
+    "Synthesizer",
     "SyntheticModel",
     "SyntheticRelease",
     "TopDown",
