@@ -322,9 +322,10 @@ def drawn(
     without: list[float], present: list[float], quantum: float, step: int
 ) -> tuple[float, float, float, float]:
     """AUC, learned AUC, overruns and mean time, for one draw of all levels."""
-    times = [[leaving(t, quantum, step=step).after for t in each] for each in (without, present)]
-    late = mean(t > quantum for each in times for t in each)
-    return auc(*times), learned_auc(*times), late, mean(times[0] + times[1])
+    first = [leaving(t, quantum, step=step).after for t in without]
+    second = [leaving(t, quantum, step=step).after for t in present]
+    late = mean(t > quantum for t in first + second)
+    return auc(first, second), learned_auc(first, second), late, mean(first + second)
 
 
 # Load ------------------------------------------------------------------------------------------

@@ -21,7 +21,9 @@ from tests.server.web_user import PASSWORD
 pytestmark = pytest.mark.xdist_group("server")
 
 GROUPED = "SELECT ward, COUNT(*) AS n, AVG(age) AS age\nFROM visits\nGROUP BY ward"
-SETTINGS = SERVICE.replace('"off"', "0.5") + "[service.approval]\nepsilon = 2.0\ndelta = 1e-5\n"
+SETTINGS = (
+    SERVICE.replace('"off"', "0.5\nstep = 2") + "[service.approval]\nepsilon = 2.0\ndelta = 1e-5\n"
+)
 MISSPELT = "SELECT ward, COUNT(*) AS n\nFROM vizits\nGROUP BY ward"
 
 
@@ -149,9 +151,11 @@ def test_an_analyst_s_first_ten_minutes(wards: RunningService, pictures: Path) -
         page.press("form[action$=cancel] button")
         page.sees("given up")
         name_an_accuracy(tour)
-        tour.visit("releases", "history", "account", "meaning", "record", "published")
+        tour.visit("batches", "synopses", "releases", "history", "account", "record", "published")
         log_out_and_in(page, "anna")
-        tour.visit_by_phone("ask", "releases", "history", "account", "meaning", "rounds")
+        tour.visit_by_phone(
+            "ask", "batches", "synopses", "releases", "account", "meaning", "rounds"
+        )
         assert [each for each in page.complaints() if "policy" in each or "script" in each] == []
 
 

@@ -7,15 +7,19 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import fields
 from pathlib import Path
 
 import httpx
 import psycopg
 import pytest
 
+from discreet.cli.service_setup import record_gaps, state_of
 from discreet.core.errors import DiscreetError
+from discreet.curator.project import Project
 from discreet.server.operations.backup import read_back, written
-from discreet.server.state import people
+from discreet.server.record import ASKED, ProjectRecord
+from discreet.server.state import listening, people
 from tests import postgres_server
 from tests.cli.hospital import run
 from tests.server.running_service import PROJECT, ApiUser, RunningService, hospital
@@ -40,6 +44,33 @@ def test_init_adds_what_is_missing_once(folder: Path) -> None:
     again = run("service init")
     assert again.code == 2
     assert "service_exists" in again.error
+
+
+def test_what_the_project_file_says_already_is_in_the_record_and_gaps_say_what_to_write(
+    folder: Path,
+) -> None:
+    place = folder / "discreet.toml"
+    place.write_text(PROJECT, encoding="utf-8")
+    run("service init")
+    found = ProjectRecord.of(Project.read(place).record)
+    assert found.unit == "each patient (at most 2 rows)"
+    assert set(found.missing).isdisjoint({"unit", "attack_model", "residual_harms"})
+    told = record_gaps(found, place)
+    assert "purpose: what the answers are for" in told
+    assert all(f"  {name}: " in told for name in found.missing)
+    assert set(ASKED) == {each.name for each in fields(ProjectRecord)}
+
+
+def test_links_lead_to_where_the_service_listened(folder: Path) -> None:
+    run("service people add ann")
+    place = folder / "discreet.toml"
+    text = place.read_text(encoding="utf-8")
+    place.write_text(text.replace("[service]\n", "[service]\nport = 8123\n"), encoding="utf-8")
+    assert run("service people link ann").output.startswith("http://127.0.0.1:8123/enter/")
+    with state_of(place) as state:
+        for port in (9000, 9001, 9001):
+            state.write_now(listening.note, address=f"http://127.0.0.1:{port}")
+    assert run("service people link ann").output.startswith("http://127.0.0.1:9001/enter/")
 
 
 def test_people_are_added_listed_linked_and_disabled(folder: Path) -> None:

@@ -20,7 +20,7 @@ _NAMED = re.compile(r"(\w+)\s*:\s*(\S.*)", re.DOTALL)
 
 @router.get("/batches")
 async def batches(page: AskPage) -> Response:
-    """The form."""
+    """The form, with nothing in it yet."""
     return await _batches(page)
 
 

@@ -20,7 +20,7 @@ router = APIRouter(route_class=PageRoute)
 
 @router.get("/synopses")
 async def synopses(page: AskPage) -> Response:
-    """The form."""
+    """The form, with nothing in it yet."""
     return await _synopses(page)
 
 
