@@ -2,8 +2,8 @@
 
 A request has the ``kind`` (dense, banded or root), the ``horizon``, the ``bands``, the
 ``objective`` (mean or largest) and the path to write the ``error`` to: the root of the mean or
-worst squared error of a prefix sum, at noise of one deviation per unit of the largest column. What is
-timed is finding the factorisation, after one call that compiles it.
+worst squared error of a prefix sum, at noise of one deviation per unit of the largest column. What
+is timed is finding the factorisation, after one call that compiles it.
 """
 
 from __future__ import annotations
