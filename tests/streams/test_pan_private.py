@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import Exhausted, InvalidData, InvalidParameter
 from discreet.noise import Noiseless
 from discreet.streams import BinaryTree, EventLevel, UserLevel
-from discreet.streams.contribution import Contribution
+from discreet.streams.contribution import EventContribution
 from discreet.streams.pan_private import counter as counters
 from discreet.streams.pan_private import cropped_counts
 from discreet.streams.pan_private.checkpoints import NO_CHECKPOINT, ONE_CHECKPOINT, Checkpoints
@@ -50,7 +50,7 @@ def test_the_variance_of_the_book() -> None:
         epsilon=1,
         unit=EventLevel(),
         checkpoints=NO_CHECKPOINT,
-        contribution=Contribution.of(bound=1 << 30),
+        contribution=EventContribution.of(bound=1 << 30),
     )
     assert fine.variance(5) / 4.0**30 == pytest.approx(128, rel=1e-12)
     # Measured at every tick, within five deviations of a variance of so many draws.
@@ -335,10 +335,12 @@ def test_frequencies_are_estimated() -> None:
     live.arrive(np.arange(120_000, 160_000))
     truth = [0.2, 0.2, 0.5, 0.1]
     state = json.loads(json.dumps(live.state()))
-    assert cropped_counts.from_checkpoint(state)._states.tolist() == live._states.tolist()
+    again = cropped_counts.from_checkpoint(state)
+    assert again._states.tolist() == live._states.tolist()
+    assert again.memory() == live.memory() == mechanism.memory() == size
     found = live.frequencies()
     for arrivals in range(3):
-        assert abs(found[arrivals] - truth[arrivals]) < 5.5 * mechanism.deviation(arrivals)
+        assert abs(found[arrivals] - truth[arrivals]) < mechanism.error(arrivals, confidence=0.97)
     assert density(found) == pytest.approx(1 - found[0])
     assert incidence(found, 2) == found[2]
     assert heavy_hitter_fraction(found) == pytest.approx(1 - found[:3].sum())
