@@ -20,6 +20,7 @@ from discreet.cli import (
     serve,
     service,
     snapshot,
+    stream,
     synopsis,
 )
 
@@ -34,6 +35,7 @@ app.command()(query.preview)
 app.command()(query.query)
 app.command()(query.explain)
 app.command()(synopsis.synopsis)
+app.command()(stream.stream)
 app.command()(profile.profile)
 app.command()(demo.demo)
 app.command()(serve.serve)
