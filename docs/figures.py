@@ -505,6 +505,25 @@ def trees() -> Chart:
     )
 
 
+def streams() -> Chart:
+    """Errors of counters against time, stated and measured, above what none can beat."""
+    horizon, runs = 4096, 400
+    given = {"horizon": horizon, "spend": dp.ZCDP(rho=0.5), "unit": dp.streams.EventLevel()}
+    kinds = {
+        "noise per tick": dp.streams.NoisePerTick,
+        "tree": dp.streams.BinaryTree,
+        "reduced tree": dp.streams.ReducedTree,
+        "square root": dp.streams.ToeplitzCounter,
+    }
+    counters = {name: kind(**given) for name, kind in kinds.items()}
+    nothing = np.zeros((horizon, runs), dtype=np.int64)
+    measured = {
+        name: np.sqrt(np.mean(kind(**given, keys=runs).open().run(nothing) ** 2.0, axis=1)).tolist()
+        for name, kind in kinds.items()
+    }
+    return dp.streams.error_by_tick(counters, measured).properties(width=420, height=300)
+
+
 def _in_keys(groups: int) -> str:
     return f"each person in at most {groups} key{'s' if groups > 1 else ''}"
 
@@ -569,6 +588,7 @@ FIGURES = {
     "synopsis": synopsis,
     "trees": trees,
     "live-stream": live_stream,
+    "streams": streams,
 }
 
 

@@ -10,7 +10,7 @@ import discreet as dp
 from discreet.core.errors import Exhausted, InvalidData, InvalidParameter
 from discreet.noise import Noiseless, Seeded
 from discreet.streams.baselines import NoisePerPrefix, NoisePerTick
-from discreet.streams.contribution import Contribution
+from discreet.streams.contribution import EventContribution
 from discreet.streams.counter import Counter
 from discreet.streams.doubling import DoublingTree
 from discreet.streams.resume import from_state
@@ -69,7 +69,7 @@ def test_stated_errors_hold_and_are_not_wide(name: str, confidence: float) -> No
 
 def test_the_variances_of_the_book() -> None:
     # On a grid so fine that Laplace noise is as good as continuous: 18 for each node.
-    fine = Contribution.of(bound=1 << 30)
+    fine = EventContribution.of(bound=1 << 30)
     tree = BinaryTree(horizon=8, spend=PURE, unit=EventLevel(), contribution=fine)
     variances = [tree.variance(t) / 4.0**30 for t in range(1, 9)]
     assert np.allclose(variances, [18, 18, 36, 18, 36, 36, 54, 36], rtol=1e-12)
@@ -87,7 +87,7 @@ def test_the_variances_of_the_book() -> None:
 @pytest.mark.parametrize(("horizon", "worst"), [(64, 5.1545), (256, 6.5736), (1024, 7.9895)])
 def test_variance_reduction_is_that_of_the_catalogue(horizon: int, worst: float) -> None:
     levels = horizon.bit_length()  # with the root, as there
-    one = Contribution.of(bound=1 << 20)
+    one = EventContribution.of(bound=1 << 20)
     tree = ReducedTree(
         horizon=horizon, levels=levels, spend=NORMAL, unit=EventLevel(), contribution=one
     )

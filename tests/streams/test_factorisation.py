@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import InvalidParameter
-from discreet.streams.contribution import Contribution
+from discreet.streams.contribution import EventContribution
 from discreet.streams.factorisation.banded import banded_coefficients
 from discreet.streams.factorisation.dense import OptimalCounter
-from discreet.streams.factorisation.optimum import Objective, optimum, spectral_bound
+from discreet.streams.factorisation.optimum import ErrorObjective, optimum, spectral_bound
 from discreet.streams.factorisation.series import (
     inverse,
     multiply,
@@ -54,7 +54,7 @@ def test_the_square_root_errs_as_in_the_catalogue(
     ],
 )
 def test_optima_are_those_of_the_catalogue(horizon: int, largest: float, mean: float) -> None:
-    for objective, error in ((Objective.LARGEST, largest), (Objective.MEAN, mean)):
+    for objective, error in ((ErrorObjective.LARGEST, largest), (ErrorObjective.MEAN, mean)):
         found = optimum(horizon, objective)
         assert found.bound <= found.error <= found.bound * 1.0001
         assert found.error == pytest.approx(error, rel=1.2e-4)
@@ -64,7 +64,7 @@ def test_optima_are_those_of_the_catalogue(horizon: int, largest: float, mean: f
             horizon=horizon, spend=NORMAL, unit=EventLevel(), objective=objective
         )
         squares = [counter.variance(t) for t in range(1, horizon + 1)]
-        worst = max(squares) if objective is Objective.LARGEST else sum(squares) / horizon
+        worst = max(squares) if objective is ErrorObjective.LARGEST else sum(squares) / horizon
         assert math.sqrt(worst) == pytest.approx(found.error, rel=1e-5)
 
 
@@ -76,14 +76,14 @@ def test_factorisation_beats_the_tree_by_the_known_factor() -> None:
     assert ratio == pytest.approx(14.4914 / 4.15517, rel=0.01)  # 3.49, as the catalogue has it
 
 
-@pytest.mark.parametrize("objective", Objective)
+@pytest.mark.parametrize("objective", ErrorObjective)
 @pytest.mark.parametrize(("horizon", "bands"), [(64, 3), (256, 16), (256, 200)])
 def test_bands_are_better_than_the_square_root_cut_short(
-    horizon: int, bands: int, objective: Objective
+    horizon: int, bands: int, objective: ErrorObjective
 ) -> None:
     def error(c: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
         squares = np.cumsum(np.cumsum(inverse(c, horizon)) ** 2) * np.sum(c**2)
-        return float(squares[-1] if objective is Objective.LARGEST else squares.mean())
+        return float(squares[-1] if objective is ErrorObjective.LARGEST else squares.mean())
 
     found = np.array(banded_coefficients(horizon, bands, objective))
     assert (np.diff(found) <= 0).all()
@@ -131,7 +131,7 @@ def test_events_that_do_not_fit_64_bits_are_refused() -> None:
         horizon=64,
         spend=NORMAL,
         unit=EventLevel(),
-        contribution=Contribution.of(bound=1 << 40),
+        contribution=EventContribution.of(bound=1 << 40),
     )
     with pytest.raises(InvalidParameter, match="contribution_too_large"):
         counter.open()

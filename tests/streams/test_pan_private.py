@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import Exhausted, InvalidData, InvalidParameter
 from discreet.noise import Noiseless
 from discreet.streams import BinaryTree, EventLevel, UserLevel
-from discreet.streams.contribution import Contribution
+from discreet.streams.contribution import EventContribution
 from discreet.streams.pan_private import counter as counters
 from discreet.streams.pan_private import cropped_counts
 from discreet.streams.pan_private.checkpoints import NO_CHECKPOINT, ONE_CHECKPOINT, Checkpoints
@@ -50,7 +50,7 @@ def test_the_variance_of_the_book() -> None:
         epsilon=1,
         unit=EventLevel(),
         checkpoints=NO_CHECKPOINT,
-        contribution=Contribution.of(bound=1 << 30),
+        contribution=EventContribution.of(bound=1 << 30),
     )
     assert fine.variance(5) / 4.0**30 == pytest.approx(128, rel=1e-12)
     # Measured at every tick, within five deviations of a variance of so many draws.

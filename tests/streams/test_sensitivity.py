@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import PureDP
-from discreet.core.unit import Person, Row, Window
+from discreet.core.unit import Person, Row, TickWindow
 from discreet.noise import Noiseless
-from discreet.streams.contribution import Contribution
+from discreet.streams.contribution import EventContribution
 from discreet.streams.counter import ContinualCounter
 from discreet.streams.doubling import DoublingTree
 from discreet.streams.factorisation.dense import OptimalCounter
@@ -115,7 +115,7 @@ def test_epochs_of_doubling_lengths_share_one_spend(unit: StreamUnit, spend: Pur
 
 def test_contributions_multiply() -> None:
     plain = BinaryTree(horizon=8, spend=PURE, unit=EventLevel()).sensitivity()
-    several = Contribution.of(bound=3, keys=2)
+    several = EventContribution.of(bound=3, keys=2)
     wide = BinaryTree(horizon=8, spend=PURE, unit=EventLevel(), contribution=several).sensitivity()
     assert (wide.l1, wide.l2_squared) == (plain.l1 * 6, plain.l2_squared * 18)
 
@@ -134,8 +134,8 @@ def test_units_say_what_guarantees_carry() -> None:
     assert EventLevel().privacy_unit == Row()
     assert UserLevel("id", max_events=4).privacy_unit == Person("id", max_rows=4)
     window = UserWindow("id", ticks=5, max_events=4).privacy_unit
-    assert window == Window(Person("id", max_rows=4), ticks=5)
-    assert WEvent(ticks=5, max_per_tick=2).privacy_unit == Window(Row(), ticks=5)
+    assert window == TickWindow(Person("id", max_rows=4), ticks=5)
+    assert WEvent(ticks=5, max_per_tick=2).privacy_unit == TickWindow(Row(), ticks=5)
     assert UserWindow("id", ticks=2, max_events=9, max_per_tick=1).events == 2
 
 

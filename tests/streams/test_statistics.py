@@ -16,7 +16,7 @@ from discreet.streams.alarms import Alarms, alarms_from_state
 from discreet.streams.resume import from_state
 from discreet.streams.statistics.histogram import Histogram, Quantiles
 from discreet.streams.statistics.statistic import Statistic
-from discreet.streams.statistics.totals import Average, BoundedNumber, Total
+from discreet.streams.statistics.totals import BoundedNumber, RunningAverage, RunningTotal
 from discreet.streams.statistics.vectors import ClippedVectors
 from discreet.streams.units import EventLevel, UserLevel, WEvent
 from discreet.streams.window import SlidingWindow
@@ -42,16 +42,16 @@ def counted(statistic: Statistic, ticks: list[object]) -> object:
 
 def test_sums_and_averages_without_noise() -> None:
     ticks: list[object] = [[1.0, 2.0], [], [30.0, float("nan"), -5.0]]
-    assert counted(Total(COST), ticks) == pytest.approx(1 + 2 + 10 - 2)
-    assert counted(Average(COST), ticks) == pytest.approx((1 + 2 + 10 - 2) / 4)
-    assert counted(Average(COST), [[], []]) == pytest.approx(4)  # nothing came: the middle
+    assert counted(RunningTotal(COST), ticks) == pytest.approx(1 + 2 + 10 - 2)
+    assert counted(RunningAverage(COST), ticks) == pytest.approx((1 + 2 + 10 - 2) / 4)
+    assert counted(RunningAverage(COST), [[], []]) == pytest.approx(4)  # nothing came: the middle
 
 
 @pytest.mark.parametrize(
     "statistic",
     [
-        Total(COST),
-        Average(COST),
+        RunningTotal(COST),
+        RunningAverage(COST),
         Histogram(("a", "b")),
         Quantiles([0, 1, 2, 5, 7]),
         Quantiles(range(8)),

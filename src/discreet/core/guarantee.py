@@ -25,7 +25,7 @@ from discreet.core.parameters import (
     nonnegative,
     rounded_up,
 )
-from discreet.core.unit import PrivacyUnit, Replace, Window
+from discreet.core.unit import PrivacyUnit, Replace, TickWindow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class Guarantee(ABC):
         >>> round(ApproxDP(epsilon=1, delta=1e-6).replaced().delta, 12)
         3.718282e-06
         """
-        if isinstance(self.unit, Replace | Window):
+        if isinstance(self.unit, Replace | TickWindow):
             raise _units(self.unit, "an add/remove unit")
         pair = self.group(2)
         return pair if self.unit is None else replace(pair, unit=Replace(self.unit))

@@ -2,8 +2,8 @@
 
 ``Row``, ``Person``, ``Edge`` and ``Node`` mean add/remove: neighbours differ by the presence of
 one unit, and the number of units is itself private. ``Replace(unit)`` means that one unit is
-exchanged for another and the number of units is public. ``Window(unit, ticks)`` is about streams.
-The unit is never inferred from data and never defaulted; every guarantee carries it.
+exchanged for another and the number of units is public. ``TickWindow`` is for streams. The unit is
+never inferred from data and never defaulted; every guarantee carries it.
 
 Source: 000a:A1, 000a:A2, 004a:A1, 004c:8-4, 004d:F1, 004d:F9; contract, "Units and neighbours".
 """
@@ -143,8 +143,8 @@ class Replace:
 
 
 def add_remove(unit: PrivacyUnit) -> AddRemoveUnit:
-    """Whose data it is about, whatever the relation: the unit inside ``Replace`` or ``Window``."""
-    return unit.unit if isinstance(unit, (Replace, Window)) else unit
+    """Whose data it is about, whatever the relation: the unit inside another, or itself."""
+    return unit.unit if isinstance(unit, (Replace, TickWindow)) else unit
 
 
 def _root_up(square: int) -> float:
@@ -154,7 +154,7 @@ def _root_up(square: int) -> float:
 
 
 @dataclass(frozen=True)
-class Window:
+class TickWindow:
     """What one unit does in some ``ticks`` consecutive ticks of a public clock, added or removed.
 
     Weaker than the unit itself: what somebody does before and after the window is not hidden
@@ -169,14 +169,14 @@ class Window:
         if not isinstance(self.unit, (Row, Person)):
             raise InvalidParameter(
                 code="not_a_unit",
-                expectation="Row or Person inside Window",
+                expectation="Row or Person inside TickWindow",
                 received=type(self.unit).__name__,
-                remedy='Write Window(Person("user_id", max_rows=20), ticks=24).',
+                remedy='Write TickWindow(Person("user_id", max_rows=20), ticks=24).',
             )
         object.__setattr__(self, "ticks", count("ticks", self.ticks))
 
 
-PrivacyUnit: TypeAlias = Row | Person | Edge | Node | Replace | Window
+PrivacyUnit: TypeAlias = Row | Person | Edge | Node | Replace | TickWindow
 
 
 class Relation(Enum):

@@ -27,7 +27,7 @@ from discreet.core.guarantee import (
     PureDP,
     RenyiDP,
 )
-from discreet.core.unit import Edge, Node, Person, Replace, Row, Window
+from discreet.core.unit import Edge, Node, Person, Replace, Row, TickWindow
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ FORMS: dict[type, Form] = {
     Edge: Form("Edge"),
     Node: Form("Node"),
     Replace: Form("Replace", "unit"),
-    Window: Form("Window", "unit ticks"),
+    TickWindow: Form("TickWindow", "unit ticks"),
 }
 """Guarantees and units as releases and ledgers have them."""
 

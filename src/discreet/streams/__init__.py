@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from discreet.streams.absorption import BudgetAbsorption, absorption_from_state
     from discreet.streams.alarms import Alarms, alarms_from_state
     from discreet.streams.baselines import NoisePerPrefix, NoisePerTick
-    from discreet.streams.contribution import Contribution
+    from discreet.streams.contribution import EventContribution
     from discreet.streams.counter import Counter
     from discreet.streams.doubling import DoublingTree
     from discreet.streams.factorisation.dense import OptimalCounter
-    from discreet.streams.factorisation.optimum import Objective
+    from discreet.streams.factorisation.optimum import ErrorObjective
     from discreet.streams.factorisation.toeplitz import ToeplitzCounter
     from discreet.streams.lower_bounds import pure_counter_bound, spectral_bound
     from discreet.streams.pan_private.checkpoints import NO_CHECKPOINT, ONE_CHECKPOINT
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from discreet.streams.resume import from_state
     from discreet.streams.statistics.histogram import Histogram, Quantiles
     from discreet.streams.statistics.statistic import Statistic
-    from discreet.streams.statistics.totals import Average, BoundedNumber, Total
+    from discreet.streams.statistics.totals import BoundedNumber, RunningAverage, RunningTotal
     from discreet.streams.statistics.vectors import ClippedVectors
     from discreet.streams.tails import laplace_sum_tail
     from discreet.streams.tree import BinaryTree, ReducedTree
@@ -43,29 +43,29 @@ __all__ = [
     "NO_CHECKPOINT",
     "ONE_CHECKPOINT",
     "Alarms",
-    "Average",
     "BinaryTree",
     "BoundedNumber",
     "BudgetAbsorption",
     "ClippedVectors",
-    "Contribution",
     "Counter",
     "CroppedCounts",
     "DoublingTree",
+    "ErrorObjective",
+    "EventContribution",
     "EventLevel",
     "Histogram",
     "NoisePerPrefix",
     "NoisePerTick",
-    "Objective",
     "OptimalCounter",
     "PanPrivateCounter",
     "Quantiles",
     "ReducedTree",
+    "RunningAverage",
+    "RunningTotal",
     "SlidingWindow",
     "Statistic",
     "StreamPlan",
     "ToeplitzCounter",
-    "Total",
     "UserLevel",
     "UserWindow",
     "WEvent",
@@ -96,11 +96,11 @@ _NAMES = {
         "NoisePerPrefix",
         "NoisePerTick",
     ),
-    "contribution": ("Contribution",),
+    "contribution": ("EventContribution",),
     "counter": ("Counter",),
     "doubling": ("DoublingTree",),
     "factorisation.dense": ("OptimalCounter",),
-    "factorisation.optimum": ("Objective",),
+    "factorisation.optimum": ("ErrorObjective",),
     "factorisation.toeplitz": ("ToeplitzCounter",),
     "lower_bounds": (
         "pure_counter_bound",
@@ -130,9 +130,9 @@ _NAMES = {
     ),
     "statistics.statistic": ("Statistic",),
     "statistics.totals": (
-        "Average",
+        "RunningAverage",
         "BoundedNumber",
-        "Total",
+        "RunningTotal",
     ),
     "statistics.vectors": ("ClippedVectors",),
     "tails": ("laplace_sum_tail",),

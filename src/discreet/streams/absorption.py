@@ -32,7 +32,7 @@ from discreet.mechanisms.grid import LIMIT, ordinary
 from discreet.mechanisms.sparse_vector.above_threshold import Live
 from discreet.noise import SYSTEM, Source, discrete_laplace
 from discreet.noise.randomness import require_source
-from discreet.streams.contribution import ONE_COUNT, Contribution
+from discreet.streams.contribution import ONE_COUNT, EventContribution
 from discreet.streams.counter import checked_increments
 from discreet.streams.stored import State, array_from_dict, array_to_dict, part, unreadable
 from discreet.streams.tags import from_dict, to_dict
@@ -59,7 +59,7 @@ class BudgetAbsorption:
     epsilon: Number
     unit: WEvent
     keys: int
-    contribution: Contribution = ONE_COUNT
+    contribution: EventContribution = ONE_COUNT
     randomness: Source = SYSTEM
 
     def __post_init__(self) -> None:

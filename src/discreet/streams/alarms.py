@@ -25,7 +25,7 @@ from discreet.mechanisms.scores import GENERAL, MONOTONE
 from discreet.mechanisms.sparse_vector.hidden import HiddenThreshold, Rounds
 from discreet.mechanisms.sparse_vector.sparse import Sparse, SparseSession
 from discreet.noise import SYSTEM, Source
-from discreet.streams.contribution import ONE_COUNT, Contribution
+from discreet.streams.contribution import ONE_COUNT, EventContribution
 from discreet.streams.counter import checked_increments, largest_increment
 from discreet.streams.stored import State, array_from_dict, array_to_dict, part, unreadable
 from discreet.streams.tags import from_dict, spend_from_dict, spend_to_dict, to_dict
@@ -62,7 +62,7 @@ class Alarms:
     alarms: int
     spend: Guarantee
     unit: StreamUnit
-    contribution: Contribution = ONE_COUNT
+    contribution: EventContribution = ONE_COUNT
     randomness: Source = SYSTEM
 
     def __post_init__(self) -> None:

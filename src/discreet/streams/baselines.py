@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.streams.contribution import Sensitivity
+from discreet.streams.contribution import StreamSensitivity
 from discreet.streams.counter import ContinualCounter, LiveCounter, largest_increment
 from discreet.streams.node_noise import noisy
 from discreet.streams.resume import state_of
@@ -31,10 +31,10 @@ class NoisePerTick(ContinualCounter):
     Source: 000b:B39 (variance 2 t / epsilon**2). Proof: ``proofs/streams.md``.
     """
 
-    def sensitivity(self) -> Sensitivity:
+    def sensitivity(self) -> StreamSensitivity:
         """Each event moves one tick."""
         events = self.unit.events
-        return Sensitivity(
+        return StreamSensitivity(
             Fraction(self.contribution.l1) * events,
             Fraction(self.contribution.l2_squared) * events * min(events, self.unit.per_tick),
         )
@@ -58,10 +58,10 @@ class NoisePerPrefix(ContinualCounter):
     Source: 000b:B39 (variance 2 T**2 / epsilon**2). Proof: ``proofs/streams.md``.
     """
 
-    def sensitivity(self) -> Sensitivity:
+    def sensitivity(self) -> StreamSensitivity:
         """Each event moves all totals from its tick on."""
         events = self.unit.events
-        return Sensitivity(
+        return StreamSensitivity(
             Fraction(self.contribution.l1) * events * self.horizon,
             Fraction(self.contribution.l2_squared) * events**2 * self.horizon,
         )

@@ -13,7 +13,7 @@ from discreet.core.parameters import Number, count, exact, positive
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contribution:
+class EventContribution:
     """The distance between the numbers of a tick with and without one event, in whole steps.
 
     ``l1`` is the sum of absolute differences, ``l2_squared`` of squares, ``largest`` the greatest.
@@ -31,22 +31,22 @@ class Contribution:
             object.__setattr__(self, name, exact(positive(name, getattr(self, name))))
 
     @classmethod
-    def of(cls, *, bound: int = 1, keys: int = 1) -> Contribution:
+    def of(cls, *, bound: int = 1, keys: int = 1) -> EventContribution:
         """An event that moves up to ``keys`` numbers, each by at most ``bound`` steps.
 
-        >>> Contribution.of(bound=3, keys=2).l1
+        >>> EventContribution.of(bound=3, keys=2).l1
         Fraction(6, 1)
         """
         size, many = count("bound", bound), count("keys", keys)
         return cls(l1=size * many, l2_squared=size**2 * many, largest=size)
 
 
-ONE_COUNT = Contribution(l1=1, l2_squared=1, largest=1)
+ONE_COUNT = EventContribution(l1=1, l2_squared=1, largest=1)
 """An event is counted once, under one key."""
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class StreamSensitivity:
     """How far neighbouring streams move everything that a counter measures: L1, and squared L2."""
 
     l1: Fraction

@@ -27,7 +27,7 @@ from discreet.mechanisms.additive import marked
 from discreet.mechanisms.grid import LIMIT
 from discreet.mechanisms.sparse_vector.above_threshold import Live
 from discreet.noise.randomness import SYSTEM, Source, require_source
-from discreet.streams.contribution import ONE_COUNT, Contribution, Sensitivity
+from discreet.streams.contribution import ONE_COUNT, EventContribution, StreamSensitivity
 from discreet.streams.node_noise import NodeNoise, noise_for_spend
 from discreet.streams.stored import State
 from discreet.streams.tails import sum_half_width
@@ -93,7 +93,7 @@ class ContinualCounter(ABC):
     spend: Guarantee
     unit: StreamUnit
     keys: int = 1
-    contribution: Contribution = ONE_COUNT
+    contribution: EventContribution = ONE_COUNT
     randomness: Source = SYSTEM
 
     def __post_init__(self) -> None:
@@ -114,7 +114,7 @@ class ContinualCounter(ABC):
         return marked(self.noise.event, self.randomness)
 
     @abstractmethod
-    def sensitivity(self) -> Sensitivity:
+    def sensitivity(self) -> StreamSensitivity:
         """How far neighbouring streams move all that is measured."""
 
     @abstractmethod

@@ -25,10 +25,10 @@ from discreet.core.events.mechanisms import Pure
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.distributions.symmetric import Distribution
 from discreet.release.intervals.linear import half_width
-from discreet.streams.contribution import Sensitivity
+from discreet.streams.contribution import StreamSensitivity
 from discreet.streams.counter import LONGEST, ContinualCounter, LiveCounter, largest_increment
 from discreet.streams.live_tree import LiveTree
-from discreet.streams.node_noise import GaussianNoise, LaplaceNoise, NodeNoise, noise_of_one_law
+from discreet.streams.node_noise import LaplaceNoise, NodeNoise, NormalNoise, noise_of_one_law
 from discreet.streams.resume import state_of
 from discreet.streams.stored import State, array_from_dict, array_to_dict, part
 from discreet.streams.tree import BinaryTree
@@ -67,14 +67,14 @@ class DoublingTree(ContinualCounter):
             return marked(Pure(epsilon=self.noise.epsilon), self.randomness)
         return marked(self.noise.event, self.randomness)
 
-    def sensitivity(self) -> Sensitivity:
+    def sensitivity(self) -> StreamSensitivity:
         """That of the first epoch."""
         return self._epoch_sensitivity(0)
 
-    def _epoch_sensitivity(self, epoch: int) -> Sensitivity:
+    def _epoch_sensitivity(self, epoch: int) -> StreamSensitivity:
         events, at_once = self.unit.events, self.unit.per_tick
         squares = sum(events * min(events, at_once << level) for level in range(epoch + 1))
-        return Sensitivity(
+        return StreamSensitivity(
             Fraction(self.contribution.l1) * events * (epoch + 1),
             Fraction(self.contribution.l2_squared) * squares,
         )
@@ -83,7 +83,7 @@ class DoublingTree(ContinualCounter):
         """The noise of every node of an epoch's tree."""
         if isinstance(self.noise, LaplaceNoise):
             return LaplaceNoise(self.noise.epsilon, self.noise.l1 * (epoch + 1))
-        return GaussianNoise(self.noise.multiplier, self._epoch_sensitivity(epoch).l2_squared)
+        return NormalNoise(self.noise.multiplier, self._epoch_sensitivity(epoch).l2_squared)
 
     def epoch_tree(self, epoch: int) -> BinaryTree:
         """The tree of an epoch: 2**epoch ticks, with its root."""

@@ -32,7 +32,7 @@ from discreet.mechanisms.distributions.distribution import (
 from discreet.mechanisms.distributions.symmetric import Distribution
 from discreet.mechanisms.grid import LIMIT, clamped, sqrt_above
 from discreet.noise import Source, discrete_laplace, rounded_gaussian
-from discreet.streams.contribution import Sensitivity
+from discreet.streams.contribution import StreamSensitivity
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class LaplaceNoise:
 
 
 @dataclass(frozen=True)
-class GaussianNoise:
+class NormalNoise:
     """Rounded normal noise; ``multiplier`` deviations where all that is released moves by l2."""
 
     multiplier: Fraction
@@ -96,7 +96,7 @@ class GaussianNoise:
         }
 
 
-NodeNoise = LaplaceNoise | GaussianNoise
+NodeNoise = LaplaceNoise | NormalNoise
 
 
 def noisy(values: NDArray[np.int64], noise: NodeNoise, source: Source) -> NDArray[np.int64]:
@@ -108,7 +108,7 @@ def noisy(values: NDArray[np.int64], noise: NodeNoise, source: Source) -> NDArra
     return drawn.reshape(values.shape)
 
 
-def noise_for_spend(spend: Guarantee, moved: Sensitivity) -> NodeNoise:
+def noise_for_spend(spend: Guarantee, moved: StreamSensitivity) -> NodeNoise:
     """The noise of least deviation that keeps a spend.
 
     PureDP takes Laplace noise; ZCDP and GaussianDP normal noise; ApproxDP the better of the two.
@@ -116,7 +116,7 @@ def noise_for_spend(spend: Guarantee, moved: Sensitivity) -> NodeNoise:
     return min(_permitted(spend, moved), key=lambda noise: noise.distribution.std)
 
 
-def noise_of_one_law(spend: Guarantee, moved: Sensitivity) -> NodeNoise:
+def noise_of_one_law(spend: Guarantee, moved: StreamSensitivity) -> NodeNoise:
     """Laplace noise for a pure spend and normal noise for every other, whatever is moved.
 
     For releases of several scales, whose prices add up only within one law.
@@ -124,7 +124,7 @@ def noise_of_one_law(spend: Guarantee, moved: Sensitivity) -> NodeNoise:
     return _permitted(spend, moved)[-1]
 
 
-def _permitted(spend: Guarantee, moved: Sensitivity) -> list[NodeNoise]:
+def _permitted(spend: Guarantee, moved: StreamSensitivity) -> list[NodeNoise]:
     match spend:
         case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon, delta=0) if epsilon > 0:
             return [_laplace(epsilon, moved)]
@@ -132,12 +132,12 @@ def _permitted(spend: Guarantee, moved: Sensitivity) -> list[NodeNoise]:
             from discreet.accounting.gaussian import gaussian_multiplier  # loads all accountants
 
             wide = Fraction(gaussian_multiplier(epsilon, delta))
-            normal = GaussianNoise(wide, moved.l2_squared)
+            normal = NormalNoise(wide, moved.l2_squared)
             return [normal] if spend.by is not None else [_laplace(epsilon, moved), normal]
         case ZCDP(rho=rho) if rho > 0:
-            return [GaussianNoise(_root_above(1 / (2 * exact(rho))), moved.l2_squared)]
+            return [NormalNoise(_root_above(1 / (2 * exact(rho))), moved.l2_squared)]
         case GaussianDP(mu=mu) if mu > 0:
-            return [GaussianNoise(1 / exact(mu), moved.l2_squared)]
+            return [NormalNoise(1 / exact(mu), moved.l2_squared)]
     raise InvalidParameter(
         code="spend_notion",
         expectation="a spend in PureDP, ApproxDP, ZCDP or GaussianDP, above zero",
@@ -146,7 +146,7 @@ def _permitted(spend: Guarantee, moved: Sensitivity) -> list[NodeNoise]:
     )
 
 
-def _laplace(epsilon: Number, moved: Sensitivity) -> LaplaceNoise:
+def _laplace(epsilon: Number, moved: StreamSensitivity) -> LaplaceNoise:
     return LaplaceNoise(epsilon, math.ceil(moved.l1))
 
 
@@ -164,7 +164,7 @@ def noise_from_dict(plain: Mapping[str, object]) -> NodeNoise:
         case {"law": "laplace/1", "epsilon": str(epsilon), "l1": int(l1)}:
             return LaplaceNoise(Fraction(epsilon), l1)
         case {"law": "gaussian/1", "multiplier": str(multiplier), "l2_squared": str(square)}:
-            return GaussianNoise(Fraction(multiplier), Fraction(square))
+            return NormalNoise(Fraction(multiplier), Fraction(square))
     raise InvalidParameter(
         code="stream_state_unreadable",
         expectation="noise as a stream's state writes it",

@@ -14,7 +14,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count, probability
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.streams.baselines import NoisePerPrefix, NoisePerTick
-from discreet.streams.contribution import ONE_COUNT, Contribution
+from discreet.streams.contribution import ONE_COUNT, EventContribution
 from discreet.streams.counter import ContinualCounter, require_horizon
 from discreet.streams.doubling import DoublingTree
 from discreet.streams.factorisation.dense import OptimalCounter
@@ -81,7 +81,7 @@ def plan(
     spend: Guarantee,
     unit: StreamUnit,
     keys: int = 1,
-    contribution: Contribution = ONE_COUNT,
+    contribution: EventContribution = ONE_COUNT,
     confidence: float = 0.95,
     memory: int = USUAL_MEMORY,
     randomness: Source = SYSTEM,

@@ -15,14 +15,14 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.plotting import plotting
 from discreet.streams.counter import ContinualCounter
 from discreet.streams.lower_bounds import pure_counter_bound, spectral_bound
-from discreet.streams.node_noise import GaussianNoise, LaplaceNoise
+from discreet.streams.node_noise import LaplaceNoise, NormalNoise
 
 if TYPE_CHECKING:
     import altair as alt
 
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#222222", "#D55E00", "#56B4E9", "#999999")
 _DASHES = ([1, 0], [8, 3], [2, 2], [8, 3, 2, 3], [5, 2], [1, 3], [12, 4], [3, 1])
-_POINTS = 200
+_POINTS = 120
 
 
 def bound_at(counter: ContinualCounter, t: int) -> float:
@@ -32,7 +32,7 @@ def bound_at(counter: ContinualCounter, t: int) -> float:
     nuclear norm over t. Pure privacy: the largest error of all ticks, which is reached with
     probability one third.
     """
-    if isinstance(counter.noise, GaussianNoise):
+    if isinstance(counter.noise, NormalNoise):
         return spectral_bound(t) * float(counter.noise.multiplier)
     assert isinstance(counter.noise, LaplaceNoise)
     return pure_counter_bound(horizon=t, epsilon=counter.noise.epsilon)

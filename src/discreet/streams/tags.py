@@ -16,7 +16,7 @@ from discreet.core.parameters import exact
 from discreet.core.written import FORMS as GUARANTEES
 from discreet.core.written import KINDS as GUARANTEE_KINDS
 from discreet.core.written import Form
-from discreet.streams.contribution import Contribution
+from discreet.streams.contribution import EventContribution
 from discreet.streams.stored import State, unreadable
 from discreet.streams.units import EventLevel, StreamUnit, UserLevel, UserWindow, WEvent
 
@@ -25,7 +25,7 @@ FORMS: dict[type, Form] = {
     UserLevel: Form("user-level/1", "id max_events max_per_tick"),
     UserWindow: Form("user-window/1", "id ticks max_events max_per_tick"),
     WEvent: Form("w-event/1", "ticks max_per_tick"),
-    Contribution: Form("contribution/1", "l1 l2_squared largest"),
+    EventContribution: Form("contribution/1", "l1 l2_squared largest"),
 }
 
 for _kind, _form in FORMS.items():
@@ -34,7 +34,7 @@ for _kind, _form in FORMS.items():
 _KINDS = {form.tag: kind for kind, form in FORMS.items()}
 
 
-def to_dict(value: StreamUnit | Contribution) -> State:
+def to_dict(value: StreamUnit | EventContribution) -> State:
     """A unit or a contribution as plain values; fractions as text."""
     form = FORMS[type(value)]
     parts = {name: _plain(each) for name, each in form.parts(value)}

@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from discreet.core.parameters import count
-from discreet.streams.contribution import Sensitivity
+from discreet.streams.contribution import StreamSensitivity
 from discreet.streams.counter import ContinualCounter
 from discreet.streams.live_tree import LiveTree, ReducedLiveTree
 from discreet.streams.stored import State
@@ -58,11 +58,11 @@ class BinaryTree(ContinualCounter):
         """Levels of nodes: the given ones, or as many as leave two nodes on top."""
         return self.levels or max(1, (self.horizon - 1).bit_length())
 
-    def sensitivity(self) -> Sensitivity:
+    def sensitivity(self) -> StreamSensitivity:
         """One node of each level for each event; those of one person may meet in a node."""
         events, at_once = self.unit.events, self.unit.per_tick
         squares = sum(events * min(events, at_once << level) for level in range(self.height))
-        return Sensitivity(
+        return StreamSensitivity(
             Fraction(self.contribution.l1) * events * self.height,
             Fraction(self.contribution.l2_squared) * squares,
         )

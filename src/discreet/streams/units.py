@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
-from discreet.core.unit import Person, PrivacyUnit, Row, Window
+from discreet.core.unit import Person, PrivacyUnit, Row, TickWindow
 
 
 @dataclass(frozen=True)
@@ -109,10 +109,10 @@ class UserWindow:
         return min(self.max_per_tick or self.events, self.events)
 
     @property
-    def privacy_unit(self) -> Window:
+    def privacy_unit(self) -> TickWindow:
         """The unit that guarantees carry."""
         person = _person(self.id, self.events, self.max_per_tick)
-        return Window(person, self.ticks)
+        return TickWindow(person, self.ticks)
 
 
 @dataclass(frozen=True)
@@ -145,9 +145,9 @@ class WEvent:
         return self.max_per_tick
 
     @property
-    def privacy_unit(self) -> Window:
+    def privacy_unit(self) -> TickWindow:
         """The unit that guarantees carry."""
-        return Window(Row(), self.ticks)
+        return TickWindow(Row(), self.ticks)
 
 
 StreamUnit: TypeAlias = EventLevel | UserLevel | UserWindow | WEvent

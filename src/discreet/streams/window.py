@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.parameters import count
-from discreet.streams.contribution import Sensitivity
+from discreet.streams.contribution import StreamSensitivity
 from discreet.streams.counter import LONGEST, ContinualCounter, LiveCounter, largest_increment
 from discreet.streams.node_noise import noisy
 from discreet.streams.resume import state_of
@@ -58,11 +58,11 @@ class SlidingWindow(ContinualCounter):
         """Lengths of blocks."""
         return self.window.bit_length()
 
-    def sensitivity(self) -> Sensitivity:
+    def sensitivity(self) -> StreamSensitivity:
         """One block of each length for each event; those of one person may meet in a block."""
         events, at_once = self.unit.events, self.unit.per_tick
         squares = sum(events * min(events, at_once << level) for level in range(self.height))
-        return Sensitivity(
+        return StreamSensitivity(
             Fraction(self.contribution.l1) * events * self.height,
             Fraction(self.contribution.l2_squared) * squares,
         )

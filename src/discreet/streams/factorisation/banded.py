@@ -14,17 +14,17 @@ from functools import lru_cache
 import numpy as np
 
 from discreet.core.arrays import Floats
-from discreet.streams.factorisation.optimum import Objective
+from discreet.streams.factorisation.optimum import ErrorObjective
 from discreet.streams.factorisation.series import inverse, multiply, square_root
 
 _FAR = 1e6
 
 
 @lru_cache(maxsize=64)
-def banded_coefficients(horizon: int, bands: int, objective: Objective) -> tuple[float, ...]:
+def banded_coefficients(horizon: int, bands: int, objective: ErrorObjective) -> tuple[float, ...]:
     """Coefficients of the least error, beginning with one; those of the square root if all.
 
-    >>> [round(c, 3) for c in banded_coefficients(64, 3, Objective.LARGEST)]
+    >>> [round(c, 3) for c in banded_coefficients(64, 3, ErrorObjective.LARGEST)]
     [1.0, 0.757, 0.641]
     """
     start = square_root(bands)
@@ -33,7 +33,7 @@ def banded_coefficients(horizon: int, bands: int, objective: Objective) -> tuple
     from scipy.optimize import minimize  # loaded on first use: SciPy is slow to import
 
     weights = np.ones(horizon)
-    if objective is Objective.MEAN:
+    if objective is ErrorObjective.MEAN:
         weights = np.arange(horizon, 0.0, -1.0) / horizon
 
     def loss(free: Floats) -> tuple[float, Floats]:

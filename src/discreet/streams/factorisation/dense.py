@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.mechanisms.grid import LIMIT
-from discreet.streams.contribution import Sensitivity
+from discreet.streams.contribution import StreamSensitivity
 from discreet.streams.counter import ContinualCounter, LiveCounter
 from discreet.streams.factorisation.kept import digest_of, require_digest, require_room
-from discreet.streams.factorisation.optimum import Objective, optimum
+from discreet.streams.factorisation.optimum import ErrorObjective, optimum
 from discreet.streams.node_noise import noisy
 from discreet.streams.resume import state_of
 from discreet.streams.stored import State, array_from_dict, array_to_dict, part
@@ -57,13 +57,13 @@ class OptimalCounter(ContinualCounter):
     Numerics: measurements are exact integers; estimates are post-processed in double precision.
     """
 
-    objective: Objective = Objective.LARGEST
+    objective: ErrorObjective = ErrorObjective.LARGEST
     digest: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse horizons whose optimum takes too long to find."""
         super().__post_init__()
-        object.__setattr__(self, "objective", Objective(self.objective))
+        object.__setattr__(self, "objective", ErrorObjective(self.objective))
         if self.horizon > LONGEST:
             raise InvalidParameter(
                 code="horizon_too_long",
@@ -91,7 +91,7 @@ class OptimalCounter(ContinualCounter):
         """What increments are clamped to."""
         return LIMIT // int(np.abs(self.strategy).sum(axis=1).max())
 
-    def sensitivity(self) -> Sensitivity:
+    def sensitivity(self) -> StreamSensitivity:
         """Columns of C: the largest, for each event; or a bound on as many as there are ticks.
 
         For weights a of ticks, of which none is above ``per_tick`` and which add up to ``events``,
@@ -106,7 +106,7 @@ class OptimalCounter(ContinualCounter):
             gram = np.sort(np.abs(real.T @ real), axis=1)[:, ::-1]
             rows = at_once * float(gram[:, :ticks].sum(axis=1).max())
             together = min(together, events * Fraction(rows) * (1 + Fraction(1, 1 << 30)))
-        return Sensitivity(
+        return StreamSensitivity(
             Fraction(self.contribution.l1) * events * int(np.abs(self.strategy).sum(axis=0).max()),
             Fraction(self.contribution.l2_squared) * together,
         )

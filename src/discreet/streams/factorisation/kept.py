@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.streams.contribution import Contribution
+from discreet.streams.contribution import EventContribution
 
 
 def digest_of(matrix: NDArray[np.int64]) -> str:
@@ -32,7 +32,7 @@ def require_digest(digest: str | None, found: Callable[[], NDArray[np.int64]]) -
         )
 
 
-def require_room(contribution: Contribution, largest: int) -> None:
+def require_room(contribution: EventContribution, largest: int) -> None:
     """Refuse events so large that one of them would be clamped to fit 64 bits."""
     if contribution.largest > largest:
         raise InvalidParameter(

@@ -25,7 +25,7 @@ _FLOOR = 1e-12
 _GAP = 1e-4
 
 
-class Objective(Enum):
+class ErrorObjective(Enum):
     """What an optimal factorisation minimises; written under the names on the right, for ever."""
 
     MEAN = "mean/1"
@@ -42,10 +42,10 @@ class Optimum:
 
 
 @lru_cache(maxsize=16)
-def optimum(horizon: int, objective: Objective) -> Optimum:
+def optimum(horizon: int, objective: ErrorObjective) -> Optimum:
     """The best factorisation of prefix sums, within 1e-4 of the optimum where 300 rounds suffice.
 
-    >>> found = optimum(16, Objective.MEAN)
+    >>> found = optimum(16, ErrorObjective.MEAN)
     >>> round(found.error, 3), found.bound <= found.error
     (1.69, True)
     """
@@ -65,14 +65,14 @@ def optimum(horizon: int, objective: Objective) -> Optimum:
         if best[0] <= bound * (1 + _GAP):
             break
         v = _unit(by_column)
-        if objective is Objective.LARGEST:
+        if objective is ErrorObjective.LARGEST:
             u = _unit(by_row)
     return Optimum(_lower(best[1]), best[0], bound)
 
 
-def _error(prefix: Floats, half: Floats, objective: Objective) -> float:
+def _error(prefix: Floats, half: Floats, objective: ErrorObjective) -> float:
     rows = np.sum(np.linalg.solve(half.T, prefix.T) ** 2, axis=0)
-    return float(np.sqrt(rows.mean() if objective is Objective.MEAN else rows.max()))
+    return float(np.sqrt(rows.mean() if objective is ErrorObjective.MEAN else rows.max()))
 
 
 def _unit(squares: Floats) -> Floats:

@@ -25,11 +25,11 @@ from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count
 from discreet.mechanisms.grid import LIMIT
-from discreet.streams.contribution import Sensitivity
+from discreet.streams.contribution import StreamSensitivity
 from discreet.streams.counter import ContinualCounter, LiveCounter
 from discreet.streams.factorisation.banded import banded_coefficients
 from discreet.streams.factorisation.kept import digest_of, require_digest, require_room
-from discreet.streams.factorisation.optimum import Objective
+from discreet.streams.factorisation.optimum import ErrorObjective
 from discreet.streams.factorisation.series import inverse, multiply, multiply_exactly, square_root
 from discreet.streams.node_noise import noisy
 from discreet.streams.resume import state_of
@@ -68,13 +68,13 @@ class ToeplitzCounter(ContinualCounter):
     """
 
     bands: int | None = None
-    objective: Objective = Objective.LARGEST
+    objective: ErrorObjective = ErrorObjective.LARGEST
     digest: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse horizons without room, and bands that are none."""
         super().__post_init__()
-        object.__setattr__(self, "objective", Objective(self.objective))
+        object.__setattr__(self, "objective", ErrorObjective(self.objective))
         if self.bands is not None:
             object.__setattr__(self, "bands", count("bands", self.bands))
         if self.horizon > LONGEST:
@@ -107,7 +107,7 @@ class ToeplitzCounter(ContinualCounter):
         """What increments are clamped to."""
         return LIMIT // int(self.coefficients.sum())
 
-    def sensitivity(self) -> Sensitivity:
+    def sensitivity(self) -> StreamSensitivity:
         """Columns of C, for as many ticks as the unit's events can fall into."""
         events, at_once = self.unit.events, self.unit.per_tick
         one = _square_norm(self.coefficients)
@@ -118,7 +118,7 @@ class ToeplitzCounter(ContinualCounter):
             sums[ticks:] -= sums[:-ticks].copy()
             spread = at_once**2 * Fraction(float(np.sum(sums.astype(np.float64) ** 2))) * _UPWARD
             together = min(together, spread)
-        return Sensitivity(
+        return StreamSensitivity(
             Fraction(self.contribution.l1) * events * int(self.coefficients.sum()),
             Fraction(self.contribution.l2_squared) * together,
         )

@@ -27,7 +27,7 @@ from discreet.mechanisms.distributions.symmetric import Distribution
 from discreet.mechanisms.grid import LIMIT, ordinary
 from discreet.noise import SYSTEM, Source, discrete_laplace
 from discreet.noise.randomness import require_source
-from discreet.streams.contribution import ONE_COUNT, Contribution
+from discreet.streams.contribution import ONE_COUNT, EventContribution
 from discreet.streams.counter import checked_increments, largest_increment, require_horizon
 from discreet.streams.pan_private.checkpoints import Checkpoints, Seizable
 from discreet.streams.stored import State, array_from_dict, array_to_dict, part, unreadable
@@ -67,7 +67,7 @@ class PanPrivateCounter:
     unit: StreamUnit
     checkpoints: Checkpoints
     keys: int = 1
-    contribution: Contribution = ONE_COUNT
+    contribution: EventContribution = ONE_COUNT
     randomness: Source = SYSTEM
 
     def __post_init__(self) -> None:
@@ -125,7 +125,7 @@ class PanPrivateCounter:
         return min(count("t", t), self.horizon)
 
     def draw(self, size: int) -> NDArray[np.int64]:
-        """Fresh noise."""
+        """Fresh noise of the one law."""
         return discrete_laplace(self._scale, size, self.randomness)
 
 

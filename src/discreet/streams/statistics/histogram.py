@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import probability
-from discreet.streams.contribution import Contribution
+from discreet.streams.contribution import EventContribution
 from discreet.streams.statistics.statistic import real_values
 
 
@@ -51,9 +51,9 @@ class Histogram:
         return len(self.names)
 
     @property
-    def contribution(self) -> Contribution:
+    def contribution(self) -> EventContribution:
         """Each event counts under one key."""
-        return Contribution.of()
+        return EventContribution.of()
 
     @cached_property
     def _places(self) -> dict[Hashable, int]:
@@ -113,9 +113,9 @@ class Quantiles:
         return 1 << self.levels
 
     @property
-    def contribution(self) -> Contribution:
+    def contribution(self) -> EventContribution:
         """A left node of each level at most, and the number of events."""
-        return Contribution.of(keys=self.levels + 1)
+        return EventContribution.of(keys=self.levels + 1)
 
     def increments(self, values: Any) -> NDArray[np.int64]:
         """Exact counts of one tick: key 0 is all events, key k the node that ends at place k."""

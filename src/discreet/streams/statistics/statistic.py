@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidData
-from discreet.streams.contribution import Contribution
+from discreet.streams.contribution import EventContribution
 
 
 class Statistic(Protocol):
@@ -23,7 +23,7 @@ class Statistic(Protocol):
         """How many numbers are counted side by side."""
 
     @property
-    def contribution(self) -> Contribution:
+    def contribution(self) -> EventContribution:
         """How far one event moves them."""
 
     def increments(self, values: Any) -> NDArray[np.int64]:

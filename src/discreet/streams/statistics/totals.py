@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number, exact, finite
-from discreet.streams.contribution import Contribution
+from discreet.streams.contribution import EventContribution
 from discreet.streams.statistics.statistic import real_values
 
 _WIDEST = 1 << 40
@@ -72,7 +72,7 @@ class BoundedNumber:
 
 
 @dataclass(frozen=True)
-class Total:
+class RunningTotal:
     """The sum of a bounded number over all events so far."""
 
     number: BoundedNumber
@@ -83,9 +83,9 @@ class Total:
         return 1
 
     @property
-    def contribution(self) -> Contribution:
+    def contribution(self) -> EventContribution:
         """The larger bound."""
-        return Contribution.of(bound=max(abs(self.number.first), abs(self.number.last), 1))
+        return EventContribution.of(bound=max(abs(self.number.first), abs(self.number.last), 1))
 
     def increments(self, values: Any) -> NDArray[np.int64]:
         """The exact sum of one tick's values, in steps."""
@@ -97,7 +97,7 @@ class Total:
 
 
 @dataclass(frozen=True)
-class Average:
+class RunningAverage:
     """The average of a bounded number over all events so far."""
 
     number: BoundedNumber
@@ -116,9 +116,9 @@ class Average:
         return max(self.number.last - self._middle, self._middle - self.number.first, 1)
 
     @property
-    def contribution(self) -> Contribution:
+    def contribution(self) -> EventContribution:
         """Half the range for both numbers."""
-        return Contribution.of(bound=self._half, keys=2)
+        return EventContribution.of(bound=self._half, keys=2)
 
     def increments(self, values: Any) -> NDArray[np.int64]:
         """Exact sums of one tick."""

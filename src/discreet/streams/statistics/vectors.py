@@ -22,7 +22,7 @@ from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.parameters import Number, count, exact, positive
 from discreet.mechanisms.grid import floor_log2, sqrt_above
-from discreet.streams.contribution import Contribution
+from discreet.streams.contribution import EventContribution
 
 _WIDEST = 1 << 24
 
@@ -67,12 +67,12 @@ class ClippedVectors:
         return self.dimension
 
     @property
-    def contribution(self) -> Contribution:
+    def contribution(self) -> EventContribution:
         """The clip in steps, and half a step for each coordinate."""
         step = Fraction(2) ** self.exponent
         size = sqrt_above(Fraction(self.dimension))
         norm = exact(self.clip) * (1 + Fraction(1, 1 << 40)) / step + size / 2
-        return Contribution(l1=norm * size, l2_squared=norm**2, largest=math.ceil(norm))
+        return EventContribution(l1=norm * size, l2_squared=norm**2, largest=math.ceil(norm))
 
     def increments(self, values: Any) -> NDArray[np.int64]:
         """The exact sum of one tick's clipped vectors, one row each, in steps."""
