@@ -53,5 +53,5 @@ def require_keeps_nothing(unit: StreamUnit, fields: EventFields, state: object) 
             "arrival, without a state",
             received=kept,
             remedy="Leave them out: EventFields(key=...), unit=EventLevel(), and no state=; a "
-            "crash ends it. Or choose a counter whose state is kept, such as dp.streams.BinaryTree.",
+            "crash ends it. Or choose a counter with a state, such as dp.streams.BinaryTree.",
         )
