@@ -20,6 +20,7 @@ from discreet.cli import (
     serve,
     service,
     snapshot,
+    stream,
     synopsis,
     synth,
 )
@@ -36,6 +37,7 @@ app.command()(query.query)
 app.command()(query.explain)
 app.command()(synopsis.synopsis)
 app.command()(synth.synth)
+app.command()(stream.stream)
 app.command()(profile.profile)
 app.command()(demo.demo)
 app.command()(serve.serve)

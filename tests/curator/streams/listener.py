@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import discreet as dp
-from discreet.streams.live.events import Fields
+from discreet.streams.live.events import EventFields
 from discreet.streams.live.ticks import Ticks
 from discreet.streams.sources.text_file import JSONLines
 from discreet.streams.tree import BinaryTree
@@ -25,7 +25,7 @@ def main(folder: Path, name: str, transcript: Path) -> None:
     owner = dp.Curator(
         unit=dp.Person("patient"), budget=dp.PureDP(epsilon=10**6), ledger=folder / "ledger"
     )
-    source = JSONLines(folder / "visits.jsonl", Fields(key="ward", person="patient", id="id"))
+    source = JSONLines(folder / "visits.jsonl", EventFields(key="ward", person="patient", id="id"))
     if not name:
         opened = owner.stream(
             source,

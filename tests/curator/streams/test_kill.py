@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import discreet as dp
-from discreet.streams.live.events import Fields
+from discreet.streams.live.events import EventFields
 from discreet.streams.sources.text_file import JSONLines
 from tests.curator.streams.wards import WARDS, write
 
@@ -64,7 +64,9 @@ def test_a_stream_survives_kills_at_random_moments(tmp_path: Path, kills: int) -
     assert numbers[-1] + 1 - len(numbers) <= kills
     with dp.Curator(unit=dp.Person("patient"), budget=SPEND, ledger=tmp_path / "ledger") as owner:
         assert owner.spent == SPEND.per(owner.unit)
-        source = JSONLines(tmp_path / "visits.jsonl", Fields(key="ward", person="patient", id="id"))
+        source = JSONLines(
+            tmp_path / "visits.jsonl", EventFields(key="ward", person="patient", id="id")
+        )
         stream = owner.resume(name, source=source)
         released = {tick.number: dict(tick.values) for tick in stream.released()}
         assert all(released[number] == values for number, values in told)

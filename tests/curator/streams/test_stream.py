@@ -18,7 +18,7 @@ from discreet.ledger.session_log import SessionLog
 from discreet.mechanisms import AboveThreshold
 from discreet.noise.randomness import Seeded
 from discreet.streams.live.clock import ReplayClock
-from discreet.streams.live.events import Fields
+from discreet.streams.live.events import EventFields
 from discreet.streams.live.pan_private import pan_private
 from discreet.streams.live.rules import CountAs, EventRules
 from discreet.streams.live.state_file import StateFile
@@ -100,7 +100,7 @@ def test_a_stream_needs_its_own_source_and_analyst_again(folder: Path) -> None:
             owner.resume(opened.id, analyst="ann")
         with pytest.raises(DiscreetError, match="stream_source_differs"):
             owner.resume(
-                opened.id, analyst="ann", source=source(folder, Fields(key="ward", person="x"))
+                opened.id, analyst="ann", source=source(folder, EventFields(key="ward", person="x"))
             )
         with pytest.raises(DiscreetError, match="conversation_unknown"):
             owner.resume(opened.id, analyst="bob", source=source(folder))
@@ -280,7 +280,7 @@ def seized(owner: dp.Curator, folder: Path, **more: Any) -> Any:
     given: dict[str, Any] = {
         "unit": EventLevel(),
         "mechanism": pan_private,
-        "source": source(folder, Fields(key="ward")),
+        "source": source(folder, EventFields(key="ward")),
         "state": None,
         **more,
     }
@@ -296,7 +296,7 @@ def test_a_pan_private_stream_writes_no_state_and_ends_with_its_process(folder: 
         assert list(opened.released()) == told
         assert sum(told[-1].values.values()) == 40
         with pytest.raises(DiscreetError, match="stream_kept_nothing"):
-            owner.resume(opened.id, source=source(folder, Fields(key="ward")))
+            owner.resume(opened.id, source=source(folder, EventFields(key="ward")))
         kept = [e for e in owner.ledger.entries() if e.kind is EntryKind.KEPT]
         assert kept == []
 
@@ -314,7 +314,7 @@ def test_what_would_have_to_be_remembered_is_refused(
     folder: Path, given: dict[str, Any], code: str
 ) -> None:
     if given.get("source") == "timed":
-        given = {"source": source(folder, Fields(key="ward", time="at"))}
+        given = {"source": source(folder, EventFields(key="ward", time="at"))}
     with curator(folder, unit=dp.Row(), budget=dp.ApproxDP(epsilon=9, delta=1e-6)) as owner:
         before = owner.spent
         with pytest.raises(DiscreetError, match=code):

@@ -10,7 +10,7 @@ from typing import Any
 
 import discreet as dp
 from discreet.streams.live.clock import ReplayClock
-from discreet.streams.live.events import Fields
+from discreet.streams.live.events import EventFields
 from discreet.streams.live.live_stream import LiveStream
 from discreet.streams.live.ticks import Ticks
 from discreet.streams.sources.text_file import JSONLines
@@ -20,7 +20,7 @@ from discreet.streams.units import UserLevel
 START = datetime(2027, 1, 1, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 WARDS = ("A", "B", "C")
-FIELDS = Fields(key="ward", person="patient", time="at")
+FIELDS = EventFields(key="ward", person="patient", time="at")
 UNIT = UserLevel("patient", max_events=3)
 EXACT = dp.PureDP(epsilon=10**6)
 
@@ -48,7 +48,7 @@ def curator(folder: Path, **more: Any) -> dp.Curator:
     return dp.Curator(**given)
 
 
-def source(folder: Path, fields: Fields = FIELDS) -> JSONLines:
+def source(folder: Path, fields: EventFields = FIELDS) -> JSONLines:
     return JSONLines(folder / "visits.jsonl", fields)
 
 

@@ -11,14 +11,14 @@ from discreet.core.guarantee import PureDP
 from discreet.ledger.key import OwnerKey
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.streams.live.clock import Clock, ReplayClock
-from discreet.streams.live.events import Events, Fields
+from discreet.streams.live.events import EventFields, Events
 from discreet.streams.live.intake import Intake
 from discreet.streams.live.limits import limit_of
 from discreet.streams.live.live_stream import LiveStream, Speaking
 from discreet.streams.live.patience import Patience
 from discreet.streams.live.rules import EventRules
 from discreet.streams.live.sealed_state import StateCipher
-from discreet.streams.live.state_file import StateFile, StateStore
+from discreet.streams.live.state_file import StateFile, StreamStore
 from discreet.streams.live.ticks import Ticks
 from discreet.streams.resume import from_state
 from discreet.streams.sources.source import Offset, away
@@ -42,7 +42,7 @@ def event(key: str = "A", *, minute: float = 0, **more: Any) -> dict[str, Any]:
 class ScriptedSource:
     """Records in a list; what the list holds has arrived. It can be made to go away."""
 
-    def __init__(self, fields: Fields, records: Sequence[Any] = ()) -> None:
+    def __init__(self, fields: EventFields, records: Sequence[Any] = ()) -> None:
         self.fields = fields
         self.records = list(records)
         self.place = 0
@@ -88,7 +88,7 @@ class NotedTicks:
 
 def live(
     source: Any,
-    store: StateStore,
+    store: StreamStore,
     log: NotedTicks,
     *,
     unit: StreamUnit | None = None,
@@ -132,7 +132,7 @@ def tree(
     )
 
 
-def started(source: Any, store: StateStore, log: NotedTicks, **more: Any) -> LiveStream:
+def started(source: Any, store: StreamStore, log: NotedTicks, **more: Any) -> LiveStream:
     """A stream that was begun, with an exact counter."""
     stream = live(source, store, log, **more)
     stream.begin(tree(stream.ticks.count, unit=more.get("unit")).open(), 1)
@@ -140,7 +140,7 @@ def started(source: Any, store: StateStore, log: NotedTicks, **more: Any) -> Liv
 
 
 def resumed(
-    source: Any, store: StateStore, log: NotedTicks, *, speaker: int, **more: Any
+    source: Any, store: StreamStore, log: NotedTicks, *, speaker: int, **more: Any
 ) -> LiveStream:
     """The same in another process."""
     stream = live(source, store, log, **more)

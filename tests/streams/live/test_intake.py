@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidParameter
-from discreet.streams.live.events import Events, Fields
+from discreet.streams.live.events import EventFields, Events
 from discreet.streams.live.intake import Intake
 from discreet.streams.live.limits import PersonCounts, PersonLimit, limit_of
 from discreet.streams.live.rules import CountAs, Duplicates, EventRules, LeaveOut
@@ -20,17 +20,17 @@ from discreet.streams.live.ticks import Ticks
 from discreet.streams.units import EventLevel, StreamUnit, UserLevel, UserWindow, WEvent
 from tests.streams.live.scripted import KEYS, MINUTE, START, event, ticks
 
-TIMED = Fields(key="key", person="who", time="at")
-IDENTIFIED = Fields(key="key", person="who", time="at", id="id")
-ARRIVING = Fields(key="key", person="who")
+TIMED = EventFields(key="key", person="who", time="at")
+IDENTIFIED = EventFields(key="key", person="who", time="at", id="id")
+ARRIVING = EventFields(key="key", person="who")
 
 
-def taken(unit: StreamUnit, fields: Fields, **rules: Any) -> Intake:
+def taken(unit: StreamUnit, fields: EventFields, **rules: Any) -> Intake:
     return Intake(ticks(), KEYS, EventRules(**rules), limit_of(unit, fields), b"secret")
 
 
 def counted(
-    unit: StreamUnit, fields: Fields, arrivals: list[list[dict[str, Any]]], **rules: Any
+    unit: StreamUnit, fields: EventFields, arrivals: list[list[dict[str, Any]]], **rules: Any
 ) -> NDArray[np.int64]:
     """The increments of all ticks, where ``arrivals[k]`` arrive while tick k is open."""
     intake = taken(unit, fields, **rules)
@@ -44,19 +44,19 @@ def counted(
 
 def test_events_count_by_arrival_where_they_tell_no_time() -> None:
     arrivals = [[event("A"), event("A"), event("B")], [], [event("C")]]
-    found = counted(EventLevel(), Fields(key="key"), arrivals)
+    found = counted(EventLevel(), EventFields(key="key"), arrivals)
     assert found[:3].tolist() == [[2, 1, 0], [0, 0, 0], [0, 0, 1]]
 
 
 def test_events_out_of_order_count_in_their_own_tick() -> None:
     arrivals = [[event("A", minute=2.5), event("B", minute=0.5), event("A", minute=1.9)]]
-    found = counted(EventLevel(), Fields(key="key", time="at"), arrivals)
+    found = counted(EventLevel(), EventFields(key="key", time="at"), arrivals)
     assert found[:4].tolist() == [[0, 1, 0], [1, 0, 0], [1, 0, 0], [0, 0, 0]]
 
 
 def test_late_events_count_when_they_are_seen_or_not_at_all() -> None:
     arrivals = [[], [], [event("A", minute=0.5)]]
-    fields = Fields(key="key", time="at")
+    fields = EventFields(key="key", time="at")
     assert counted(EventLevel(), fields, arrivals)[2].tolist() == [1, 0, 0]
     assert counted(EventLevel(), fields, arrivals, late=LeaveOut()).sum() == 0
 
@@ -79,20 +79,20 @@ def test_late_events_count_when_they_are_seen_or_not_at_all() -> None:
     ],
 )
 def test_what_cannot_be_read_is_left_out_by_itself(record: Any) -> None:
-    fields = Fields(key="key", time="at")
+    fields = EventFields(key="key", time="at")
     found = counted(EventLevel(), fields, [[record, event("A")]])
     assert found.sum() == found[0][0] == 1
 
 
 def test_a_second_copy_does_not_count_even_in_another_tick() -> None:
     same = [event("A", id="1"), event("A", id="1"), event("A", id="2")]
-    fields = Fields(key="key", id="id")
+    fields = EventFields(key="key", id="id")
     found = counted(EventLevel(), fields, [same, [event("B", id="2")], [event("A", id="3")]])
     assert found.sum(axis=1)[:3].tolist() == [2, 0, 1]
 
 
 def test_an_identifier_is_forgotten_after_the_stated_ticks() -> None:
-    fields = Fields(key="key", id="id")
+    fields = EventFields(key="key", id="id")
     arrivals = [[event("A", id="1")], [event("A", id="1")], [], [event("A", id="1")]]
     found = counted(EventLevel(), fields, arrivals, duplicates=Duplicates(remembered=2))
     assert found[:, 0].tolist() == [1, 0, 0, 1, 0, 0, 0, 0]
@@ -127,7 +127,7 @@ def test_events_without_a_person_do_not_count_where_people_are_protected() -> No
 
 def test_keys_that_nobody_listed_count_as_another_or_not_at_all() -> None:
     arrivals = [[event("Z"), event("A")]]
-    fields = Fields(key="key")
+    fields = EventFields(key="key")
     assert counted(EventLevel(), fields, arrivals)[0].tolist() == [1, 0, 0]
     found = counted(EventLevel(), fields, arrivals, unlisted=CountAs("C"))
     assert found[0].tolist() == [1, 0, 1]
@@ -135,7 +135,7 @@ def test_keys_that_nobody_listed_count_as_another_or_not_at_all() -> None:
 
 def test_a_key_for_all_others_must_be_listed() -> None:
     with pytest.raises(InvalidParameter, match="stream_keys"):
-        taken(EventLevel(), Fields(key="key"), unlisted=CountAs("Z"))
+        taken(EventLevel(), EventFields(key="key"), unlisted=CountAs("Z"))
 
 
 @pytest.mark.parametrize("keys", [(), ("A", "A")])
@@ -164,7 +164,7 @@ def without(arrivals: list[list[dict[str, Any]]], drop: Any) -> list[list[dict[s
 @settings(max_examples=60, deadline=None)
 @given(ARRIVALS, st.sampled_from([TIMED, IDENTIFIED, ARRIVING]), st.integers(1, 4))
 def test_taking_a_person_away_moves_the_counts_by_the_cap_at_most(
-    arrivals: list[list[dict[str, Any]]], fields: Fields, cap: int
+    arrivals: list[list[dict[str, Any]]], fields: EventFields, cap: int
 ) -> None:
     unit = UserLevel("who", max_events=cap, max_per_tick=min(cap, 2))
     whole = counted(unit, fields, arrivals)
@@ -179,13 +179,13 @@ def test_taking_a_person_away_moves_the_counts_by_the_cap_at_most(
 def test_taking_an_event_away_moves_the_counts_by_one_at_most(
     arrivals: list[list[dict[str, Any]]], mark: int, time: str | None
 ) -> None:
-    fields = Fields(key="key", time=time, id="id")
+    fields = EventFields(key="key", time=time, id="id")
     whole = counted(EventLevel(), fields, arrivals)
     less = counted(EventLevel(), fields, without(arrivals, lambda _, r: r["id"] == str(mark)))
     assert np.abs(whole - less).sum() <= 1
 
 
-def tick_of(open_tick: int, record: dict[str, Any], fields: Fields) -> int:
+def tick_of(open_tick: int, record: dict[str, Any], fields: EventFields) -> int:
     """The tick in which an event is counted if anything: its own, or the one that is open."""
     if fields.time is None:
         return open_tick
@@ -202,7 +202,7 @@ def tick_of(open_tick: int, record: dict[str, Any], fields: Fields) -> int:
     st.integers(0, 7),
 )
 def test_taking_a_persons_window_away_moves_the_counts_by_the_cap_at_most(
-    arrivals: list[list[dict[str, Any]]], fields: Fields, cap: int, length: int, first: int
+    arrivals: list[list[dict[str, Any]]], fields: EventFields, cap: int, length: int, first: int
 ) -> None:
     unit = UserWindow("who", ticks=length, max_events=cap, max_per_tick=2)
 
@@ -252,9 +252,9 @@ def test_a_window_protects_no_identifiers_and_needs_room_beside_it() -> None:
 
 def test_the_person_of_the_unit_is_the_person_of_the_events() -> None:
     with pytest.raises(InvalidParameter, match="stream_unit_field"):
-        limit_of(UserLevel("who", max_events=1), Fields(key="key", person="user"))
+        limit_of(UserLevel("who", max_events=1), EventFields(key="key", person="user"))
     with pytest.raises(InvalidParameter, match="stream_unit_field"):
-        limit_of(UserLevel("who", max_events=1), Fields(key="key"))
+        limit_of(UserLevel("who", max_events=1), EventFields(key="key"))
 
 
 def test_a_person_without_a_cap_over_the_whole_stream_is_refused() -> None:

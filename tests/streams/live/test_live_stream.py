@@ -14,7 +14,7 @@ import pytest
 from discreet.core.errors import DiscreetError, EngineFailed, Exhausted, LedgerError, Mismatch
 from discreet.ledger.key import OwnerKey
 from discreet.streams.live.clock import ManualClock, SystemClock
-from discreet.streams.live.events import Fields
+from discreet.streams.live.events import EventFields
 from discreet.streams.live.patience import Patience
 from discreet.streams.live.sealed_state import StateCipher
 from discreet.streams.live.state_file import StateFile, StateInMemory
@@ -35,7 +35,7 @@ from tests.streams.live.scripted import (
     tree,
 )
 
-FIELDS = Fields(key="key", time="at")
+FIELDS = EventFields(key="key", time="at")
 EVENTS = [event("ABC"[n % 3], minute=n / 4) for n in range(24)]
 
 
@@ -183,7 +183,7 @@ def test_a_changed_byte_is_noticed(tmp_path: Path) -> None:
 
 
 def test_the_file_shows_nothing_without_the_key(tmp_path: Path) -> None:
-    fields = Fields(key="key", person="who", id="id")
+    fields = EventFields(key="key", person="who", id="id")
     named = [event("A", who="annabel", id="visit-77") for _ in range(3)]
     stream = started(
         ScriptedSource(fields, named),

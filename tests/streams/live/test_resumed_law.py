@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 from discreet.streams.counter import Counter
-from discreet.streams.live.events import Fields
+from discreet.streams.live.events import EventFields
 from discreet.streams.live.state_file import StateInMemory
 from discreet.streams.resume import from_state
 from tests.streams.live.scripted import NotedTicks, ScriptedSource, live, state_file, tree
@@ -29,7 +29,7 @@ from tests.streams.live.scripted import NotedTicks, ScriptedSource, live, state_
 ALARM = 1e-6
 RUNS = 300
 POINTS = (0, 1, 2, 4, 7, 12)
-FIELDS = Fields(key="key")
+FIELDS = EventFields(key="key")
 
 
 def estimates(revive: Any, store: Any = None, *, interrupted: bool = True) -> NDArray[np.int64]:

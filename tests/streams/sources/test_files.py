@@ -11,13 +11,13 @@ import duckdb
 import pytest
 
 from discreet.core.errors import InvalidData, InvalidParameter
-from discreet.streams.live.events import Events, Fields
+from discreet.streams.live.events import EventFields, Events
 from discreet.streams.sources import text_file
 from discreet.streams.sources.parquet_files import ParquetFiles
 from discreet.streams.sources.source import SourceAway
-from discreet.streams.sources.text_file import CSVFile, JSONLines
+from discreet.streams.sources.text_file import CSVLines, JSONLines
 
-FIELDS = Fields(key="key", person="who")
+FIELDS = EventFields(key="key", person="who")
 
 
 def everything(source: Any) -> list[tuple[str | None, str | None]]:
@@ -32,7 +32,7 @@ def begun(source: Any, offset: Any = None) -> Any:
 
 FORMS: dict[str, tuple[Callable[..., Any], str, Callable[[str, str], str]]] = {
     "json": (JSONLines, "", lambda key, who: json.dumps({"key": key, "who": who}) + "\n"),
-    "csv": (CSVFile, "who,key\n", lambda key, who: f'{who},"{key}"\r\n'),
+    "csv": (CSVLines, "who,key\n", lambda key, who: f'{who},"{key}"\r\n'),
 }
 
 
@@ -98,7 +98,7 @@ def test_lines_that_cannot_be_read_are_events_without_a_key(tmp_path: Path) -> N
     path.write_bytes(b'{"key": "A"\n\xff\xfe\n[]\n' + deep.encode() + b'\n\n{"key": "A"}\n')
     assert [key for key, _ in everything(begun(JSONLines(path, FIELDS)))] == [None] * 5 + ["A"]
     path.write_text('who,key\nann\nann,A,B\n"ann,A\nann,A\n')
-    assert [key for key, _ in everything(begun(CSVFile(path, FIELDS)))] == [None] * 3 + ["A"]
+    assert [key for key, _ in everything(begun(CSVLines(path, FIELDS)))] == [None] * 3 + ["A"]
 
 
 def test_a_line_without_end_holds_nothing_up_once_it_ends(
@@ -121,10 +121,10 @@ def test_what_is_not_there_is_away_and_headers_are_checked(tmp_path: Path) -> No
         begun(JSONLines(tmp_path / "nothing", FIELDS))
     (tmp_path / "events").write_text("who,ke")
     with pytest.raises(SourceAway, match="source_away"):
-        begun(CSVFile(tmp_path / "events", FIELDS))
+        begun(CSVLines(tmp_path / "events", FIELDS))
     (tmp_path / "events").write_text("who,ward\n")
     with pytest.raises(InvalidParameter, match="stream_field"):
-        begun(CSVFile(tmp_path / "events", FIELDS))
+        begun(CSVLines(tmp_path / "events", FIELDS))
     with pytest.raises(InvalidParameter, match="stream_field"):
         JSONLines(tmp_path / "events", {"key": "ward"})  # type: ignore[arg-type]
 
@@ -162,5 +162,5 @@ def test_a_parquet_file_that_is_not_whole_is_waited_for(tmp_path: Path) -> None:
         everything(source)
     (tmp_path / "a.parquet").write_bytes(content)
     assert len(everything(source)) == 10
-    unkeyed = begun(ParquetFiles(tmp_path, Fields()))
+    unkeyed = begun(ParquetFiles(tmp_path, EventFields()))
     assert [len(events) for events in unkeyed.read(unkeyed.cut())] == [10]

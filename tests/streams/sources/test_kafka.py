@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from discreet.core.errors import InvalidData
-from discreet.streams.live.events import Fields
+from discreet.streams.live.events import EventFields
 from discreet.streams.sources import kafka_topic
 from discreet.streams.sources.kafka_topic import KafkaTopic
 from discreet.streams.sources.source import SourceAway
@@ -23,7 +23,7 @@ from tests.streams.live.scripted import NotedTicks, resumed, started, state_file
 
 kafka = pytest.importorskip("kafka", reason="kafka-python is not installed (the extra `kafka`)")
 
-FIELDS = Fields(key="key")
+FIELDS = EventFields(key="key")
 Record = namedtuple("Record", "offset value")
 
 
@@ -94,7 +94,7 @@ class Consumer:
         self.closed = True
 
 
-def topic(broker: Broker, fields: Fields = FIELDS) -> KafkaTopic:
+def topic(broker: Broker, fields: EventFields = FIELDS) -> KafkaTopic:
     found = KafkaTopic("127.0.0.1:1", "visits", fields)
     found._make = lambda: Consumer(broker)
     return found

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from discreet.core.errors import InvalidData
-from discreet.streams.live.events import Fields
+from discreet.streams.live.events import EventFields
 from discreet.streams.live.patience import Patience
 from discreet.streams.sources.redis_stream import RedisStream
 from discreet.streams.sources.source import SourceAway
@@ -21,7 +21,7 @@ from tests.streams.live.scripted import NotedTicks, resumed, started, state_file
 pytestmark = pytest.mark.skipif(
     redis_server.missing() is not None, reason=redis_server.missing() or ""
 )
-FIELDS = Fields(key="key", person="who")
+FIELDS = EventFields(key="key", person="who")
 UNIT = UserLevel("who", max_events=2)
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from discreet.core.errors import InvalidParameter
-from discreet.streams.live.events import Fields
+from discreet.streams.live.events import EventFields
 from discreet.streams.sources.line_socket import LineSocket
 from discreet.streams.sources.source import SourceAway
 from tests.streams.live.scripted import NotedTicks, resumed, started, state_file
 
-FIELDS = Fields(key="key", id="id")
+FIELDS = EventFields(key="key", id="id")
 
 
 class Sender:
@@ -104,7 +104,7 @@ def test_a_sender_that_writes_rubbish_harms_nobody(tmp_path: Path) -> None:
 
 def test_a_socket_needs_identifiers_and_a_free_port() -> None:
     with pytest.raises(InvalidParameter, match="stream_field"):
-        LineSocket(Fields(key="key"), port=0)
+        LineSocket(EventFields(key="key"), port=0)
     source = LineSocket(FIELDS, port=0)
     with pytest.raises(SourceAway, match="source_away"):
         LineSocket(FIELDS, port=source.port)

@@ -38,7 +38,7 @@ from discreet.streams.live.state_file import (
     OutputsInMemory,
     StateFile,
     StateInMemory,
-    StateStore,
+    StreamStore,
     state_path,
 )
 from discreet.streams.live.ticks import Ticks
@@ -155,7 +155,7 @@ def resume_stream(
             code="stream_source_differs",
             expectation="a source that is read by the fields with which the stream was opened",
             received=source.fields,
-            remedy=f"Write Fields as they were: {kept['fields']}.",
+            remedy=f"Write EventFields as they were: {kept['fields']}.",
         )
     place = state_path(state) if state is not None else kept["state"]
     if place is None:
@@ -218,7 +218,7 @@ def _live(
     confidence: float,
     clock: Clock | None,
     patience: Patience | None,
-    store: StateStore | None = None,
+    store: StreamStore | None = None,
 ) -> LiveStream:
     return LiveStream(
         Speaking(reservation.id, intake.ticks, intake.keys, confidence, patience or Patience()),
@@ -232,7 +232,7 @@ def _live(
     )
 
 
-def _store(reservation: Reservation, place: Path | None) -> StateStore:
+def _store(reservation: Reservation, place: Path | None) -> StreamStore:
     if place is None:
         return StateInMemory()
     owner = reservation.context.ledger.chain.owner()
@@ -261,7 +261,7 @@ def _keys(source: EventSource, keys: Sequence[object] | None) -> tuple[str, ...]
         if keys is not None:
             raise InvalidParameter(
                 code="stream_keys",
-                expectation="keys= together with Fields(key=...)",
+                expectation="keys= together with EventFields(key=...)",
                 remedy="Name the field that holds the key, or leave keys= out.",
             )
         return (EVERY,)

@@ -9,7 +9,7 @@ from discreet.core.lazy import loader
 
 if TYPE_CHECKING:
     from discreet.streams.live.clock import ManualClock, ReplayClock, SystemClock
-    from discreet.streams.live.events import Events, Fields
+    from discreet.streams.live.events import EventFields, Events
     from discreet.streams.live.live_stream import LiveStream
     from discreet.streams.live.pan_private import pan_private
     from discreet.streams.live.patience import Patience
@@ -21,9 +21,9 @@ __all__ = [
     "CountAs",
     "CountWhenSeen",
     "Duplicates",
+    "EventFields",
     "EventRules",
     "Events",
-    "Fields",
     "LeaveOut",
     "LiveStream",
     "ManualClock",
@@ -43,7 +43,7 @@ _NAMES = {
     ),
     "events": (
         "Events",
-        "Fields",
+        "EventFields",
     ),
     "live_stream": ("LiveStream",),
     "pan_private": ("pan_private",),

@@ -24,7 +24,7 @@ class Clock(Protocol):
     """Tells the time in microseconds since 1970; it never goes back."""
 
     def now(self) -> int:
-        """The time."""
+        """What time it is."""
 
     def wait(self, until: int, *, most: float) -> bool:
         """Wait until then, or for ``most`` seconds; whether it is then."""

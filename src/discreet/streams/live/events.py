@@ -44,7 +44,7 @@ class Events:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fields:
+class EventFields:
     """Which fields of a record say what, by their names.
 
     ``key`` names what is counted by (without it all events count as one series), ``person`` whose
@@ -67,7 +67,7 @@ class Fields:
                     code="stream_field",
                     expectation=f"{name}= to name a field of the events",
                     received=type(value).__name__,
-                    remedy=f'Write Fields({name}="..."), or leave it out.',
+                    remedy=f'Write EventFields({name}="..."), or leave it out.',
                 )
 
     @property

@@ -26,7 +26,7 @@ from hashlib import blake2b
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
-from discreet.streams.live.events import Fields
+from discreet.streams.live.events import EventFields
 from discreet.streams.units import EventLevel, StreamUnit, UserLevel, UserWindow, WEvent
 
 _TAG = 16
@@ -41,7 +41,7 @@ class PersonLimit:
     window: int | None = None
 
 
-def limit_of(unit: StreamUnit, fields: Fields) -> PersonLimit | None:
+def limit_of(unit: StreamUnit, fields: EventFields) -> PersonLimit | None:
     """The limit that makes neighbouring streams differ by what the unit says, and no more.
 
     None where the unit is one event. Refused where fields are missing, or would carry differences
@@ -64,7 +64,7 @@ def limit_of(unit: StreamUnit, fields: Fields) -> PersonLimit | None:
             code="stream_unit_field",
             expectation=f"events whose person is the field {unit.id!r} of the unit",
             received=fields.person,
-            remedy=f'Write Fields(person="{unit.id}").',
+            remedy=f'Write EventFields(person="{unit.id}").',
         )
     if isinstance(unit, UserLevel):
         return PersonLimit(unit.events, unit.per_tick)

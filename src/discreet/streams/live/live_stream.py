@@ -29,7 +29,7 @@ from discreet.streams.live.clock import Clock
 from discreet.streams.live.intake import Intake
 from discreet.streams.live.patience import Patience
 from discreet.streams.live.sealed_state import damaged_state
-from discreet.streams.live.state_file import StateStore
+from discreet.streams.live.state_file import StreamStore
 from discreet.streams.live.tick import Tick
 from discreet.streams.live.ticks import Ticks
 from discreet.streams.sources.counted_batches import CountedBatches
@@ -74,7 +74,7 @@ class LiveStream:
         intake: Intake,
         source: EventSource,
         *,
-        store: StateStore,
+        store: StreamStore,
         log: TickLog,
         clock: Clock,
         finish: Callable[[], None],

@@ -12,7 +12,7 @@ from __future__ import annotations
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.streams.live.events import Fields
+from discreet.streams.live.events import EventFields
 from discreet.streams.pan_private.checkpoints import NO_CHECKPOINT
 from discreet.streams.pan_private.counter import PanPrivateCounter
 from discreet.streams.units import EventLevel, StreamUnit
@@ -39,7 +39,7 @@ def pan_private(
     )
 
 
-def require_keeps_nothing(unit: StreamUnit, fields: Fields, state: object) -> None:
+def require_keeps_nothing(unit: StreamUnit, fields: EventFields, state: object) -> None:
     """Refuse what a pan-private stream would have to remember."""
     kept = [name for name in ("person", "time", "id") if getattr(fields, name) is not None]
     if not isinstance(unit, EventLevel):
@@ -52,6 +52,6 @@ def require_keeps_nothing(unit: StreamUnit, fields: Fields, state: object) -> No
             expectation="a stream that keeps nothing beside its counter, of single events by their "
             "arrival, without a state",
             received=kept,
-            remedy="Leave them out: Fields(key=...), unit=EventLevel(), and no state=; a crash "
-            "ends it. Or choose a counter whose state is kept, such as dp.streams.BinaryTree.",
+            remedy="Leave them out: EventFields(key=...), unit=EventLevel(), and no state=; a "
+            "crash ends it. Or choose a counter with a state, such as dp.streams.BinaryTree.",
         )

@@ -38,7 +38,7 @@ _LAYOUT = (
 )
 
 
-class StateStore(Protocol):
+class StreamStore(Protocol):
     """Keeps the latest state of one stream, and the output of every tick.
 
     Contract: ``begin`` once, or ``take_over`` to go on. Guarantee: what a call wrote is durable

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from discreet.streams.sources.parquet_files import ParquetFiles
     from discreet.streams.sources.redis_stream import RedisStream
     from discreet.streams.sources.source import EventSource, SourceAway
-    from discreet.streams.sources.text_file import CSVFile, JSONLines
+    from discreet.streams.sources.text_file import CSVLines, JSONLines
 
 __all__ = [
-    "CSVFile",
+    "CSVLines",
     "CountedBatches",
     "EventSource",
     "JSONLines",
@@ -39,7 +39,7 @@ _NAMES = {
         "SourceAway",
     ),
     "text_file": (
-        "CSVFile",
+        "CSVLines",
         "JSONLines",
     ),
 }

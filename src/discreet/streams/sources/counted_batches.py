@@ -14,17 +14,19 @@ from collections.abc import Iterator, Sequence
 
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.source import CountSource
-from discreet.streams.live.events import Events, Fields
+from discreet.streams.live.events import EventFields, Events
 from discreet.streams.sources.source import Offset
 
 
 class CountedBatches:
     """A source into which batches of counts are put: ``stream.take(batch, number)``."""
 
+    fields: EventFields
+
     def __init__(self, column: str) -> None:
         """Count by the values of one column, which the batches declare."""
         self.column = column
-        self.fields = Fields(key=column)
+        self.fields = EventFields(key=column)
         self._last = -1
 
     def begin(self, offset: Offset | None) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
-from discreet.streams.live.events import Events, Fields
+from discreet.streams.live.events import EventFields, Events
 from discreet.streams.sources.source import Offset, away, changed
 from discreet.streams.sources.text_file import json_record
 
@@ -29,8 +29,10 @@ class KafkaTopic:
     passwords and certificates.
     """
 
+    fields: EventFields
+
     def __init__(
-        self, servers: str | Sequence[str], topic: str, fields: Fields, **options: Any
+        self, servers: str | Sequence[str], topic: str, fields: EventFields, **options: Any
     ) -> None:
         """Connect at the first use."""
         try:

@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from discreet.core.errors import InvalidParameter
-from discreet.streams.live.events import Events, Fields
+from discreet.streams.live.events import EventFields, Events
 from discreet.streams.sources.source import Offset, away
 from discreet.streams.sources.text_file import json_record
 
@@ -44,16 +44,18 @@ class _Sender:
 class LineSocket:
     """Listens for lines of JSON.
 
-    >>> LineSocket(Fields(key="ward", id="visit"), port=0).port > 0
+    >>> LineSocket(EventFields(key="ward", id="visit"), port=0).port > 0
     True
     """
 
-    def __init__(self, fields: Fields, *, port: int, host: str = "127.0.0.1") -> None:
+    fields: EventFields
+
+    def __init__(self, fields: EventFields, *, port: int, host: str = "127.0.0.1") -> None:
         """Listen; port 0 takes a free one."""
         if fields.id is None:
             raise InvalidParameter(
                 code="stream_field",
-                expectation="Fields(id=...) for a socket, where lines may have to be sent twice",
+                expectation="EventFields(id=...) for a socket, where lines may come twice",
                 remedy="Name the field that tells one event from another.",
             )
         self.fields = fields

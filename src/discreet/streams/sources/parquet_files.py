@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from discreet.streams.live.events import Events, Fields
+from discreet.streams.live.events import EventFields, Events
 from discreet.streams.sources.source import Offset, away, changed
 
 _ROWS = 1 << 16
@@ -23,8 +23,10 @@ _ROWS = 1 << 16
 class ParquetFiles:
     """The files of a folder that match a pattern, by name."""
 
+    fields: EventFields
+
     def __init__(
-        self, folder: str | os.PathLike[str], fields: Fields, *, pattern: str = "*.parquet"
+        self, folder: str | os.PathLike[str], fields: EventFields, *, pattern: str = "*.parquet"
     ) -> None:
         """Touch nothing yet."""
         self.fields = fields

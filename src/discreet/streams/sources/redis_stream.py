@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from discreet.core.errors import InvalidParameter
-from discreet.streams.live.events import Events, Fields
+from discreet.streams.live.events import EventFields, Events
 from discreet.streams.sources.source import Offset, away, changed
 
 _BATCH = 10_000
@@ -24,7 +24,9 @@ _BEGINNING = "0-0"
 class RedisStream:
     """The entries of one stream, whose fields are texts."""
 
-    def __init__(self, address: str, name: str, fields: Fields) -> None:
+    fields: EventFields
+
+    def __init__(self, address: str, name: str, fields: EventFields) -> None:
         """Connect at the first use; ``address`` is ``redis://host:port/0``."""
         try:
             import redis

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, TypeAlias
 
 from discreet.core.errors import DiscreetError, InvalidData
-from discreet.streams.live.events import Events, Fields
+from discreet.streams.live.events import EventFields, Events
 
 Offset: TypeAlias = Mapping[str, Any]
 """A place in a source, as plain JSON."""
@@ -28,7 +28,7 @@ class EventSource(Protocol):
     """
 
     @property
-    def fields(self) -> Fields:
+    def fields(self) -> EventFields:
         """Which fields of its events say what."""
 
     def begin(self, offset: Offset | None) -> None:

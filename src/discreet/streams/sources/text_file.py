@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from discreet.core.errors import InvalidParameter
-from discreet.streams.live.events import Events, Fields
+from discreet.streams.live.events import EventFields, Events
 from discreet.streams.sources.source import Offset, away, changed
 
 _BLOCK = 1 << 22
@@ -30,14 +30,14 @@ _KNOWN = 4096
 class _GrowingFile:
     """Whole lines of a file, from a place on."""
 
-    def __init__(self, path: str | os.PathLike[str], fields: Fields) -> None:
+    def __init__(self, path: str | os.PathLike[str], fields: EventFields) -> None:
         """Touch nothing yet."""
-        if not isinstance(fields, Fields):
+        if not isinstance(fields, EventFields):
             raise InvalidParameter(
                 code="stream_field",
-                expectation="Fields that say which field is the key, the person, the time",
+                expectation="EventFields that say which field is the key, the person, the time",
                 received=type(fields).__name__,
-                remedy='Write Fields(key="ward", person="patient").',
+                remedy='Write EventFields(key="ward", person="patient").',
             )
         self.fields = fields
         self._path = Path(path)
@@ -144,7 +144,7 @@ class JSONLines(_GrowingFile):
         return json_record(line)
 
 
-class CSVFile(_GrowingFile):
+class CSVLines(_GrowingFile):
     """A CSV file with a header, followed as it grows; a record is one line."""
 
     _names: tuple[str, ...] = ()

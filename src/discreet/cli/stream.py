@@ -1,0 +1,166 @@
+"""``discreet stream``: counts that move with the events, private and paid for once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.cli import display
+from discreet.cli.options import Confidence, Delta, Epsilon, Machine, ProjectFile, Rho
+from discreet.cli.stream_options import CounterName, counter_of, source_of, span_of, start_of
+from discreet.core.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from discreet.streams.live.live_stream import LiveStream
+    from discreet.streams.units import StreamUnit
+
+
+def stream(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="visits.csv, visits.jsonl, a folder of Parquet files, redis://host:6379/0#name, "
+            "kafka://host:9092/topic, or socket:7070.",
+        ),
+    ],
+    *,
+    key: Annotated[str | None, typer.Option("--key", help="The field that is counted by.")] = None,
+    keys: Annotated[
+        str | None, typer.Option("--keys", metavar="A,B,C", help="All its values, in public.")
+    ] = None,
+    person: Annotated[
+        str | None, typer.Option("--person", help="The field that says whose an event is.")
+    ] = None,
+    max_events: Annotated[
+        int | None, typer.Option("--max-events", help="How many events of a person count, in all.")
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option("--time", help="The field that says when; else when it arrives.")
+    ] = None,
+    mark: Annotated[
+        str | None, typer.Option("--id", help="The field by which a second copy is known.")
+    ] = None,
+    every: Annotated[
+        str | None, typer.Option("--every", help="How long ticks are: 30s, 5m.")
+    ] = None,
+    ticks: Annotated[int | None, typer.Option("--ticks", help="How many there are in all.")] = None,
+    start: Annotated[
+        str | None, typer.Option("--start", help="When the first begins; else now.")
+    ] = None,
+    lateness: Annotated[
+        str, typer.Option("--lateness", help="How long a tick waits for its events.")
+    ] = "0s",
+    counter: Annotated[
+        CounterName, typer.Option("--counter", help="tree, reduced, or pan-private.")
+    ] = CounterName.TREE,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    confidence: Confidence = 0.95,
+    state: Annotated[
+        Path | None, typer.Option("--state", help="A new file for what outlives a crash.")
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="ID", help="Go on with a stream.")
+    ] = None,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="The events lie in the past: all ticks at once.")
+    ] = False,
+    stop_after: Annotated[
+        int | None, typer.Option("--stop-after", help="Pause after so many ticks; resume later.")
+    ] = None,
+    analyst: Annotated[
+        str, typer.Option("--as", metavar="NAME", help="Who asks; stands in the ledger.")
+    ] = "analyst",
+    purpose: Annotated[
+        str | None, typer.Option("--purpose", help="What for; recorded, and a policy may ask.")
+    ] = None,
+    machine: Machine = False,
+    project: ProjectFile = Path("discreet.toml"),
+) -> None:
+    """Count events as they come: private estimates at every tick, in a table that moves.
+
+    discreet stream visits.jsonl --key ward --keys A,B,C --person patient --max-events 2 \
+--every 5m --ticks 288 --epsilon 1 --state ward.stream
+
+    It is charged once, for all its ticks. Ctrl-C pauses it; --resume ID, with the same source and
+    fields, goes on, and costs nothing.
+    """
+    with display.readable_errors(machine=machine):
+        from discreet.cli import opening, spending
+        from discreet.streams.live import EventFields, ReplayClock, SystemClock, Ticks
+
+        fields = EventFields(key=key, person=person, time=time, id=mark)
+        clock: Any = ReplayClock() if replay else SystemClock()
+        spend = spending.spend_of(epsilon, delta, rho)
+        if resume is None and (spend is None or every is None or ticks is None):
+            raise InvalidParameter(
+                code="spend_or_accuracy",
+                expectation="a price, and how long and how many the ticks are; none has a default",
+                remedy="Add --every 5m --ticks 288 --epsilon 1, or --resume ID.",
+            )
+        with opening.curator(project) as curator:
+            read = source_of(source, fields)
+            if resume is not None:
+                opened = curator.resume(resume, analyst=analyst, source=read, clock=clock)
+            else:
+                assert every is not None
+                assert ticks is not None
+                assert spend is not None
+                opened = curator.stream(
+                    read,
+                    unit=unit_of(person, max_events),
+                    ticks=Ticks(
+                        start=start_of(start, replay=replay),
+                        length=span_of(every),
+                        count=ticks,
+                        lateness=span_of(lateness),
+                    ),
+                    mechanism=counter_of(counter),
+                    spend=spend,
+                    keys=None if keys is None else [each.strip() for each in keys.split(",")],
+                    state=state,
+                    clock=clock,
+                    confidence=confidence,
+                    analyst=analyst,
+                    purpose=purpose,
+                )
+            listen(opened, stop_after, machine=machine)
+            if not machine:
+                display.note(f"remaining: {display.left(curator.remaining)}")
+
+
+def unit_of(person: str | None, max_events: int | None) -> StreamUnit:
+    """Whose events are protected: a person's, up to a limit, or each by itself."""
+    from discreet.streams.units import EventLevel, UserLevel
+
+    if person is None:
+        if max_events is not None:
+            raise InvalidParameter(
+                code="user_without_cap",
+                expectation="--max-events together with --person",
+                remedy="Name the field that says whose an event is.",
+            )
+        return EventLevel()
+    return UserLevel(person, max_events=max_events)
+
+
+def listen(opened: LiveStream, stop_after: int | None, *, machine: bool) -> None:
+    """Show ticks until the end, or a pause."""
+    from discreet.cli.stream_view import view
+
+    ended = True
+    with opened, view(opened.ticks.count, machine=machine) as shown:
+        try:
+            for number, tick in enumerate(opened, start=1):
+                shown.show(tick)
+                if number == stop_after:
+                    ended = False
+                    break
+        except KeyboardInterrupt:
+            ended = False
+    if not ended and not machine:
+        display.note(f"paused; go on with --resume {opened.id}")
