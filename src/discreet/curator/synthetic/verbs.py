@@ -1,4 +1,4 @@
-"""What a session can be asked about synthetic tables. Both verbs are short calls."""
+"""What a session can be asked about synthetic tables. Each verb is a short call."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from discreet.curator.synthetic.preview import SynthesisPreview
     from discreet.synthetic.encoding.constraints import Constraint
     from discreet.synthetic.encoding.number_column import PrivateBins
+    from discreet.synthetic.evaluation.private_distances import PrivateEvaluation
     from discreet.synthetic.synthetic_release import SyntheticRelease
 
 
@@ -80,3 +81,27 @@ class SynthesisVerbs:
         from discreet.curator.synthetic.preview import preview_synthesis
 
         return preview_synthesis(SynthesisRequest.of(self.context, table, **choices), spend)
+
+    def evaluate_synthetic(
+        self,
+        table: str,
+        synthetic: Any,
+        *,
+        spend: Guarantee,
+        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        ways: Sequence[int] = (1, 2, 3),
+        analyst: str = ANALYST,
+        purpose: str | None = None,
+        paid_before: PaidBefore | None = None,
+    ) -> PrivateEvaluation:
+        """How far the marginals of synthetic rows lie from those of a table, with noise; charged.
+
+        ``synthetic`` is a release, which is sampled, or a table with the same columns. For the
+        same rows it comes from the ledger at no charge.
+        """
+        from discreet.curator.synthetic.evaluate import DistanceRequest, evaluate_synthetic
+
+        request = DistanceRequest.of(self.context, table, synthetic, columns=columns, ways=ways)
+        return evaluate_synthetic(
+            request, spend=spend, analyst=analyst, purpose=purpose, paid_before=paid_before
+        )
