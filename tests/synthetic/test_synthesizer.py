@@ -139,6 +139,17 @@ def test_a_person_counts_with_a_few_rows_and_the_noise_is_for_those() -> None:
         released(visits(), unit=dp.Person("patient"))
 
 
+def test_the_mechanism_is_made_for_all_rows_of_a_person() -> None:
+    asked: list[int] = []
+
+    def noting(**given: Any) -> FullHistogram:
+        asked.append(given["records"])
+        return FullHistogram(**given)
+
+    released(visits(100), **(FEW | {"mechanism": noting, "unit": dp.Person("patient", max_rows=7)}))
+    assert set(asked) == {7}
+
+
 def test_where_rows_are_exchanged_their_number_is_public() -> None:
     made = released(visits(), unit=dp.Replace(dp.Row()))
     assert made.total == 2000

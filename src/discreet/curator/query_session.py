@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from discreet.release.preview import Preview
     from discreet.synthetic.encoding.constraints import Constraint
     from discreet.synthetic.encoding.number_column import PrivateBins
+    from discreet.synthetic.evaluation.private_distances import PrivateEvaluation
     from discreet.synthetic.synthetic_release import SyntheticRelease
 
 Result = TypeVar("Result")
@@ -361,6 +362,30 @@ class QuerySession:
         from discreet.curator.synthetic.preview import preview_synthesis
 
         return preview_synthesis(SynthesisRequest.of(self.context, table, **choices), spend)
+
+    def evaluate_synthetic(
+        self,
+        table: str,
+        synthetic: Any,
+        *,
+        spend: Guarantee,
+        columns: Sequence[str] | Mapping[str, Any] | None = None,
+        ways: Sequence[int] = (1, 2, 3),
+        analyst: str = ANALYST,
+        purpose: str | None = None,
+        paid_before: PaidBefore | None = None,
+    ) -> PrivateEvaluation:
+        """How far the marginals of synthetic rows lie from those of a table, with noise; charged.
+
+        ``synthetic`` is a release, which is sampled, or a table with the same columns. For the
+        same rows it comes from the ledger at no charge.
+        """
+        from discreet.curator.synthetic.evaluate import DistanceRequest, evaluate_synthetic
+
+        request = DistanceRequest.of(self.context, table, synthetic, columns=columns, ways=ways)
+        return evaluate_synthetic(
+            request, spend=spend, analyst=analyst, purpose=purpose, paid_before=paid_before
+        )
 
     # For nothing --------------------------------------------------------------------------------
 

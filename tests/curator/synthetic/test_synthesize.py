@@ -245,3 +245,36 @@ def test_statements_name_the_columns_and_those_left_out() -> None:
         assert made.facts["columns_left_out"] == ["notes"]
         assert made.facts["private"] is True
         assert "secret" not in str(made.statement)
+
+
+def test_distances_are_charged_once_and_found_again_for_the_same_rows() -> None:
+    with curator() as opened:
+        made = opened.synthesize(
+            "visits", spend=SPEND, columns=["sex", "ill"], mechanism=FullHistogram
+        )
+        rows = made.sample(1200)
+        before = opened.history()
+        spend = dp.PureDP(epsilon=0.5)
+        terms: dict[str, Any] = {"columns": ["sex", "ill"], "spend": spend}
+        found = opened.evaluate_synthetic("visits", rows, **terms)
+        assert found.private
+        assert found.guarantee == spend.per(dp.Row())
+        assert set(found.distances) == {1, 2}
+        assert all(value < 0.2 for value, _ in found.distances.values())
+        assert len(opened.history()) == len(before) + 1
+        again = opened.evaluate_synthetic("visits", rows, **terms)
+        assert again.distances == found.distances
+        assert len(opened.history()) == len(before) + 1
+        opened.evaluate_synthetic("visits", made, spend=spend)
+        assert len(opened.history()) == len(before) + 2
+
+
+def test_distances_are_those_of_the_records() -> None:
+    with curator(randomness=Noiseless()) as opened:
+        rows = {name: TABLE[name] for name in ("sex", "ill")}
+        found = opened.evaluate_synthetic("visits", rows, columns=list(rows), spend=SPEND)
+        assert not found.private
+        assert all(value == 0 for value, _ in found.distances.values())
+        nothing: dict[str, list[object]] = {name: [] for name in rows}
+        with pytest.raises(InvalidParameter, match="evaluation_empty"):
+            opened.evaluate_synthetic("visits", nothing, columns=list(rows), spend=SPEND)

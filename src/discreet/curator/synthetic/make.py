@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 from discreet.core.events.event import Event, from_json
@@ -27,6 +28,7 @@ from discreet.curator.synthetic.declared_columns import left_out, table_encoding
 from discreet.curator.tags import name_of
 from discreet.noise.randomness import SYSTEM, Source, random_id
 from discreet.queries.workload.workload import Workload
+from discreet.relational.execute.several_counts import SeveralCounts
 from discreet.relational.execute.table_counts import TableCounts
 from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
 from discreet.synthetic.budget_split import budget_split
@@ -113,6 +115,12 @@ class SynthesisRequest:
             randomness=randomness,
         )
 
+    def expected(self) -> set[tuple[int, ...]]:
+        """The marginals that a mechanism may count: those to be kept, and their parts."""
+        kept = {product.kept for product in self.workload.products}
+        sizes = range(1, 1 + max(map(len, kept)))
+        return {part for each in kept for size in sizes for part in combinations(each, size)}
+
     def words(self, mechanism: str) -> str:
         """What is made, in words."""
         return (
@@ -193,7 +201,8 @@ def offer_of(request: SynthesisRequest, mechanism: Any) -> Offer[Callable[[], _K
 
     def product() -> _Kept:
         with source.engine.snapshot():
-            return _Kept(random_id(96), name, mechanism.release(source), event, split)
+            counts = SeveralCounts.of(source, request.expected())
+            return _Kept(random_id(96), name, mechanism.release(counts), event, split)
 
     return Offer(product=product, event=event, detail={"mechanism": request.words(name)})
 

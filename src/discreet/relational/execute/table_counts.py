@@ -120,7 +120,7 @@ class TableCounts:
 
     def counts(self, columns: Sequence[str]) -> NDArray[np.int64]:
         """Exact counts by some attributes, one axis each. Private: only noise may follow."""
-        if self._at_once:
+        if self.at_once:
             return marginal_counts(self._table, self.universe, columns)
         places = tuple(map(self.universe.place, columns))
         shown = tuple(self.universe.attributes[place] for place in places)
@@ -168,12 +168,12 @@ class TableCounts:
     def text(self, columns: Sequence[str]) -> str:
         """What the engine would run for some attributes, with a salt of zero."""
         places = tuple(map(self.universe.place, columns))
-        asked = (self.query, self._person) if self._at_once else (self._marginal(places), None)
+        asked = (self.query, self._person) if self.at_once else (self._marginal(places), None)
         (found,) = statements(asked[0], [CountRows(None)], asked[1], self.engine)
         return found
 
     @property
-    def _at_once(self) -> bool:
+    def at_once(self) -> bool:
         """Whether all cells are counted in one go, and marginals added up from that."""
         return self.universe.size <= LARGEST
 
@@ -189,7 +189,10 @@ class TableCounts:
 
     def _tally(self, query: Query, person: Person | None) -> NDArray[np.int64]:
         found = aggregate_exactly(query, [CountRows(None)], [], person, self.engine, salt=self.salt)
-        table = np.asarray(found.linear[0], dtype=np.int64)
+        return self.completed(np.asarray(found.linear[0], dtype=np.int64))
+
+    def completed(self, table: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Counts of cells with rows that have none in the first, where every row is a record."""
         if not isinstance(self.unit, Replace):
             return table
         # Row by row: whoever has no cell of their own is in the first one, in every marginal.
@@ -234,6 +237,14 @@ class TableCounts:
                 remedy="Ask the data owner to count them with the engine itself.",
             )
         return int(found.linear[0].sum())
+
+    def keyed(self) -> Query:
+        """A question whose keys are all attributes, about the records: what every marginal reads.
+
+        Rows are chosen as for any marginal: every attribute is named above them.
+        """
+        rows, blocks = self._records
+        return replace(self.query, rows=rows, keys=Cells(blocks))
 
     def _marginal(self, places: tuple[int, ...]) -> Query:
         """A question whose keys are some of the attributes, about the records of all of them."""
