@@ -85,7 +85,7 @@ def test_numbers_of_rows_and_dependence_on_their_owner_are_kept(spend: Any) -> N
 def test_without_noise_laws_are_the_datas_below_the_limit() -> None:
     data = invented(3000)
     plan = SeveralTables(PERSON, (ORDERS,), dp.PureDP(epsilon=50), randomness=Noiseless())
-    law = plan.release(data).rows[0].conditionals[0]
+    law = plan.release(data).rows["orders"].conditionals[0]
     by_sex = shapes(data)["things by sex"]
     wide = law.table.reshape(-1, 3)
     assert any(np.allclose(row, by_sex[0], atol=0.05) for row in wide)

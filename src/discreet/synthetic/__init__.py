@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from discreet.synthetic.structural_zeros import StructuralZeros
     from discreet.synthetic.tables.people import OwnedRows, People
     from discreet.synthetic.tables.several_tables import ChildTable, SeveralTables
+    from discreet.synthetic.tables.tables_model import TablesModel
 
 __all__ = [
     "AIM",
@@ -44,6 +45,7 @@ __all__ = [
     "SeveralTables",
     "StructuralZeros",
     "SyntheticModel",
+    "TablesModel",
     "TopDown",
     "ToyDown",
     "level_counts",
@@ -67,6 +69,7 @@ _NAMES = {
     "structural_zeros": ("StructuralZeros",),
     "tables.people": ("OwnedRows", "People"),
     "tables.several_tables": ("ChildTable", "SeveralTables"),
+    "tables.tables_model": ("TablesModel",),
 }
 
 if not TYPE_CHECKING:  # so that type checkers still see a misspelt name
