@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 
 from discreet.core.errors import InvalidParameter
 from discreet.synthetic.graphical.junction_tree import (
+    Elimination,
     JunctionTree,
     Places,
-    adjacency,
     elimination_order,
-    size_along,
 )
 
 sets_of = st.lists(
@@ -39,10 +38,16 @@ def test_what_two_cliques_share_lies_in_all_between(sets: list[Places]) -> None:
         assert not set(node.rest) & set(node.separator)
 
 
-@given(sets_of)
-def test_the_size_along_an_order_is_not_below_the_tree_s(sets: list[Places]) -> None:
+@given(sets_of, st.sets(st.integers(0, 7), min_size=1, max_size=3))
+def test_the_size_with_one_more_set_is_that_of_eliminating_anew(
+    sets: list[Places], more: set[int]
+) -> None:
     order = elimination_order(SIZES, sets)
-    assert size_along(SIZES, adjacency(SIZES, sets), order) >= JunctionTree.of(SIZES, sets).size
+    extra = tuple(sorted(more))
+    found = Elimination(SIZES, sets, order)
+    again = Elimination(SIZES, [*sets, extra], order)
+    assert found.with_one_more(extra) == again.size
+    assert again.size >= JunctionTree.along(SIZES, [*sets, extra], order).size
 
 
 def test_a_chain_needs_no_more_than_its_pairs() -> None:

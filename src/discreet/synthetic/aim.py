@@ -79,7 +79,7 @@ class AIM(Synthesiser):
     @property
     def _batch(self) -> int:
         """Marginals that are selected from the same scores; more where there are many columns."""
-        return max(1, len(self._sizes) // 16)
+        return max(1, len(self._sizes) // 8)
 
     def release(self, counts: Counted) -> GraphicalModel:
         """Run all rounds and fit."""

@@ -16,16 +16,18 @@ from discreet.synthetic.graphical.elimination import ModelMarginals
 from discreet.synthetic.graphical.estimation import Estimator, Fitted
 from discreet.synthetic.graphical.graphical_model import GraphicalModel
 from discreet.synthetic.graphical.junction_tree import (
+    Elimination,
     JunctionTree,
     Places,
-    adjacency,
     elimination_order,
     mask,
-    size_along,
 )
 from discreet.synthetic.graphical.measurement import NoisyMarginal, noisy_total
 from discreet.synthetic.merged import MergedValues
 from discreet.synthetic.structural_zeros import added
+
+_FEW = 24
+"""Up to so many attributes, a candidate's junction tree is looked for anew where it seems large."""
 
 
 class ModelInProgress:
@@ -66,11 +68,11 @@ class ModelInProgress:
         """Whether the junction tree with one more marginal has at most ``limit`` cells."""
         if self.tree.holding(places) is not None:
             return True
-        sizes, graph, together = self.merged.sizes, list(self._beside), mask(places)
-        for place in places:
-            graph[place] |= together & ~(1 << place)
-        if size_along(sizes, graph, self._order) <= limit:
+        if self._elimination.with_one_more(places) <= limit:
             return True
+        sizes = self.merged.sizes
+        if len(sizes) > _FEW:  # a better order is not looked for, which would take long
+            return False
         return JunctionTree.of(sizes, [*self._sets, places]).size <= limit
 
     def estimate(self, places: Places) -> Floats:
@@ -85,9 +87,9 @@ class ModelInProgress:
 
     def _grow(self) -> None:
         sizes = self.merged.sizes
-        self._order = elimination_order(sizes, self._sets)
-        self._beside = adjacency(sizes, self._sets)
-        self.tree = JunctionTree.along(sizes, self._sets, self._order)
+        order = elimination_order(sizes, self._sets)
+        self._elimination = Elimination(sizes, self._sets, order)
+        self.tree = JunctionTree.along(sizes, self._sets, order)
 
     def _fit(self, estimator: Estimator) -> None:
         start = None if self._fitted is None else self._fitted.potentials

@@ -32,7 +32,7 @@ class ModelMarginals:
         self.model = model
         self.limit = limit
         self._messages: dict[tuple[int, Places], Floats] = {}
-        self._home = {place: i for i, node in enumerate(model.tree.nodes) for place in node.rest}
+        self._home = model.tree.home
         self._above: list[Places] = []
         for i, node in enumerate(model.tree.nodes):
             self._above.append((*(self._above[node.parent] if node.parent >= 0 else ()), i))
