@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from discreet.synthetic.privbayes import ConditionalPrivBayes, PrivBayes
     from discreet.synthetic.progress import FitProgress
     from discreet.synthetic.structural_zeros import StructuralZeros
-    from discreet.synthetic.tables.people import OwnedRows, People
+    from discreet.synthetic.tables.person_tables import OwnedRows, PersonTables
     from discreet.synthetic.tables.several_tables import ChildTable, SeveralTables
     from discreet.synthetic.tables.tables_model import TablesModel
 
@@ -40,7 +40,7 @@ __all__ = [
     "IndependentMarginals",
     "Level",
     "OwnedRows",
-    "People",
+    "PersonTables",
     "PrivBayes",
     "SeveralTables",
     "StructuralZeros",
@@ -67,7 +67,7 @@ _NAMES = {
     "privbayes": ("ConditionalPrivBayes", "PrivBayes"),
     "progress": ("FitProgress",),
     "structural_zeros": ("StructuralZeros",),
-    "tables.people": ("OwnedRows", "People"),
+    "tables.person_tables": ("OwnedRows", "PersonTables"),
     "tables.several_tables": ("ChildTable", "SeveralTables"),
     "tables.tables_model": ("TablesModel",),
 }

@@ -30,7 +30,7 @@ from discreet.queries.workload.universe import Attribute, Universe
 from discreet.queries.workload.workload import Workload
 from discreet.synthetic.model import SyntheticModel
 from discreet.synthetic.privbayes import ConditionalPrivBayes, PrivBayes
-from discreet.synthetic.tables.people import People
+from discreet.synthetic.tables.person_tables import PersonTables
 from discreet.synthetic.tables.tables_model import TablesModel
 
 
@@ -179,7 +179,7 @@ class SeveralTables:
         rows = (each.event for each in self.child_synthesisers)
         return compose((self.parent_synthesiser.event, *rows))
 
-    def release(self, data: People) -> TablesModel:
+    def release(self, data: PersonTables) -> TablesModel:
         """Bound the rows of each person, and learn all tables."""
         people = len(data.codes)
         bounded = {

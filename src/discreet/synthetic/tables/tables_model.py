@@ -15,7 +15,7 @@ from discreet.core.events.event import Event, compose
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.synthetic.conditional_network import ConditionalNetwork
 from discreet.synthetic.model import SyntheticModel
-from discreet.synthetic.tables.people import OwnedRows, People
+from discreet.synthetic.tables.person_tables import OwnedRows, PersonTables
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class TablesModel:
         """The attributes of people, in the order of their codes."""
         return tuple(name for name in self.people.universe.names if name not in self.rows)
 
-    def sample(self, n: int | None = None, *, randomness: Source = SYSTEM) -> People:
+    def sample(self, n: int | None = None, *, randomness: Source = SYSTEM) -> PersonTables:
         """People, as many as the noisy total if not given, and their rows."""
         universe = self.people.universe
         found = self.people.sample(n, randomness=randomness)
@@ -75,4 +75,4 @@ class TablesModel:
             rows = law.sample_given(found[owners][:, above], randomness=randomness)
             own = [each for each in range(rows.shape[1]) if each not in law.given]
             children[name] = OwnedRows(owners, rows[:, own])
-        return People(found[:, [universe.place(name) for name in self.attributes]], children)
+        return PersonTables(found[:, [universe.place(name) for name in self.attributes]], children)
