@@ -14,7 +14,7 @@ from discreet.errors import DiscreetError, InvalidParameter
 from discreet.noise.randomness import Noiseless, Seeded
 from discreet.queries.workload.universe import Universe
 from discreet.synthetic.privbayes import PrivBayes
-from discreet.synthetic.tables.people import OwnedRows, People
+from discreet.synthetic.tables.person_tables import OwnedRows, PersonTables
 from discreet.synthetic.tables.several_tables import ChildTable, SeveralTables
 from tests.queries.transcripts import Tape, shares, taped
 
@@ -27,7 +27,7 @@ VISITS, ORDERS = (
 )
 
 
-def invented(people: int, seed: int = 0) -> People:
+def invented(people: int, seed: int = 0) -> PersonTables:
     """The west has many visits, the north few; wards follow the region, and costs the ward."""
     rng = np.random.default_rng(seed)
     codes = np.stack([rng.integers(0, 2, people), rng.integers(0, 3, people)], axis=1)
@@ -40,7 +40,7 @@ def invented(people: int, seed: int = 0) -> People:
     bought = np.flatnonzero(rng.random(people) < 0.5)
     thing = np.where(rng.random(len(bought)) < 0.9, codes[bought, 0], 2)
     order = rng.permutation(len(owners))
-    return People(
+    return PersonTables(
         codes,
         {
             "visits": OwnedRows(owners[order], np.stack([ward, cost], axis=1)[order]),
@@ -49,7 +49,7 @@ def invented(people: int, seed: int = 0) -> People:
     )
 
 
-def shapes(data: People) -> dict[str, NDArray[np.float64]]:
+def shapes(data: PersonTables) -> dict[str, NDArray[np.float64]]:
     """Laws: visits by region of the person, wards by region, costs by ward, things by sex."""
     visits, orders = data.children["visits"], data.children["orders"]
     numbers = np.bincount(visits.owners, minlength=len(data.codes))
@@ -85,7 +85,7 @@ def test_numbers_of_rows_and_dependence_on_their_owner_are_kept(spend: Any) -> N
 def test_without_noise_laws_are_the_datas_below_the_limit() -> None:
     data = invented(3000)
     plan = SeveralTables(PERSON, (ORDERS,), dp.PureDP(epsilon=50), randomness=Noiseless())
-    law = plan.release(data).rows[0].conditionals[0]
+    law = plan.release(data).rows["orders"].conditionals[0]
     by_sex = shapes(data)["things by sex"]
     wide = law.table.reshape(-1, 3)
     assert any(np.allclose(row, by_sex[0], atol=0.05) for row in wide)
@@ -108,7 +108,7 @@ def test_a_person_with_all_rows_is_hidden_for_the_price() -> None:
         np.concatenate([rows.owners[rows.owners != 59], np.full(9, 59)]),
         np.concatenate([rows.codes[rows.owners != 59], mine]),
     )
-    fewer = People(
+    fewer = PersonTables(
         data.codes[:59],
         {
             name: OwnedRows(each.owners[each.owners < 59], each.codes[each.owners < 59])
@@ -132,7 +132,7 @@ def test_a_person_with_all_rows_is_hidden_for_the_price() -> None:
     assert most["DiscreteLaplace"] > 0.99
 
 
-def released(plan: SeveralTables, data: People) -> None:
+def released(plan: SeveralTables, data: PersonTables) -> None:
     """With the same rows kept of everybody who is there: the last person's keys come last."""
     kept = {}
     for child in plan.children:

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from discreet.synthetic.synthesizer import Synthesizer
     from discreet.synthetic.synthetic_release import SyntheticRelease
     from discreet.synthetic.tables.people import OwnedRows, People
+    from discreet.synthetic.tables.person_tables import OwnedRows, PersonTables
     from discreet.synthetic.tables.several_tables import ChildTable, SeveralTables
+    from discreet.synthetic.tables.tables_model import TablesModel
 
 __all__ = [
     "AIM",
@@ -55,7 +57,7 @@ __all__ = [
     "Level",
     "NumberColumn",
     "OwnedRows",
-    "People",
+    "PersonTables",
     "PrivBayes",
     "PrivateBins",
     "SeveralTables",
@@ -63,6 +65,7 @@ __all__ = [
     "Synthesizer",
     "SyntheticModel",
     "SyntheticRelease",
+    "TablesModel",
     "TopDown",
     "ToyDown",
     "evaluate",
@@ -102,8 +105,9 @@ _NAMES = {
     "privbayes": ("ConditionalPrivBayes", "PrivBayes"),
     "progress": ("FitProgress",),
     "structural_zeros": ("StructuralZeros",),
-    "tables.people": ("OwnedRows", "People"),
+    "tables.person_tables": ("OwnedRows", "PersonTables"),
     "tables.several_tables": ("ChildTable", "SeveralTables"),
+    "tables.tables_model": ("TablesModel",),
 }
 
 if not TYPE_CHECKING:  # so that type checkers still see a misspelt name

@@ -16,39 +16,16 @@ from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
 from discreet.core.parameters import count
-from discreet.noise import uniform_integers
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.queries.workload.stored_form import not_plain, packed, unpacked
+from discreet.queries.synopses.partial_tables import answered, require_same
+from discreet.queries.workload.stored_form import not_plain
 from discreet.queries.workload.universe import LARGEST, Universe
-
-_BITS = 52
-
-
-@dataclass(frozen=True, eq=False)
-class Conditional:
-    """The law of one attribute given its parents: an axis for each parent, the last its own."""
-
-    place: int
-    parents: tuple[int, ...]
-    table: Floats
-
-    @property
-    def places(self) -> tuple[int, ...]:
-        """The attributes of the axes."""
-        return (*self.parents, self.place)
-
-    def draw(self, codes: NDArray[np.int64], randomness: Source) -> NDArray[np.int64]:
-        """A value for each row, given the codes of its parents."""
-        rows, (*shape, values) = len(codes), self.table.shape
-        above = np.zeros(rows, dtype=np.int64)
-        if shape:
-            parts = tuple(codes[:, place] for place in self.parents)
-            above = np.ravel_multi_index(parts, shape)
-        cumulated = np.cumsum(self.table.reshape(-1, values), axis=1)
-        line = (cumulated + np.arange(len(cumulated))[:, None]).ravel()
-        drawn = uniform_integers(1 << _BITS, rows, randomness) / float(1 << _BITS)
-        place = np.searchsorted(line, drawn + above, side="right")
-        return np.asarray(np.clip(place - above * values, 0, values - 1))
+from discreet.queries.workload.workload import Workload
+from discreet.synthetic.conditional import (
+    Conditional,
+    conditionals_from_list,
+    conditionals_to_list,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,66 +86,36 @@ class BayesianNetwork:
             found[:, each.place] = each.draw(found, randomness)
         return found
 
+    def answers(self, workload: Workload) -> Floats:
+        """All answers of a workload, each product from the marginal that it keeps."""
+        require_same(workload, self.universe)
+        found = []
+        for product in workload.products:
+            names = [self.universe.names[place] for place in product.kept]
+            table = self.marginal(names) if names else np.asarray(self.total)
+            found.append(answered(product, table))
+        return np.concatenate(found)
+
     def to_dict(self) -> Mapping[str, object]:
         """The conditionals in order, and the number of records."""
-        entries = [
-            {"place": each.place, "parents": list(each.parents), "table": packed(each.table)}
-            for each in self.conditionals
-        ]
-        return {"model": "bayesian network/1", "total": self.total, "conditionals": entries}
+        kind = "bayesian network/1"
+        return {
+            "model": kind,
+            "synopsis": kind,
+            "total": self.total,
+            "conditionals": conditionals_to_list(self.conditionals),
+        }
 
     @classmethod
     def from_dict(
         cls, plain: Mapping[str, object], universe: Universe, event: Event
     ) -> BayesianNetwork:
         """The network that ``plain`` described."""
-        entries, total = plain.get("conditionals"), plain.get("total")
-        if not isinstance(entries, list) or not isinstance(total, float):
+        total = plain.get("total")
+        if not isinstance(total, float):
             raise not_plain()
-        found: list[Conditional] = []
-        for entry in entries:
-            match entry:
-                case {"place": int() as place, "parents": list() as parents, "table": table}:
-                    found.append(Conditional(place, tuple(parents), unpacked(table)))
-                case _:
-                    raise not_plain()
-        known: set[int] = set()
-        for each in found:
-            every = range(len(universe.shape))
-            fits = each.place in every and each.place not in known and set(each.parents) <= known
-            if not fits or each.table.shape != tuple(universe.shape[p] for p in each.places):
-                raise not_plain()
-            known.add(each.place)
-        if len(known) < len(universe.shape):
-            raise not_plain()
-        return cls(universe, total, tuple(found), event)
-
-
-@dataclass(frozen=True, eq=False)
-class ConditionalNetwork:
-    """Laws of some attributes, given others whose law is not known here.
-
-    Assumptions: it was made from released values only.
-
-    Guarantee: rows are post-processing, and free.
-
-    Source: 004b:A13.
-    """
-
-    universe: Universe
-    given: tuple[int, ...]
-    conditionals: tuple[Conditional, ...]
-    event: Event
-
-    def sample_given(
-        self, codes: NDArray[np.int64], *, randomness: Source = SYSTEM
-    ) -> NDArray[np.int64]:
-        """Rows of codes of the whole universe; ``codes`` has a column for each given attribute."""
-        found = np.zeros((len(codes), len(self.universe.shape)), dtype=np.int64)
-        found[:, list(self.given)] = codes
-        for each in self.conditionals:
-            found[:, each.place] = each.draw(found, randomness)
-        return found
+        found = conditionals_from_list(plain.get("conditionals"), (), universe.shape)
+        return cls(universe, total, found, event)
 
 
 def _product(

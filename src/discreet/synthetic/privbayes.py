@@ -36,11 +36,9 @@ from discreet.queries.record_count import MOST, PublicCount, RecordCount, bought
 from discreet.queries.workload.cell_counts import Counted, marginal_counts
 from discreet.queries.workload.universe import LARGEST
 from discreet.queries.workload.workload import Workload
-from discreet.synthetic.bayesian_network import (
-    BayesianNetwork,
-    Conditional,
-    ConditionalNetwork,
-)
+from discreet.synthetic.bayesian_network import BayesianNetwork
+from discreet.synthetic.conditional import Conditional
+from discreet.synthetic.conditional_network import ConditionalNetwork
 from discreet.synthetic.mutual_information import (
     added,
     exchanged,

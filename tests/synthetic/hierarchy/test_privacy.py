@@ -106,9 +106,9 @@ def audited(mechanism: TopDown, here: list[int], there: list[int], epsilon: floa
 @pytest.mark.audit
 def test_the_claim_stands_and_that_of_a_twin_that_pays_once_does_not() -> None:
     """One record lies in a node of each level, and each tells as much as the whole price."""
-    given: tuple[Any, ...] = (Workload.marginal(PAIR, ["town"]), dp.PureDP(epsilon=1))
-    honest = TopDown(*given, NoisyRecordCount(), FOUR)
-    twin = PaidOnce(*given, NoisyRecordCount(), FOUR)
+    asked, spend = Workload.marginal(PAIR, ["town"]), dp.PureDP(epsilon=1)
+    honest = TopDown(asked, spend, NoisyRecordCount(), FOUR)
+    twin = PaidOnce(asked, spend, NoisyRecordCount(), FOUR)
     assert honest.event.epsilon(delta=0) == twin.event.epsilon(delta=0) == 1
     assert audited(honest, [6, 0], [5, 0], 1).passes
     assert not audited(twin, [6, 0], [5, 0], 1).passes

@@ -96,8 +96,10 @@ def synopsis_from_dict(plain: Mapping[str, object], universe: Universe, event: E
 
 _KINDS: dict[object, str] = {
     "answers": "queries.independent.ReleasedAnswers",
+    "bayesian network/1": "synthetic.bayesian_network.BayesianNetwork",
     "boxes": "queries.trees.box_counts.BoxCounts",
     "cells/1": "synthetic.hierarchy.cell_table.CellTable",
+    "conditional network/1": "synthetic.conditional_network.ConditionalNetwork",
     "constructed/1": "queries.online.iterative_construction.Constructed",
     "grid": "queries.trees.grid_counts.GridCounts",
     "marginals": "queries.synopses.marginal_synopsis.MarginalSynopsis",

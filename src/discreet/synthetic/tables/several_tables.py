@@ -18,9 +18,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event, compose
 from discreet.core.guarantee import Guarantee
@@ -31,10 +28,10 @@ from discreet.queries.record_count import NoisyRecordCount, RecordCount
 from discreet.queries.workload.cell_counts import Counted
 from discreet.queries.workload.universe import Attribute, Universe
 from discreet.queries.workload.workload import Workload
-from discreet.synthetic.bayesian_network import ConditionalNetwork
 from discreet.synthetic.model import SyntheticModel
 from discreet.synthetic.privbayes import ConditionalPrivBayes, PrivBayes
-from discreet.synthetic.tables.people import OwnedRows, People
+from discreet.synthetic.tables.person_tables import PersonTables
+from discreet.synthetic.tables.tables_model import TablesModel
 
 
 class SynthesiserBuilder(Protocol):
@@ -182,7 +179,7 @@ class SeveralTables:
         rows = (each.event for each in self.child_synthesisers)
         return compose((self.parent_synthesiser.event, *rows))
 
-    def release(self, data: People) -> TablesModel:
+    def release(self, data: PersonTables) -> TablesModel:
         """Bound the rows of each person, and learn all tables."""
         people = len(data.codes)
         bounded = {
@@ -206,41 +203,8 @@ class SeveralTables:
         table, counts of rows over :meth:`joined`, of at most ``limit`` rows of each person.
         """
         model = self.parent_synthesiser.release(parents)
-        laws = tuple(
-            synthesiser.release(rows[child.name])
+        laws = {
+            child.name: synthesiser.release(rows[child.name])
             for child, synthesiser in zip(self.children, self.child_synthesisers, strict=True)
-        )
-        return TablesModel(self, model, laws)
-
-
-@dataclass(frozen=True, eq=False)
-class TablesModel:
-    """A model of people and, for each child table, the law of rows given their owner.
-
-    Assumptions: it was made from released values only.
-
-    Guarantee: tables are post-processing, and free.
-
-    Source: 004b:A13.
-    """
-
-    plan: SeveralTables
-    people: SyntheticModel
-    rows: tuple[ConditionalNetwork, ...]
-
-    @property
-    def event(self) -> Event:
-        """What making it cost."""
-        return self.plan.event
-
-    def sample(self, n: int | None = None, *, randomness: Source = SYSTEM) -> People:
-        """People, as many as the noisy total if not given, and their rows."""
-        found = self.people.sample(n, randomness=randomness)
-        width = len(self.plan.parent.shape)
-        children: dict[str, OwnedRows] = {}
-        for number, (child, law) in enumerate(zip(self.plan.children, self.rows, strict=True)):
-            owners = np.repeat(np.arange(len(found)), found[:, width + number])
-            given: NDArray[np.int64] = found[owners][:, list(self.plan.given(child))]
-            rows = law.sample_given(given, randomness=randomness)
-            children[child.name] = OwnedRows(owners, rows[:, given.shape[1] :])
-        return People(found[:, :width], children)
+        }
+        return TablesModel(model, laws)

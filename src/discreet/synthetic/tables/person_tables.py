@@ -54,7 +54,7 @@ class OwnedRows:
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class PersonTables:
     """A table of people as codes, one row each, and tables of rows that belong to them."""
 
     codes: NDArray[np.integer]
