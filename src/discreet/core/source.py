@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -52,3 +52,11 @@ class BatchSource(Described, Protocol):
 
     def batches(self, columns: Sequence[str], *, rate: float) -> Iterator[Any]:
         """Poisson batches in which each unit appears independently with probability ``rate``."""
+
+
+@runtime_checkable
+class ColumnSource(Protocol):
+    """Can hand out columns a piece at a time: of public rows, or of reports already private."""
+
+    def pieces(self, columns: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
+        """Equally long arrays by name, one piece after the other; each row comes once."""

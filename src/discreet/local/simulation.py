@@ -87,7 +87,7 @@ def trial(oracle: SupportOracle, *, people: int, error: float) -> Trial:
         oracle.aggregate(oracle.privatize_many(np.repeat(np.arange(oracle.size), counts)))
     )
     off = np.abs(found.shares - counts / people)
-    stated = float(found.standard_errors.min())
+    stated = float(np.sqrt(oracle.variance / people))
     return Trial(people, float((off <= error).mean()), float(off.max()), stated)
 
 
