@@ -81,7 +81,7 @@ def aggregate_files(
         return _counted(oracle, relation)
     names = [f'"{field.name}"' for field in oracle.fields]
     absent = relation.filter(" OR ".join(f"{name} IS NULL" for name in names))
-    nulls = int(absent.aggregate("count(*)").fetchone()[0])
+    nulls = int(absent.aggregate("count(*)").fetchall()[0][0])
     present = relation.filter(" AND ".join(f"{name} IS NOT NULL" for name in names))
     found = aggregate_columns(oracle, _Relation(present, oracle))
     return TalliedFiles(found.tally, found.rejected + nulls)
