@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ from discreet.local.reports import ReportBatch
 from discreet.server.collection import app as door
 from discreet.server.collection.app import collection_app
 from discreet.server.collection.store import BatchStore
+from tests.server.browsing import browser
 
 testclient = pytest.importorskip("starlette.testclient")
 
@@ -87,3 +90,38 @@ def test_refusals_repeat_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert (large.status_code, large.json()) == (413, {"code": "local_request_too_large"})
         many = http.post("/reports", params={"name": "survey"}, content="x\n" * 400)
         assert many.json() == {"accepted": 0, "rejected": 400}
+
+
+@pytest.mark.slow
+def test_a_page_in_a_real_browser_reports_over_http(tmp_path: Path) -> None:
+    uvicorn = pytest.importorskip("uvicorn")
+    store = BatchStore(ASKED, tmp_path, batch=50)
+    settings = uvicorn.Config(collection_app([store]), port=0, access_log=False, log_level="error")
+    server = uvicorn.Server(settings)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.05)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        script = """
+        const [door, done] = [arguments[0], arguments[1]];
+        (async () => {
+          (0, eval)(await (await fetch(`${door}/client.js`)).text());
+          const schema = await (await fetch(`${door}/schema?name=survey`)).text();
+          const client = new discreetLocal.Client(schema);
+          const lines = Array.from({length: 400}, () => client.privatize("yes")).join("\\n");
+          const sent = await fetch(`${door}/reports?name=survey`, {method: "POST", body: lines});
+          done(await sent.json());
+        })().catch((error) => done(String(error)));
+        """
+        with browser() as seen:
+            seen.open(f"http://127.0.0.1:{port}/client.js")
+            answer = seen.driver.execute_async_script(script, f"http://127.0.0.1:{port}")
+    finally:
+        server.should_exit = True
+        thread.join()
+    assert answer == {"accepted": 400, "rejected": 0}
+    shares = ASKED.oracle.estimate(store.tally())
+    assert store.tally().people == 400
+    assert abs(shares.shares[1] - 1) < 6 * shares.standard_errors[1]
