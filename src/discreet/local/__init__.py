@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         write_parquet,
     )
     from discreet.local.frequencies import Frequencies
+    from discreet.local.gradients import HingeLoss, LocalGradientDescent, SquaredLoss
+    from discreet.local.graphs import NeighbourLists, NoisyDegrees
     from discreet.local.hadamard import HadamardResponse, best_bits
     from discreet.local.hashing import BinaryLocalHashing, OptimalLocalHashing
     from discreet.local.heavy_hitters import FrequentWord, PrefixTree, SequenceFragments
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from discreet.local.planner import OraclePlan, best_oracle, plans
     from discreet.local.poisoning import gain_of_one, poison, recovered, tolerant
     from discreet.local.ranges import HaarRanges, OrderedShares, RangeTree
+    from discreet.local.regions import CellCounts, SafeRegion, cell_counts
     from discreet.local.reports import ReportBatch
     from discreet.local.secure_sum import SecureSum
     from discreet.local.shuffling import shuffle, shuffled_event
@@ -62,6 +65,15 @@ _NAMES = {
         "write_parquet",
     ),
     "frequencies": ("Frequencies",),
+    "gradients": (
+        "HingeLoss",
+        "LocalGradientDescent",
+        "SquaredLoss",
+    ),
+    "graphs": (
+        "NeighbourLists",
+        "NoisyDegrees",
+    ),
     "hadamard": (
         "HadamardResponse",
         "best_bits",
@@ -108,6 +120,11 @@ _NAMES = {
         "OrderedShares",
         "RangeTree",
     ),
+    "regions": (
+        "CellCounts",
+        "SafeRegion",
+        "cell_counts",
+    ),
     "reports": ("ReportBatch",),
     "secure_sum": ("SecureSum",),
     "shuffling": (
@@ -139,6 +156,7 @@ __all__ = [
     "ANY_TEXT",
     "BinaryLocalHashing",
     "BloomFilter",
+    "CellCounts",
     "Client",
     "Collection",
     "Collector",
@@ -151,8 +169,12 @@ __all__ = [
     "HaarRanges",
     "HadamardMarginals",
     "HadamardResponse",
+    "HingeLoss",
+    "LocalGradientDescent",
     "MaskedHadamard",
     "MeanResponse",
+    "NeighbourLists",
+    "NoisyDegrees",
     "OptimalLocalHashing",
     "OptimizedUnary",
     "OraclePlan",
@@ -163,11 +185,13 @@ __all__ = [
     "RangeTree",
     "Rappor",
     "ReportBatch",
+    "SafeRegion",
     "SecureSum",
     "SequenceFragments",
     "SplitMarginals",
     "SplitPeople",
     "SquareWave",
+    "SquaredLoss",
     "SubsetSelection",
     "SymmetricUnary",
     "Tally",
@@ -176,6 +200,7 @@ __all__ = [
     "aggregate_files",
     "best_bits",
     "best_oracle",
+    "cell_counts",
     "covering_sets",
     "epsilon_over_time",
     "gain_of_one",
