@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 
 from discreet import local
 from discreet.core.errors import InvalidData, Mismatch
+from discreet.core.source import ColumnSource
+from discreet.local.engines import aggregate_columns
 from discreet.local.hashing import LocalHashing
 from tests.local.examples import oracles
 
@@ -66,6 +69,37 @@ def test_relations_and_connections_are_taken(tmp_path: Path) -> None:
     relation = connection.sql("SELECT range % 5 AS value FROM range(100)")
     found = local.aggregate_files(oracle, relation, connection=connection)
     assert found.tally.table.tolist() == [20] * 5
+
+
+class Arrays:
+    """Columns in memory, handed out in two pieces."""
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        self.columns = columns
+
+    def pieces(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+        for half in (slice(0, 150), slice(150, None)):
+            yield {name: self.columns[name][half] for name in columns}
+
+
+def test_any_source_of_columns_will_do() -> None:
+    oracle = oracles(1)["hadamard_two"]
+    batch = oracle.privatize_many(np.arange(400) % 5)
+    spoilt = batch.columns["word"].astype(np.int64)
+    spoilt[3] = 4
+    source = Arrays({**batch.columns, "word": spoilt})
+    assert isinstance(source, ColumnSource)
+    found = aggregate_columns(oracle, source)
+    assert (found.tally.people, found.rejected) == (399, 1)
+
+
+def test_missing_bits_are_left_out(tmp_path: Path) -> None:
+    rows = pa.array([b"\x01\x00", None, b"\xff\xff"], type=pa.binary(2))
+    pq.write_table(pa.table({"bits": rows}), tmp_path / "x.parquet")
+    for domain, good in ((12, 1), (16, 2)):
+        oracle = local.OptimizedUnary(epsilon=1, domain=domain)
+        found = local.aggregate_files(oracle, str(tmp_path / "x.parquet"))
+        assert (found.tally.people, found.rejected) == (good, 3 - good)
 
 
 def supports(kind: str) -> tuple[LocalHashing, local.ReportBatch, dict[str, Any]]:

@@ -62,3 +62,16 @@ def test_a_plot_of_the_largest_shares() -> None:
     pytest.importorskip("altair")
     chart = frequencies([0.7, 0.02, -0.01, 0.2]).plot(confidence=0.95, most=2).to_dict()
     assert len(chart["layer"]) == 2
+
+
+@pytest.mark.parametrize("epsilon", [1, 4])
+@pytest.mark.parametrize("bits", [1, 2])
+def test_noise_alone_passes_the_cut_as_rarely_as_stated(epsilon: float, bits: int) -> None:
+    """004a:C10. 400 values that nobody has; at .5 each is tested at .5 / 401."""
+    oracle = local.HadamardResponse(epsilon=epsilon, domain=401, bits=bits)
+    passed = 0
+    for _ in range(60):
+        found = oracle.estimate(oracle.aggregate(oracle.privatize_many(np.zeros(3000, int))))
+        passed += int((found.base_cut(confidence=0.5).shares[1:] > 0).sum())
+    # about 30 are expected; more than 75 has a chance below 1e-9 (Poisson)
+    assert 5 < passed < 75

@@ -15,6 +15,7 @@ from discreet.cli import (
     demo,
     init,
     ledger,
+    local,
     profile,
     query,
     serve,
@@ -45,6 +46,7 @@ app.add_typer(service.app, name="service")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(account.app, name="account")
+app.add_typer(local.app, name="local")
 
 
 def told_version(value: bool) -> None:  # noqa: FBT001

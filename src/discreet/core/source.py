@@ -62,3 +62,11 @@ class BatchSource(Described, Protocol):
 
     def batches(self, columns: Sequence[str], *, rate: float) -> Iterator[Any]:
         """Poisson batches in which each unit appears independently with probability ``rate``."""
+
+
+@runtime_checkable
+class ColumnSource(Protocol):
+    """Can hand out columns a piece at a time: of public rows, or of reports already private."""
+
+    def pieces(self, columns: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
+        """Equally long arrays by name, one piece after the other; each row comes once."""

@@ -22,40 +22,141 @@ if TYPE_CHECKING:
         write_parquet,
     )
     from discreet.local.frequencies import Frequencies
+    from discreet.local.gradients import HingeLoss, LocalGradientDescent, SquaredLoss
+    from discreet.local.graphs import NeighbourLists, NoisyDegrees
     from discreet.local.hadamard import HadamardResponse, best_bits
     from discreet.local.hashing import BinaryLocalHashing, OptimalLocalHashing
+    from discreet.local.heavy_hitters import FrequentWord, PrefixTree, SequenceFragments
+    from discreet.local.joining import joint_shares
+    from discreet.local.marginals import HadamardMarginals, SplitMarginals, covering_sets
+    from discreet.local.masks import MaskedHadamard
+    from discreet.local.numeric import MeanResponse, SquareWave, VectorMean
     from discreet.local.oracle import FrequencyOracle
+    from discreet.local.personal_ledger import PersonalLedger, epsilon_over_time
     from discreet.local.planner import OraclePlan, best_oracle, plans
+    from discreet.local.poisoning import gain_of_one, poison, recovered, tolerant
+    from discreet.local.ranges import HaarRanges, OrderedShares, RangeTree
+    from discreet.local.regions import CellCounts, SafeRegion, cell_counts
     from discreet.local.reports import ReportBatch
+    from discreet.local.secure_sum import SecureSum
+    from discreet.local.shuffling import shuffle, shuffled_event
+    from discreet.local.simulation import people_needed, trial
     from discreet.local.sketch import CountMeanSketch, CountSketch
+    from discreet.local.split import QuestionPart, SplitPeople
     from discreet.local.subset import SubsetSelection
     from discreet.local.tally import Tally
     from discreet.local.unary import OptimizedUnary, SymmetricUnary
+    from discreet.local.words import Words
 
 _NAMES = {
-    "bloom": ("BloomFilter", "Rappor"),
+    "bloom": (
+        "BloomFilter",
+        "Rappor",
+    ),
     "client": ("Client",),
     "collection": ("Collection",),
     "collector": ("Collector",),
     "direct": ("DirectEncoding",),
     "domain": ("ANY_TEXT",),
-    "engines": ("aggregate_files", "support_sql", "tally_of_supports", "write_parquet"),
+    "engines": (
+        "aggregate_files",
+        "support_sql",
+        "tally_of_supports",
+        "write_parquet",
+    ),
     "frequencies": ("Frequencies",),
-    "hadamard": ("HadamardResponse", "best_bits"),
-    "hashing": ("BinaryLocalHashing", "OptimalLocalHashing"),
+    "gradients": (
+        "HingeLoss",
+        "LocalGradientDescent",
+        "SquaredLoss",
+    ),
+    "graphs": (
+        "NeighbourLists",
+        "NoisyDegrees",
+    ),
+    "hadamard": (
+        "HadamardResponse",
+        "best_bits",
+    ),
+    "hashing": (
+        "BinaryLocalHashing",
+        "OptimalLocalHashing",
+    ),
+    "heavy_hitters": (
+        "FrequentWord",
+        "PrefixTree",
+        "SequenceFragments",
+    ),
+    "joining": ("joint_shares",),
+    "marginals": (
+        "HadamardMarginals",
+        "SplitMarginals",
+        "covering_sets",
+    ),
+    "masks": ("MaskedHadamard",),
+    "numeric": (
+        "MeanResponse",
+        "SquareWave",
+        "VectorMean",
+    ),
     "oracle": ("FrequencyOracle",),
-    "planner": ("OraclePlan", "best_oracle", "plans"),
+    "personal_ledger": (
+        "PersonalLedger",
+        "epsilon_over_time",
+    ),
+    "planner": (
+        "OraclePlan",
+        "best_oracle",
+        "plans",
+    ),
+    "poisoning": (
+        "gain_of_one",
+        "poison",
+        "recovered",
+        "tolerant",
+    ),
+    "ranges": (
+        "HaarRanges",
+        "OrderedShares",
+        "RangeTree",
+    ),
+    "regions": (
+        "CellCounts",
+        "SafeRegion",
+        "cell_counts",
+    ),
     "reports": ("ReportBatch",),
-    "sketch": ("CountMeanSketch", "CountSketch"),
+    "secure_sum": ("SecureSum",),
+    "shuffling": (
+        "shuffle",
+        "shuffled_event",
+    ),
+    "simulation": (
+        "people_needed",
+        "trial",
+    ),
+    "sketch": (
+        "CountMeanSketch",
+        "CountSketch",
+    ),
+    "split": (
+        "QuestionPart",
+        "SplitPeople",
+    ),
     "subset": ("SubsetSelection",),
     "tally": ("Tally",),
-    "unary": ("OptimizedUnary", "SymmetricUnary"),
+    "unary": (
+        "OptimizedUnary",
+        "SymmetricUnary",
+    ),
+    "words": ("Words",),
 }
 
 __all__ = [
     "ANY_TEXT",
     "BinaryLocalHashing",
     "BloomFilter",
+    "CellCounts",
     "Client",
     "Collection",
     "Collector",
@@ -64,21 +165,56 @@ __all__ = [
     "DirectEncoding",
     "Frequencies",
     "FrequencyOracle",
+    "FrequentWord",
+    "HaarRanges",
+    "HadamardMarginals",
     "HadamardResponse",
+    "HingeLoss",
+    "LocalGradientDescent",
+    "MaskedHadamard",
+    "MeanResponse",
+    "NeighbourLists",
+    "NoisyDegrees",
     "OptimalLocalHashing",
     "OptimizedUnary",
     "OraclePlan",
+    "OrderedShares",
+    "PersonalLedger",
+    "PrefixTree",
+    "QuestionPart",
+    "RangeTree",
     "Rappor",
     "ReportBatch",
+    "SafeRegion",
+    "SecureSum",
+    "SequenceFragments",
+    "SplitMarginals",
+    "SplitPeople",
+    "SquareWave",
+    "SquaredLoss",
     "SubsetSelection",
     "SymmetricUnary",
     "Tally",
+    "VectorMean",
+    "Words",
     "aggregate_files",
     "best_bits",
     "best_oracle",
+    "cell_counts",
+    "covering_sets",
+    "epsilon_over_time",
+    "gain_of_one",
+    "joint_shares",
+    "people_needed",
     "plans",
+    "poison",
+    "recovered",
+    "shuffle",
+    "shuffled_event",
     "support_sql",
     "tally_of_supports",
+    "tolerant",
+    "trial",
     "write_parquet",
 ]
 

@@ -111,6 +111,15 @@ class Collector:
             return report["report"]
         return None
 
+    @property
+    def nonces(self) -> frozenset[str]:
+        """Those of reports accepted in this round: against replay, and for nothing else."""
+        return frozenset(self._seen)
+
+    def remember(self, nonces: Iterable[str]) -> None:
+        """Note nonces of reports that were accepted before a restart."""
+        self._seen.update(nonces)
+
     def close_round(self) -> Tally:
         """The tally so far; the collector starts anew and forgets all nonces."""
         tally = self.tally

@@ -10,14 +10,16 @@ Reports are already private, and hold nothing else, so that rules for private ro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.errors import InvalidData, Mismatch
 from discreet.core.parameters import count
+from discreet.core.source import ColumnSource
 from discreet.local.direct import DirectEncoding
 from discreet.local.hashing import LocalHashing
 from discreet.local.oracle import FrequencyOracle
@@ -25,6 +27,7 @@ from discreet.local.reports import ReportBatch
 from discreet.local.tally import Tally
 
 _ROWS = 1 << 20
+_IMPOSSIBLE = np.int64(1 << 40)
 
 
 @dataclass(frozen=True)
@@ -76,10 +79,21 @@ def aggregate_files(
         )
     if isinstance(oracle, DirectEncoding):
         return _counted(oracle, relation)
+    names = [f'"{field.name}"' for field in oracle.fields]
+    absent = relation.filter(" OR ".join(f"{name} IS NULL" for name in names))
+    nulls = int(absent.aggregate("count(*)").fetchall()[0][0])
+    present = relation.filter(" AND ".join(f"{name} IS NOT NULL" for name in names))
+    found = aggregate_columns(oracle, _Relation(present, oracle))
+    return TalliedFiles(found.tally, found.rejected + nulls)
+
+
+def aggregate_columns(oracle: FrequencyOracle, source: ColumnSource) -> TalliedFiles:
+    """The tally of reports that a source hands out in pieces; impossible ones are left out."""
     tally, rejected = oracle.aggregate(oracle.batch([])[0]), 0
-    for batch, unread in _pieces(oracle, relation):
+    for columns in source.pieces([field.name for field in oracle.fields]):
+        batch = ReportBatch(columns)
         part = oracle.aggregate(batch)
-        rejected += unread + batch.people - part.people
+        rejected += batch.people - part.people
         tally = tally + part
     return TalliedFiles(tally, rejected)
 
@@ -97,52 +111,52 @@ def _counted(oracle: DirectEncoding, relation: Any) -> TalliedFiles:
     return TalliedFiles(Tally(oracle.digest, int(table.sum()), table), rejected)
 
 
-def _pieces(oracle: FrequencyOracle, relation: Any) -> Iterator[tuple[ReportBatch, int]]:
-    """The columns a piece at a time, and how many rows of it had no value of the right kind."""
-    names = ", ".join(f'"{field.name}"' for field in oracle.fields)
-    reader = relation.project(names).to_arrow_reader(_ROWS)
-    for piece in reader:
-        good = np.ones(piece.num_rows, dtype=np.bool_)
-        columns = {}
-        for field, column in zip(oracle.fields, piece.columns, strict=True):
-            good &= np.asarray(column.is_valid())
-            columns[field.name] = column
-        kept = ReportBatch(
-            {
-                field.name: _array(columns[field.name], field.width, field.dtype, good)
-                for field in oracle.fields
+@dataclass(frozen=True)
+class _Relation:
+    """A DuckDB relation without NULLs as a source of columns."""
+
+    relation: Any
+    oracle: FrequencyOracle
+
+    def pieces(self, columns: Sequence[str]) -> Iterator[Mapping[str, NDArray[Any]]]:
+        fields = {field.name: field for field in self.oracle.fields}
+        names = ", ".join(f'"{name}"' for name in columns)
+        for piece in self.relation.project(names).to_arrow_reader(_ROWS):
+            yield {
+                name: _array(column, fields[name].width, fields[name].dtype)
+                for name, column in zip(columns, piece.columns, strict=True)
             }
-        )
-        yield kept, int((~good).sum())
 
 
-def _array(column: Any, width: int, dtype: str, good: Any) -> Any:
-    """An Arrow column as the array of a report's part; rows that cannot be one become invalid."""
+def _array(column: Any, width: int, dtype: str) -> NDArray[Any]:
+    """An Arrow column as the array of a report's part; negative numbers become impossible."""
     import pyarrow as pa
+    import pyarrow.compute as pc  # type: ignore[import-untyped]
 
     if not width:
         if not pa.types.is_integer(column.type):
-            raise InvalidData(
-                code="local_column_type",
-                expectation="whole numbers, or packed bits of the oracle's width",
-                received=str(column.type),
-                remedy="Write reports with write_parquet.",
-            )
-        wide = np.asarray(column.fill_null(0)).astype(np.int64)[good]
-        return np.where(wide < 0, np.int64(1 << 40), wide)
-    rows = column.filter(pa.array(good))
-    lengths = np.asarray(pa.compute.binary_length(rows))
-    if (lengths != width).any():
-        raise InvalidData(
-            code="local_column_type",
-            expectation="whole numbers, or packed bits of the oracle's width",
-            received=f"binary values of other than {width} bytes",
-            remedy="Write reports with write_parquet.",
-        )
-    _, offsets, data = rows.cast(pa.large_binary()).buffers()
-    start = int(np.frombuffer(offsets, dtype=np.int64)[rows.offset])
-    held = np.frombuffer(data, dtype=dtype) if data is not None else np.zeros(0, dtype=dtype)
+            raise _type_refused(str(column.type))
+        wide: NDArray[np.int64] = np.asarray(column.cast(pa.int64()))
+        return np.where(wide < 0, _IMPOSSIBLE, wide)
+    if not (pa.types.is_binary(column.type) or pa.types.is_fixed_size_binary(column.type)):
+        raise _type_refused(str(column.type))
+    rows = column.cast(pa.large_binary())
+    if np.any(np.asarray(pc.binary_length(rows)) != width):
+        received = f"binary values of other than {width} bytes"
+        raise _type_refused(received)
+    _, offsets, data = rows.buffers()
+    start = int(np.frombuffer(offsets, dtype=np.int64)[rows.offset]) if len(rows) else 0
+    held = np.zeros(0, dtype=dtype) if data is None else np.frombuffer(data, dtype=dtype)
     return held[start : start + len(rows) * width].reshape(-1, width)
+
+
+def _type_refused(received: str) -> InvalidData:
+    return InvalidData(
+        code="local_column_type",
+        expectation="whole numbers, or packed bits of the oracle's width",
+        received=received,
+        remedy="Write reports with write_parquet.",
+    )
 
 
 def support_sql(oracle: LocalHashing, *, table: str, candidates: str) -> str:

@@ -28,6 +28,8 @@ class Frequencies:
     variances: Floats
     people: int
     labels: tuple[str, ...] | None = None
+    null_variance: float | None = None
+    """That of a value which nobody has, where it is known."""
 
     @property
     def counts(self) -> Floats:
@@ -57,7 +59,7 @@ class Frequencies:
         The bound holds for all values together: each is tested at its part of ``1 - confidence``.
         """
         tail = (1 - float(probability("confidence", confidence))) / len(self.shares)
-        bar = -float(ndtri(tail)) * np.sqrt(self._null_variance)
+        bar = -float(ndtri(tail)) * np.sqrt(self._variance_of_noise)
         return replace(self, shares=np.where(self.shares > bar, self.shares, 0.0))
 
     def shifted(self) -> Frequencies:
@@ -75,9 +77,9 @@ class Frequencies:
         return [(names[int(place)], float(self.shares[place])) for place in order]
 
     @property
-    def _null_variance(self) -> float:
-        """The variance of a value that nobody has: the least of all."""
-        return float(self.variances.min())
+    def _variance_of_noise(self) -> float:
+        """The variance of a value that nobody has; the largest of all where that is not known."""
+        return float(self.variances.max()) if self.null_variance is None else self.null_variance
 
     def plot(self, *, confidence: float, most: int = 30) -> Any:
         """The largest shares with their intervals, as an Altair chart (extra ``plots``)."""

@@ -226,7 +226,7 @@ class SupportOracle(FrequencyOracle):
         noise = float(q * (1 - q) / (p - q) ** 2)
         own = float((1 - p - q) / (p - q))
         variances = (noise + np.clip(shares, 0, 1) * own) / people
-        return Frequencies(shares, variances, people, self._labels(wanted))
+        return Frequencies(shares, variances, people, self._labels(wanted), noise / people)
 
 
 def whole(value: object, below: int) -> bool:

@@ -1,0 +1,108 @@
+"""Learning from gradients that are randomised on the device: one round for each person.
+
+People are divided at random into as many batches as there are rounds. In its round, a person
+computes the gradient of the loss at the current coefficients, clamps its coordinates, and reports
+one of them by one noisy bit. Rounds adapt to earlier ones; every person is asked once, so that the
+guarantee does not depend on their number.
+
+Source: 004a:C24, C27.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.core.errors import InvalidData
+from discreet.core.events.event import Event
+from discreet.core.parameters import Number, count, finite, positive
+from discreet.local.numeric import VectorMean
+from discreet.noise import permutation
+
+Floats = NDArray[np.float64]
+
+
+class RowLoss(Protocol):
+    """A loss of one person's features and target, by its gradient."""
+
+    def gradients(self, features: Floats, targets: Floats, coefficients: Floats) -> Floats:
+        """One gradient for each person, in rows."""
+
+
+@dataclass(frozen=True)
+class SquaredLoss:
+    """Half the squared error of a linear prediction."""
+
+    def gradients(self, features: Floats, targets: Floats, coefficients: Floats) -> Floats:
+        """(x · w - y) x for each row."""
+        found: Floats = (features @ coefficients - targets)[:, None] * features
+        return found
+
+
+@dataclass(frozen=True)
+class HingeLoss:
+    """The hinge of a linear score, for targets of -1 and 1."""
+
+    def gradients(self, features: Floats, targets: Floats, coefficients: Floats) -> Floats:
+        """-y x where y (x · w) is below one, else nothing."""
+        active = targets * (features @ coefficients) < 1
+        found: Floats = -(active * targets)[:, None] * features
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalGradientDescent:
+    """Gradient descent in which each person reports once.
+
+    ``clamp`` bounds every coordinate of a gradient, ``step`` multiplies it, ``ridge`` pulls
+    coefficients to zero. All of them are public.
+    """
+
+    epsilon: Number
+    loss: RowLoss
+    rounds: int
+    clamp: float
+    step: float
+    ridge: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse rounds, clamps and steps that are not positive."""
+        count("rounds", self.rounds)
+        positive("clamp", self.clamp)
+        positive("step", self.step)
+        finite("ridge", self.ridge)
+
+    @cached_property
+    def event(self) -> Event:
+        """What each person pays, whatever the number of rounds."""
+        return VectorMean(epsilon=self.epsilon, dimensions=1).coordinate.event
+
+    def fit(self, features: Any, targets: Any) -> Floats:
+        """Coefficients after all rounds, the mean of the second half of them.
+
+        Features and targets stay with their people; only reports reach the coefficients.
+        """
+        rows, aims = np.asarray(features, dtype=np.float64), np.asarray(targets, dtype=np.float64)
+        fits = rows.ndim == 2 and aims.shape == (len(rows),) and len(rows) >= self.rounds
+        if not fits or np.isnan(rows).any() or np.isnan(aims).any():
+            raise InvalidData(
+                code="local_gradient_rows",
+                expectation="a row of features and a target for each person, one a round or more",
+                remedy="Pass features in two dimensions, targets in one, and no NaN.",
+            )
+        question = VectorMean(epsilon=self.epsilon, dimensions=rows.shape[1])
+        coefficients, later = np.zeros(rows.shape[1]), []
+        for turn, batch in enumerate(np.array_split(permutation(len(rows)), self.rounds)):
+            gradients = self.loss.gradients(rows[batch], aims[batch], coefficients)
+            told = question.privatize_many(np.clip(gradients / self.clamp, -1, 1))
+            mean, _ = question.mean(told)
+            coefficients = coefficients - self.step * (
+                self.clamp * mean + self.ridge * coefficients
+            )
+            if 2 * turn >= self.rounds:
+                later.append(coefficients)
+        return np.mean(later, axis=0) if later else coefficients

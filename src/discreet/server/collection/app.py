@@ -1,0 +1,85 @@
+"""The application of the door for devices: three routes, none of which knows who calls.
+
+It is apart from the analysts' service: devices are nobody in particular, have no tokens, and pages
+of other origins may read schemas and send reports.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from importlib.resources import files
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from discreet.core.errors import DiscreetError
+from discreet.server.collection.store import BatchStore
+
+MOST_BYTES = 1 << 20
+MOST_REPORTS = 1000
+HEADERS = {
+    "access-control-allow-origin": "*",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+}
+
+
+def collection_app(stores: Sequence[BatchStore]) -> Starlette:
+    """Schemas at ``/schema?name=…``, reports at ``/reports?name=…``, and ``/client.js``."""
+    by_name = {store.collection.name: store for store in stores}
+    script = (files("discreet.local") / "client.js").read_text(encoding="utf-8")
+
+    async def schema(request: Request) -> Response:
+        store = by_name.get(request.query_params.get("name", ""))
+        if store is None:
+            return refused(404, code="local_collection_unknown")
+        return Response(store.collection.schema, media_type="application/json", headers=HEADERS)
+
+    async def reports(request: Request) -> Response:
+        store = by_name.get(request.query_params.get("name", ""))
+        if store is None:
+            return refused(404, code="local_collection_unknown")
+        body = b""
+        async for piece in request.stream():
+            body += piece
+            if len(body) > MOST_BYTES:
+                return refused(413, code="local_request_too_large")
+        lines = [line for line in body.split(b"\n") if line.strip()]
+        if len(lines) > MOST_REPORTS:
+            return refused(413, code="local_request_too_large")
+        try:
+            accepted = await asyncio.to_thread(store.take, lines)
+        except DiscreetError as full:
+            return refused(503, code=full.code)
+        told = {"accepted": accepted, "rejected": len(lines) - accepted}
+        return JSONResponse(told, 202, headers=HEADERS)
+
+    async def client(_: Request) -> Response:
+        return Response(script, media_type="text/javascript", headers=HEADERS)
+
+    @asynccontextmanager
+    async def running(_: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            for store in stores:
+                store.flush()
+
+    return Starlette(
+        routes=[
+            Route("/schema", schema, methods=["GET"]),
+            Route("/reports", reports, methods=["POST"]),
+            Route("/client.js", client, methods=["GET"]),
+        ],
+        lifespan=running,
+    )
+
+
+def refused(status: int, *, code: str) -> Response:
+    """A refusal that repeats nothing of the request."""
+    return JSONResponse({"code": code}, status, headers=HEADERS)

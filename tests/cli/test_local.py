@@ -1,0 +1,48 @@
+"""``discreet local``: the numbers are the library's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from discreet import local
+from discreet.cli.app import app
+from discreet.local.simulation import people_needed, trial
+
+RUNNER = CliRunner(env={"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"})
+
+
+def test_people_for_a_wanted_error_as_text_json_and_picture(tmp_path: Path) -> None:
+    base = ["local", "simulate", "--domain", "64", "--error", "0.02"]
+    done = RUNNER.invoke(app, [*base, "--epsilon", "1", "--people", "40000"])
+    assert done.exit_code == 0, done.output
+    assert "SubsetSelection" in done.stdout
+    assert "Tried" in done.stdout
+    pytest.importorskip("altair")
+    picture = tmp_path / "people.json"
+    done = RUNNER.invoke(app, [*base, "--json", "--plot", str(picture)])
+    assert done.exit_code == 0, done.output
+    needed = json.loads(done.stdout)["needed"]
+    assert {each["epsilon"] for each in needed} == {0.25, 0.5, 1, 2, 4, 8}
+    assert "epsilon" in picture.read_text(encoding="utf-8")
+
+
+def test_refusals_leave_with_code_two() -> None:
+    done = RUNNER.invoke(app, ["local", "simulate", "--domain", "1", "--error", "0.1"])
+    assert done.exit_code == 2
+    done = RUNNER.invoke(
+        app, ["local", "simulate", "--domain", "64", "--error", "0.1", "--message-bits", "1"]
+    )
+    assert done.exit_code == 2
+
+
+def test_a_trial_with_the_people_needed_keeps_the_error() -> None:
+    needed = people_needed(epsilons=[2], domain=32, error=0.02, confidence=0.95)
+    best = needed[0]
+    ran = trial(best.oracle, people=best.people, error=0.02)
+    assert ran.within > 0.6  # 95 % are expected; 32 shares
+    assert ran.stated == pytest.approx(0.02 / 1.96, rel=0.2)
+    assert isinstance(best.oracle, local.oracle.SupportOracle)
