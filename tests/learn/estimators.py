@@ -16,6 +16,12 @@ ESTIMATORS: tuple[Any, ...] = (
     learn.PCA(n_components=1, **GIVEN),
     learn.StandardScaler(**GIVEN),
     learn.SimpleImputer(**GIVEN),
+    learn.LogisticRegression(**GIVEN, classes=[0, 1, 2]),
+    learn.LinearSVC(**GIVEN, classes=[0, 1, 2]),
+    learn.Lasso(**GIVEN, target_bounds=(-10, 10)),
+    learn.KMeans(n_clusters=3, **GIVEN),
+    learn.RandomForestClassifier(n_estimators=3, **GIVEN, classes=[0, 1, 2]),
+    learn.DecisionTreeClassifier(**GIVEN, classes=[0, 1, 2]),
 )
 
 NOISE = "noise differs between two fits"
@@ -40,6 +46,7 @@ EXPECTED = {
     "check_clustering": NOISE,
     "check_classifiers_classes": DECLARED,
     "check_classifiers_one_label": DECLARED,
+    "check_decision_proba_consistency": DECLARED,
     "check_estimator_sparse_array": "sparse matrices are refused",
     "check_estimator_sparse_matrix": "sparse matrices are refused",
 }
@@ -62,5 +69,9 @@ FITTED = {
     "explained_variance_",
     "explained_variance_ratio_",
     "n_components_",
+    "cluster_centers_",
+    "leaf_counts_",
+    "splits_",
+    "blur_",
 }
 """Fitted attributes: public, or functions of what was released."""

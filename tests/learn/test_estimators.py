@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 import discreet as dp
-from discreet.core.errors import DiscreetError, InvalidData, InvalidParameter
+from discreet.core.errors import DiscreetError, InvalidData, InvalidParameter, NotPrivate
 from discreet.learn.estimators.base import PrivateEstimator
 from tests.learn.estimators import ESTIMATORS, EXPECTED, FITTED
 
@@ -86,7 +86,8 @@ def test_every_spend_buys_its_own_noise(estimator: Any) -> None:
 def test_test_mode_is_marked(estimator: Any) -> None:
     seeded = clone(estimator).set_params(randomness=dp.noise.Seeded(1))
     event = seeded.fit([[1.0, 2.0]], [1]).event_
-    assert type(event).__name__ == "Unprotected"
+    with pytest.raises(NotPrivate):
+        event.epsilon(delta=0)
 
 
 def test_estimators_are_private_estimators() -> None:

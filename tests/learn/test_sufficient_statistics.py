@@ -129,3 +129,76 @@ def test_features_of_no_use_are_pooled_away() -> None:
     noisy = {**QUIET, "spend": dp.PureDP(epsilon=0.01)}
     model = learn.GaussianNB(**noisy, classes=[0, 1]).fit(X, RNG.integers(0, 2, len(X)))
     assert model.theta_[0] == pytest.approx(model.theta_[1])
+
+
+# -- estimators on optimisers, and trees --------------------------------------------------------
+
+
+def test_linear_classifiers_without_noise_are_about_the_usual_ones() -> None:
+    quiet = {**QUIET, "spend": dp.PureDP(epsilon=40)}
+    labels = Y > 3
+    true = plain_linear.LogisticRegression().fit(X, labels).score(X, labels)
+    for kind in (learn.LogisticRegression, learn.LinearSVC):
+        assert kind(**quiet, classes=[False, True]).fit(X, labels).score(X, labels) > true - 0.02
+    several = learn.LogisticRegression(**quiet, classes=[0, 1, 2]).fit(X, LABELS)
+    assert several.coef_.shape == (3, 3)
+    assert several.score(X, LABELS) > 0.75
+    assert several.predict_proba(X).sum(axis=1) == pytest.approx(1)
+    with pytest.raises(AttributeError):
+        _ = learn.LinearSVC(**quiet, classes=[0, 1]).predict_proba
+
+
+def test_several_classes_share_the_spend() -> None:
+    for spend in (dp.PureDP(epsilon=3), dp.ApproxDP(epsilon=3, delta=1e-6), dp.ZCDP(rho=0.5)):
+        given: dict[str, Any] = {
+            "spend": spend,
+            "unit": dp.Row(),
+            "bounds": (-1, 5),
+            "classes": [0, 1, 2],
+        }
+        event = learn.LogisticRegression(**given).fit(X, LABELS).event_
+        if isinstance(spend, dp.ZCDP):
+            assert event.zcdp().rho <= 0.5
+        else:
+            assert event.epsilon(delta=float(getattr(spend, "delta", 0))) <= 3.0000001
+
+
+def test_the_lasso_keeps_few_coefficients() -> None:
+    wide = np.concatenate([X, RNG.uniform(-1, 1, (4000, 20))], axis=1)
+    low, high = [-1, -1, -1] + [-1] * 20, [1, 3, 5] + [1] * 20
+    given = {**QUIET, "bounds": (low, high), "spend": dp.PureDP(epsilon=400)}
+    model = learn.Lasso(**given, target_bounds=(-10, 10), steps=15).fit(wide, X[:, 1])
+    assert (model.coef_ != 0).sum() <= 15
+    assert abs(model.coef_).argmax() == 1
+    assert model.score(wide, X[:, 1]) > 0.6
+
+
+def test_kmeans_finds_groups_that_are_far_apart() -> None:
+    places = np.array([[-0.7, -0.7], [0.7, 0.7], [0.7, -0.7]])
+    rows = places[RNG.integers(0, 3, 3000)] + RNG.normal(0, 0.05, (3000, 2))
+    spend = dp.PureDP(epsilon=5)
+    best = min(
+        float(
+            learn.KMeans(3, spend=spend, unit=dp.Row(), bounds=(-1, 1))
+            .fit(rows)
+            .transform(rows)
+            .min(axis=1)
+            .mean()
+        )
+        for _ in range(5)
+    )
+    assert best < 0.2
+
+
+def test_trees_count_every_row_once() -> None:
+    given = {**QUIET, "classes": [0, 1, 2]}
+    del given["randomness"]
+    source = dp.noise.Seeded(3)
+    forest = learn.RandomForestClassifier(4, max_depth=3, **given, randomness=source)
+    forest.fit(X, LABELS)
+    assert forest.leaf_counts_.shape == (4, 8, 3)
+    assert forest.leaf_counts_.sum() == pytest.approx(len(X), abs=20)
+    assert forest.leaf_counts_.sum(axis=(1, 2)) == pytest.approx([1000] * 4, abs=200)
+    tree = learn.DecisionTreeClassifier(max_depth=6, **given).fit(X, LABELS)
+    assert tree.score(X, LABELS) > 0.55
+    assert tree.predict_proba(X).sum(axis=1) == pytest.approx(1)

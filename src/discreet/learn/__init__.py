@@ -11,25 +11,82 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.lazy import loader
 
 if TYPE_CHECKING:
+    from discreet.learn.estimators.kmeans import KMeans
+    from discreet.learn.estimators.lasso import Lasso
     from discreet.learn.estimators.linear import LinearRegression, Ridge
+    from discreet.learn.estimators.linear_classifiers import LinearSVC, LogisticRegression
     from discreet.learn.estimators.naive_bayes import GaussianNB
     from discreet.learn.estimators.pca import PCA
     from discreet.learn.estimators.scaling import SimpleImputer, StandardScaler
+    from discreet.learn.estimators.trees import DecisionTreeClassifier, RandomForestClassifier
+    from discreet.learn.hedge import DoublingHedge, Hedge, LinearLearner
+    from discreet.learn.losses import AbsoluteLoss, HuberLoss, LogisticLoss, SmoothHingeLoss
+    from discreet.learn.optimisers.exponential_erm import ExponentialERM
+    from discreet.learn.optimisers.frank_wolfe import FrankWolfe
+    from discreet.learn.optimisers.gradient_descent import (
+        EuclideanBall,
+        GradientDescent,
+        ProbabilitySimplex,
+    )
+    from discreet.learn.optimisers.objective_perturbation import ObjectivePerturbation
+    from discreet.learn.optimisers.output_perturbation import OutputPerturbation
+    from discreet.learn.optimisers.row_sets import Ball, Cube
+    from discreet.learn.privacy import Privacy
+    from discreet.learn.statistical_queries import AgnosticLearner, StatisticalQueries
 
 __all__ = [
     "PCA",
+    "AbsoluteLoss",
+    "AgnosticLearner",
+    "Ball",
+    "Cube",
+    "DecisionTreeClassifier",
+    "DoublingHedge",
+    "EuclideanBall",
+    "ExponentialERM",
+    "FrankWolfe",
     "GaussianNB",
+    "GradientDescent",
+    "Hedge",
+    "HuberLoss",
+    "KMeans",
+    "Lasso",
+    "LinearLearner",
     "LinearRegression",
+    "LinearSVC",
+    "LogisticLoss",
+    "LogisticRegression",
+    "ObjectivePerturbation",
+    "OutputPerturbation",
+    "Privacy",
+    "ProbabilitySimplex",
+    "RandomForestClassifier",
     "Ridge",
     "SimpleImputer",
+    "SmoothHingeLoss",
     "StandardScaler",
+    "StatisticalQueries",
 ]
 
 _NAMES = {
+    "estimators.kmeans": ("KMeans",),
+    "estimators.lasso": ("Lasso",),
     "estimators.linear": ("LinearRegression", "Ridge"),
+    "estimators.linear_classifiers": ("LinearSVC", "LogisticRegression"),
     "estimators.naive_bayes": ("GaussianNB",),
     "estimators.pca": ("PCA",),
     "estimators.scaling": ("SimpleImputer", "StandardScaler"),
+    "estimators.trees": ("DecisionTreeClassifier", "RandomForestClassifier"),
+    "hedge": ("DoublingHedge", "Hedge", "LinearLearner"),
+    "losses": ("AbsoluteLoss", "HuberLoss", "LogisticLoss", "SmoothHingeLoss"),
+    "optimisers.exponential_erm": ("ExponentialERM",),
+    "optimisers.frank_wolfe": ("FrankWolfe",),
+    "optimisers.gradient_descent": ("EuclideanBall", "GradientDescent", "ProbabilitySimplex"),
+    "optimisers.objective_perturbation": ("ObjectivePerturbation",),
+    "optimisers.output_perturbation": ("OutputPerturbation",),
+    "optimisers.row_sets": ("Ball", "Cube"),
+    "privacy": ("Privacy",),
+    "statistical_queries": ("AgnosticLearner", "StatisticalQueries"),
 }
 
 if not TYPE_CHECKING:  # so that type checkers still see a misspelt name

@@ -25,8 +25,9 @@ from discreet.learn.estimators.base import PrivateEstimator, class_numbers, read
 from discreet.learn.exact_sums import sums
 from discreet.learn.privacy import Privacy
 
-_COUNT = Fraction(1, 10)
+_COUNT = Fraction(1, 5)
 _LEAST_VARIANCE = 1e-4
+_DOUBT = 1.0
 
 
 def squared(steps: Floats) -> Floats:
@@ -58,7 +59,9 @@ class ClassMoments:
         rows = np.maximum(counts, max(1.0, noise.deviation(0)))
         first = _pooled(rest[:, :d] / rows[:, None], rows, noise.deviation(1))
         second = _pooled((rest[:, d:] / rows[:, None] + 1) / 2, rows, noise.deviation(1) / 2)
-        variances = np.clip(second - first**2, _LEAST_VARIANCE, 1)
+        # A variance that noise could have made is not taken for a small one.
+        least = _LEAST_VARIANCE + _DOUBT * noise.deviation(1) / 2 / rows[:, None]
+        variances = np.minimum(np.maximum(second - first**2, least), 1)
         return cls(rows, first, variances), noise
 
 

@@ -1,0 +1,121 @@
+"""k-means by noisy rounds of Lloyd's algorithm, a fixed number of them.
+
+In every round a row adds (1, x), in units of the bounds, to its nearest centre: centres are blocks.
+Starting centres are spread over the bounds without the data; a centre whose noisy number of rows is
+drowned by noise stays where it is.
+
+Source: modern-learn:12 (no stopping by convergence). Proof: ``proofs/learn.md``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.core.arrays import Floats, Ints
+from discreet.core.parameters import count
+from discreet.learn.bounded_noise import BoundedNoise, SumGroup
+from discreet.learn.box import BITS, ONE
+from discreet.learn.estimators.base import PrivateEstimator
+from discreet.learn.exact_sums import sums
+from discreet.noise import Source, uniform_integers
+
+_CANDIDATES = 200
+
+
+def spread_centres(clusters: int, features: int, source: Source) -> Floats:
+    """Centres far from each other in the cube [-1, 1], chosen without data.
+
+    The first is random; each next one is the random candidate farthest from those before.
+    """
+    drawn = uniform_integers(1 << 30, _CANDIDATES * features, source)
+    candidates = drawn.reshape(_CANDIDATES, features) / 2.0**29 - 1
+    centres = candidates[:1] / 2
+    for _ in range(clusters - 1):
+        gaps = ((candidates[:, None] - centres) ** 2).sum(axis=2).min(axis=1)
+        centres = np.concatenate([centres, candidates[[int(np.argmax(gaps))]] / 2])
+    spread: Floats = centres
+    return spread
+
+
+def nearest_centre(units: Floats, centres: Floats) -> Ints:
+    """The place of the nearest centre of each row, a function of that row and the centres."""
+    found = np.empty((len(units), len(centres)))
+    for place, centre in enumerate(centres):
+        found[:, place] = ((units - centre) ** 2).sum(axis=1)
+    nearest: Ints = np.argmin(found, axis=1).astype(np.int64)
+    return nearest
+
+
+class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
+    """k-means with a guarantee.
+
+    Assumptions: ``n_clusters``, ``rounds``, ``bounds``, spend and unit are chosen without the data;
+    rows are clamped into the bounds, and a missing feature counts as the middle.
+
+    Guarantee: ``cluster_centers_`` costs ``event_``, which the spend covers. Labels of the
+    training rows are not kept: they would tell about them.
+
+    Source: modern-learn:12. Proof: ``proofs/learn.md``.
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        spend: Any = None,
+        unit: Any = None,
+        bounds: Any = None,
+        rounds: int = 5,
+        randomness: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.spend = spend
+        self.unit = unit
+        self.bounds = bounds
+        self.rounds = rounds
+        self.randomness = randomness
+
+    def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
+        """Find the centres; ``y`` is not read."""
+        privacy = self._privacy()
+        clusters, rounds = count("n_clusters", self.n_clusters), count("rounds", self.rounds)
+        rows = self._read(X, reset=True)
+        d = rows.shape[1]
+        box = self._box(d)
+        noise = BoundedNoise(privacy, (SumGroup(d + 1, Fraction(1, rounds)),) * rounds)
+        steps = box.steps(rows)
+        added = np.concatenate([np.full((len(rows), 1), ONE), steps], axis=1)
+        kept = privacy.kept(len(rows), people)
+        centres = spread_centres(clusters, d, privacy.randomness)
+        for place in range(rounds):
+            block = np.where(kept, nearest_centre(steps / ONE, centres), -1)
+            noisy = noise.release(place, sums(added, block, clusters), bits=BITS)
+            seen = noisy[:, 0] > 2 * noise.deviation(place)
+            means = np.clip(noisy[:, 1:] / np.maximum(noisy[:, :1], 1), -1, 1)
+            centres = np.where(seen[:, None], means, centres)
+        self.cluster_centers_ = centres * box.half + box.middle
+        self._keep(privacy, noise.event)
+        return self
+
+    def predict(self, X: Any) -> Ints:
+        """The nearest centre of each row."""
+        found: Ints = np.argmin(self.transform(X), axis=1)
+        return found
+
+    def fit_predict(self, X: Any, y: Any = None, people: Any = None) -> Ints:
+        """Fit, then the nearest centre of each row; these are about the rows, and not private."""
+        return self.fit(X, y, people).predict(X)
+
+    def transform(self, X: Any) -> Floats:
+        """The distance of each row to each centre, in units of the bounds."""
+        check_is_fitted(self)
+        rows = self._read(X, reset=False)
+        box = self._box(rows.shape[1])
+        units, centres = box.units(rows), box.units(self.cluster_centers_)
+        gaps = [np.sqrt(((units - centre) ** 2).sum(axis=1)) for centre in centres]
+        return np.stack(gaps, axis=1)

@@ -1,0 +1,167 @@
+"""Decision trees and forests with splits chosen without data, and noisy counts in their leaves.
+
+Every row goes to one tree, by a coin of its own, and to one leaf of it: all leaves of all trees are
+one histogram over leaf and class, of which a row changes one cell. Split features and thresholds
+are random within the bounds, so the shape of a tree tells nothing.
+
+Source: modern-learn:11 (disjoint forests; random splits, leaf noise only).
+Proof: ``proofs/learn.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.core.arrays import Floats, Ints
+from discreet.core.parameters import count
+from discreet.learn.estimators.base import PrivateEstimator, class_numbers, read_target
+from discreet.mechanisms.for_spend import deviation, noise_for
+from discreet.noise import Source, uniform_integers
+
+
+@dataclass(frozen=True, eq=False)
+class RandomSplits:
+    """A full binary tree: a feature and a threshold, in units, for each inner node."""
+
+    features: Ints
+    thresholds: Floats
+    depth: int
+
+    @classmethod
+    def drawn(cls, features: int, depth: int, source: Source) -> RandomSplits:
+        """Features at random, thresholds in the middle half of what the path has left."""
+        nodes = (1 << depth) - 1
+        chosen = uniform_integers(features, nodes, source)
+        places = 0.25 + uniform_integers(1 << 30, nodes, source) * 2.0**-31
+        low, high = np.full((2 * nodes + 1, features), -1.0), np.ones((2 * nodes + 1, features))
+        thresholds = np.empty(nodes)
+        for node in range(nodes):
+            feature = int(chosen[node])
+            at = low[node, feature] + places[node] * (high[node, feature] - low[node, feature])
+            thresholds[node] = at
+            for child in (2 * node + 1, 2 * node + 2):
+                low[child], high[child] = low[node], high[node]
+            high[2 * node + 1, feature] = at
+            low[2 * node + 2, feature] = at
+        return cls(chosen, thresholds, depth)
+
+    def leaves(self, units: Floats) -> Ints:
+        """The leaf of each row."""
+        node = np.zeros(len(units), dtype=np.int64)
+        every = np.arange(len(units))
+        for _ in range(self.depth):
+            right = units[every, self.features[node]] > self.thresholds[node]
+            node = 2 * node + 1 + right
+        return node - ((1 << self.depth) - 1)
+
+
+class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+    """A forest of random trees with a guarantee.
+
+    Assumptions: ``classes``, ``bounds``, ``n_estimators``, ``max_depth``, spend and unit are chosen
+    without the data. Rows are clamped into the bounds; a missing feature counts as the middle, a
+    row of another label counts nowhere.
+
+    Guarantee: ``leaf_counts_`` costs ``event_``, which the spend covers; splits read no data.
+
+    Source: modern-learn:11. Proof: ``proofs/learn.md``.
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 10,
+        *,
+        spend: Any = None,
+        unit: Any = None,
+        bounds: Any = None,
+        classes: Any = None,
+        max_depth: int = 5,
+        randomness: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.spend = spend
+        self.unit = unit
+        self.bounds = bounds
+        self.classes = classes
+        self.max_depth = max_depth
+        self.randomness = randomness
+
+    def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
+        """Fit to rows and labels; ``people`` says whose each row is, if the unit is a person."""
+        privacy = self._privacy()
+        trees, depth = self._trees(), count("max_depth", self.max_depth)
+        rows = self._read(X, reset=True)
+        self.classes_, labels = class_numbers(self.classes, read_target(y, len(rows)))
+        source, kinds = privacy.randomness, len(self.classes_)
+        noise = noise_for(privacy.spend, l1=privacy.moved, l2=privacy.moved, randomness=source)
+        units = self._box(rows.shape[1]).units(rows)
+        self.splits_ = [RandomSplits.drawn(rows.shape[1], depth, source) for _ in range(trees)]
+        kept = privacy.kept(len(rows), people) & (labels >= 0)
+        where = uniform_integers(trees, len(rows), source)
+        exact = np.zeros((trees, 1 << depth, kinds), dtype=np.int64)
+        for tree, splits in enumerate(self.splits_):
+            mine = kept & (where == tree)
+            np.add.at(exact[tree], (splits.leaves(units[mine]), labels[mine]), 1)
+        self.leaf_counts_ = noise.release(exact).astype(np.float64)
+        self.blur_ = deviation(noise)
+        self._keep(privacy, noise.event)
+        return self
+
+    def _trees(self) -> int:
+        return count("n_estimators", self.n_estimators)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The mean of the leaves' shares of each class, over all trees."""
+        check_is_fitted(self)
+        rows = self._read(X, reset=False)
+        units = self._box(rows.shape[1]).units(rows)
+        prior = np.maximum(self.leaf_counts_.sum(axis=(0, 1)), 1.0)
+        prior /= prior.sum()
+        total = np.zeros((len(rows), len(self.classes_)))
+        for splits, counts in zip(self.splits_, self.leaf_counts_, strict=True):
+            smoothed = np.maximum(counts, 0) + (1 + self.blur_) * prior
+            shares = smoothed / smoothed.sum(axis=1, keepdims=True)
+            total += np.log(shares[splits.leaves(units)])
+        total -= (len(self.splits_) - 1) * np.log(prior)
+        weights = np.exp(total - total.max(axis=1, keepdims=True))
+        found: Floats = weights / weights.sum(axis=1, keepdims=True)
+        return found
+
+    def predict(self, X: Any) -> Any:
+        """The likeliest class of each row."""
+        likeliest = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[likeliest]
+
+
+class DecisionTreeClassifier(RandomForestClassifier):
+    """One random tree with a guarantee.
+
+    Assumptions and guarantee: as for :class:`RandomForestClassifier`.
+
+    Source: modern-learn:11. Proof: ``proofs/learn.md``.
+    """
+
+    def __init__(
+        self,
+        *,
+        spend: Any = None,
+        unit: Any = None,
+        bounds: Any = None,
+        classes: Any = None,
+        max_depth: int = 5,
+        randomness: Any = None,
+    ) -> None:
+        self.spend = spend
+        self.unit = unit
+        self.bounds = bounds
+        self.classes = classes
+        self.max_depth = max_depth
+        self.randomness = randomness
+
+    def _trees(self) -> int:
+        return 1

@@ -1,0 +1,1 @@
+"""Private optimisation: minimisers of losses over private rows, each with its event."""
