@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from discreet.synthetic.structural_zeros import StructuralZeros
     from discreet.synthetic.synthesizer import Synthesizer
     from discreet.synthetic.synthetic_release import SyntheticRelease
-    from discreet.synthetic.tables.people import OwnedRows, People
     from discreet.synthetic.tables.person_tables import OwnedRows, PersonTables
     from discreet.synthetic.tables.several_tables import ChildTable, SeveralTables
     from discreet.synthetic.tables.tables_model import TablesModel
