@@ -128,6 +128,10 @@ def test_whoever_is_disabled_is_out_at_once_and_for_ever(running_service: Runnin
 
 
 def test_there_is_always_an_owner(running_service: RunningService) -> None:
+    listed = running_service.owner.get("people", params={"count": 200}).json()["items"]
+    for each in listed:  # other tests may have left some
+        if each["role"] == "owner" and each["name"] != "olga":
+            running_service.owner.post(f"people/{each['name']}/disable")
     assert running_service.owner.post("people/olga/disable").json()["code"] == "last_owner"
 
 
