@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +144,7 @@ class ServiceSettings:
         behind_proxy: Whether a proxy in front ends TLS.
         address: The public address, for links; None: where it listens.
         wire: The PostgreSQL door; None: there is none.
+        streams: Files of released ticks that everybody here may see, by name.
     """
 
     state: SQLiteState | PostgresState
@@ -163,6 +164,7 @@ class ServiceSettings:
     behind_proxy: bool = False
     address: str | None = None
     wire: WireSettings | None = None
+    streams: Mapping[str, Path] = field(default_factory=dict)
 
     @classmethod
     def of(cls, project: Project, place: Path) -> ServiceSettings:
@@ -187,6 +189,7 @@ class ServiceSettings:
             behind_proxy=fields.maybe("behind_proxy", TRUTH) or False,
             address=fields.maybe("address", _ADDRESS),
             wire=_wire(fields),
+            streams=_streams(fields, folder),
             **numbers,
         )
         fields.finish()
@@ -275,6 +278,16 @@ def _wire(fields: Fields) -> WireSettings | None:
     given = {name: part.maybe(name, shape) for name, shape in shapes.items()}
     stated: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     made = WireSettings(port=part.take("port", _PORT), **stated)
+    part.finish()
+    return made
+
+
+def _streams(fields: Fields, folder: Path) -> dict[str, Path]:
+    """``[service.streams]``: ``ward = "ward.ticks"``, which ``discreet stream --publish`` writes."""
+    if fields.maybe("streams", TABLE) is None:
+        return {}
+    part = fields.part("streams")
+    made = {name: folder / part.take(name, TEXT) for name in list(part.values)}
     part.finish()
     return made
 

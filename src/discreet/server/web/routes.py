@@ -21,6 +21,7 @@ from discreet.server.web.pages import (
     questions,
     releases,
     rounds,
+    streams,
 )
 
 nowhere = APIRouter(route_class=PageRoute)
@@ -53,6 +54,7 @@ PAGES: tuple[APIRouter, ...] = (
     ledger.router,
     conversations.router,
     rounds.router,
+    streams.router,
     nowhere,
 )
 """In this order: the last takes what no other does."""
