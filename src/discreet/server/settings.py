@@ -283,7 +283,7 @@ def _wire(fields: Fields) -> WireSettings | None:
 
 
 def _streams(fields: Fields, folder: Path) -> dict[str, Path]:
-    """``[service.streams]``: ``ward = "ward.ticks"``, which ``discreet stream --publish`` writes."""
+    """``[service.streams]``: files that ``discreet stream --publish`` writes, by name."""
     if fields.maybe("streams", TABLE) is None:
         return {}
     part = fields.part("streams")
