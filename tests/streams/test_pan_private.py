@@ -335,10 +335,12 @@ def test_frequencies_are_estimated() -> None:
     live.arrive(np.arange(120_000, 160_000))
     truth = [0.2, 0.2, 0.5, 0.1]
     state = json.loads(json.dumps(live.state()))
-    assert cropped_counts.from_checkpoint(state)._states.tolist() == live._states.tolist()
+    again = cropped_counts.from_checkpoint(state)
+    assert again._states.tolist() == live._states.tolist()
+    assert again.memory() == live.memory() == mechanism.memory() == size
     found = live.frequencies()
     for arrivals in range(3):
-        assert abs(found[arrivals] - truth[arrivals]) < 5.5 * mechanism.deviation(arrivals)
+        assert abs(found[arrivals] - truth[arrivals]) < mechanism.error(arrivals, confidence=0.97)
     assert density(found) == pytest.approx(1 - found[0])
     assert incidence(found, 2) == found[2]
     assert heavy_hitter_fraction(found) == pytest.approx(1 - found[:3].sum())

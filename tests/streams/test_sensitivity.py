@@ -146,3 +146,17 @@ def test_a_person_without_a_cap_is_refused() -> None:
         UserWindow("id", ticks=3)
     with pytest.raises(InvalidParameter, match="not_a_stream_unit"):
         BinaryTree(horizon=8, spend=PURE, unit=Row())  # type: ignore[arg-type]
+
+
+def test_windows_do_not_lie_in_one_part() -> None:
+    from discreet.accounting.adaptive.filter import PureFilter
+    from discreet.accounting.adaptive.hierarchy import ByRow, open_parts
+    from discreet.core.errors import Mismatch
+
+    budget = PureFilter(limit=PureDP(epsilon=1, unit=TickWindow(Row(), ticks=3)))
+    with pytest.raises(Mismatch, match="parts_not_per_unit"):
+        open_parts(budget, ByRow(["day", "night"]))
+    with pytest.raises(Mismatch, match="unit_mismatch"):
+        PureDP(epsilon=1, unit=TickWindow(Row(), ticks=3)).replaced()
+    with pytest.raises(InvalidParameter, match="not_a_unit"):
+        TickWindow("somebody", ticks=3)  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ from discreet.core.events.event import Event, Nothing, compose
 from discreet.core.events.mechanisms import Pure
 from discreet.core.guarantee import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP, RenyiDP
 from discreet.core.parameters import exact
-from discreet.core.unit import Person, PrivacyUnit, Replace
+from discreet.core.unit import Person, PrivacyUnit, Replace, TickWindow
 from discreet.core.written import FORMS, written
 from discreet.ledger import LedgerTerms
 from discreet.relational.identity.identity import FORM
@@ -339,7 +339,7 @@ def _under(limits: PrivacyUnit, unit: PrivacyUnit) -> PrivacyUnit:
     """A unit under the limits that another one declares."""
     if isinstance(unit, Replace) and isinstance(limits, Replace):
         inside = _under(limits.unit, unit.unit)
-        return unit if isinstance(inside, Replace) else Replace(inside)
+        return unit if isinstance(inside, Replace | TickWindow) else Replace(inside)
     if not isinstance(unit, Person) or not isinstance(limits, Person):
         return unit
     return replace(

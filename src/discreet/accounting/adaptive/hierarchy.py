@@ -30,7 +30,16 @@ from discreet.accounting.adaptive.steps import (
 from discreet.core.errors import InvalidParameter, Mismatch
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import count
-from discreet.core.unit import AddRemoveUnit, Edge, Person, PrivacyUnit, Relation, Replace, Row
+from discreet.core.unit import (
+    AddRemoveUnit,
+    Edge,
+    Person,
+    PrivacyUnit,
+    Relation,
+    Replace,
+    Row,
+    TickWindow,
+)
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -249,6 +258,8 @@ def _factor(unit: PrivacyUnit | None, parts: DeclaredParts) -> int:
         )
     if isinstance(unit, Replace):
         return 2 * parts.overlap(unit.unit)
+    if isinstance(unit, TickWindow):  # what falls into a window may fall into many parts
+        raise _many_parts(unit.unit)
     return parts.overlap(unit)
 
 

@@ -69,7 +69,7 @@ class OptimalCounter(ContinualCounter):
                 code="horizon_too_long",
                 expectation=f"a horizon of at most {LONGEST} ticks",
                 received=self.horizon,
-                remedy="Use ToeplitzCounter, which is within a few per cent of it.",
+                remedy="Use ToeplitzCounter, whose error is hardly larger.",
             )
         require_digest(self.digest, lambda: self.strategy)
 

@@ -97,9 +97,19 @@ class CroppedCounts:
         noise = math.sqrt(2) * 2 / float(exact(self.epsilon_output)) / self.universe
         return math.hypot(states, noise) / self.signal(arrivals)
 
+    def error(self, arrivals: int, *, confidence: float) -> float:
+        """How far the estimated part may be off: Chebyshev's inequality, wide and certain."""
+        missed = 1 - float(probability("confidence", confidence))
+        return self.deviation(arrivals) / math.sqrt(missed)
+
+    @property
+    def kind(self) -> np.dtype[Any]:
+        """How a state is held: in a byte where it fits."""
+        return np.dtype(np.uint8 if self.most < 1 << 8 else np.int64)
+
     def memory(self) -> int:
         """Bytes of the live state."""
-        return self.universe * (1 if self.most < 1 << 8 else 8)
+        return self.universe * self.kind.itemsize
 
     def open(self) -> LiveCroppedCounts:
         """Start with random states."""
@@ -131,7 +141,7 @@ class LiveCroppedCounts(Seizable):
         """Draw the first states."""
         super().__init__(mechanism.checkpoints, written)
         self._mechanism = mechanism
-        self._states = mechanism.first()
+        self._states: NDArray[Any] = mechanism.first().astype(mechanism.kind)
         self._answered = False
 
     @property
@@ -157,7 +167,8 @@ class LiveCroppedCounts(Seizable):
             who, times = np.unique(arrived, return_counts=True)
             for already in range(int(times.max(initial=0))):
                 still = who[times > already]
-                self._states[still] = self._mechanism.next(self._states[still])
+                moved = self._mechanism.next(self._states[still].astype(np.int64))
+                self._states[still] = moved
 
     def frequencies(self) -> Floats:
         """The estimated part of elements that came 0, 1, ... times, and ``most`` times or more.
@@ -183,7 +194,7 @@ class LiveCroppedCounts(Seizable):
 
     def memory(self) -> int:
         """Bytes of the live state."""
-        return self._mechanism.memory()
+        return self._states.nbytes
 
     def state(self) -> State:
         """The memory as an intruder would find it; an intrusion, and counted as one."""
@@ -253,8 +264,3 @@ def cropped_mean(frequencies: Floats) -> float:
 def heavy_hitter_fraction(frequencies: Floats) -> float:
     """The part of elements that came as often as the cut-off, or more often."""
     return float(frequencies[-1])
-
-
-def within(confidence: float, deviation: float) -> float:
-    """A half-width by Chebyshev's inequality, which needs no law: wide, and certain."""
-    return deviation / math.sqrt(1 - float(probability("confidence", confidence)))
