@@ -55,6 +55,18 @@ def test_it_pauses_and_goes_on_at_no_charge(events: Path) -> None:
     assert "remaining: epsilon 2, delta 1e-06" in again.output
 
 
+def test_ticks_stand_in_a_file_for_pages(events: Path) -> None:
+    first = run(f"{NEW} --stop-after 2 --publish ward.ticks")
+    assert first.code == 0, first.error
+    name = first.output.partition("--resume ")[2].split()[0]
+    Path("ward.ticks").unlink()  # what was lost is written again
+    assert (
+        run(f"stream events.jsonl {FIELDS} --resume {name} --replay --publish ward.ticks").code == 0
+    )
+    told = [json.loads(line) for line in Path("ward.ticks").read_text().splitlines()]
+    assert [tick["tick"] for tick in told] == list(range(6))
+
+
 def test_machines_get_a_line_for_each_tick(events: Path) -> None:
     told = [json.loads(line) for line in run(f"{NEW} --json").output.splitlines()]
     assert [tick["tick"] for tick in told] == list(range(6))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,9 @@ from discreet.queries import Workload
 from discreet.queries.analysts.guarantee import OneQuery
 from discreet.queries.online.pmw import private_gap_weights
 from discreet.relational.database import Database
+from discreet.streams import BinaryTree, EventLevel
+from discreet.streams.live import Ticks
+from discreet.streams.sources import CountedBatches
 
 FIFTY = dp.PureDP(epsilon=50)
 OPEN: dict[str, Any] = {
@@ -358,7 +362,21 @@ def measured(session: Any) -> Any:
     return Measurement(session.space, lambda _: 1, lambda _: events.Laplace(epsilon=50))
 
 
+def stream(session: Any, **more: Any) -> Any:
+    """No policy or part can say what a source holds."""
+    return session.stream(
+        CountedBatches("ward"),
+        unit=EventLevel(),
+        keys=list("ABC"),
+        ticks=Ticks(start=datetime(2027, 1, 1, tzinfo=UTC), length=timedelta(hours=1), count=4),
+        mechanism=BinaryTree,
+        spend=FIFTY,
+        **more,
+    )
+
+
 MADE: dict[str, Door] = {
+    "stream": stream,
     "release": lambda s, **more: s.release(measured(s), spend=FIFTY, **more),
     "open": lambda s, **more: s.open(Own(), spend=FIFTY, **more),
     "open, by a class above": lambda s, **more: s.open(
@@ -424,6 +442,7 @@ FORKED: dict[str, Door] = {
     **{name: lambda c, d=door: d(c, "age", FIFTY) for name, door in FREE.items()},
     "release": lambda c: c.release(measured(c), spend=FIFTY),
     "open": lambda c: c.open(WATCHING, spend=FIFTY),
+    "stream": stream,
     "partition": lambda c: c.partition("visits", by="ward", budget=FIFTY),
 }
 

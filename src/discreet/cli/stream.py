@@ -69,6 +69,9 @@ def stream(
     replay: Annotated[
         bool, typer.Option("--replay", help="The events lie in the past: all ticks at once.")
     ] = False,
+    publish: Annotated[
+        Path | None, typer.Option("--publish", help="Also a file of released ticks, for pages.")
+    ] = None,
     stop_after: Annotated[
         int | None, typer.Option("--stop-after", help="Pause after so many ticks; resume later.")
     ] = None,
@@ -128,7 +131,7 @@ def stream(
                     analyst=analyst,
                     purpose=purpose,
                 )
-            listen(opened, stop_after, machine=machine)
+            listen(opened, stop_after, publish, machine=machine)
             if not machine:
                 display.note(f"remaining: {display.left(curator.remaining)}")
 
@@ -148,14 +151,22 @@ def unit_of(person: str | None, max_events: int | None) -> StreamUnit:
     return UserLevel(person, max_events=max_events)
 
 
-def listen(opened: LiveStream, stop_after: int | None, *, machine: bool) -> None:
-    """Show ticks until the end, or a pause."""
+def listen(
+    opened: LiveStream, stop_after: int | None, publish: Path | None, *, machine: bool
+) -> None:
+    """Show ticks until the end, or a pause; and let them stand in a file, if one is wanted."""
     from discreet.cli.stream_view import view
+    from discreet.streams.live.published import PublishedTicks
 
     ended = True
+    file = None if publish is None else PublishedTicks(publish)
+    if file is not None:
+        file.add(opened.id, opened.released())  # what an earlier process did not write
     with opened, view(opened.ticks.count, machine=machine) as shown:
         try:
             for number, tick in enumerate(opened, start=1):
+                if file is not None:
+                    file.add(opened.id, [tick])
                 shown.show(tick)
                 if number == stop_after:
                     ended = False

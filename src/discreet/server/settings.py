@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -163,6 +163,7 @@ class ServiceSettings:
         address: The public address, for links; None: where it listens.
         port: Where it listens, unless the command says otherwise.
         wire: The PostgreSQL door; None: there is none.
+        streams: Files of released ticks that everybody here may see, by name.
     """
 
     state: SQLiteState | PostgresState
@@ -183,6 +184,7 @@ class ServiceSettings:
     address: str | None = None
     port: int = USUAL_PORT
     wire: WireSettings | None = None
+    streams: Mapping[str, Path] = field(default_factory=dict)
 
     @classmethod
     def of(cls, project: Project, place: Path) -> ServiceSettings:
@@ -210,6 +212,7 @@ class ServiceSettings:
             address=fields.maybe("address", _ADDRESS),
             port=USUAL_PORT if port is None else port,
             wire=_wire(fields),
+            streams=_streams(fields, folder),
             **numbers,
         )
         fields.finish()
@@ -306,6 +309,16 @@ def _wire(fields: Fields) -> WireSettings | None:
     if part.maybe("entry", TEXT) is not None:
         stated["entry"] = WireEntry(part.choice("entry", tuple(WireEntry)))
     made = WireSettings(port=part.take("port", _PORT), **stated)
+    part.finish()
+    return made
+
+
+def _streams(fields: Fields, folder: Path) -> dict[str, Path]:
+    """``[service.streams]``: files that ``discreet stream --publish`` writes, by name."""
+    if fields.maybe("streams", TABLE) is None:
+        return {}
+    part = fields.part("streams")
+    made = {name: folder / part.take(name, TEXT) for name in list(part.values)}
     part.finish()
     return made
 

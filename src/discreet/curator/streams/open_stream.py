@@ -67,6 +67,7 @@ def open_stream(
     purpose: str | None,
 ) -> LiveStream:
     """Pay for a stream and start it."""
+    context.require_open()
     context.budget.check(spend)
     spend = as_written(spend)
     require_guarded(require_unit(unit), context.unit)

@@ -136,7 +136,7 @@ class TableCounts:
         Every block is counted over the same records: which of a person's are kept is decided by
         all attributes and the salt, before any value is left out.
         """
-        if self._at_once:
+        if self.at_once:
             return block_counts(self._table, self.universe, columns, within)
         places = tuple(map(self.universe.place, columns))
         wanted = [

@@ -40,6 +40,7 @@ PLACES: tuple[tuple[str, str, Action], ...] = (
     ("People", "/people", Action.READ_BUDGET),
     ("Approvals", "/approvals", Action.APPROVE),
     ("Published", "/published", Action.READ_PUBLISHED),
+    ("Streams", "/streams", Action.READ_PUBLISHED),
     ("Rounds", "/rounds", Action.ENTER),
     ("Ledger", "/ledger", Action.READ_LEDGER),
     ("Log", "/log", Action.MONITOR),

@@ -22,6 +22,7 @@ from discreet.server.web.pages import (
     questions,
     releases,
     rounds,
+    streams,
     synopses,
 )
 
@@ -57,6 +58,7 @@ PAGES: tuple[APIRouter, ...] = (
     ledger.router,
     conversations.router,
     rounds.router,
+    streams.router,
     nowhere,
 )
 """In this order: the last takes what no other does."""

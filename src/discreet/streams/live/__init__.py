@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from discreet.streams.live.live_stream import LiveStream
     from discreet.streams.live.pan_private import pan_private
     from discreet.streams.live.patience import Patience
+    from discreet.streams.live.published import PublishedTicks
     from discreet.streams.live.rules import CountAs, CountWhenSeen, Duplicates, EventRules, LeaveOut
     from discreet.streams.live.tick import Tick
     from discreet.streams.live.ticks import Ticks
@@ -28,6 +29,7 @@ __all__ = [
     "LiveStream",
     "ManualClock",
     "Patience",
+    "PublishedTicks",
     "ReplayClock",
     "SystemClock",
     "Tick",
@@ -48,6 +50,7 @@ _NAMES = {
     "live_stream": ("LiveStream",),
     "pan_private": ("pan_private",),
     "patience": ("Patience",),
+    "published": ("PublishedTicks",),
     "rules": (
         "CountAs",
         "CountWhenSeen",
