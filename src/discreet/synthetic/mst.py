@@ -83,7 +83,7 @@ class MST(Synthesiser):
         first = measure_columns(
             spend, _THIRD, exactly, self._sizes, kept=self._kept, threshold=self.merging
         )
-        model = ModelInProgress(exactly.merged, self._zeros, self.size, self.estimator)
+        model = ModelInProgress(exactly.merged, self._base, self.size, self.estimator)
         model.learn(*first)
         report.step(spend, (), model)
         edges = self._tree(spend, exactly, model)
@@ -130,9 +130,9 @@ class MST(Synthesiser):
 
     def _fits(self, model: ModelInProgress, edges: list[Places], pair: Places) -> bool:
         """Whether a pair keeps the tree within its limit; a tree of pairs alone always does."""
-        if not self._zeros:
+        if not self._base:
             return True
-        tree = JunctionTree.of(model.merged.sizes, [*self._zeros, *edges, pair])
+        tree = JunctionTree.of(model.merged.sizes, [*self._base, *edges, pair])
         return tree.size <= self.max_size
 
     def _require_pairs(self) -> None:
