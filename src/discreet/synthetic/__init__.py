@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from discreet.synthetic.model import SyntheticModel, model_from_dict
     from discreet.synthetic.mst import MST
     from discreet.synthetic.mwem_pgm import MWEMPGM
+    from discreet.synthetic.progress import FitProgress
     from discreet.synthetic.stored_form import load
+    from discreet.synthetic.structural_zeros import StructuralZeros
     from discreet.synthetic.synthesizer import Synthesizer
     from discreet.synthetic.synthetic_release import SyntheticRelease
-    from discreet.synthetic.progress import FitProgress
-    from discreet.synthetic.structural_zeros import StructuralZeros
 
 __all__ = [
     "AIM",
@@ -41,8 +41,8 @@ __all__ = [
     "IndependentMarginals",
     "NumberColumn",
     "PrivateBins",
-    "Synthesizer",
     "StructuralZeros",
+    "Synthesizer",
     "SyntheticModel",
     "SyntheticRelease",
     "evaluate",
