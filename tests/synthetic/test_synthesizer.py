@@ -285,3 +285,19 @@ def test_progress_tells_public_phases_and_does_not_change_the_model() -> None:
     told.clear()
     grouped(ways=2, progress=told.append).fit(visits())
     assert told
+
+
+def test_public_rows_are_a_start_and_cost_nothing() -> None:
+    """Columns alone are measured: how age and illness hang together is known from public rows."""
+    columns = {name: DECLARED[name] for name in ("sex", "age", "ill")}
+
+    def ill_by_age(**terms: Any) -> tuple[float, float]:
+        table = released(visits(), columns=columns, **terms).marginal("age", "ill")
+        return float(table[4, 1]), float(table[1, 1])  # of those near 74, and near 25
+
+    old, young = ill_by_age()
+    assert old == pytest.approx(young, rel=0.2)
+    old, young = ill_by_age(public=visits(4000, seed=9))
+    assert old > 2 * young
+    with pytest.raises(InvalidParameter, match="public_rows_binned"):
+        released(visits(50), public=visits(50), bins=PrivateBins(3, of=9), columns=columns)

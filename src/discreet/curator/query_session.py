@@ -317,6 +317,7 @@ class QuerySession:
         bins_share: RealNumber = Fraction(1, 10),
         ways: int | None = None,
         target: str | None = None,
+        public: Any = None,
         analyst: str = ANALYST,
         purpose: str | None = None,
         paid_before: PaidBefore | None = None,
@@ -328,9 +329,10 @@ class QuerySession:
         columns of ``dp.synthetic`` for some. ``constraints`` are what the owner knows to hold of
         every row. Numbers and days have ``bins`` of equal width, or ``dp.synthetic.PrivateBins()``
         which are paid for with ``bins_share`` of the spend. ``ways`` says how many columns the
-        marginals have that are kept, ``target`` which column is to be predicted. The same request
-        by the same analyst at the same spend comes from the ledger at no charge; so does every
-        sample. ``progress`` is told what is being done, public phases alone.
+        marginals have that are kept, ``target`` which column is to be predicted. ``public`` is a
+        table with these columns that everybody may see, from which the model starts. The same
+        request by the same analyst at the same spend comes from the ledger at no charge; every
+        sample is free. ``progress`` is told what is being done, public phases alone.
         """
         from discreet.curator.synthetic.make import SynthesisRequest, synthesize
 
@@ -344,6 +346,7 @@ class QuerySession:
             ways=ways,
             target=target,
             bins_share=bins_share,
+            public=public,
         )
         return synthesize(
             request,

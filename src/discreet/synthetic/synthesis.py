@@ -10,10 +10,14 @@ from functools import partial
 from inspect import Parameter, signature
 from typing import Any
 
+import numpy as np
+
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number, count
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
+from discreet.synthetic.encoding.column import OUTSIDE, Codes
+from discreet.synthetic.encoding.frame_columns import frame_columns
 from discreet.synthetic.encoding.table_encoding import TableEncoding
 from discreet.synthetic.private_groups import USUAL_SHARE, BinGrouping, PrivateGroups
 
@@ -43,9 +47,15 @@ def maker_for(
     *,
     target: str | None = None,
     share: Number = USUAL_SHARE,
+    public: Any = None,
 ) -> Callable[..., Any]:
-    """What makes the mechanism for an encoded table, private bins before it if there are any."""
+    """What makes the mechanism for an encoded table, private bins before it if there are any.
+
+    ``public`` is a table that everybody may see, from which the model starts.
+    """
     make = usual_mechanism() if mechanism is None else mechanism
+    if public is not None:
+        make = partial(make, public=public_rows(encoding, public))
     if target is not None:
         make = partial(make, target=target_attribute(encoding, target))
     groupings = tuple(
@@ -55,6 +65,21 @@ def maker_for(
     if groupings:
         make = partial(PrivateGroups, mechanism=make, groupings=groupings, share=share)
     return make
+
+
+def public_rows(encoding: TableEncoding, table: Any) -> Codes:
+    """The cells of public rows; those without one are left out."""
+    if encoding.binned_privately:
+        raise InvalidParameter(
+            code="public_rows_binned",
+            expectation="public bins, where public rows are given as a start",
+            received=list(encoding.binned_privately),
+            remedy="Choose bins that suit the public rows, and leave PrivateBins out.",
+        )
+    names = [name for attribute in encoding.attributes for name in attribute.columns]
+    codes = encoding.encode(frame_columns(table, names))
+    inside: Codes = codes[~np.any(codes == OUTSIDE, axis=1)]
+    return inside
 
 
 def with_progress(

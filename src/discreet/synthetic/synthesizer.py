@@ -64,6 +64,7 @@ class Synthesizer:
         ways: How many columns the marginals have that are kept; three, or two of wide tables.
         target: A column to be predicted, whose marginals matter most.
         bins_share: The part of the spend that privately chosen bins have.
+        public: A table that everybody may see, from which the model starts.
         randomness: Where noise comes from; anything but the system's marks the release.
         progress: Told what is being done: public phases alone.
         release_: What ``fit`` left behind.
@@ -78,6 +79,7 @@ class Synthesizer:
     ways: int | None = None
     target: str | None = None
     bins_share: Number = USUAL_SHARE
+    public: Any = None
     randomness: Source = SYSTEM
     progress: Callable[..., None] | None = None
     release_: SyntheticRelease | None = field(default=None, init=False, repr=False)
@@ -144,7 +146,13 @@ class Synthesizer:
     def _mechanism(
         self, encoding: TableEncoding, workload: Workload, size: RecordCount, randomness: Source
     ) -> Any:
-        make = maker_for(encoding, self.mechanism, target=self.target, share=self.bins_share)
+        make = maker_for(
+            encoding,
+            self.mechanism,
+            target=self.target,
+            share=self.bins_share,
+            public=self.public,
+        )
         make = with_progress(make, self.progress)
         records = self.unit.rows() if isinstance(self.unit, Person) else 1
         made = make(

@@ -81,11 +81,12 @@ class SynthesisRequest:
         ways: int | None = None,
         target: str | None = None,
         bins_share: Number = USUAL_SHARE,
+        public: Any = None,
     ) -> SynthesisRequest:
         """The request that declarations and these choices make; refusals here are free."""
         encoding = table_encoding(context, table, columns, constraints, bins)
         universe = universe_of(context, table, (), attribute_expressions(encoding))
-        make = maker_for(encoding, mechanism, target=target, share=bins_share)
+        make = maker_for(encoding, mechanism, target=target, share=bins_share, public=public)
         workload = usual_workload(universe, ways)
         return cls(context, table, encoding, workload, make, counts_of(context, universe))
 
