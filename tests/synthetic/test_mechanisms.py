@@ -235,3 +235,24 @@ def test_seeded_runs_repeat_and_are_marked_as_not_private() -> None:
 def test_an_approximate_spend_is_kept_at_its_own_delta() -> None:
     mechanism = made(AIM, ApproxDP(epsilon=1, delta=1e-6), randomness=SYSTEM)
     assert mechanism.event.epsilon(delta=1e-6) <= 1
+
+
+@pytest.mark.parametrize(("kind", "options"), ADAPTIVE)
+def test_public_rows_are_a_start_that_costs_nothing(kind: Any, options: Any) -> None:
+    """With next to no budget, what was never measured is as the public rows have it."""
+    public = chained_rows(UNIVERSE, 4000, 9)
+    spend = ZCDP(rho=1e-3)
+    with_start = made(kind, spend, public=public, **options)
+    assert with_start.event == made(kind, spend, **options).event
+    exactly = table().counts(["a", "b"])
+    near = np.abs(with_start.release(table()).marginal(["a", "b"]) - exactly).sum() / 8000
+    without = made(IndependentMarginals, ZCDP(rho=100)).release(table()).marginal(["a", "b"])
+    assert near < np.abs(without - exactly).sum() / 8000
+
+
+@pytest.mark.parametrize(
+    "rows", [np.zeros((3, 2), dtype=int), np.full((3, 4), 9), np.zeros((3, 4)), np.full((1, 4), -1)]
+)
+def test_public_rows_that_do_not_fit_are_refused(rows: Any) -> None:
+    with pytest.raises(InvalidParameter, match="public_rows_misfit"):
+        made(AIM, public=rows)

@@ -99,7 +99,7 @@ class AIM(Synthesiser):
             kept=self._kept,
             threshold=self.merging,
         )
-        model = ModelInProgress(exactly.merged, self._zeros, self.size, self.estimator)
+        model = ModelInProgress(exactly.merged, self._base, self.size, self.estimator)
         model.learn(*first)
         report.step(spend, (), model)
         rounds = AnnealedRounds(len(self._sizes), self.terms.growth)

@@ -47,6 +47,6 @@ class IndependentMarginals(Synthesiser):
         first = measure_columns(
             spend, Fraction(1), exactly, self._sizes, kept=everything, threshold=0.0
         )
-        model = ModelInProgress(exactly.merged, self._zeros, self.size, self.estimator)
+        model = ModelInProgress(exactly.merged, self._base, self.size, self.estimator)
         model.learn(*first)
         return model, spend

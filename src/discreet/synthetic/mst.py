@@ -33,13 +33,12 @@ _SETTLING = 400
 class MST(Synthesiser):
     """A maximum spanning tree of pairs, found and measured with noise.
 
-    >>> from discreet.core.guarantee import ApproxDP
+    >>> from discreet.core.guarantee import ZCDP
     >>> from discreet.queries import NoisyRecordCount, Universe, Workload
     >>> u = Universe.of(a=range(2), b=range(3), c=range(4))
-    >>> spend = ApproxDP(epsilon=1, delta=1e-9)
-    >>> mst = MST(workload=Workload.marginals(u, 2), spend=spend, size=NoisyRecordCount())
-    >>> round(float(mst.event.rho), 8)
-    0.01497306
+    >>> mst = MST(workload=Workload.marginals(u, 2), spend=ZCDP(rho=0.1), size=NoisyRecordCount())
+    >>> mst.event
+    Concentrated(rho=0.1)
 
     Every pair of columns may become an edge, whatever the workload asks; with a ``target``, the
     tree is a star around it or not as the data have it, and pairs with the target count double. A
@@ -83,7 +82,7 @@ class MST(Synthesiser):
         first = measure_columns(
             spend, _THIRD, exactly, self._sizes, kept=self._kept, threshold=self.merging
         )
-        model = ModelInProgress(exactly.merged, self._zeros, self.size, self.estimator)
+        model = ModelInProgress(exactly.merged, self._base, self.size, self.estimator)
         model.learn(*first)
         report.step(spend, (), model)
         edges = self._tree(spend, exactly, model)
@@ -130,9 +129,9 @@ class MST(Synthesiser):
 
     def _fits(self, model: ModelInProgress, edges: list[Places], pair: Places) -> bool:
         """Whether a pair keeps the tree within its limit; a tree of pairs alone always does."""
-        if not self._zeros:
+        if not self._base:
             return True
-        tree = JunctionTree.of(model.merged.sizes, [*self._zeros, *edges, pair])
+        tree = JunctionTree.of(model.merged.sizes, [*self._base, *edges, pair])
         return tree.size <= self.max_size
 
     def _require_pairs(self) -> None:

@@ -48,7 +48,7 @@ class MWEMPGM(Synthesiser):
         object.__setattr__(self, "rounds", count("rounds", self.rounds))
         super().__post_init__()
         smallest = min(self._asked, key=lambda each: math.prod(self._sizes[p] for p in each))
-        tree = JunctionTree.of(self._sizes, [*self._zeros, smallest])
+        tree = JunctionTree.of(self._sizes, [*self._base, smallest])
         tree.require_within(self.max_size, self._names)
 
     @property
@@ -69,7 +69,7 @@ class MWEMPGM(Synthesiser):
         first = measure_columns(
             spend, _COLUMNS, exactly, self._sizes, kept=everything, threshold=0.0
         )
-        model = ModelInProgress(exactly.merged, self._zeros, self.size, self.estimator)
+        model = ModelInProgress(exactly.merged, self._base, self.size, self.estimator)
         model.learn(*first)
         share = (1 - _COLUMNS) / self.rounds
         noise = mean_error(self.terms.noise(share * (1 - _SELECTING)))

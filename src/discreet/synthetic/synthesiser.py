@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.events.event import Event
@@ -23,7 +26,8 @@ from discreet.synthetic.fitting import ModelInProgress
 from discreet.synthetic.graphical.estimation import Estimator
 from discreet.synthetic.graphical.junction_tree import JunctionTree, Places
 from discreet.synthetic.progress import FitProgress, ProgressCallback
-from discreet.synthetic.structural_zeros import StructuralZeros, zero_potentials
+from discreet.synthetic.public_start import public_potentials
+from discreet.synthetic.structural_zeros import StructuralZeros, added, zero_potentials
 from discreet.synthetic.workload_marginals import require_workload, workload_marginals
 
 MAX_SIZE = 200_000
@@ -36,7 +40,8 @@ class Synthesiser:
 
     ``target`` narrows the workload to its marginals that contain one attribute. ``max_size`` limits
     the cells of the model's junction tree, and so time and memory. ``zeros`` are combinations that
-    cannot occur. ``progress`` is called after every step.
+    cannot occur. ``public`` are rows of codes that everybody may see, from which the model starts;
+    then no values are merged. ``progress`` is called after every step.
     """
 
     workload: Workload
@@ -47,6 +52,7 @@ class Synthesiser:
     target: str | None = None
     max_size: int = MAX_SIZE
     zeros: Sequence[StructuralZeros] = ()
+    public: NDArray[np.integer] | None = field(default=None, compare=False, repr=False)
     estimator: Estimator = field(default_factory=Estimator)
     progress: ProgressCallback | None = field(default=None, compare=False)
 
@@ -60,7 +66,7 @@ class Synthesiser:
         columns = [(place,) for place in range(len(self._sizes))]
         tree = JunctionTree.of(self._sizes, columns)
         tree.require_within(self.max_size, self._names)
-        _ = self._asked, self._zeros, self.terms
+        _ = self._asked, self._zeros, self._base, self.terms
 
     @property
     def _sizes(self) -> tuple[int, ...]:
@@ -77,6 +83,15 @@ class Synthesiser:
     @cached_property
     def _zeros(self) -> dict[Places, Floats]:
         return zero_potentials(self.zeros, self.workload.universe, self.max_size)
+
+    @cached_property
+    def _base(self) -> dict[Places, Floats]:
+        """Log-potentials to start from: those of public rows, and structural zeros."""
+        start = public_potentials(self.public, self.workload.universe, self.max_size)
+        found = added(start, list(self._zeros.items()))
+        if start and self._zeros:
+            JunctionTree.of(self._sizes, found).require_within(self.max_size, self._names)
+        return found
 
     @property
     def _steps(self) -> int:
@@ -95,8 +110,8 @@ class Synthesiser:
 
     @property
     def _kept(self) -> set[int]:
-        """Attributes whose values are not merged, since constraints name them."""
-        return {place for places in self._zeros for place in places}
+        """Attributes whose values are not merged: constraints or public rows tell them apart."""
+        return {place for places in self._base for place in places}
 
 
 class StepReport:

@@ -18,7 +18,7 @@ from discreet.synthetic import (
 )
 from discreet.synthetic.graphical import estimation
 
-_SHARED = "workload spend size records randomness target max_size zeros estimator"
+_SHARED = "workload spend size records randomness target max_size zeros public estimator"
 
 FORMS: dict[object, Form] = {
     aim.AIM: Form("synthetic.AIM", f"{_SHARED} columns merging"),

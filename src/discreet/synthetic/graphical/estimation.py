@@ -12,8 +12,8 @@ whose gradient is μ_c(θ) - y_c + λ v_c θ_c. As λ falls, the loss tends to i
 distributions, and the model to the one of largest entropy that attains it. Noise levels may differ
 from marginal to marginal and from cell to cell; negative counts are no obstacle.
 
-λ is small against what noise hides: a log-potential of one moves a count by at most ``slack`` of
-its own noise's deviation.
+λ is small against what noise hides: a log-potential of one moves a count with the median noise by
+``slack`` of its deviation.
 
 Source: 004b:A14; modern-data:A3. Errata: weights are 1/variance, which reference code has as
 1/deviation.
@@ -50,8 +50,8 @@ class Fitted:
 class Estimator:
     """How a model is estimated.
 
-    ``slack`` is the bias that the entropy's pull may have, as a share of a count's own deviation,
-    for a log-potential of one. ``iterations`` bounds the work.
+    ``slack`` is the bias that the entropy's pull has, as a share of the deviation of a count with
+    the median noise, for a log-potential of one. ``iterations`` bounds the work.
     """
 
     slack: float = 0.3
@@ -79,7 +79,7 @@ class Estimator:
             [np.broadcast_to(np.asarray(e.variance, float), e.values.shape).ravel() for e in given]
         )
         v = np.maximum(v, _LEAST_DEVIATION**2)
-        ridge = self.slack * v / np.sqrt(v.max())
+        ridge = self.slack * v / np.sqrt(np.median(v))
         # Counts vary over orders of magnitude: scaled by the root of the dual's curvature.
         scale = 1 / np.sqrt(np.clip(y, 1.0, total) + ridge)
 
