@@ -13,10 +13,10 @@ from discreet.synthetic import (
     independent_marginals,
     mst,
     mwem_pgm,
-    privbayes,
     structural_zeros,
 )
 from discreet.synthetic.graphical import estimation
+from discreet.synthetic.privbayes import ConditionalPrivBayes, PrivBayes
 
 _SHARED = "workload spend size records randomness target max_size zeros public estimator"
 
@@ -27,15 +27,14 @@ FORMS: dict[object, Form] = {
     independent_marginals.IndependentMarginals: Form("synthetic.IndependentMarginals", _SHARED),
     mst.MST: Form("synthetic.MST", f"{_SHARED} merging"),
     mwem_pgm.MWEMPGM: Form("synthetic.MWEMPGM", f"{_SHARED} rounds"),
-    privbayes.ConditionalPrivBayes: Form(
-        "synthetic.privbayes.ConditionalPrivBayes",
+    structural_zeros.StructuralZeros: Form("synthetic.StructuralZeros", "names possible"),
+    ConditionalPrivBayes: Form(
+        "synthetic.ConditionalPrivBayes",
         "workload spend size degree selection useful records randomness given",
     ),
-    privbayes.PrivBayes: Form(
-        "synthetic.privbayes.PrivBayes",
-        "workload spend size degree selection useful records randomness",
+    PrivBayes: Form(
+        "synthetic.PrivBayes", "workload spend size degree selection useful records randomness"
     ),
-    structural_zeros.StructuralZeros: Form("synthetic.StructuralZeros", "names possible"),
 }
 
 for _kind, _form in FORMS.items():
