@@ -120,7 +120,7 @@ class TableCounts:
 
     def counts(self, columns: Sequence[str]) -> NDArray[np.int64]:
         """Exact counts by some attributes, one axis each. Private: only noise may follow."""
-        if self._at_once:
+        if self.at_once:
             return marginal_counts(self._table, self.universe, columns)
         places = tuple(map(self.universe.place, columns))
         shown = tuple(self.universe.attributes[place] for place in places)
@@ -136,7 +136,7 @@ class TableCounts:
         Every block is counted over the same records: which of a person's are kept is decided by
         all attributes and the salt, before any value is left out.
         """
-        if self._at_once:
+        if self.at_once:
             return block_counts(self._table, self.universe, columns, within)
         places = tuple(map(self.universe.place, columns))
         wanted = [
@@ -168,12 +168,12 @@ class TableCounts:
     def text(self, columns: Sequence[str]) -> str:
         """What the engine would run for some attributes, with a salt of zero."""
         places = tuple(map(self.universe.place, columns))
-        asked = (self.query, self._person) if self._at_once else (self._marginal(places), None)
+        asked = (self.query, self._person) if self.at_once else (self._marginal(places), None)
         (found,) = statements(asked[0], [CountRows(None)], asked[1], self.engine)
         return found
 
     @property
-    def _at_once(self) -> bool:
+    def at_once(self) -> bool:
         """Whether all cells are counted in one go, and marginals added up from that."""
         return self.universe.size <= LARGEST
 
