@@ -177,6 +177,17 @@ def test_a_kept_network_is_the_same() -> None:
     assert np.array_equal(one, other)
 
 
+@pytest.mark.parametrize("size", [NoisyRecordCount(), PublicCount(1)])
+def test_columns_of_one_value_and_empty_tables_are_synthesised(size: RecordCount) -> None:
+    universe = Universe.of(a=[0], b=range(3), c=["x"])
+    for counts in (np.zeros((1, 3, 1), dtype=np.int64), np.array([[[0], [1], [0]]])):
+        model = PrivBayes(**given(universe, size=size)).release(counts)
+        rows = model.sample(5)
+        assert rows.shape == (5, 3)
+        assert (rows[:, [0, 2]] == 0).all()
+        assert model.marginal(["b"]).sum() == pytest.approx(model.total)
+
+
 def test_a_damaged_network_is_refused() -> None:
     model = PrivBayes(**given()).release(dependent())
     plain = dict(model.to_dict())

@@ -98,10 +98,9 @@ class BayesianNetwork:
 
     def to_dict(self) -> Mapping[str, object]:
         """The conditionals in order, and the number of records."""
-        kind = "bayesian network/1"
         return {
-            "model": kind,
-            "synopsis": kind,
+            "model": "bayesian network/1",
+            "synopsis": "bayesian network/1",
             "total": self.total,
             "conditionals": conditionals_to_list(self.conditionals),
         }

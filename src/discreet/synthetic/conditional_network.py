@@ -62,9 +62,11 @@ class ConditionalNetwork:
 
     def to_dict(self) -> Mapping[str, object]:
         """The conditionals in order, and what they are given."""
-        entries = conditionals_to_list(self.conditionals)
-        kind = "conditional network/1"
-        return {"synopsis": kind, "given": list(self.given), "conditionals": entries}
+        return {
+            "synopsis": "conditional network/1",
+            "given": list(self.given),
+            "conditionals": conditionals_to_list(self.conditionals),
+        }
 
     @classmethod
     def from_dict(

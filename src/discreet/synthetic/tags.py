@@ -14,10 +14,10 @@ from discreet.synthetic import (
     mst,
     mwem_pgm,
     private_groups,
-    privbayes,
     structural_zeros,
 )
 from discreet.synthetic.graphical import estimation
+from discreet.synthetic.privbayes import ConditionalPrivBayes, PrivBayes
 
 _SHARED = "workload spend size records randomness target max_size zeros public estimator"
 
@@ -33,15 +33,14 @@ FORMS: dict[object, Form] = {
         "synthetic.PrivateGroups",
         "workload spend mechanism groupings share size records randomness",
     ),
-    privbayes.ConditionalPrivBayes: Form(
-        "synthetic.privbayes.ConditionalPrivBayes",
+    structural_zeros.StructuralZeros: Form("synthetic.StructuralZeros", "names possible"),
+    ConditionalPrivBayes: Form(
+        "synthetic.ConditionalPrivBayes",
         "workload spend size degree selection useful records randomness given",
     ),
-    privbayes.PrivBayes: Form(
-        "synthetic.privbayes.PrivBayes",
-        "workload spend size degree selection useful records randomness",
+    PrivBayes: Form(
+        "synthetic.PrivBayes", "workload spend size degree selection useful records randomness"
     ),
-    structural_zeros.StructuralZeros: Form("synthetic.StructuralZeros", "names possible"),
 }
 
 for _kind, _form in FORMS.items():

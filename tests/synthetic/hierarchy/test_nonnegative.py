@@ -84,6 +84,19 @@ def test_rounding_keeps_sums_and_moves_nothing_by_one(one: list[float], two: lis
     assert (found >= 0).all()
 
 
+@pytest.mark.parametrize("size", [1 << 40, 1 << 54, 1 << 59])
+def test_sums_are_exact_where_doubles_are_not(size: int) -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, size // 8, (7, 3))
+    starts = np.array([0, 2, 7])
+    families = Families(starts, np.zeros(7, dtype=np.int64), np.full(7, UNBOUNDED))
+    above = np.add.reduceat(truth, starts[:-1], axis=0)
+    estimates = truth + rng.normal(0, size / 8, truth.shape)
+    found = whole_children(estimates, rng.uniform(1, 2, 7), above, families)
+    assert (found >= 0).all()
+    assert np.array_equal(np.add.reduceat(found, starts[:-1], axis=0), above)
+
+
 @settings(max_examples=80)
 @given(st.integers(0, 10_000))
 def test_totals_are_repaired_with_columns_as_they_are(seed: int) -> None:

@@ -88,23 +88,31 @@ def synopsis_from_dict(plain: Mapping[str, object], universe: Universe, event: E
         if counts.shape != (universe.size,):
             raise not_plain()
         return HistogramSynopsis(universe, counts, event, noise_from_dict(plain, universe))
-    if kind not in _KINDS:
+    if kind in _KINDS:
+        place = f"queries.{_KINDS[kind]}"
+    elif kind in _SYNTHETIC:
+        place = f"synthetic.{_SYNTHETIC[kind]}"
+    else:
         raise not_plain()
-    found: Synopsis = resolve_name(f"discreet.{_KINDS[kind]}").from_dict(plain, universe, event)
+    found: Synopsis = resolve_name(f"discreet.{place}").from_dict(plain, universe, event)
     return found
 
 
 _KINDS: dict[object, str] = {
-    "answers": "queries.independent.ReleasedAnswers",
-    "bayesian network/1": "synthetic.bayesian_network.BayesianNetwork",
-    "boxes": "queries.trees.box_counts.BoxCounts",
-    "cells/1": "synthetic.hierarchy.cell_table.CellTable",
-    "conditional network/1": "synthetic.conditional_network.ConditionalNetwork",
-    "constructed/1": "queries.online.iterative_construction.Constructed",
-    "grid": "queries.trees.grid_counts.GridCounts",
-    "marginals": "queries.synopses.marginal_synopsis.MarginalSynopsis",
-    "medians": "queries.boosting.boosting.MedianSynopsis",
-    "partial tables": "queries.synopses.partial_tables.PartialTables",
-    "won": "queries.planning.contest.Won",
+    "answers": "independent.ReleasedAnswers",
+    "boxes": "trees.box_counts.BoxCounts",
+    "constructed/1": "online.iterative_construction.Constructed",
+    "grid": "trees.grid_counts.GridCounts",
+    "marginals": "synopses.marginal_synopsis.MarginalSynopsis",
+    "medians": "boosting.boosting.MedianSynopsis",
+    "partial tables": "synopses.partial_tables.PartialTables",
+    "won": "planning.contest.Won",
 }
 """Where the other kinds live: by name, since their modules import this one."""
+
+_SYNTHETIC: dict[object, str] = {
+    "bayesian network/1": "bayesian_network.BayesianNetwork",
+    "cells/1": "hierarchy.cell_table.CellTable",
+    "conditional network/1": "conditional_network.ConditionalNetwork",
+}
+"""Those of synthetic data, which is a package of its own."""

@@ -29,7 +29,13 @@ def rounded_with_sums(values: Floats, sums: Ints, starts: Ints) -> Ints:
     order = np.lexsort((down - values, segment))
     rank = np.empty(len(values), dtype=np.int64)
     rank[order] = np.arange(len(values)) - starts[:-1][segment]
-    return np.asarray(down + (rank < missing[segment]))
+    found = np.asarray(down + (rank < missing[segment]))
+    # Beyond 2**53 doubles are no whole counts: what they miss goes to the largest of a segment.
+    missed = sums - np.add.reduceat(found, starts[:-1])
+    if missed.any():
+        largest = np.lexsort((-found, segment))[starts[:-1]]
+        found[largest] += missed
+    return found
 
 
 def with_totals(counts: Ints, values: Floats, lowest: Ints, highest: Ints) -> Ints:

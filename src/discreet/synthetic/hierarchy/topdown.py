@@ -119,11 +119,6 @@ class ToyDown(_Levels):
         super().__post_init__()
         self.workload.universe.require_explicit(method="ToyDown")
 
-    @property
-    def rmse(self) -> float:
-        """The expected root mean squared error of a cell of the last level."""
-        return self.errors[-1].cell
-
     def release(self, counts: Counted) -> HistogramSynopsis:
         """Measure all levels, and make them agree."""
         with KeptBlocks() as kept:
