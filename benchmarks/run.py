@@ -18,7 +18,11 @@ from timing import Figure
 
 MACHINERY = {"run", "timing", "peers"}
 OF_TWO_WORDS = {"accounting_prices", "join_sensitivity", "small_questions"}
-LONG = {"relational_large", "analysts_runs", "local_files"}  # suites that run only when they are asked for
+LONG = {
+    "relational_large",
+    "analysts_runs",
+    "local_files",
+}  # suites that run only when they are asked for
 HEADINGS = ("figure", "median", "unit", "quartiles", "target", "")
 
 

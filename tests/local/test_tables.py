@@ -5,6 +5,7 @@ Statistical tests fail wrongly with a chance below 1e-6 each, by normal tails at
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import chi2
 
 from discreet import local
 from discreet.core.errors import DiscreetError
@@ -244,3 +246,27 @@ def test_questions_about_other_things_refuse_shares() -> None:
         tally = oracle.aggregate(oracle.privatize_many([0, 1]))
         with pytest.raises(DiscreetError, match=code):
             oracle.estimate(tally)
+
+
+@pytest.mark.parametrize("value", [0, 1, 2])
+@pytest.mark.parametrize(
+    "oracle",
+    [
+        MeanResponse(epsilon=3, domain=3),
+        SquareWave(epsilon=1, domain=5),
+        MaskedHadamard(epsilon=1, domain=4, masks=(1, 3)),
+    ],
+)
+def test_reports_drawn_together_have_the_law_of_the_client(
+    oracle: FrequencyOracle, value: int
+) -> None:
+    truth = law(collection(oracle).schema, value)
+    batch = oracle.privatize_many(np.full(20_000, value))
+    columns = [batch.columns[field.name].tolist() for field in oracle.fields]
+    drawn = [list(row) if len(row) > 1 else row[0] for row in zip(*columns, strict=True)]
+    counts = dict.fromkeys(truth, 0)
+    for told in drawn:
+        counts[json.dumps([told])] += 1
+    expected = np.array([20_000 * float(chance) for chance in truth.values()])
+    statistic = float((((np.array(list(counts.values())) - expected) ** 2) / expected).sum())
+    assert statistic < chi2.isf(1e-10, len(truth) - 1)

@@ -172,12 +172,6 @@ class FrequencyOracle(ABC):
     def estimate(self, tally: Tally, *, values: Any = None) -> Frequencies:
         """Unbiased shares with their variances, of all values or of those given: free."""
 
-    @property
-    def variance(self) -> float:
-        """Of the estimate of a value that nobody has, for one person: divide by how many report."""
-        p, q = self.support_chances
-        return float(q * (1 - q) / (p - q) ** 2)
-
     def _labels(self, wanted: Numbers) -> tuple[str, ...] | None:
         labels = self.choices.labels
         return None if labels is None else tuple(labels[int(place)] for place in wanted)
@@ -227,6 +221,12 @@ class SupportOracle(FrequencyOracle):
         own = float((1 - p - q) / (p - q))
         variances = (noise + np.clip(shares, 0, 1) * own) / people
         return Frequencies(shares, variances, people, self._labels(wanted), noise / people)
+
+    @property
+    def variance(self) -> float:
+        """Of the estimate of a value that nobody has, for one person: divide by how many report."""
+        p, q = self.support_chances
+        return float(q * (1 - q) / (p - q) ** 2)
 
 
 def whole(value: object, below: int) -> bool:

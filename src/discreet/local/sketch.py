@@ -92,6 +92,11 @@ class Sketch(FrequencyOracle):
         """Those of the oracle of the cells."""
         return self.cell_oracle.support_chances
 
+    @property
+    def variance(self) -> float:
+        """Of the noise in the share of a cell, for one person."""
+        return self.cell_oracle.variance
+
     def written(self) -> dict[str, Any]:
         return {
             "kind": "sketch",
