@@ -114,6 +114,9 @@ PAYING: dict[str, Door] = {
     "bounds": lambda c, column, **more: c.bounds("visits", column, **more),
     "limits": lambda c, column, **more: c.learn_limits(dp.RowsPer("visits", column), **more),
     "synopsis": lambda c, column, **more: c.synopsis(workload(c, column), mechanism=MATRIX, **more),
+    "fit": lambda c, column, **more: c.fit(
+        dp.learn.Ridge(), f"SELECT {column}, age AS years FROM visits", target="years", **more
+    ),
     "watch": lambda c, column, **more: c.open(WATCHING, **more).ask(above(column)),
     "converse": conversation,
     "round": opened_round,

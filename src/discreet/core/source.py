@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -49,11 +49,25 @@ class BlockCountSource(CountSource, Protocol):
 
 
 @runtime_checkable
-class MomentSource(Described, Protocol):
+class MomentSource(Protocol):
     """Can add up clamped columns and their products in exact integers."""
 
-    def moments(self, columns: Sequence[str], *, grid: float) -> NDArray[np.object_]:
-        """Sums of pairwise products in grid steps, with a leading constant column."""
+    @property
+    def records(self) -> int:
+        """The most rows of one unit that count."""
+
+    def moments(self) -> NDArray[np.object_]:
+        """Sums of products of (1, columns) in units of their bounds, in steps of 2**-72."""
+
+
+@runtime_checkable
+class FitsMoments(Protocol):
+    """A learner that needs sums of products and nothing else of the data."""
+
+    def fit_moments(
+        self, privacy: Any, bounds: Any, target_bounds: Any, moments: Callable[[], Any]
+    ) -> tuple[Any, Callable[[], Any]]:
+        """The event of fitting, and what fits; ``moments`` is called only then."""
 
 
 @runtime_checkable

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from discreet.synthetic.synthetic_release import SyntheticRelease
 
 Result = TypeVar("Result")
+FittedModel = TypeVar("FittedModel")
 
 
 class QuerySession:
@@ -301,6 +302,35 @@ class QuerySession:
             analyst=analyst,
             purpose=purpose,
             paid_before=paid_before,
+        )
+
+    # Models -------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        estimator: FittedModel,
+        text: Asked,
+        *,
+        target: str,
+        spend: Guarantee,
+        analyst: str = ANALYST,
+        purpose: str | None = None,
+    ) -> FittedModel:
+        """Fit a linear model to the rows of a SELECT, through the engine and from the budget.
+
+        ``estimator`` is ``dp.learn.LinearRegression()`` or ``Ridge()``, without privacy parameters:
+        unit and bounds are those of the tables, or its own bounds. Rows are not loaded.
+        """
+        from discreet.curator.fit import fit_model
+
+        return fit_model(
+            self.context,
+            estimator,
+            text,
+            target=target,
+            spend=spend,
+            analyst=analyst,
+            purpose=purpose,
         )
 
     # Synthetic tables ---------------------------------------------------------------------------

@@ -28,12 +28,14 @@ from discreet.noise.randomness import require_source
 class Privacy:
     """What may be spent, whom it protects, and where randomness comes from.
 
-    Contract: ``spend`` and ``unit`` are chosen before the data is seen.
+    Contract: ``spend`` and ``unit`` are chosen before the data is seen. Whoever bounds rows
+    elsewhere, as an engine does, says how many of one unit it keeps: ``rows_of_a_unit``.
     """
 
     spend: Guarantee
     unit: PrivacyUnit
     randomness: Source = SYSTEM
+    rows_of_a_unit: int | None = None
 
     @classmethod
     def given(cls, spend: object, unit: object, randomness: object = None) -> Privacy:
@@ -66,6 +68,8 @@ class Privacy:
         """Rows that differ between neighbours, those that come and those that go."""
         inside = add_remove(self.unit)
         rows = inside.rows() if isinstance(inside, Person) else 1
+        if self.rows_of_a_unit is not None:
+            rows = self.rows_of_a_unit
         return 2 * rows if isinstance(self.unit, Replace) else rows
 
     @property

@@ -11,7 +11,7 @@ Source: modern-learn:12 (noisy sufficient statistics calibrated once, ridge set 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -164,6 +164,27 @@ class Ridge(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         kept = known & privacy.kept(len(rows), people)
         self._solve(noise.release(moments_of(rows, target, boxes, kept)), boxes, ridge)
         return self
+
+    def fit_moments(
+        self, privacy: Privacy, bounds: Any, target_bounds: Any, moments: Callable[[], Whole]
+    ) -> tuple[Event, Callable[[], Any]]:
+        """What fitting from sums that somebody else adds up costs, and how to do it.
+
+        ``moments`` gives the sums of products of (1, target, features) in units of the bounds, in
+        steps of 2**-72; it is called, and the estimator changed, only when fitting is.
+        """
+        ridge = float(nonnegative("alpha", self._ridge()))
+        features = len(bounds[0])
+        boxes = Box.of(bounds, features), Box.of(target_bounds, 1, name="target_bounds")
+        noise = RegressionNoise(privacy, features)
+
+        def fitted() -> Any:
+            self.n_features_in_ = features
+            self.bounds, self.target_bounds = bounds, target_bounds
+            self._solve(noise.release(moments()), boxes, ridge)
+            return self
+
+        return noise.event, fitted
 
     def _ridge(self) -> float:
         return self.alpha

@@ -116,11 +116,13 @@ class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore
         return count("n_estimators", self.n_estimators)
 
     def predict_proba(self, X: Any) -> Floats:
-        """The mean of the leaves' shares of each class, over all trees."""
+        """Shares of each class, by the leaves of all trees as if they were independent."""
         check_is_fitted(self)
         rows = self._read(X, reset=False)
         units = self._box(rows.shape[1]).units(rows)
-        prior = np.maximum(self.leaf_counts_.sum(axis=(0, 1)), 1.0)
+        # As much of each class again as noise may have put into the sum of all leaves.
+        leaves = self.leaf_counts_[:, :, 0].size
+        prior = np.maximum(self.leaf_counts_.sum(axis=(0, 1)), 0) + self.blur_ * np.sqrt(leaves)
         prior /= prior.sum()
         total = np.zeros((len(rows), len(self.classes_)))
         for splits, counts in zip(self.splits_, self.leaf_counts_, strict=True):
