@@ -82,7 +82,7 @@ class FrequencyOracle(ABC):
         """What one report costs the person it is about."""
         return marked(Pure(epsilon=self.epsilon), self.randomness)
 
-    def guarantee(self, *, unit: PrivacyUnit) -> PureDP:
+    def guarantee(self, *, unit: AddRemoveUnit | Replace) -> PureDP:
         """What each person, or device, is promised: any value against any other."""
         return PureDP(
             epsilon=self.epsilon, unit=unit if isinstance(unit, Replace) else Replace(unit)
