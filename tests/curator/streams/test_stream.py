@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -372,6 +374,33 @@ def test_a_crash_at_each_write_loses_nothing_and_spends_nothing(
         reserved = [e for e in owner.ledger.entries() if e.kind is EntryKind.RESERVED]
         assert len(reserved) == 1
         owner.ledger.verify()
+
+
+@pytest.mark.parametrize("left", ["nothing", "empty", "half"])
+def test_what_was_paid_for_and_never_spoke_begins_when_it_is_resumed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, left: str
+) -> None:
+    def crash(*_: Any) -> None:
+        if left == "empty":
+            (folder / "wards.stream").touch()
+        elif left == "half":
+            with closing(sqlite3.connect(folder / "wards.stream")) as file:
+                file.execute("CREATE TABLE t (x)")
+                file.execute("DROP TABLE t")
+        raise CrashError
+
+    with curator(folder) as owner:
+        with monkeypatch.context() as broken:
+            broken.setattr(StateFile, "begin", crash)
+            with pytest.raises(CrashError):
+                stream(owner, folder)
+        spent = owner.spent
+        (session,) = owner.interactive_sessions()
+    with curator(folder) as owner:
+        again = owner.resume(session.id, source=source(folder), clock=ReplayClock())
+        *_, last = again
+        assert sum(last.values.values()) == 40
+        assert owner.spent == spent
 
 
 def test_events_that_come_while_it_is_down_count_once(folder: Path) -> None:

@@ -42,7 +42,7 @@ from discreet.streams.live.state_file import (
     state_path,
 )
 from discreet.streams.live.ticks import Ticks
-from discreet.streams.resume import describe, from_state
+from discreet.streams.resume import describe, from_state, mechanism_from
 from discreet.streams.sources.counted_batches import CountedBatches
 from discreet.streams.sources.source import EventSource
 from discreet.streams.tags import from_dict, to_dict
@@ -174,7 +174,7 @@ def resume_stream(
         tuple(kept["keys"]),
         EventRules.from_dict(kept["rules"]),
         limit_of(unit, source.fields),
-        bytes(32),  # the state brings its own
+        SYSTEM.bytes(32),  # a state brings its own
     )
     log = reservation.log()
     stream = _live(
@@ -187,8 +187,15 @@ def resume_stream(
         clock=clock,
         patience=patience,
     )
+    noted = _noted(log)
+    if not noted and not StateFile(Path(place), reservation.id, _cipher(reservation)).begun():
+        # It was paid for and never spoke, so nothing was seen of what it may have drawn.
+        source.begin(None)
+        made = mechanism_from(kept["mechanism"], randomness=context.randomness)
+        stream.begin(made.open(), log.generation)
+        return stream
     revive = partial(from_state, randomness=context.randomness)
-    stream.go_on(revive, log.generation, _noted(log))
+    stream.go_on(revive, log.generation, noted)
     return stream
 
 
@@ -236,8 +243,11 @@ def _live(
 def _store(reservation: Reservation, place: Path | None) -> StreamStore:
     if place is None:
         return StateInMemory()
-    owner = reservation.context.ledger.chain.owner()
-    return StateFile(place, reservation.id, StateCipher(owner, reservation.id))
+    return StateFile(place, reservation.id, _cipher(reservation))
+
+
+def _cipher(reservation: Reservation) -> StateCipher:
+    return StateCipher(reservation.context.ledger.chain.owner(), reservation.id)
 
 
 def _place(context: Context, state: str | PathLike[str] | None) -> Path | None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from discreet.core.errors import InvalidParameter, LedgerError
-from discreet.ledger.durable_files import exists, file_path, write_new
+from discreet.ledger.durable_files import exists, file_path, size, write_new
 from discreet.ledger.errors import unwritable
 from discreet.streams.live.sealed_state import StateCipher, damaged_state
 
@@ -79,10 +79,10 @@ class StateFile:
         self._lock = threading.RLock()
 
     def begin(self, state: Mapping[str, Any], speaker: int) -> None:
-        try:
+        with suppress(FileExistsError):
             write_new(self.path, b"")
-        except FileExistsError:
-            raise _occupied(self.path) from None
+        if self.begun():
+            raise _occupied(self.path)
         self._speaker, self._writes = speaker, 0
         with self._writing() as connection:
             for statement in _LAYOUT:
@@ -91,6 +91,14 @@ class StateFile:
                 "INSERT INTO head VALUES (1, ?, ?, 0, ?)",
                 (self._stream, speaker, self._sealed(0, state)),
             )
+
+    def begun(self) -> bool:
+        """Whether a first state was written; what a crash left of the attempt is none."""
+        if not size(self.path):
+            return False
+        with self._writing() as connection:
+            tables = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        return bool(tables[0])
 
     def take_over(self, speaker: int) -> dict[str, Any]:
         if not exists(self.path):
