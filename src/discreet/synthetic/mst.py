@@ -33,13 +33,12 @@ _SETTLING = 400
 class MST(Synthesiser):
     """A maximum spanning tree of pairs, found and measured with noise.
 
-    >>> from discreet.core.guarantee import ApproxDP
+    >>> from discreet.core.guarantee import ZCDP
     >>> from discreet.queries import NoisyRecordCount, Universe, Workload
     >>> u = Universe.of(a=range(2), b=range(3), c=range(4))
-    >>> spend = ApproxDP(epsilon=1, delta=1e-9)
-    >>> mst = MST(workload=Workload.marginals(u, 2), spend=spend, size=NoisyRecordCount())
-    >>> round(float(mst.event.rho), 8)
-    0.01497306
+    >>> mst = MST(workload=Workload.marginals(u, 2), spend=ZCDP(rho=0.1), size=NoisyRecordCount())
+    >>> mst.event
+    Concentrated(rho=0.1)
 
     Every pair of columns may become an edge, whatever the workload asks; with a ``target``, the
     tree is a star around it or not as the data have it, and pairs with the target count double. A
