@@ -107,14 +107,14 @@ def test_one_more_record_moves_scores_within_the_bound_whatever_their_number(rea
                 other[come] += 1
                 most = max(most, abs(score(other, reach) - here))
     assert most <= allowed
-    assert most >= allowed - 4
+    assert most >= allowed - 5
 
 
 def test_several_records_move_scores_by_as_much_each() -> None:
     """Three that come at once, each with values of its own, need more than one of them alone."""
     moved = score(np.eye(3, dtype=np.int64), 6) - score(np.zeros((3, 3), dtype=np.int64), 6)
     assert in_steps(added(6), 1) < moved <= in_steps(added(6), 3)
-    assert in_steps(1.0, 3) == 3 * STEPS + 2
+    assert in_steps(1.0, 3) == 3 * STEPS + 3
 
 
 def given(universe: Universe = CUBE, epsilon: float = 1.0, **others: Any) -> dict[str, Any]:

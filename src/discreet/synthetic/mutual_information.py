@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from discreet.core.arrays import Floats
 from discreet.core.parameters import rounded_up
 
-STEPS = 1 << 10
+STEPS = 1 << 8
 """Steps of a score for one nat."""
-_SLACK = 2
+_SLACK = 3
 """Steps for rounding two scores, and for sums of doubles below 2**32 records."""
 _UP = 1 + 2.0**-40
 
@@ -39,7 +39,7 @@ def exchanged(records: int) -> float:
     n = records
     if n == 1:
         return 0.0
-    return _UP * (2 * math.log((n + 1) / 2) + (n - 1) * math.log((n + 1) / (n - 1)))
+    return _UP * (2 * math.log((n + 1) / 2) + (n - 1) * math.log1p(2 / (n - 1)))
 
 
 def exchanged_binary(records: int) -> float:
@@ -51,7 +51,7 @@ def exchanged_binary(records: int) -> float:
     n = records
     if n == 1:
         return 0.0
-    return _UP * (math.log(n) + (n - 1) * math.log(n / (n - 1)))
+    return _UP * (math.log(n) + (n - 1) * math.log1p(1 / (n - 1)))
 
 
 def added(reach: int) -> float:
@@ -84,4 +84,4 @@ def _g(counts: NDArray[np.int64], reach: int | None) -> Floats:
 
 def _h(count: int) -> float:
     """(c + 1) ln (c + 1) - c ln c."""
-    return (count + 1) * math.log(count + 1) - count * math.log(count) if count else 0.0
+    return math.log1p(count) + count * math.log1p(1 / count) if count else 0.0
