@@ -10,9 +10,11 @@ import pytest
 
 from discreet.core.errors import DiscreetError
 from discreet.core.events.mechanisms import Pure, RandomizedResponse
+from discreet.local.completion import NextWords
 from discreet.local.gradients import HingeLoss, LocalGradientDescent, SquaredLoss
 from discreet.local.graphs import NeighbourLists, NoisyDegrees
 from discreet.local.regions import SafeRegion, cell_counts
+from discreet.local.regression import OneRoundRegression
 
 
 def test_counts_of_cells_add_up_over_regions() -> None:
@@ -100,3 +102,37 @@ def test_a_hinge_separates() -> None:
     for bad in (rows[:5], np.full((100, 2), np.nan), rows[:, 0]):
         with pytest.raises(DiscreetError, match="local_gradient_rows"):
             descent.fit(bad, aims[: len(bad)])
+
+
+def test_regression_in_one_round_finds_least_squares() -> None:
+    generator = np.random.default_rng(3)
+    rows = generator.uniform(-1, 1, (400_000, 2))
+    aims = np.clip(rows @ np.array([0.5, -0.3]) + generator.normal(0, 0.1, len(rows)), -1, 1)
+    closed = np.linalg.lstsq(rows, aims, rcond=None)[0]
+    for epsilon, bound in ((16, 0.05), (2, 0.08)):
+        question = OneRoundRegression(epsilon=epsilon, features=2, ridge=0.05)
+        found = question.fit(question.privatize_many(rows, aims))
+        # a mean of five coordinates errs by 2.2 / sqrt(n) times 1.3 at epsilon 2; over 1/3: 0.014
+        assert np.abs(found - closed).max() < bound
+    with pytest.raises(DiscreetError, match="local_regression_rows"):
+        question.privatize_many(rows[:, 0], aims)
+
+
+def test_completion_says_what_the_counts_say() -> None:
+    """Tags follow in a circle, and so do words: 0 1 2 0, and word w is followed by w + 1."""
+    generator = np.random.default_rng(4)
+    start = generator.integers(0, 3, 60_000)
+    tags = np.stack([start, (start + 1) % 3, (start + 2) % 3], axis=1)
+    last = generator.integers(0, 6, 60_000)
+    words = np.stack([last, (last + 1) % 6], axis=1)
+    question = NextWords(epsilon=4, tags=3, words=6)
+    tally = question.oracle.aggregate(question.oracle.privatize_many(question.numbers(tags, words)))
+    found = question.predictor(tally, confidence=1 - 1e-7)
+    for tag in range(3):
+        assert found.tag(tag, (tag + 1) % 3) == (tag + 2) % 3
+        for word in range(6):
+            assert found.complete(tag, (tag + 1) % 3, word) == (word + 1) % 6
+    assert found.tag(0, 2) is None
+    assert found.complete(0, 2, 1) is None
+    with pytest.raises(DiscreetError, match="local_vocabulary"):
+        NextWords(epsilon=1, tags=20, words=5000)

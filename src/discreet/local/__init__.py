@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from discreet.local.client import Client
     from discreet.local.collection import Collection
     from discreet.local.collector import Collector
+    from discreet.local.completion import NextWords
     from discreet.local.direct import DirectEncoding
     from discreet.local.domain import ANY_TEXT
     from discreet.local.engines import (
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from discreet.local.poisoning import gain_of_one, poison, recovered, tolerant
     from discreet.local.ranges import HaarRanges, OrderedShares, RangeTree
     from discreet.local.regions import CellCounts, SafeRegion, cell_counts
+    from discreet.local.regression import OneRoundRegression
     from discreet.local.reports import ReportBatch
     from discreet.local.secure_sum import SecureSum
     from discreet.local.shuffling import shuffle, shuffled_event
@@ -56,6 +58,7 @@ _NAMES = {
     "client": ("Client",),
     "collection": ("Collection",),
     "collector": ("Collector",),
+    "completion": ("NextWords",),
     "direct": ("DirectEncoding",),
     "domain": ("ANY_TEXT",),
     "engines": (
@@ -125,6 +128,7 @@ _NAMES = {
         "SafeRegion",
         "cell_counts",
     ),
+    "regression": ("OneRoundRegression",),
     "reports": ("ReportBatch",),
     "secure_sum": ("SecureSum",),
     "shuffling": (
@@ -174,7 +178,9 @@ __all__ = [
     "MaskedHadamard",
     "MeanResponse",
     "NeighbourLists",
+    "NextWords",
     "NoisyDegrees",
+    "OneRoundRegression",
     "OptimalLocalHashing",
     "OptimizedUnary",
     "OraclePlan",
