@@ -37,7 +37,7 @@ from discreet.noise.randomness import require_source
 
 if TYPE_CHECKING:
     from discreet.core.events.event import Event
-    from discreet.core.unit import PrivacyUnit
+    from discreet.core.unit import AddRemoveUnit
 
 Numbers = NDArray[np.int64]
 Columns = dict[str, NDArray[Any]]
