@@ -1,5 +1,6 @@
 """Factorisations have the errors of the literature, and whole numbers where privacy rests."""
 
+import itertools
 import math
 
 import numpy as np
@@ -10,6 +11,7 @@ from discreet.streams.contribution import EventContribution
 from discreet.streams.factorisation.banded import banded_coefficients
 from discreet.streams.factorisation.dense import OptimalCounter
 from discreet.streams.factorisation.optimum import ErrorObjective, optimum, spectral_bound
+from discreet.streams.factorisation.participation import participation_norm
 from discreet.streams.factorisation.series import (
     inverse,
     multiply,
@@ -143,3 +145,32 @@ def test_horizons_without_room_are_refused(
 ) -> None:
     with pytest.raises(InvalidParameter, match="horizon_too_long"):
         kind(horizon=1 << 23, spend=NORMAL, unit=EventLevel())
+
+
+@pytest.mark.parametrize(
+    ("uses", "apart", "root", "cut"),
+    [(4, 256, 4.38783, 3.36515), (16, 64, 13.9008, 6.18236), (64, 16, 51.9860, 11.1538)],
+)
+def test_several_participations_move_as_far_as_in_the_catalogue(
+    uses: int, apart: int, root: float, cut: float
+) -> None:
+    given = {"horizon": 1024, "participations": uses, "separation": apart}
+    assert participation_norm(square_root(1024), **given) == pytest.approx(root, rel=1e-5)
+    assert participation_norm(square_root(apart), **given) == pytest.approx(cut, rel=1e-5)
+
+
+def test_no_set_of_uses_is_worse_than_the_first_ones() -> None:
+    horizon, apart, uses = 12, 3, 3
+    for c in (square_root(horizon), square_root(4), np.ones(horizon)):
+        full = np.pad(c, (0, horizon))
+        matrix = np.array([np.concatenate([np.zeros(i), full])[:horizon] for i in range(horizon)])
+        worst = max(
+            float(np.linalg.norm(matrix[list(ticks)].sum(axis=0)))
+            for many in range(1, uses + 1)
+            for ticks in itertools.combinations(range(horizon), many)
+            if all(b - a >= apart for a, b in itertools.pairwise(ticks))
+        )
+        claimed = participation_norm(c, horizon=horizon, participations=uses, separation=apart)
+        assert claimed == pytest.approx(worst)
+    with pytest.raises(InvalidParameter, match="coefficients_rise"):
+        participation_norm(np.array([1.0, 2.0]), horizon=4, participations=1, separation=1)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from discreet.streams.doubling import DoublingTree
     from discreet.streams.factorisation.dense import OptimalCounter
     from discreet.streams.factorisation.optimum import ErrorObjective
+    from discreet.streams.factorisation.participation import participation_norm
     from discreet.streams.factorisation.toeplitz import ToeplitzCounter
     from discreet.streams.lower_bounds import pure_counter_bound, spectral_bound
     from discreet.streams.pan_private.checkpoints import NO_CHECKPOINT, ONE_CHECKPOINT
@@ -78,6 +79,7 @@ __all__ = [
     "heavy_hitter_fraction",
     "incidence",
     "laplace_sum_tail",
+    "participation_norm",
     "plan",
     "pure_counter_bound",
     "spectral_bound",
@@ -101,6 +103,7 @@ _NAMES = {
     "doubling": ("DoublingTree",),
     "factorisation.dense": ("OptimalCounter",),
     "factorisation.optimum": ("ErrorObjective",),
+    "factorisation.participation": ("participation_norm",),
     "factorisation.toeplitz": ("ToeplitzCounter",),
     "lower_bounds": (
         "pure_counter_bound",
