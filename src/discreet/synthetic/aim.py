@@ -35,7 +35,8 @@ from discreet.synthetic.marginal_counts import MarginalCounts
 from discreet.synthetic.synthesiser import StepReport, Synthesiser
 from discreet.synthetic.workload_marginals import candidates
 
-_SETTLING = 400
+_SETTLING = 200
+"""Steps of the last fit; as many for few rows as for many."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,8 @@ from discreet.synthetic.marginal_counts import MarginalCounts
 from discreet.synthetic.synthesiser import StepReport, Synthesiser, too_few
 
 _THIRD = Fraction(1, 3)
-_SETTLING = 400
+_SETTLING = 200
+"""Steps of the last fit; as many for few rows as for many."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,8 @@ from discreet.synthetic.synthesiser import StepReport, Synthesiser
 
 _COLUMNS = Fraction(1, 10)
 _SELECTING = Fraction(1, 5)
-_SETTLING = 400
+_SETTLING = 200
+"""Steps of the last fit; as many for few rows as for many."""
 
 
 @dataclass(frozen=True, kw_only=True)

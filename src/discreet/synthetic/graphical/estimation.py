@@ -95,11 +95,10 @@ class Estimator:
             value = total * found.log_mass - theta @ y + 0.5 * (theta @ pull)
             return float(value), (mu - y + pull) * scale
 
+        known = start or {}
         begin = np.concatenate(
             [
-                np.zeros(each.values.size)
-                if start is None or each.places not in start
-                else np.ravel(start[each.places])
+                np.ravel(known[each.places]) if each.places in known else _first_guess(each)
                 for each in given
             ]
         )
@@ -119,3 +118,11 @@ class Estimator:
         potentials = tables(found.x * scale)
         model = passes.calibrate(potentials)
         return Fitted(dict(zip(sets, potentials, strict=True)), model, base or {})
+
+
+def _first_guess(measured: NoisyMarginal) -> Floats:
+    """Log-potentials of a column by itself are about its log-counts; of others nothing is known."""
+    if len(measured.places) > 1:
+        return np.zeros(measured.values.size)
+    logs = np.log(np.maximum(measured.values, max(1.0, measured.deviation)))
+    return np.asarray(logs - logs.mean())
