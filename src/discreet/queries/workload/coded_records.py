@@ -26,7 +26,8 @@ class CodedRecords:
     records is known to the mechanism, which bounds nobody's: pass ``records`` there.
 
     >>> from discreet.core.unit import Row
-    >>> people = CodedRecords(Universe.of(a=[0, 1], b=["x", "y", "z"]), np.array([[0, 2], [1, 2]]), Row())
+    >>> universe = Universe.of(a=[0, 1], b=["x", "y", "z"])
+    >>> people = CodedRecords(universe, np.array([[0, 2], [1, 2]]), Row())
     >>> people.counts(["b"])
     array([0, 0, 2])
     """
