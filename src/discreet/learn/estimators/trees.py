@@ -126,7 +126,7 @@ class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore
         return count("max_depth", self.max_depth)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Shares of each class, by the leaves of all trees as if they were independent."""
+        """Shares of each class, by the leaves of all trees."""
         check_is_fitted(self)
         rows = self._read(X, reset=False)
         units = self._box(rows.shape[1]).units(rows)
@@ -138,8 +138,9 @@ class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore
         for splits, counts in zip(self.splits_, self.leaf_counts_, strict=True):
             smoothed = np.maximum(counts, 0) + (1 + self.blur_) * prior
             shares = smoothed / smoothed.sum(axis=1, keepdims=True)
-            total += np.log(shares[splits.leaves(units)])
-        total -= (len(self.splits_) - 1) * np.log(prior)
+            total += np.log(shares / prior)[splits.leaves(units)]
+        # Between trees that say the same and trees that are independent.
+        total = np.log(prior) + total / np.sqrt(len(self.splits_))
         weights = np.exp(total - total.max(axis=1, keepdims=True))
         found: Floats = weights / weights.sum(axis=1, keepdims=True)
         return found
