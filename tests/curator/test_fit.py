@@ -74,7 +74,15 @@ def test_all_rows_of_a_person_count_for_the_noise() -> None:
     found = TableMoments.of(text, ["cost", "age"], bounds, source.context.query, database.engine)
     assert found.records == 2
     assert found.moments()[0, 0] == 2 * 1000 << 72  # a thousand people with five rows each
-    model = source.fit(learn.Ridge(), text, target="cost", spend=dp.PureDP(epsilon=10))
+    seen = []
+
+    class Recorder(learn.Ridge):
+        def fit_moments(self, privacy: Any, *more: Any) -> Any:
+            seen.append(privacy.moved)
+            return super().fit_moments(privacy, *more)
+
+    model = source.fit(Recorder(), text, target="cost", spend=dp.PureDP(epsilon=10))
+    assert seen == [2]
     assert model.guarantee_.unit == dp.Person("id", max_rows=2)
 
 

@@ -112,28 +112,33 @@ def test_a_quadratic_has_its_closed_form() -> None:
 
 @pytest.mark.parametrize("rows", [learn.Cube(1), learn.Ball(1)], ids=repr)
 @pytest.mark.parametrize("ridge", [1e-6, 3.0])
-def test_the_density_of_the_minimiser_moves_by_at_most_epsilon(rows: Any, ridge: float) -> None:
-    """One dimension, by the exact density: b's, and the determinant."""
-    made = learn.ObjectivePerturbation(
-        loss=learn.LogisticLoss(), rows=rows, ridge=ridge, privacy=ROW
-    )
+@pytest.mark.parametrize("loss", [learn.LogisticLoss(), learn.HuberLoss(1)], ids=repr)
+def test_the_density_of_the_minimiser_moves_by_at_most_epsilon(
+    rows: Any, ridge: float, loss: Loss
+) -> None:
+    """One dimension, by the exact density: b's, and the determinant. Huber's loss comes close."""
+    made = learn.ObjectivePerturbation(loss=loss, rows=rows, ridge=ridge, privacy=ROW)
     strength, scale = made.strength, float(made._plan.scale)
     theta = np.linspace(-6, 6, 4001)
 
     def density(x: Floats, y: Floats) -> Floats:
-        loss = made.loss
         slope = (loss.slope(np.outer(theta, x), y) * x).sum(axis=1) + strength * theta
         bend = (loss.bend(np.outer(theta, x), y) * x**2).sum(axis=1) + strength
         found: Floats = np.exp(-abs(slope) / scale) / (2 * scale) * bend
         return found
 
-    for rest in (np.array([]), np.array([1.0, -1.0, 0.5])):
-        labels = np.ones_like(rest)
+    worst = 0.0
+    others = (np.array([]), np.array([1.0, -1.0, 0.5]), np.array([1.0, 1.0, 1.0]))
+    for rest, side in zip(others, (1.0, 1.0, -1.0), strict=True):
+        labels = side * np.ones_like(rest)
         before = density(rest, labels)
-        assert integrate.trapezoid(before, theta) <= 1.0001
+        assert integrate.trapezoid(before, theta) <= 1.001
         for new in (1.0, -1.0, 0.3):
             after = density(np.append(rest, new), np.append(labels, 1.0))
-            assert abs(np.log(after / before)).max() <= 1 - 1 / 64 + 1e-9
+            worst = max(worst, float(abs(np.log(after / before)).max()))
+    assert worst <= 1 - 1 / 64 + 1e-9
+    if isinstance(loss, learn.HuberLoss):
+        assert worst > 0.97  # so that nothing is wasted, and a smaller bound would be wrong
 
 
 def test_twice_the_gaussian_curve_holds_in_one_dimension() -> None:
@@ -442,9 +447,9 @@ def test_objective_perturbation_keeps_its_claim_and_the_twin_without_ridge_does_
         )
         return lambda rows: bool(made.minimise(rows, np.ones(len(rows)))[0] > 0.12)
 
-    found = audited(release(2), few, more, 2)
+    found = audited(release(4), few, more, 4)
     assert found.passes
-    assert found.lower_bound > 0.3  # what this audit could have refuted
+    assert found.lower_bound > 0.5  # what this audit could have refuted
     assert not audited(release(12), few, more, 1).passes
 
 

@@ -10,6 +10,7 @@ Proof: ``proofs/learn.md``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -64,8 +65,8 @@ class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore
     """A forest of random trees with a guarantee.
 
     Assumptions: ``classes``, ``bounds``, ``n_estimators``, ``max_depth``, spend and unit are chosen
-    without the data. Rows are clamped into the bounds; a missing feature counts as the middle, a
-    row of another label counts nowhere.
+    without the data; what is left out of these follows from the spend. Rows are clamped into the
+    bounds; a missing feature counts as the middle, a row of another label counts nowhere.
 
     Guarantee: ``leaf_counts_`` costs ``event_``, which the spend covers; splits read no data.
 
@@ -74,13 +75,13 @@ class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore
 
     def __init__(
         self,
-        n_estimators: int = 10,
+        n_estimators: int | None = None,
         *,
         spend: Any = None,
         unit: Any = None,
         bounds: Any = None,
         classes: Any = None,
-        max_depth: int = 5,
+        max_depth: int | None = None,
         randomness: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
@@ -94,11 +95,11 @@ class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
         """Fit to rows and labels; ``people`` says whose each row is, if the unit is a person."""
         privacy = self._privacy()
-        trees, depth = self._trees(), count("max_depth", self.max_depth)
         rows = self._read(X, reset=True)
         self.classes_, labels = class_numbers(self.classes, read_target(y, len(rows)))
         source, kinds = privacy.randomness, len(self.classes_)
         noise = noise_for(privacy.spend, l1=privacy.moved, l2=privacy.moved, randomness=source)
+        trees, depth = self._trees(deviation(noise)), self._depth(deviation(noise))
         units = self._box(rows.shape[1]).units(rows)
         self.splits_ = [RandomSplits.drawn(rows.shape[1], depth, source) for _ in range(trees)]
         kept = privacy.kept(len(rows), people) & (labels >= 0)
@@ -112,11 +113,20 @@ class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore
         self._keep(privacy, noise.event)
         return self
 
-    def _trees(self) -> int:
+    def _trees(self, noise: float) -> int:
+        """As many as asked for; else ten, and fewer where leaves are noisy."""
+        if self.n_estimators is None:
+            return max(2, round(10 / (1 + noise / 10)))
         return count("n_estimators", self.n_estimators)
 
+    def _depth(self, noise: float) -> int:
+        """As deep as asked for; else five, and one less for each tenfold noise."""
+        if self.max_depth is None:
+            return max(2, 5 - int(math.log10(max(1.0, noise))))
+        return count("max_depth", self.max_depth)
+
     def predict_proba(self, X: Any) -> Floats:
-        """Shares of each class, by the leaves of all trees as if they were independent."""
+        """Shares of each class, by the leaves of all trees."""
         check_is_fitted(self)
         rows = self._read(X, reset=False)
         units = self._box(rows.shape[1]).units(rows)
@@ -128,8 +138,9 @@ class RandomForestClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore
         for splits, counts in zip(self.splits_, self.leaf_counts_, strict=True):
             smoothed = np.maximum(counts, 0) + (1 + self.blur_) * prior
             shares = smoothed / smoothed.sum(axis=1, keepdims=True)
-            total += np.log(shares[splits.leaves(units)])
-        total -= (len(self.splits_) - 1) * np.log(prior)
+            total += np.log(shares / prior)[splits.leaves(units)]
+        # Between trees that say the same and trees that are independent.
+        total = np.log(prior) + total / np.sqrt(len(self.splits_))
         weights = np.exp(total - total.max(axis=1, keepdims=True))
         found: Floats = weights / weights.sum(axis=1, keepdims=True)
         return found
@@ -155,7 +166,7 @@ class DecisionTreeClassifier(RandomForestClassifier):
         unit: Any = None,
         bounds: Any = None,
         classes: Any = None,
-        max_depth: int = 5,
+        max_depth: int | None = None,
         randomness: Any = None,
     ) -> None:
         self.spend = spend
@@ -165,5 +176,5 @@ class DecisionTreeClassifier(RandomForestClassifier):
         self.max_depth = max_depth
         self.randomness = randomness
 
-    def _trees(self) -> int:
+    def _trees(self, noise: float) -> int:
         return 1
