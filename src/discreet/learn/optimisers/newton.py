@@ -23,24 +23,25 @@ def minimise(loss: Loss, x: Floats, y: Floats, *, ridge: float, tilt: Floats) ->
     objective is strongly convex. Should rounding prevent it all the same, the answer is zero.
     """
 
-    def gradient(theta: Floats) -> Floats:
-        slopes: Floats = x.T @ loss.slope(x @ theta, y) + ridge * theta + tilt
+    def gradient(theta: Floats, t: Floats) -> Floats:
+        slopes: Floats = x.T @ loss.slope(t, y) + ridge * theta + tilt
         return slopes
 
     theta = np.zeros(x.shape[1])
-    at = gradient(theta)
     for _ in range(_ROUNDS):
+        t = x @ theta
+        at = gradient(theta, t)
         length = float(np.linalg.norm(at))
         if length <= GRADIENT / 2:
             return theta
-        bend = loss.bend(x @ theta, y)
-        hessian = (x * bend[:, None]).T @ x + ridge * np.eye(len(theta))
+        hessian = (x.T * loss.bend(t, y)) @ x + ridge * np.eye(len(theta))
         direction = np.linalg.solve(hessian, at)
+        along = x @ direction
         step = 1.0
         while step > _SHORTEST:
-            there = gradient(theta - step * direction)
+            there = gradient(theta - step * direction, t - step * along)
             if np.linalg.norm(there) <= (1 - step / 4) * length:
                 break
             step /= 2
-        theta, at = theta - step * direction, gradient(theta - step * direction)
+        theta = theta - step * direction
     return np.zeros(x.shape[1])
