@@ -175,6 +175,16 @@ def test_what_is_refused_costs_nothing_and_leaves_nothing(folder: Path, name: st
         assert not (folder / "wards.stream").exists()
 
 
+def test_single_records_have_no_identifiers_that_tell_copies(folder: Path) -> None:
+    """One of two copies with different keys that goes would move two counts."""
+    with curator(folder, unit=dp.Row()) as owner:
+        before = owner.spent
+        told = source(folder, EventFields(key="ward", id="patient"))
+        with pytest.raises(DiscreetError, match="stream_event_ids"):
+            stream(owner, folder, unit=EventLevel(), source=told)
+        assert owner.spent == before
+
+
 def test_a_source_that_is_not_there_costs_nothing(tmp_path: Path) -> None:
     with curator(tmp_path) as owner:
         with pytest.raises(DiscreetError, match="source_away"):

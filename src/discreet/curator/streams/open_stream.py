@@ -70,7 +70,7 @@ def open_stream(
     context.require_open()
     context.budget.check(spend)
     spend = as_written(spend)
-    require_guarded(require_unit(unit), context.unit)
+    require_guarded(require_unit(unit), context.unit, source.fields)
     if isinstance(source, CountedBatches) and not isinstance(unit, EventLevel | WEvent):
         raise Mismatch(
             code="stream_batches_people",
@@ -168,7 +168,7 @@ def resume_stream(
             "ended with it. Open a new one, which is charged.",
         )
     unit, ticks = from_dict(kept["unit"]), Ticks.from_dict(kept["ticks"])
-    require_guarded(unit, context.unit)
+    require_guarded(unit, context.unit, source.fields)
     intake = Intake(
         ticks,
         tuple(kept["keys"]),

@@ -11,11 +11,25 @@ from __future__ import annotations
 
 from discreet.core.errors import Mismatch
 from discreet.core.unit import Person, PrivacyUnit, Row
-from discreet.streams.units import StreamUnit, UserLevel
+from discreet.streams.live.events import EventFields
+from discreet.streams.units import EventLevel, StreamUnit, UserLevel
 
 
-def require_guarded(unit: StreamUnit, guarded: PrivacyUnit) -> None:
-    """Refuse a stream whose unit is not what the ledger adds up for."""
+def require_guarded(unit: StreamUnit, guarded: PrivacyUnit, fields: EventFields) -> None:
+    """Refuse a stream whose unit is not what the ledger adds up for.
+
+    Where identifiers tell copies, a record that goes may let its copy count elsewhere: that moves
+    two counts, and is the affair of a person, who is then the identifier.
+    """
+    if isinstance(unit, EventLevel) and fields.id is not None:
+        raise Mismatch(
+            code="stream_event_ids",
+            expectation="events without identifiers where single records are protected: one that "
+            "goes may let its copy count elsewhere",
+            received=fields.id,
+            remedy=f"Protect UserLevel({fields.id!r}, max_events=1) with person={fields.id!r}: all "
+            "records of one identifier, of which one counts. Or leave id= out.",
+        )
     match unit, guarded:
         case UserLevel(id=name), Person(id=person, of=people) if people or name == person:
             return
