@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ class NoisePerTick(ContinualCounter):
 
     Source: 000b:B39 (variance 2 t / epsilon**2). Proof: ``proofs/streams.md``.
     """
+
+    kind: ClassVar[str] = "per-tick/1"
 
     def sensitivity(self) -> StreamSensitivity:
         """Each event moves one tick."""
@@ -57,6 +59,8 @@ class NoisePerPrefix(ContinualCounter):
 
     Source: 000b:B39 (variance 2 T**2 / epsilon**2). Proof: ``proofs/streams.md``.
     """
+
+    kind: ClassVar[str] = "per-prefix/1"
 
     def sensitivity(self) -> StreamSensitivity:
         """Each event moves all totals from its tick on."""

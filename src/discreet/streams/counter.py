@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +88,9 @@ class ContinualCounter(ABC):
     Guarantee: ``event`` is the price of everything that the live counter ever outputs, for events
     that may depend on earlier outputs.
     """
+
+    kind: ClassVar[str]
+    """The name under which states hold it; it never changes."""
 
     horizon: int
     spend: Guarantee

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,8 @@ class DoublingTree(ContinualCounter):
 
     Numerics: exact integers throughout.
     """
+
+    kind: ClassVar[str] = "doubling/1"
 
     horizon: int = LONGEST
 

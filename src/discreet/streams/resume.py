@@ -31,15 +31,13 @@ KINDS = {
 }
 """Where each kind of counter lives; the names on the left never change."""
 
-_TAGS = {place: tag for tag, place in KINDS.items()}
-
 
 def describe(mechanism: ContinualCounter) -> State:
     """What a counter was opened with, as plain values."""
-    kind = type(mechanism)
-    place = f"{kind.__module__.removeprefix('discreet.streams.')}:{kind.__name__}"
+    if _class_of(mechanism.kind) is not type(mechanism):  # one derived from it would be another
+        raise unreadable(expected="a counter of a known kind")
     return {
-        "kind": _TAGS[place],
+        "kind": mechanism.kind,
         "horizon": mechanism.horizon,
         "keys": mechanism.keys,
         "spend": spend_to_dict(mechanism.spend),
@@ -59,8 +57,7 @@ def mechanism_from(plain: object, *, randomness: Source = SYSTEM) -> ContinualCo
     """The description of a counter, with the very noise that it was opened with."""
     if not isinstance(plain, Mapping) or plain.get("kind") not in KINDS:
         raise unreadable(expected="a counter of a known kind")
-    kind: Any = resolve_name(f"discreet.streams.{KINDS[plain['kind']]}")
-    found: ContinualCounter = kind(
+    found: ContinualCounter = _class_of(plain["kind"])(
         horizon=plain.get("horizon"),
         keys=plain.get("keys"),
         spend=spend_from_dict(plain.get("spend")),
@@ -85,3 +82,8 @@ def from_state(state: State, *, randomness: Source = SYSTEM) -> Counter:
     counter.resume(part(state, "live", dict))
     found: Counter = counter
     return found
+
+
+def _class_of(kind: str) -> Any:
+    """The counter that a frozen name stands for, loaded when it is needed."""
+    return resolve_name(f"discreet.streams.{KINDS[kind]}")

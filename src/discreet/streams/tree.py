@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 from discreet.core.parameters import count
 from discreet.streams.contribution import StreamSensitivity
@@ -44,6 +45,8 @@ class BinaryTree(ContinualCounter):
 
     Numerics: exact integers throughout.
     """
+
+    kind: ClassVar[str] = "tree/1"
 
     levels: int | None = None
 
@@ -108,6 +111,8 @@ class ReducedTree(BinaryTree):
 
     Numerics: estimates are computed from noisy integers, in double precision.
     """
+
+    kind: ClassVar[str] = "reduced-tree/1"
 
     @cached_property
     def own_weights(self) -> tuple[float, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,8 @@ class SlidingWindow(ContinualCounter):
 
     Numerics: exact integers throughout.
     """
+
+    kind: ClassVar[str] = "window/1"
 
     window: int
     horizon: int = LONGEST

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,8 @@ class OptimalCounter(ContinualCounter):
 
     Numerics: measurements are exact integers; estimates are post-processed in double precision.
     """
+
+    kind: ClassVar[str] = "dense/1"
 
     objective: ErrorObjective = ErrorObjective.LARGEST
     digest: str | None = None

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,8 @@ class ToeplitzCounter(ContinualCounter):
 
     Numerics: measurements are exact integers; estimates are post-processed in double precision.
     """
+
+    kind: ClassVar[str] = "toeplitz/1"
 
     bands: int | None = None
     objective: ErrorObjective = ErrorObjective.LARGEST
