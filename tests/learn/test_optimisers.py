@@ -424,7 +424,7 @@ def test_the_learner_over_a_finite_class() -> None:
 # -- audits -------------------------------------------------------------------------------------
 
 
-def audited(release: Any, few: Any, more: Any, claim: float) -> Finding:
+def audited(release: Any, few: Any, more: Any, claim: float, trials: int = 1500) -> Finding:
     return audit(
         repeated(release),
         few,
@@ -432,7 +432,7 @@ def audited(release: Any, few: Any, more: Any, claim: float) -> Finding:
         epsilon=claim,
         delta=0,
         events=LearnedEvents(outcome),
-        trials=1500,
+        trials=trials,
         confidence=1 - 1e-6,
     )
 
@@ -473,11 +473,11 @@ def test_hedge_keeps_its_claim_and_the_twin_with_losses_that_span_two_does_not()
         made = learn.Hedge(experts=2, rounds=2, spend=dp.PureDP(epsilon=3))
 
         def chosen(loss: float) -> int:
-            given = np.array([loss, 1 - loss])
-            so_far = np.rint(span * given * 2**30).astype(np.int64)
+            earlier = np.array([2.0, 0.0])  # the first expert is behind
+            so_far = np.rint((earlier + span * np.array([loss, 1 - loss])) * 2**30).astype(np.int64)
             return made._choice.release(-so_far)
 
         return chosen
 
-    assert audited(release(1), 0.0, 1.0, 1.5).passes
-    assert not audited(release(2), 0.0, 1.0, 1.5).passes
+    assert audited(release(1), 0.0, 1.0, 1.5, 8000).passes
+    assert not audited(release(2), 0.0, 1.0, 1.5, 8000).passes
