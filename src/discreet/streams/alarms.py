@@ -29,7 +29,7 @@ from discreet.streams.contribution import ONE_COUNT, EventContribution
 from discreet.streams.counter import checked_increments, largest_increment
 from discreet.streams.stored import State, array_from_dict, array_to_dict, part, unreadable
 from discreet.streams.tags import from_dict, spend_from_dict, spend_to_dict, to_dict
-from discreet.streams.units import StreamUnit, require_unit
+from discreet.streams.units import EventLevel, StreamUnit, UserLevel, require_unit
 
 FORM = "stream-alarms/1"
 _HOUSED = 1 << 20
@@ -47,7 +47,7 @@ class Alarms:
 
     Guarantee: the spend for all ticks together, however many there are without an alarm.
 
-    >>> from discreet.streams.units import EventLevel
+    >>> from discreet.streams.units import EventLevel, UserLevel
     >>> monitor = Alarms(
     ...     threshold=100, window=10, alarms=3, spend=PureDP(epsilon=1), unit=EventLevel()
     ... )
@@ -80,13 +80,18 @@ class Alarms:
         return exact(self.contribution.largest) * events
 
     @property
+    def _one_way(self) -> bool:
+        """Whether a unit that comes moves every total up: in a window, others may go meanwhile."""
+        return self.contribution == ONE_COUNT and isinstance(self.unit, EventLevel | UserLevel)
+
+    @property
     def mechanism(self) -> Sparse:
         """The sparse vector that answers."""
         given: dict[str, Any] = {
             "cutoff": self.alarms,
             "threshold": self.threshold,
             "sensitivity": self.sensitivity,
-            "scores": MONOTONE if self.contribution == ONE_COUNT else GENERAL,
+            "scores": MONOTONE if self._one_way else GENERAL,
             "randomness": self.randomness,
         }
         match self.spend:

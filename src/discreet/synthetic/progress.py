@@ -11,16 +11,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FitProgress:
-    """How far a fit is. Everything here was released, or was public before."""
+    """How far a fit is: nothing of what it found, which is seen once it is durable."""
 
     step: int
     """Steps done."""
     spent: float
     """The share of the spend that is used up."""
-    measured: tuple[str, ...]
-    """The attributes that were measured last."""
-    cells: int
-    """Cells of the junction tree."""
     seconds: float
     """Since the fit began."""
 

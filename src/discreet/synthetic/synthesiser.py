@@ -132,8 +132,6 @@ class StepReport:
                 FitProgress(
                     self._step,
                     float(1 - spend.left),
-                    tuple(self._names[place] for place in places),
-                    model.tree.size,
                     time.monotonic() - self._began,
                 )
             )

@@ -25,12 +25,13 @@ from discreet.curator.streams.stream_unit import require_guarded
 from discreet.ledger.durable_files import exists
 from discreet.ledger.session_log import SessionLog
 from discreet.noise.randomness import SYSTEM
+from discreet.streams.contribution import ONE_COUNT
 from discreet.streams.live.clock import Clock, SystemClock
 from discreet.streams.live.events import EVERY
 from discreet.streams.live.intake import Intake
 from discreet.streams.live.limits import limit_of
 from discreet.streams.live.live_stream import LiveStream, Speaking
-from discreet.streams.live.pan_private import pan_private, require_keeps_nothing
+from discreet.streams.live.pan_private import NoTally, pan_private, require_keeps_nothing
 from discreet.streams.live.patience import Patience
 from discreet.streams.live.rules import EventRules
 from discreet.streams.live.sealed_state import StateCipher
@@ -83,10 +84,12 @@ def open_stream(
     limit = limit_of(unit, source.fields)
     seized = mechanism is pan_private
     if seized:
-        require_keeps_nothing(unit, source.fields, state)
+        require_keeps_nothing(unit, source, state)
     place = None if seized else _place(context, state)
     rules = EventRules() if rules is None else rules
     intake = Intake(ticks, named, rules, limit, SYSTEM.bytes(32))
+    if seized:
+        intake.left_out = NoTally()
     planned: dict[str, Any] = {
         "unit": to_dict(unit),
         "keys": list(named),
@@ -106,6 +109,7 @@ def open_stream(
             keys=len(named),
             randomness=context.randomness,
         )
+        _require_for(made, unit, ticks.count, len(named))
         described = {"kind": "pan-private/1"} if seized else describe(made)
         kept = {**planned, "mechanism": described}
         words = f"stream of {ticks.count} ticks by {source.fields.key or 'nothing'}"
@@ -129,6 +133,19 @@ def open_stream(
     )
     stream.begin(made.open(), log.generation)
     return stream
+
+
+def _require_for(made: Any, unit: StreamUnit, horizon: int, keys: int) -> None:
+    """Refuse a counter for other people, keys or ticks: its price would be for those."""
+    wanted = {"unit": unit, "horizon": horizon, "keys": keys, "contribution": ONE_COUNT}
+    differ = [name for name, value in wanted.items() if getattr(made, name, value) != value]
+    if differ:
+        raise Mismatch(
+            code="mechanism_forgets",
+            expectation="a counter with the unit, horizon, keys and contribution that it was given",
+            received=differ,
+            remedy="Pass the class itself, or functools.partial of it with other options.",
+        )
 
 
 def resume_stream(

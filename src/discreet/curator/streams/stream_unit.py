@@ -12,7 +12,7 @@ from __future__ import annotations
 from discreet.core.errors import Mismatch
 from discreet.core.unit import Person, PrivacyUnit, Row
 from discreet.streams.live.events import EventFields
-from discreet.streams.units import EventLevel, StreamUnit, UserLevel
+from discreet.streams.units import EventLevel, StreamUnit, UserLevel, UserWindow
 
 
 def require_guarded(unit: StreamUnit, guarded: PrivacyUnit, fields: EventFields) -> None:
@@ -35,6 +35,8 @@ def require_guarded(unit: StreamUnit, guarded: PrivacyUnit, fields: EventFields)
             return
         case UserLevel(), Row():
             pass
+        case UserWindow(events=1), Row():
+            pass  # one record that goes lets another in: two counts move
         case _, Row():
             return
     if unit.privacy_unit == guarded:

@@ -93,6 +93,7 @@ class LiveStream:
         self._next = 0
         self._settled = False
         self._ended = False
+        self._noted = 0  # ticks that may be seen: the ledger knows them
         self._ready: deque[Tick] = deque()
         self._lock = threading.RLock()
 
@@ -116,11 +117,13 @@ class LiveStream:
             self._next = int(state["next"])
             if not noted <= self._next <= noted + 1:
                 raise damaged_state(what=f"a state after {self._next} ticks, of {noted} noted")
+            self._noted = noted
             self._counting = revive(state["counter"])
             self._intake.restore(state["intake"])
             self._reached(lambda: self._source.begin(state["offset"]))
             if self._next == noted + 1:
                 self._log.note(self._next - 1)
+                self._noted = self._next
                 self._ready.append(self._told(self._next - 1))
             self._settled = True
 
@@ -152,8 +155,11 @@ class LiveStream:
         return self._next
 
     def released(self, since: int = 0) -> Iterator[Tick]:
-        """The outputs so far, read again from where they are kept; free."""
-        for number in range(since, self._next):
+        """The outputs so far, read again from where they are kept; free.
+
+        What the ledger refused to note was never released, though it may be in the state.
+        """
+        for number in range(since, self._noted):
             yield self._told(number)
 
     def plot(self, keys: Iterable[str] | None = None) -> alt.LayerChart:
@@ -295,6 +301,7 @@ class LiveStream:
         self._next = number + 1
         self._store.commit(self._state(), (number, {"values": estimates.tolist()}))
         self._log.note(number)
+        self._noted = number + 1
         self._ready.append(self._tick(number, estimates.tolist()))
 
     def _drain(self, number: int) -> None:

@@ -9,12 +9,15 @@ Source: 000b:B42; contract, "Spending" (pan-private noise). Proof: ``proofs/live
 
 from __future__ import annotations
 
+from collections import Counter
+
 from discreet.core.errors import InvalidParameter
 from discreet.core.guarantee import Guarantee, PureDP
 from discreet.noise.randomness import SYSTEM, Source
-from discreet.streams.live.events import EventFields
 from discreet.streams.pan_private.checkpoints import NO_CHECKPOINT
 from discreet.streams.pan_private.counter import PanPrivateCounter
+from discreet.streams.sources.counted_batches import CountedBatches
+from discreet.streams.sources.source import EventSource
 from discreet.streams.units import EventLevel, StreamUnit
 
 
@@ -39,9 +42,18 @@ def pan_private(
     )
 
 
-def require_keeps_nothing(unit: StreamUnit, fields: EventFields, state: object) -> None:
+class NoTally(Counter[str]):
+    """Counts nothing: how many events were left out would be an exact number in memory."""
+
+    def __setitem__(self, reason: str, count: int) -> None:
+        """Forget it."""
+
+
+def require_keeps_nothing(unit: StreamUnit, source: EventSource, state: object) -> None:
     """Refuse what a pan-private stream would have to remember."""
-    kept = [name for name in ("person", "time", "id") if getattr(fields, name) is not None]
+    kept = [name for name in ("person", "time", "id") if getattr(source.fields, name) is not None]
+    if isinstance(source, CountedBatches):
+        kept.append("batches")  # their counts wait in memory for the end of the tick
     if not isinstance(unit, EventLevel):
         kept.append("unit")
     if state is not None:

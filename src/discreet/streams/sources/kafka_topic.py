@@ -73,25 +73,29 @@ class KafkaTopic:
 
     def read(self, cut: Offset) -> Iterator[Events]:
         ends = {int(partition): int(end) for partition, end in cut.items()}
+        partitions = self._partitions(ends)
+        # One after the other: how much others sent must not decide which of a person's come first.
+        for each in partitions:
+            if self._places[each.partition] < ends[each.partition]:
+                yield from self._read_partition(each, ends[each.partition])
+        self._consumer.assign(partitions)
+        self._seek()  # back before what arrived after the cut
+
+    def _read_partition(self, each: Any, end: int) -> Iterator[Events]:
+        self._consumer.assign([each])
+        self._consumer.seek(each, self._places[each.partition])
         patience = time.monotonic() + _PATIENCE
-        while any(self._places[each] < end for each, end in ends.items()):
+        while self._places[each.partition] < end:
             polled = self._asked(self._consumer.poll, timeout_ms=_POLL)
-            values: list[bytes] = []
-            for each, records in polled.items():
-                end = ends[each.partition]
-                values += [record.value for record in records if record.offset < end]
-            moved = False
-            for each in self._partitions(ends):
-                reached = min(self._asked(self._consumer.position, each), ends[each.partition])
-                moved |= reached > self._places[each.partition]
-                self._places[each.partition] = max(reached, self._places[each.partition])
-            if values:
-                yield self.fields.events(map(_record, values))
-            if moved:
+            values = [record.value for record in polled.get(each, ()) if record.offset < end]
+            reached = min(self._asked(self._consumer.position, each), end)
+            if reached > self._places[each.partition]:
+                self._places[each.partition] = reached
                 patience = time.monotonic() + _PATIENCE
             elif time.monotonic() > patience:
                 raise away(what=f"Kafka, for the topic {self._topic}")
-        self._seek()  # back before what arrived after the cut
+            if values:
+                yield self.fields.events(map(_record, values))
 
     @property
     def offset(self) -> Offset:
