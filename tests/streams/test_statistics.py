@@ -10,6 +10,7 @@ import pytest
 import discreet as dp
 from discreet import streams
 from discreet.core.errors import Exhausted, InvalidData, InvalidParameter
+from discreet.mechanisms.scores import GENERAL, MONOTONE
 from discreet.noise import Noiseless, Seeded
 from discreet.streams.absorption import BudgetAbsorption, absorption_from_state
 from discreet.streams.alarms import Alarms, alarms_from_state
@@ -280,3 +281,14 @@ def test_pictures_hold_a_bound_below_the_errors() -> None:
 def test_the_lower_bound_of_the_book() -> None:
     found = [streams.pure_counter_bound(horizon=2**e, epsilon=1) for e in (10, 20, 40)]
     assert found == [1.5, 3.0, 6.0]
+
+
+def test_totals_of_windows_move_both_ways_and_are_not_called_monotone() -> None:
+    """Within a window one tick may rise and another fall: the cheaper noise does not hold."""
+    one_way = Alarms(threshold=10, window=1, alarms=1, spend=PURE, unit=EventLevel())
+    both = Alarms(
+        threshold=10, window=1, alarms=1, spend=PURE, unit=WEvent(ticks=1, max_per_tick=1)
+    )
+    assert one_way.mechanism.scores == MONOTONE
+    assert both.mechanism.scores == GENERAL
+    assert both.error(ticks=10, confidence=0.95) > one_way.error(ticks=10, confidence=0.95)

@@ -91,7 +91,7 @@ class AIM(Synthesiser):
         """All rounds: the model, and the events that ran. For audits; ``release`` is for use."""
         spend = AdaptiveSpend(self.terms)
         exactly = MarginalCounts(counts, self.workload.universe)
-        report = StepReport(self._names, self.progress)
+        report = StepReport(self.progress)
         first = measure_columns(
             spend,
             exact(self.columns),
@@ -102,11 +102,11 @@ class AIM(Synthesiser):
         )
         model = ModelInProgress(exactly.merged, self._base, self.size, self.estimator)
         model.learn(*first)
-        report.step(spend, (), model)
+        report.step(spend)
         rounds = AnnealedRounds(len(self._sizes), self.terms.growth)
         while not rounds.finished:
-            chosen = self._round(spend, rounds, exactly, model)
-            report.step(spend, chosen, model)
+            self._round(spend, rounds, exactly, model)
+            report.step(spend)
         model.settle(_SETTLING)
         return model, spend
 
@@ -116,7 +116,7 @@ class AIM(Synthesiser):
         rounds: AnnealedRounds,
         counts: MarginalCounts,
         model: ModelInProgress,
-    ) -> Places:
+    ) -> None:
         """Select and measure a batch, fit, and anneal where it told no more than noise would."""
         share = rounds.next(spend.left)
         limit = self.max_size * float(1 - spend.left + share)
@@ -159,4 +159,3 @@ class AIM(Synthesiser):
         ]
         if sum(told) * 2 < len(told) or not any(told):
             rounds.anneal()
-        return learnt[-1].places

@@ -79,13 +79,13 @@ class MST(Synthesiser):
         """All steps: the model, and the events that ran. For audits; ``release`` is for use."""
         spend = AdaptiveSpend(self.terms)
         exactly = MarginalCounts(counts, self.workload.universe)
-        report = StepReport(self._names, self.progress)
+        report = StepReport(self.progress)
         first = measure_columns(
             spend, _THIRD, exactly, self._sizes, kept=self._kept, threshold=self.merging
         )
         model = ModelInProgress(exactly.merged, self._base, self.size, self.estimator)
         model.learn(*first)
-        report.step(spend, (), model)
+        report.step(spend)
         edges = self._tree(spend, exactly, model)
         share = _THIRD / max(1, len(edges))
         measured = []
@@ -94,7 +94,7 @@ class MST(Synthesiser):
             measured.append(NoisyMarginal(pair, noisy, variance))
         model.learn(*measured)
         model.settle(_SETTLING)
-        report.step(spend, edges[-1] if edges else (), model)
+        report.step(spend)
         return model, spend
 
     def _tree(

@@ -65,7 +65,7 @@ class MWEMPGM(Synthesiser):
         """All rounds: the model, and the events that ran. For audits; ``release`` is for use."""
         spend = AdaptiveSpend(self.terms)
         exactly = MarginalCounts(counts, self.workload.universe)
-        report = StepReport(self._names, self.progress)
+        report = StepReport(self.progress)
         everything = set(range(len(self._sizes)))
         first = measure_columns(
             spend, _COLUMNS, exactly, self._sizes, kept=everything, threshold=0.0
@@ -84,6 +84,6 @@ class MWEMPGM(Synthesiser):
             chosen = offered[spend.selected(scores, share * _SELECTING, 1)]
             noisy, variance = spend.measured(exactly(chosen), share * (1 - _SELECTING))
             model.learn(NoisyMarginal(chosen, noisy, variance))
-            report.step(spend, chosen, model)
+            report.step(spend)
         model.settle(_SETTLING)
         return model, spend

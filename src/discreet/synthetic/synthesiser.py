@@ -22,7 +22,6 @@ from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.record_count import RecordCount, require_size
 from discreet.queries.workload.workload import Workload
 from discreet.synthetic.adaptive_spend import AdaptiveSpend, SpendTerms
-from discreet.synthetic.fitting import ModelInProgress
 from discreet.synthetic.graphical.estimation import Estimator
 from discreet.synthetic.graphical.junction_tree import JunctionTree, Places
 from discreet.synthetic.progress import FitProgress, ProgressCallback
@@ -117,24 +116,18 @@ class Synthesiser:
 class StepReport:
     """Tells a callback after each step."""
 
-    def __init__(self, names: Sequence[str], call: ProgressCallback | None) -> None:
+    def __init__(self, call: ProgressCallback | None) -> None:
         """Start the clock."""
-        self._names = names
         self._call = call
         self._began = time.monotonic()
         self._step = 0
 
-    def step(self, spend: AdaptiveSpend, places: Places, model: ModelInProgress) -> None:
+    def step(self, spend: AdaptiveSpend) -> None:
         """One more step is done."""
         self._step += 1
         if self._call is not None:
-            self._call(
-                FitProgress(
-                    self._step,
-                    float(1 - spend.left),
-                    time.monotonic() - self._began,
-                )
-            )
+            taken = time.monotonic() - self._began
+            self._call(FitProgress(self._step, float(1 - spend.left), taken))
 
 
 def too_few(attributes: int, method: str) -> InvalidParameter:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,14 @@ from discreet.ledger import EntryKind
 from discreet.ledger.session_log import SessionLog
 from discreet.mechanisms import AboveThreshold
 from discreet.noise.randomness import Seeded
+from discreet.streams.contribution import EventContribution
 from discreet.streams.live.clock import ReplayClock
 from discreet.streams.live.events import EventFields
 from discreet.streams.live.pan_private import pan_private
 from discreet.streams.live.rules import CountAs, EventRules
 from discreet.streams.live.state_file import StateFile
 from discreet.streams.live.ticks import Ticks
+from discreet.streams.sources.counted_batches import CountedBatches
 from discreet.streams.tree import BinaryTree, ReducedTree
 from discreet.streams.units import EventLevel, UserLevel, UserWindow, WEvent
 from tests.curator.streams.wards import (
@@ -285,6 +288,43 @@ def test_a_child_pays_for_its_own_stream(folder: Path) -> None:
         assert next(again).number == 1
 
 
+def test_a_tick_that_the_ledger_refused_is_not_told(folder: Path) -> None:
+    """Else whoever resumes elsewhere again and again sees the same tick drawn again and again."""
+    with curator(folder) as owner:
+        opened = stream(owner, folder)
+        owner.resume(opened.id, source=source(folder), state=folder / "again", clock=ReplayClock())
+        with pytest.raises(DiscreetError):
+            next(opened)
+        assert list(opened.released()) == []
+
+
+def test_a_window_of_one_event_is_not_paid_by_rows(folder: Path) -> None:
+    with curator(folder, unit=dp.Row()) as owner:
+        one = UserWindow("patient", ticks=1, max_events=1)
+        with pytest.raises(DiscreetError, match="stream_unit_mismatch"):
+            stream(owner, folder, unit=one)
+
+
+TINY = Fraction(1, 1000)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"unit": UserLevel("patient", max_events=1)},
+        {"keys": 2},
+        {"horizon": 4},
+        {"contribution": EventContribution(l1=TINY, l2_squared=TINY, largest=TINY)},
+    ],
+)
+def test_a_counter_for_another_stream_is_refused(folder: Path, other: dict[str, Any]) -> None:
+    with curator(folder) as owner:
+        before = owner.spent
+        with pytest.raises(DiscreetError, match="mechanism_forgets"):
+            stream(owner, folder, mechanism=lambda **given: BinaryTree(**{**given, **other}))
+        assert owner.spent == before
+
+
 # Pan-privacy --------------------------------------------------------------------------------------
 
 
@@ -311,6 +351,16 @@ def test_a_pan_private_stream_writes_no_state_and_ends_with_its_process(folder: 
             owner.resume(opened.id, source=source(folder, EventFields(key="ward")))
         kept = [e for e in owner.ledger.entries() if e.kind is EntryKind.KEPT]
         assert kept == []
+
+
+def test_a_pan_private_stream_counts_nothing_exactly(folder: Path) -> None:
+    write(folder / "visits.jsonl", [{"ward": "elsewhere"}] * 5)
+    with curator(folder, unit=dp.Row()) as owner:
+        opened = seized(owner, folder)
+        next(opened)
+        assert opened.left_out_for_owner() == {}
+        with pytest.raises(DiscreetError, match="stream_pan_private"):
+            seized(owner, folder, source=CountedBatches("ward"))
 
 
 @pytest.mark.parametrize(

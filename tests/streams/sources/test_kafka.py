@@ -117,6 +117,19 @@ def test_records_of_all_partitions_are_read_once_up_to_the_cut() -> None:
     assert source.offset == {"0": 15, "1": 14}
 
 
+@pytest.mark.parametrize("others", [0, 40])
+def test_what_others_send_does_not_order_a_persons_events(others: int) -> None:
+    """A cap admits a person's first events: which those are is that person's own affair."""
+    broker = Broker(2)
+    filler = json.dumps({"key": "Z"}).encode()
+    broker.logs[0] = [*[filler] * others, b'{"key": "A"}']
+    broker.logs[1] = [b'{"key": "B"}']
+    source = topic(broker)
+    source.begin(None)
+    keys = [key for events in source.read(source.cut()) for key in events.keys if key != "Z"]
+    assert keys == ["A", "B"]
+
+
 def test_places_without_a_record_are_passed() -> None:
     broker = Broker(1)
     broker.logs[0] = [None, b'{"key": "A"}', None, None, None, None, b'{"key": "B"}', None]
