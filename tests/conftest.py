@@ -1,4 +1,7 @@
-"""Property tests draw the same examples on every run; tests of the service share one that runs."""
+"""Property tests draw the same examples on every run; long batteries are sampled.
+
+Tests of the service share one that runs.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+from tests.sampled_batteries import mark_every_second
 
 if TYPE_CHECKING:
     from tests.server.running_service import RunningService
@@ -22,3 +27,9 @@ def running_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runnin
 
     with running(tmp_path_factory.mktemp("running_service")) as made:
         yield made
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sample long batteries before slow tests are left out."""
+    mark_every_second(items)
