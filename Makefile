@@ -41,7 +41,7 @@ setup: .venv/tools-ready .venv/docs-ready  ## Install everything that a develope
 
 # Two workers fill two cores: threads of the linear algebra below them would only wait for each other.
 test: check  ## Check the source, then run the fast tests (args=... goes to pytest)
-	OPENBLAS_NUM_THREADS=1 $(pytest) -n 2 --dist loadgroup --durations=10 $(args)
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(pytest) -n 2 --dist loadgroup --durations=10 $(args)
 
 test-slow: .venv/tools-ready  ## Run the slow tests
 	$(pytest) -m slow --durations=10 $(args)
