@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, inspect, select, text
@@ -476,14 +477,14 @@ def test_what_leaves_later_than_noted_takes_all_with_it(state: StateStore) -> No
     ann = member(state, "later-ann")
     prepared, outcome, kept = ended(state, ann, "later-talk", left=0)
     assert state.read_now(overruns.lately, person=ann.id) == 1
-    late = {"job": prepared.job, "opened": outcome.opened, "level": 2, "left": 60.0}
-    state.write_relaxed_now(_delayed, **late)
+    late: dict[str, Any] = {"job": prepared.job, "opened": outcome.opened, "level": 2}
+    state.write_relaxed_now(_delayed, **late, left=60)
     assert state.read_now(overruns.lately, person=ann.id) == 0
     assert state.read_now(releases.of_person, person=ann.id, key=kept) is None
     assert (
         state.read_now(conversations.listed, person=ann.id, before=cursor_from(None), count=9) == []
     )
-    state.write_relaxed_now(_delayed, **{**late, "left": 0.0})
+    state.write_relaxed_now(_delayed, **late, left=0)
     found = state.read_now(releases.of_person, person=ann.id, key=kept)
     assert found is not None
     assert abs(found.made_at - found.leaves_at) < 100
@@ -507,8 +508,8 @@ def test_giving_up_is_the_overrun_of_a_job_whenever_it_ends(state: StateStore) -
     key = prepared.job.id
     state.write_relaxed_now(jobs.cancel, job=key, reservation="r")
     state.write_relaxed_now(overruns.add, person=ann.id, job=key, level=0)
-    late = {"job": prepared.job, "opened": outcome.opened, "level": 2, "left": 0.0}
-    state.write_relaxed_now(_delayed, **late)
+    late: dict[str, Any] = {"job": prepared.job, "opened": outcome.opened, "level": 2}
+    state.write_relaxed_now(_delayed, **late, left=0)
     gone = JobOutcome(JobPhase.FAILED)
     wanted, _ = state.write_relaxed_now(_ended, prepared=prepared, outcome=gone, level=1, left=0)
     assert not wanted
