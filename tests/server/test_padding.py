@@ -13,6 +13,14 @@ from tests.server.running_service import COUNT, SERVICE, RunningService, running
 
 pytestmark = pytest.mark.xdist_group("server")
 QUANTUM = 0.8
+TALK = {
+    "kind": "conversation",
+    "universe": {"table": "visits", "columns": ["ward"], "expressions": {"old": "age >= 50"}},
+    "epsilon": 20,
+    "about": 500,
+    "updates": 3,
+    "questions": 10,
+}
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +73,29 @@ def test_until_it_has_left_a_job_is_started_and_nothing_else(padded: RunningServ
         if told["phase"] == "finished":
             break
         assert (told["phase"], told["result"], told["release"]) == ("started", None, None)
+        assert not told["charged"], "it is known with the outcome"
         assert (releases, history[0]["phase"]) == ([], "started")
         time.sleep(0.05)
     assert seconds(began) > QUANTUM - 0.05
+    (title,) = ann.get("releases").json()["items"]
+    whole = ann.get(f"releases/{title['release']}").json()
+    for moment in (title["made_at"], whole["made_at"]):
+        assert moment - told["created_at"] > 1000 * (QUANTUM - 0.05), "the end of the work is seen"
+
+
+def test_a_conversation_is_opened_when_the_answer_leaves(padded: RunningService) -> None:
+    ann = padded.analyst(PureDP(epsilon=100))
+    ann.post("previews", {"sql": COUNT, "epsilon": 1})
+    job = ann.post("questions", TALK, params={"wait": 0}).json()["job"]
+    while True:
+        listed, told = ann.get("conversations").json()["items"], ann.get(f"jobs/{job}").json()
+        if told["phase"] != "started":
+            break
+        assert listed == []
+        time.sleep(0.05)
+    assert told["phase"] == "finished"
+    (talk,) = ann.get("conversations").json()["items"]
+    assert talk["opened_at"] - told["created_at"] > 1000 * (QUANTUM - 0.05)
 
 
 def test_the_next_request_of_a_person_waits_until_then(padded: RunningService) -> None:

@@ -3,10 +3,13 @@
 import multiprocessing
 import os
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, inspect, select, text
@@ -14,8 +17,11 @@ from sqlalchemy import Connection, inspect, select, text
 from discreet.core.errors import DiscreetError
 from discreet.core.guarantee import PureDP
 from discreet.server.identity.tokens import digest_of, new_token
+from discreet.server.jobs.registry import kind_named
 from discreet.server.rights import PersonRole
+from discreet.server.services.job_runner import JobOutcome, PreparedJob, _delayed, _ended
 from discreet.server.state import (
+    conversations,
     counters,
     grants,
     jobs,
@@ -31,6 +37,7 @@ from discreet.server.state.clock import DAY, MINUTE, now
 from discreet.server.state.jobs import Job, JobPhase, Turn
 from discreet.server.state.links import holder as links_holder
 from discreet.server.state.migrate import form_of, migrate, steps
+from discreet.server.state.pagination import cursor_from
 from discreet.server.state.people import Member
 from discreet.server.state.schema import METADATA, versions
 from discreet.server.state.store import StateStore
@@ -342,8 +349,8 @@ def test_the_same_key_is_the_same_job_and_another_request_is_refused(state: Stat
 
 def test_overruns_count_for_a_day_and_for_their_person_alone(state: StateStore) -> None:
     ann, bob = member(state, "over-ann"), member(state, "over-bob")
-    for _ in range(2):
-        state.write_relaxed_now(overruns.add, person=ann.id, job="j", level=1)
+    for name in ("over-1", "over-2", "over-2"):  # one of each job
+        state.write_relaxed_now(overruns.add, person=ann.id, job=name, level=1)
     state.read_now(overruns.require_left, person=bob.id, most=1)
     state.read_now(overruns.require_left, person=ann.id, most=3)
     with pytest.raises(DiscreetError, match="overruns_used_up"):
@@ -407,6 +414,132 @@ def test_a_release_is_kept_once_and_seen_when_it_has_left(state: StateStore) -> 
     hidden = add(60_000, "r2")
     assert state.read_now(releases.of_person, person=ann.id, key=hidden) is None
     assert state.read_now(releases.by_id, hidden) is None
+
+
+def ended(
+    state: StateStore, person: Member, name: str, *, left: float
+) -> tuple[PreparedJob, JobOutcome, str]:
+    """A job that opened a conversation, late, and leaves in so many seconds."""
+    grant = state.write_now(
+        grants.add,
+        person=person.id,
+        purpose="beds",
+        budget=PureDP(epsilon=1),
+        made_by=person.id,
+        most_people=99,
+    )
+    made = replace(job(state, person), grant_id=grant.account, request=f'{{"about": "{name}"}}')
+    prepared = PreparedJob(person, kind_named("conversation"), made, None)
+    outcome = JobOutcome(JobPhase.FINISHED, release=name, opened=name, result="{}", reservation="r")
+    state.write_relaxed_now(jobs.start, job=made.id, person=person.id, most=9)
+    _, kept = state.write_relaxed_now(
+        _ended, prepared=prepared, outcome=outcome, level=1, left=left
+    )
+    assert kept is not None
+    return prepared, outcome, kept
+
+
+def test_nothing_shows_that_work_ended_before_the_answer_has_left(state: StateStore) -> None:
+    ann = member(state, "end-ann")
+    prepared, _, kept = ended(state, ann, "end-talk", left=60)
+    seen = state.read_now(jobs.of_person, person=ann.id, job=prepared.job.id)
+    assert seen is not None
+    assert (seen.phase, seen.release_id) == (JobPhase.STARTED, None)
+    assert seen.reservation is None, "it is written with the outcome"
+    assert state.read_now(releases.of_person, person=ann.id, key=kept) is None
+    assert (
+        state.read_now(conversations.listed, person=ann.id, before=cursor_from(None), count=9) == []
+    )
+    with pytest.raises(DiscreetError, match="conversation_unknown"):
+        state.read_now(conversations.require, person=ann.id, key="end-talk")
+    assert state.read_now(overruns.lately, person=ann.id) == 0
+    state.read_now(overruns.require_left, person=ann.id, most=1)
+
+
+def test_what_was_made_was_made_when_it_left(state: StateStore) -> None:
+    ann = member(state, "made-ann")
+    before = state.read_now(at)
+    _, _, kept = ended(state, ann, "made-talk", left=0.51)
+    while state.read_now(overruns.lately, person=ann.id) == 0:
+        time.sleep(0.02)
+    release = state.read_now(releases.of_person, person=ann.id, key=kept)
+    assert release is not None
+    (title,) = state.read_now(releases.titles, person=ann.id, before=cursor_from(None), count=9)
+    (talk,) = state.read_now(conversations.listed, person=ann.id, before=cursor_from(None), count=9)
+    for moment in (release.made_at, title.made_at, talk.opened_at):
+        assert abs(moment - release.leaves_at) < 100
+        assert moment >= before + 500
+    with pytest.raises(DiscreetError, match="overruns_used_up"):
+        state.read_now(overruns.require_left, person=ann.id, most=1)
+
+
+def test_what_leaves_later_than_noted_takes_all_with_it(state: StateStore) -> None:
+    ann = member(state, "later-ann")
+    prepared, outcome, kept = ended(state, ann, "later-talk", left=0)
+    assert state.read_now(overruns.lately, person=ann.id) == 1
+    late: dict[str, Any] = {"job": prepared.job, "opened": outcome.opened, "level": 2}
+    state.write_relaxed_now(_delayed, **late, left=60)
+    assert state.read_now(overruns.lately, person=ann.id) == 0
+    assert state.read_now(releases.of_person, person=ann.id, key=kept) is None
+    assert (
+        state.read_now(conversations.listed, person=ann.id, before=cursor_from(None), count=9) == []
+    )
+    state.write_relaxed_now(_delayed, **late, left=0)
+    found = state.read_now(releases.of_person, person=ann.id, key=kept)
+    assert found is not None
+    assert abs(found.made_at - found.leaves_at) < 100
+
+
+def test_a_release_of_before_stays_where_asking_again_is_late(state: StateStore) -> None:
+    ann = member(state, "twice-ann")
+    _, _, kept = ended(state, ann, "twice-talk", left=0)
+    time.sleep(0.01)
+    again = job(state, ann)
+    state.write_relaxed_now(
+        jobs.end, job=again.id, phase=JobPhase.FINISHED, leaves_in=0, release_id=kept
+    )
+    assert state.write_relaxed_now(jobs.delay, job=again.id, leaves_in=60_000)
+    assert state.read_now(releases.of_person, person=ann.id, key=kept) is not None
+
+
+def test_giving_up_is_the_overrun_of_a_job_whenever_it_ends(state: StateStore) -> None:
+    ann = member(state, "gone-ann")
+    prepared, outcome, _ = ended(state, ann, "gone-talk", left=0.2)
+    key = prepared.job.id
+    state.write_relaxed_now(jobs.cancel, job=key, reservation="r")
+    state.write_relaxed_now(overruns.add, person=ann.id, job=key, level=0)
+    late: dict[str, Any] = {"job": prepared.job, "opened": outcome.opened, "level": 2}
+    state.write_relaxed_now(_delayed, **late, left=0)
+    gone = JobOutcome(JobPhase.FAILED)
+    wanted, _ = state.write_relaxed_now(_ended, prepared=prepared, outcome=gone, level=1, left=0)
+    assert not wanted
+    time.sleep(0.3)
+    assert state.read_now(overruns.lately, person=ann.id) == 1
+    listed = state.read_now(overruns.listed, before=cursor_from(None), count=200)
+    assert [each.level for each in listed if each.job_id == key] == [0]
+
+
+def test_moments_of_before_become_those_of_leaving(state: StateStore) -> None:
+    ann = member(state, "old-ann")
+    prepared, _, kept = ended(state, ann, "old-talk", left=0.1)
+    time.sleep(0.15)
+
+    def older(connection: Connection) -> None:
+        own = {"person": ann.id, "request": prepared.job.request, "grant": prepared.job.grant_id}
+        for statement in (
+            "UPDATE releases SET made_at = made_at - 500 WHERE person_id = :person",
+            "UPDATE conversations SET opened_at = opened_at - 500 WHERE person_id = :person",
+            "UPDATE jobs SET request = :request, grant_id = :grant WHERE person_id = :person",
+        ):
+            connection.execute(text(statement), own)
+        steps()[2](connection)
+
+    state.write_relaxed_now(older)
+    release = state.read_now(releases.of_person, person=ann.id, key=kept)
+    assert release is not None
+    assert release.made_at == release.leaves_at
+    talk = state.read_now(conversations.require, person=ann.id, key="old-talk")
+    assert abs(talk.opened_at - release.leaves_at) < 100
 
 
 def test_what_was_begun_and_failed_is_taken_back(state: StateStore) -> None:

@@ -155,7 +155,7 @@ class JobRunner:
             if not wanted:
                 return view_of(job, JobPhase.CANCELLED, charged=outcome.reservation is not None)
             if quantum:
-                await self._leave(job, began, when)
+                await self._leave(job, outcome.opened, began, when)
             return view_of(
                 job,
                 outcome.phase,
@@ -167,13 +167,15 @@ class JobRunner:
         finally:
             self._turn_over(prepared.person.id)
 
-    async def _leave(self, job: Job, began: float, when: Leaving) -> None:
+    async def _leave(self, job: Job, opened: str, began: float, when: Leaving) -> None:
         """Sleep until it leaves; one level later where writing it down took too long."""
         loop = asyncio.get_running_loop()
         while (left := began + when.after - loop.time()) < 0:
             when = when.later(self._runtime.settings.quanta.step)
             left = began + when.after - loop.time()
-            await self._runtime.state.write_relaxed(_delayed, job=job, level=when.level, left=left)
+            await self._runtime.state.write_relaxed(
+                _delayed, job=job, opened=opened, level=when.level, left=left
+            )
         await asyncio.sleep(left)
 
     async def _ask(self, prepared: PreparedJob, outcome: JobOutcome) -> None:
@@ -269,9 +271,8 @@ def _ended(
             person=job.person_id,
             grant=job.grant_id,
             about=job.request,
+            leaves_in=wait,
         )
-    if level > 0:
-        overruns.add(connection, person=job.person_id, job=job.id, level=level)
     wanted = jobs.end(
         connection,
         job=job.id,
@@ -283,15 +284,19 @@ def _ended(
         result=None if kept else outcome.result,
     )
     if not wanted:
-        jobs.let_go(connection, job=job.id)
+        jobs.let_go(connection, job=job.id)  # giving it up counted as its overrun
+    elif level > 0:
+        overruns.add(connection, person=job.person_id, job=job.id, level=level, leaves_in=wait)
     return wanted, kept
 
 
-def _delayed(connection: Connection, *, job: Job, level: int, left: float) -> None:
-    """Note that an answer leaves later than was noted before."""
-    jobs.delay(connection, job=job.id, leaves_in=_milliseconds(left))
-    if level == 1:
-        overruns.add(connection, person=job.person_id, job=job.id, level=level)
+def _delayed(connection: Connection, *, job: Job, opened: str, level: int, left: float) -> None:
+    """Note that an answer leaves later than was noted before, with all that comes with it."""
+    wait = _milliseconds(left)
+    if opened:
+        conversations.delay(connection, key=opened, leaves_in=wait)
+    if jobs.delay(connection, job=job.id, leaves_in=wait):
+        overruns.add(connection, person=job.person_id, job=job.id, level=level, leaves_in=wait)
 
 
 def _milliseconds(left: float) -> int:

@@ -204,10 +204,11 @@ class Questions:
         tells = kind.reads_data and settings.quanta.of(()) > 0
         if found.phase is JobPhase.STARTED and tells:
             overruns.require_left(connection, person=person.id, most=settings.overruns)
-            overruns.add(connection, person=person.id, job=job, level=0)
         if found.phase is JobPhase.WAITING:
             approvals.withdraw(connection, job=job)
         jobs.cancel(connection, job=job, reservation=reservation)
+        if found.phase is JobPhase.STARTED and tells:
+            overruns.add(connection, person=person.id, job=job, level=0)
         if found.phase is not JobPhase.STARTED:
             jobs.let_go(connection, job=job)  # nobody works on it
         return replace(seen(found), phase=JobPhase.CANCELLED, charged=reservation is not None)

@@ -47,6 +47,8 @@ class JobPhase(StrEnum):
 
 
 _TO_START = (JobPhase.ACCEPTED, JobPhase.WAITING)
+_AT_THE_END = ("reservation", "error", "release_id", "result")
+"""What is written with the outcome, and would tell that there is one."""
 
 
 class Turn(Enum):
@@ -84,7 +86,8 @@ class Job:
     def seen(self, moment: int) -> Job:
         """What may be known of it at a moment of the database's time."""
         if self.leaves_at is not None and self.leaves_at > moment:
-            return replace(self, phase=JobPhase.STARTED, error=None, release_id=None, result=None)
+            hidden: dict[str, Any] = dict.fromkeys(_AT_THE_END)
+            return replace(self, phase=JobPhase.STARTED, **hidden)
         alive = self.lease_until is not None and self.lease_until > moment
         if self.phase in (JobPhase.ACCEPTED, JobPhase.STARTED) and not alive:
             return replace(self, phase=JobPhase.FAILED, error=json.dumps(described(lost())))
@@ -230,14 +233,20 @@ def end(
     return connection.execute(_ENDED, values).rowcount > 0
 
 
-def delay(connection: Connection, *, job: str, leaves_in: int) -> None:
-    """Let an answer leave later than was noted before, with its release."""
+def delay(connection: Connection, *, job: str, leaves_in: int) -> bool:
+    """Let an answer leave later than was noted before, with a release that it brought.
+
+    False for one that was cancelled, which stays so.
+    """
     leaves: Any = now() + leaves_in
-    connection.execute(
-        update(jobs).where(jobs.c.id == job).values(leaves_at=leaves, lease_until=leaves)
-    )
-    key = connection.scalar(select(jobs.c.release_id).where(jobs.c.id == job))
-    connection.execute(update(releases).where(releases.c.id == key).values(leaves_at=leaves))
+    wanted = (jobs.c.id == job) & (jobs.c.phase != JobPhase.CANCELLED.value)
+    connection.execute(update(jobs).where(wanted).values(leaves_at=leaves, lease_until=leaves))
+    found = connection.execute(select(jobs.c.release_id, jobs.c.created_at).where(wanted)).first()
+    if found is None:
+        return False
+    brought = (releases.c.id == found.release_id) & (releases.c.leaves_at >= found.created_at)
+    connection.execute(update(releases).where(brought).values(made_at=leaves, leaves_at=leaves))
+    return True
 
 
 def cancel(connection: Connection, *, job: str, reservation: str | None) -> None:

@@ -1,7 +1,8 @@
 """Answers that left later than their quantum: how many of one analyst in a day.
 
 Each may tell something about private rows, at most the logarithm of how many levels there are.
-So they are few, and the owner sees them.
+So they are few, and the owner sees them. One counts from when its answer has left, not from
+when the work ended: a refusal before that would tell that it ended late.
 
 Source: contract, "What may be seen" (overruns are logged for the owner). Proof:
 ``proofs/timing.md``.
@@ -10,8 +11,9 @@ Source: contract, "What may be seen" (overruns are logged for the owner). Proof:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, delete, func, insert, select
 
 from discreet.core.errors import Exhausted
 from discreet.noise.randomness import random_id
@@ -32,16 +34,23 @@ class Overrun:
     at: int
 
 
-def add(connection: Connection, *, person: str, job: str, level: int) -> None:
-    """Note that one happened."""
+def add(connection: Connection, *, person: str, job: str, level: int, leaves_in: int = 0) -> None:
+    """Note the one of a job, which counts in so many milliseconds; an earlier note is void."""
+    earlier_note = (overruns.c.person_id == person) & (overruns.c.job_id == job)
+    connection.execute(delete(overruns).where(earlier_note))
+    leaves: Any = now() + leaves_in
     connection.execute(
-        insert(overruns).values(id=random_id(), person_id=person, job_id=job, level=level, at=now())
+        insert(overruns).values(
+            id=random_id(), person_id=person, job_id=job, level=level, at=leaves
+        )
     )
 
 
 def lately(connection: Connection, *, person: str) -> int:
-    """How many a person had in the last day."""
-    asked = select(func.count()).where(overruns.c.person_id == person, overruns.c.at > now() - DAY)
+    """How many answers of a person left late in the last day."""
+    asked = select(func.count()).where(
+        overruns.c.person_id == person, overruns.c.at > now() - DAY, overruns.c.at <= now()
+    )
     return connection.scalar(asked) or 0
 
 

@@ -1,6 +1,9 @@
 """Releases of each person, as they left: a convenience that the ledger could rebuild.
 
 Somebody who asks the same again gets the same release, which is kept once. Nobody finds another's.
+A release is made when it leaves: when the work on it ended is written nowhere.
+
+Source: contract, "What may be seen". Proof: ``proofs/timing.md``.
 """
 
 from __future__ import annotations
@@ -53,7 +56,7 @@ _SAME = select(releases.c.id).where(
     releases.c.document == bindparam("text"),
 )
 _LEAVES: Any = now() + bindparam("wait", type_=BigInteger)
-_KEPT = insert(releases).values(made_at=now(), leaves_at=_LEAVES)
+_KEPT = insert(releases).values(made_at=_LEAVES, leaves_at=_LEAVES)
 
 
 def add(
