@@ -106,6 +106,15 @@ def test_the_gain_of_a_liar_grows_as_epsilon_falls() -> None:
     assert gains[2] == pytest.approx(1.582, abs=1e-3)
 
 
+@pytest.mark.parametrize("vector", [[2**62] * 4, [-(2**63)], [2**64 - 1], [1, 1], [2**63, 2**63]])
+def test_a_vector_that_is_too_long_counts_as_none_however_long(vector: list[int]) -> None:
+    """The share of noise at epsilon 40 is nothing, but for a chance below 1e-15."""
+    quiet = SecureSum(epsilon=40, sensitivity=1, at_least=1)
+    kind = np.uint64 if max(vector) >= 2**63 else np.int64
+    assert quiet.noisy(np.array(vector, dtype=kind)).tolist() == [0] * len(vector)
+    assert quiet.noisy(np.array([0, 1], dtype=kind)).tolist() == [0, 1]
+
+
 def test_the_secure_sum_is_the_sum_with_discrete_laplace_noise() -> None:
     summed = SecureSum(epsilon=1, sensitivity=1, at_least=8)
     assert summed.event == DiscreteLaplace(epsilon=1, steps=1)

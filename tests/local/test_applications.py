@@ -99,9 +99,18 @@ def test_a_hinge_separates() -> None:
     )
     found = descent.fit(rows, aims)
     assert np.mean(np.sign(rows @ found) == aims) > 0.9
-    for bad in (rows[:5], np.full((100, 2), np.nan), rows[:, 0]):
+    for bad in (rows[:5], rows[:, 0]):
         with pytest.raises(DiscreetError, match="local_gradient_rows"):
             descent.fit(bad, aims[: len(bad)])
+
+
+@pytest.mark.parametrize("loss", [SquaredLoss(), HingeLoss()])
+def test_no_number_of_a_person_stops_the_descent(loss: SquaredLoss | HingeLoss) -> None:
+    descent = LocalGradientDescent(epsilon=1, loss=loss, rounds=2, clamp=1.0, step=0.1)
+    for odd in (np.inf, -np.inf, np.nan, 1e308):
+        rows, aims = np.ones((10, 2)), np.ones(10)
+        rows[3], rows[4, 0], aims[5], aims[3] = odd, odd, odd, odd
+        assert np.isfinite(descent.fit(rows, aims)).all()
 
 
 def test_regression_in_one_round_finds_least_squares() -> None:
