@@ -98,6 +98,16 @@ def test_what_is_paid_and_silence_depend_on_times_of_changes_alone(limit: Fracti
                     seen.append("silent")
             found.append(seen)
     assert all(each == found[0] for each in found)
+    # a limit that is raised after a change was missed: a return is paid like any other value
+    for value in range(4):
+        ledger, client = PersonalLedger(limit=1), asked.client()
+        for each in (1, 2):
+            ledger.report(asked, client, each)
+        ledger = PersonalLedger.from_json(ledger.to_json())
+        ledger.limit = 3
+        ledger.report(asked, client, value)
+        ledger.report(asked, client, value)
+        assert ledger.spent == 2
     # with memory kept over a reset, a first report that cannot be paid is silent for every value
     for value in range(4):
         ledger, client = PersonalLedger(limit=1), asked.client()

@@ -50,6 +50,9 @@ class PersonalLedger:
     told: dict[str, Any] = field(default_factory=dict)
     """The value of the last draw in this period for each memoised collection: private."""
 
+    missed: list[str] = field(default_factory=list)
+    """Memoised collections with a change that was not paid for: their next draw is paid."""
+
     def __post_init__(self) -> None:
         """Refuse a limit that is not positive."""
         positive("limit", self.limit)
@@ -62,7 +65,8 @@ class PersonalLedger:
     def price(self, collection: Collection, client: Client, value: object) -> Fraction:
         """What a report about ``value`` would cost now."""
         index = client._index(value)
-        if collection.memoised and self._drawn(client) == index:
+        missed = client.question in self.missed
+        if collection.memoised and not missed and self._drawn(client) == index:
             return Fraction(0)
         return exact(collection.oracle.epsilon)
 
@@ -71,6 +75,8 @@ class PersonalLedger:
         cost = self.price(collection, client, value)
         if self.spent + cost > exact(self.limit):
             if collection.memoised and self._drawn(client) is not None:
+                if client.question not in self.missed:
+                    self.missed.append(client.question)
                 return client.privatize(self.told[client.question])
             raise Exhausted(
                 code="local_limit_reached",
@@ -82,6 +88,7 @@ class PersonalLedger:
         if collection.memoised and cost:
             client.forget()  # what was kept in an earlier period is drawn anew, and was paid for
             self.told[client.question] = value
+            self.missed = [each for each in self.missed if each != client.question]
         return client.privatize(value)
 
     def _drawn(self, client: Client) -> int | None:
@@ -99,6 +106,7 @@ class PersonalLedger:
         self.resets += 1
         self.entries.clear()
         self.told.clear()
+        self.missed.clear()
 
     def lifetime(self) -> Fraction:
         """The most that may have been told since the first report: the limit for each period."""
@@ -113,6 +121,7 @@ class PersonalLedger:
             "entries": listed,
             "resets": self.resets,
             "told": self.told,
+            "missed": self.missed,
         }
         return json.dumps(document)
 
@@ -127,7 +136,10 @@ class PersonalLedger:
                 remedy="Restore the account that this device kept.",
             )
         entries = [(name, version, Fraction(cost)) for name, version, cost in document["entries"]]
-        return cls(Fraction(document["limit"]), entries, document["resets"], document["told"])
+        missed = document.get("missed", [])
+        return cls(
+            Fraction(document["limit"]), entries, document["resets"], document["told"], missed
+        )
 
 
 def epsilon_over_time(
