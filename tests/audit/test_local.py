@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from discreet import local
 from discreet.audit import BrokenTwin, LearnedEvents, audit, check_pair
 from discreet.audit.testers import Finding, outcome, repeated
+from discreet.local.client import Client
 from discreet.local.oracle import FrequencyOracle
 from discreet.local.shuffling import shuffle, shuffled_event
 from tests.local.examples import collection, oracles, rappor
@@ -84,6 +86,43 @@ def test_memoised_reports_of_a_week_cost_what_one_costs() -> None:
         why="a fresh report each day",
     )
     check_pair(twin, lambda each: refuted(each, x=0, y=1, epsilon=1, trials=30_000))
+
+
+class KeepsAll(Client):
+    """The broken twin: the old report is sent again when a value returns."""
+
+    def _payload(self, index: int) -> Any:
+        past = self.memory.setdefault("past", {})
+        if index not in past:
+            past[index] = super()._payload(index)
+        return past[index]
+
+
+def returning(kind: type[Client]) -> Many:
+    """Whether the third report of a course of values is the first: all that is looked at."""
+    direct = local.DirectEncoding(epsilon=Fraction(1, 4), domain=16)
+    schema = collection(direct, memoised=True).schema
+
+    def one(course: tuple[int, ...]) -> bool:
+        client = kind(schema)
+        told = [json.loads(client.privatize(value))["report"] for value in course]
+        return bool(told[0] == told[2])
+
+    return repeated(one)
+
+
+@pytest.mark.audit
+def test_a_return_to_an_earlier_value_does_not_show() -> None:
+    """Three draws at a quarter each, for courses that change at the same times."""
+    twin = BrokenTwin(
+        "return",
+        sound=returning(Client),
+        broken=returning(KeepsAll),
+        why="equal reports show that the value returned",
+    )
+    check_pair(
+        twin, lambda each: refuted(each, x=(1, 2, 1), y=(1, 2, 3), epsilon=0.75, trials=10_000)
+    )
 
 
 @pytest.mark.audit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -24,6 +25,9 @@ class Followed(Client):
         self.chance = Fraction(1)
         self.taken: list[int] = []
         self.left: list[tuple[int, ...]] = []
+
+    def _check_chances(self) -> None:
+        """Broken schemas are followed too: that is how they are found out."""
 
     def _side(self, chances: list[Fraction]) -> int:
         place = len(self.taken)
@@ -49,11 +53,18 @@ def law(
     schema: str, index: int, *, reports: int = 1, memory: dict[str, Any] | None = None
 ) -> dict[str, Fraction]:
     """The chance of every sequence of so many reports about one value, by one client."""
+    return course_law(schema, [index] * reports, memory=memory)
+
+
+def course_law(
+    schema: str, course: Sequence[int], *, memory: dict[str, Any] | None = None
+) -> dict[str, Fraction]:
+    """The chance of every sequence of reports about one value after the other, by one client."""
     found: dict[str, Fraction] = {}
     waiting: list[tuple[int, ...]] = [()]
     while waiting:
         client = Followed(schema, waiting.pop(), copy.deepcopy(memory))
-        told = json.dumps([client._payload(index) for _ in range(reports)])
+        told = json.dumps([client._payload(index) for index in course])
         found[told] = found.get(told, Fraction(0)) + client.chance
         waiting += client.left
     return found

@@ -18,7 +18,9 @@ function scriptedBytes(seed) {
   };
 }
 
-const ordered = ({cohort, kept}) => JSON.stringify([cohort, Object.entries(kept).sort()]);
+const ordered = (memory) => JSON.stringify(
+  Object.entries(memory).map(([question, kept]) => [question, Object.entries(kept).sort()]),
+);
 
 function failures(vectors) {
   const wrong = [];

@@ -20,7 +20,7 @@ from discreet.local.oracle import SupportOracle
 from discreet.local.personal_ledger import PersonalLedger, epsilon_over_time
 from discreet.local.poisoning import gain_of_one, poison, recovered, tolerant
 from discreet.local.secure_sum import SecureSum
-from tests.local.enumeration import law, worst_ratio
+from tests.local.enumeration import course_law, law, worst_ratio
 from tests.local.examples import collection
 from tests.local.test_channels import at_most_exp
 
@@ -45,18 +45,77 @@ def test_a_ledger_refuses_what_would_pass_the_limit_before_it_is_drawn() -> None
 def test_memoised_repeats_are_free_only_while_the_value_stays() -> None:
     asked = collection(local.DirectEncoding(epsilon=1, domain=3), memoised=True)
     ledger, client = PersonalLedger(limit=2), asked.client()
-    for value in (0, 0, 0, 2, 0, 2):
+    for value in (0, 0, 0, 2, 2, 2):
         ledger.report(asked, client, value)
     assert ledger.spent == 2
     last = json.loads(ledger.report(asked, client, 2))["report"]
-    for _ in range(20):  # a third value is not drawn, and the device does not fall silent
-        assert json.loads(ledger.report(asked, client, 1))["report"] == last
-    assert set(client.memory["kept"]) == {"0", "2"}
+    for value in (1, 0, 2, 1) * 5:  # nothing is drawn, and the device does not fall silent
+        assert json.loads(ledger.report(asked, client, value))["report"] == last
+    assert client.held == 2
     assert ledger.spent == 2
     with pytest.raises(Exhausted):
         PersonalLedger(limit=Fraction(1, 2)).report(asked, asked.client(), 1)
-    client.memory["kept"].clear()  # whoever loses memory pays again
-    assert ledger.price(asked, client, 0) == 1
+    client.memory.clear()  # whoever loses memory pays again, or has nothing left to send
+    assert ledger.price(asked, client, 2) == 1
+    with pytest.raises(Exhausted):
+        ledger.report(asked, client, 2)
+
+
+def test_a_return_is_a_change_and_is_drawn_and_paid_like_any_other() -> None:
+    """Courses that change at the same times: the exact law, and what is paid, and silence."""
+    schema = collection(local.DirectEncoding(epsilon=1, domain=3), memoised=True).schema
+    courses = [(1, 2, 1), (1, 2, 0), (0, 1, 0), (2, 0, 1)]
+    worst = worst_ratio([course_law(schema, course) for course in courses])
+    assert at_most_exp(worst, Fraction(3))
+    unlike = []  # the chance that the third report is not the first
+    for course in [(1, 2, 1), (1, 2, 0)]:
+        found = course_law(schema, course)
+        unlike.append(sum(p for told, p in found.items() if told[1] != told[-2]))
+    assert min(unlike) > Fraction(1, 2)
+
+
+@pytest.mark.parametrize("limit", [Fraction(5, 2), 3, 4])
+def test_what_is_paid_and_silence_depend_on_times_of_changes_alone(limit: Fraction) -> None:
+    asked = collection(local.DirectEncoding(epsilon=1, domain=4), memoised=True)
+    fresh = local.Collection(
+        name="fresh", version=1, oracle=local.DirectEncoding(epsilon=1, domain=4), memoised=False
+    )
+    found = []
+    for before in [(1, 2, 1), (1, 2, 3), (0, 3, 0)]:
+        for after in (0, 1, 2, 3):
+            ledger, client = PersonalLedger(limit=limit), asked.client()
+            seen: list[Any] = []
+            for value in (*before, None, "reset", after, None, None, None, (after + 1) % 4):
+                try:
+                    if value == "reset":
+                        ledger.reset()
+                    elif value is None:
+                        ledger.report(fresh, fresh.client(), 0)
+                    else:
+                        ledger.report(asked, client, value)
+                    seen.append(ledger.spent)
+                except Exhausted:
+                    seen.append("silent")
+            found.append(seen)
+    assert all(each == found[0] for each in found)
+    # a limit that is raised after a change was missed: a return is paid like any other value
+    for value in range(4):
+        ledger, client = PersonalLedger(limit=1), asked.client()
+        for each in (1, 2):
+            ledger.report(asked, client, each)
+        ledger = PersonalLedger.from_json(ledger.to_json())
+        ledger.limit = 3
+        ledger.report(asked, client, value)
+        ledger.report(asked, client, value)
+        assert ledger.spent == 2
+    # with memory kept over a reset, a first report that cannot be paid is silent for every value
+    for value in range(4):
+        ledger, client = PersonalLedger(limit=1), asked.client()
+        ledger.report(asked, client, 1)
+        ledger.reset()
+        ledger.report(fresh, fresh.client(), 0)
+        with pytest.raises(Exhausted):
+            ledger.report(asked, client, value)
 
 
 def test_the_cost_over_time_is_that_of_the_exact_law() -> None:
@@ -104,6 +163,15 @@ def test_the_gain_of_a_liar_grows_as_epsilon_falls() -> None:
     gains = [gain_of_one(local.DirectEncoding(epsilon=e, domain=2)) for e in (4, 2, 1, 0.1)]
     assert gains == sorted(gains)
     assert gains[2] == pytest.approx(1.582, abs=1e-3)
+
+
+@pytest.mark.parametrize("vector", [[2**62] * 4, [-(2**63)], [2**64 - 1], [1, 1], [2**63, 2**63]])
+def test_a_vector_that_is_too_long_counts_as_none_however_long(vector: list[int]) -> None:
+    """The share of noise at epsilon 40 is nothing, but for a chance below 1e-15."""
+    quiet = SecureSum(epsilon=40, sensitivity=1, at_least=1)
+    kind = np.uint64 if max(vector) >= 2**63 else np.int64
+    assert quiet.noisy(np.array(vector, dtype=kind)).tolist() == [0] * len(vector)
+    assert quiet.noisy(np.array([0, 1], dtype=kind)).tolist() == [0, 1]
 
 
 def test_the_secure_sum_is_the_sum_with_discrete_laplace_noise() -> None:

@@ -11,7 +11,7 @@ import pytest
 from discreet.core.errors import DiscreetError
 from discreet.core.events.mechanisms import Pure, RandomizedResponse
 from discreet.local.completion import NextWords
-from discreet.local.gradients import HingeLoss, LocalGradientDescent, SquaredLoss
+from discreet.local.gradients import HingeLoss, LocalGradientDescent, RowLoss, SquaredLoss
 from discreet.local.graphs import NeighbourLists, NoisyDegrees
 from discreet.local.regions import SafeRegion, cell_counts
 from discreet.local.regression import OneRoundRegression
@@ -99,9 +99,25 @@ def test_a_hinge_separates() -> None:
     )
     found = descent.fit(rows, aims)
     assert np.mean(np.sign(rows @ found) == aims) > 0.9
-    for bad in (rows[:5], np.full((100, 2), np.nan), rows[:, 0]):
+    for bad in (rows[:5], rows[:, 0]):
         with pytest.raises(DiscreetError, match="local_gradient_rows"):
             descent.fit(bad, aims[: len(bad)])
+
+
+class Quotient:
+    """A loss whose gradient is NaN where features are too large."""
+
+    def gradients(self, features: Any, targets: Any, coefficients: Any) -> Any:
+        return (10 * features) / (10 * features) - coefficients
+
+
+@pytest.mark.parametrize("loss", [SquaredLoss(), HingeLoss(), Quotient()])
+def test_no_number_of_a_person_stops_the_descent(loss: RowLoss) -> None:
+    descent = LocalGradientDescent(epsilon=1, loss=loss, rounds=2, clamp=1.0, step=0.1)
+    for odd in (np.inf, -np.inf, np.nan, 1e308):
+        rows, aims = np.ones((10, 2)), np.ones(10)
+        rows[3], rows[4, 0], aims[5], aims[3] = odd, odd, odd, odd
+        assert np.isfinite(descent.fit(rows, aims)).all()
 
 
 def test_regression_in_one_round_finds_least_squares() -> None:

@@ -89,7 +89,7 @@ def test_rappor_once_and_for_ever(epsilon: Fraction, once: Fraction) -> None:
     schema = collection(rappor(epsilon, once)).schema
     single = [law(schema, value) for value in range(3)]
     assert at_most_exp(worst_ratio(single), Fraction(once))
-    memory = {"kept": {}, "cohort": 0}
+    memory = {"survey/1": {"cohort": 0}}
     for many in (2, 3):
         oracle = local.Rappor(
             epsilon=epsilon, once=once, domain=3, cells=2, hashes=1, cohorts=1, seed=1

@@ -14,6 +14,7 @@ import pytest
 
 from discreet import local
 from discreet.local.client import Client, Refused
+from discreet.local.numeric import MeanResponse, SquareWave
 from tests.local import javascript, vectors
 from tests.local.examples import collection, oracles, rappor
 from tests.server.browsing import browser
@@ -48,7 +49,7 @@ def test_javascript_has_one_source_of_randomness_and_no_dependency() -> None:
     assert code.count("getRandomValues") == 1
     for word in ("Math.random", "Math.exp", "Math.log", "import", "require", "eval", "Date"):
         assert word not in code
-    assert len(javascript.SOURCE) < 9_000
+    assert len(javascript.SOURCE) < 12_000
 
 
 @pytest.mark.parametrize("values", [[2], ["2"], [True], [1.5], [-1], [None]])
@@ -102,7 +103,7 @@ def test_coins_and_uniform_numbers_are_exact() -> None:
 
 def test_the_client_is_small_and_loads_nothing_else() -> None:
     place = files("discreet.local") / "client.py"
-    assert len(place.read_text(encoding="utf-8")) < 10_000
+    assert len(place.read_text(encoding="utf-8")) < 15_000
     code = (
         "import sys, runpy\n"
         f"space = runpy.run_path({str(place)!r})\n"
@@ -142,7 +143,108 @@ def test_memory_goes_on_in_another_client() -> None:
     second = asked.client(kept)
     second.privatize(3)
     assert second.memory == first.memory
-    assert set(first.memory["kept"]) == {"3"}
+    assert first.memory["survey/1"]["value"] == first.held == 3
+
+
+def test_memory_is_that_of_one_name_and_version() -> None:
+    """A client of another version finds nothing of the first, and leaves it alone."""
+    first = local.Collection(
+        name="a", version=1, oracle=local.DirectEncoding(epsilon=8, domain=10), memoised=True
+    )
+    hashing = local.OptimalLocalHashing(epsilon=1, domain=10)
+    second = local.Collection(name="a", version=2, oracle=hashing, memoised=True)
+    client = first.client()
+    client.privatize(3)
+    kept = json.loads(json.dumps(client.memory))
+    other = second.client(client.memory)
+    assert other.held is None
+    assert len(json.loads(other.privatize(3))["report"]) == 3
+    script = """
+    const other = new discreetLocal.Client(given[0], given[1]);
+    const report = JSON.parse(other.privatize(3)).report;
+    """
+    given = [second.schema, kept]
+    found = javascript.node(
+        javascript.SOURCE + script + RUN.format("[report.length, other.memory]"), given
+    )
+    assert found[0] == 3
+    assert found[1]["a/1"] == kept["a/1"] == client.memory["a/1"]
+    assert found[1]["a/2"]["value"] == 3
+
+
+def _refusals(schemas: list[str]) -> list[list[str]]:
+    """The codes with which both clients refuse schemas, or 'taken'."""
+    python = []
+    for schema in schemas:
+        try:
+            Client(schema)
+            python.append("taken")
+        except Refused as refusal:
+            python.append(refusal.code)
+    script = """
+    const found = given.map((schema) => {
+      try { new discreetLocal.Client(schema); return "taken"; } catch (error) { return error.code; }
+    });
+    """
+    return [python, javascript.node(javascript.SOURCE + script + RUN.format("found"), schemas)]
+
+
+def test_honest_schemas_of_every_size_of_epsilon_are_taken_on_the_device() -> None:
+    epsilons = [2**-30, 1e-3, 0.1, 1 / 3, 1, 2.5, 7, 16, 31.9, 32]
+    asked = [collection(oracle) for e in epsilons for oracle in oracles(e).values()]
+    asked += [collection(rappor(e, e / 2)) for e in epsilons[1:]]
+    schemas = [each.schema for each in asked] + [each["schema"] for each in FROZEN]
+    assert _refusals(schemas) == [["taken"] * len(schemas)] * 2
+
+
+def _changed(schema: str, path: list[str | int], value: Any) -> str:
+    document = json.loads(schema)
+    place = document
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    return json.dumps(document)
+
+
+def test_chances_that_tell_more_than_epsilon_are_refused_on_the_device() -> None:
+    """One step of 2**-64 is enough, in every kind; so is a domain beyond the oracle's."""
+    whole, bad = 1 << 64, []
+    asked = [
+        *oracles(1).values(),
+        MeanResponse(epsilon=1, domain=9),
+        SquareWave(epsilon=1, domain=9),
+    ]
+    for oracle in asked:
+        schema = collection(oracle).schema
+        path: list[str | int] = ["oracle"]
+        written = json.loads(schema)["oracle"]
+        while "inner" in written:
+            written, path = written["inner"], [*path, "inner"]
+        if "keep" in written:
+            wrongs = (int(written["keep"]) + 1, whole, whole + 1, 0, -1, 1)
+            bad += [_changed(schema, [*path, "keep"], str(wrong)) for wrong in wrongs]
+        else:
+            for name, wrong in (
+                ("zero", int(written["zero"]) - 8),
+                ("one", whole),
+                ("one", whole + 5),
+                ("zero", 0),
+                ("zero", whole - 1),
+            ):
+                bad.append(_changed(schema, [*path, name], str(wrong)))
+        bad.append(_changed(schema, ["epsilon"], "99/100"))
+        bad.append(_changed(schema, ["epsilon"], "33"))
+        bad.append(_changed(schema, ["version"], "1"))
+    for kind in ("direct", "subset"):
+        schema = collection(oracles(1)[kind]).schema
+        bad.append(_changed(schema, ["domain"], {"size": 6}))
+        bad.append(_changed(schema, ["domain"], {"labels": list("abcdef")}))
+        bad.append(_changed(schema, ["domain"], {"text": True}))
+    split = collection(vectors.TREE.oracle).schema
+    bad.append(_changed(split, ["oracle", "parts", 1, "oracle", "keep"], str(whole - 1)))
+    bad.append(_changed(split, ["oracle", "parts", 1, "digits", 0, 0], -1))
+    bad.append(_changed(split, ["oracle", "parts"], []))
+    assert _refusals(bad) == [["local_schema_chances"] * len(bad)] * 2
 
 
 @pytest.mark.slow

@@ -77,6 +77,7 @@ def test_reports_about_prefixes_are_private_whichever_part_is_drawn() -> None:
         "format": "discreet.local/1",
         "name": "words",
         "version": 1,
+        "epsilon": "1",
         "memoised": False,
         "domain": {"size": 4},
         "oracle": tree.oracle.written(),

@@ -2,9 +2,9 @@
 
 People are divided into cohorts with hash functions of their own, so that two values rarely share
 all their bits in every cohort. Two values differ in at most 2 k bits, and epsilon is charged for
-all of them. :class:`Rappor` draws the bits once for each value, keeps them, and randomises what it
-kept again for every report: the first draw bounds the loss for ever, the second hides that reports
-of one person are alike.
+all of them. :class:`Rappor` draws the bits when a value is new, keeps them while it stays, and
+randomises what it kept again for every report: the first draw bounds the loss as long as the value
+stays, the second hides that reports of one person are alike.
 
 Source: 004a:C9, C31. Proof: ``proofs/local.md``.
 """
@@ -173,10 +173,10 @@ class BloomFilter(FrequencyOracle):
 
 @dataclass(frozen=True, kw_only=True)
 class Rappor(BloomFilter):
-    """RAPPOR: bits drawn once for each value and kept, and randomised again for every report.
+    """RAPPOR: bits drawn at each change of the value, kept, and randomised for every report.
 
-    ``epsilon`` bounds everything ever learnt about one value of a person, however many reports are
-    sent; a second value costs another epsilon. ``once`` is what a single report tells.
+    ``epsilon`` bounds everything learnt while a person's value stays, however many reports are
+    sent; every change costs another epsilon. ``once`` is what a single report tells.
 
     Contract: clients keep their memory. Schemas of this oracle are memoised.
 

@@ -134,8 +134,9 @@
     bloom(oracle, index, client) {
       let cohort;
       if (client.schema.memoised) {
-        if (!("cohort" in client.memory)) client.memory.cohort = uniform(oracle.cohorts.length);
-        cohort = client.memory.cohort;
+        const kept = client.kept();
+        if (!("cohort" in kept)) kept.cohort = uniform(oracle.cohorts.length);
+        cohort = kept.cohort;
       } else {
         cohort = uniform(oracle.cohorts.length);
       }
@@ -152,6 +153,89 @@
     return Number(value % TEXT_PRIME);
   }
 
+  // Chances that tell more than the schema's epsilon are refused here; see client.py.
+  function whole(value) {
+    if (!Number.isSafeInteger(value) || value < 0) throw new RangeError();
+    return BigInt(value);
+  }
+
+  function words(bits) {
+    if (bits > 32n) throw new RangeError();
+    return 1n << bits;
+  }
+
+  function expBelow(epsilon) {
+    const [p, q] = `${epsilon}/1`.split("/").map(BigInt);
+    if (p <= 0n || p > 32n * q) throw new RangeError();
+    let term = 1n << 320n;
+    let total = term;
+    for (let place = 1n; term > 0n; place += 1n) {
+      term = (term * p) / (q * place);
+      total += term;
+    }
+    return total;
+  }
+
+  function alike(one, other, power, most) {
+    const [low, high] = one < other ? [one, other] : [other, one];
+    return low > 0n && high ** power << 320n <= most * low ** power;
+  }
+
+  function product(digits) {
+    return digits.reduce((found, digit) => {
+      const numbers = digit.map(whole);
+      const divisor = numbers[{2: 0, 4: 2}[digit.length]];
+      const below = numbers[digit.length - 1];
+      if (!divisor || !below) throw new RangeError();
+      return found * below;
+    }, 1n);
+  }
+
+  function within(oracle, values, most) {
+    const kind = oracle.kind;
+    if (kind === "one_of") {
+      return oracle.parts.length > 0
+        && oracle.parts.every((part) => within(part.oracle, product(part.digits), most));
+    }
+    if (kind === "sketch") {
+      oracle.hashes.flat().forEach(whole);
+      const cells = whole(oracle.cells) * (oracle.signed ? 2n : 1n);
+      return whole(oracle.prime) > 0n && within(oracle.inner, cells, most);
+    }
+    if (kind === "unary" || kind === "bloom") {
+      const [one, zero] = [BigInt(oracle.one), BigInt(oracle.zero)];
+      let pairs = 1;
+      if (kind === "bloom") {
+        oracle.cohorts.flat(2).forEach(whole);
+        pairs = Math.max(...oracle.cohorts.map((row) => row.length));
+      }
+      return one > 0n && one < WHOLE && zero > 0n && zero < WHOLE
+        && alike(one * (WHOLE - zero), zero * (WHOLE - one), BigInt(pairs), most);
+    }
+    const keep = BigInt(oracle.keep);
+    let [size, near, far] = [values, 1n, 1n];
+    if (kind === "hashing") far = whole(oracle.cells) - 1n;
+    else if (kind === "hadamard") far = words(whole(oracle.rows)) - 1n;
+    else {
+      size = whole(oracle.size);
+      if (kind !== "mean") far = size - 1n;
+      if (kind === "subset") [near, far] = [whole(oracle.chosen), size - whole(oracle.chosen)];
+      if (kind === "wave") near = 2n * whole(oracle.reach) + 1n;
+    }
+    return values <= size && alike(keep * far, (WHOLE - keep) * near, 1n, most);
+  }
+
+  function keepsItsWord({domain, epsilon, oracle, version}) {
+    try {
+      whole(version);
+      const size = domain.text ? TEXT_PRIME
+        : whole(domain.labels ? domain.labels.length : domain.size);
+      return within(oracle, size, expBelow(epsilon));
+    } catch {
+      return false;
+    }
+  }
+
   class Client {
     constructor(text, memory) {
       const schema = JSON.parse(text);
@@ -164,7 +248,20 @@
       this.schema = schema;
       const labels = schema.domain.labels;
       this.labels = labels && new Map(labels.map((label, place) => [label, place]));
-      this.memory = memory || {kept: {}};
+      if (!keepsItsWord(schema)) {
+        throw new Refused("local_schema_chances", "chances that keep the schema's epsilon");
+      }
+      this.question = `${schema.name}/${schema.version}`;
+      this.memory = memory || {};
+    }
+
+    kept() {
+      if (!Object.hasOwn(this.memory, this.question)) this.memory[this.question] = {};
+      return this.memory[this.question];
+    }
+
+    forget() {
+      delete this.kept().value;
     }
 
     privatize(value) {
@@ -176,10 +273,13 @@
     payload(index) {
       const oracle = this.schema.oracle;
       if (!this.schema.memoised) return KINDS[oracle.kind](oracle, index, this);
-      const kept = this.memory.kept;
-      if (!(index in kept)) kept[index] = KINDS[oracle.kind](oracle, index, this);
-      if (!oracle.again) return kept[index];
-      const [cohort, bits] = kept[index];
+      const kept = this.kept();
+      if (kept.value !== index) {
+        kept.report = KINDS[oracle.kind](oracle, index, this);
+        kept.value = index;
+      }
+      if (!oracle.again) return kept.report;
+      const [cohort, bits] = kept.report;
       const held = places(oracle.cells).map(
         (place) => ((parseInt(bits.substr(2 * (place >> 3), 2), 16) >> (place & 7)) & 1) === 1,
       );

@@ -7,8 +7,10 @@ below a whole number or it is not. ``client.js`` is the same client for web page
 test vectors.
 
 Guarantee: a report depends on the value only through coins of those chances and uniform numbers,
-drawn from the operating system's generator. A memoised schema needs :attr:`Client.memory` kept on
-the device; whoever loses it pays again. Source: 004a:C1, C5–C9, C31. Proof: ``proofs/local.md``.
+drawn from the operating system's generator, and a schema whose chances tell more than its epsilon
+is refused on the device. A memoised schema needs :attr:`Client.memory` kept there; it holds the
+report about the current value of each schema, and whoever loses it pays again.
+Source: 004a:C1, C5–C9, C31. Proof: ``proofs/local.md``.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from typing import Any
 FORMAT = "discreet.local/1"
 TEXT_PRIME = 2147483647
 _WHOLE = 1 << 64
+_BITS = 320
+_MOST = 32
 
 
 class Refused(ValueError):
@@ -45,7 +49,25 @@ class Client:
             raise Refused(code="local_schema_kind", expectation="an oracle that is known here")
         labels = document["domain"].get("labels")
         self._labels = None if labels is None else {label: i for i, label in enumerate(labels)}
-        self.memory: dict[str, Any] = {"kept": {}} if memory is None else memory
+        self._check_chances()
+        self.question = f"{document['name']}/{document['version']}"
+        self.memory: dict[str, Any] = {} if memory is None else memory
+
+    def _check_chances(self) -> None:
+        if not _keeps_its_word(self._schema):
+            raise Refused(
+                code="local_schema_chances", expectation="chances that keep the schema's epsilon"
+            )
+
+    @property
+    def held(self) -> int | None:
+        """The number of the value whose report is kept, if there is one; it is private."""
+        found: int | None = self.memory.get(self.question, {}).get("value")
+        return found
+
+    def forget(self) -> None:
+        """Drop the kept report: the next one is drawn anew, and costs epsilon."""
+        self.memory.get(self.question, {}).pop("value", None)
 
     def privatize(self, value: object) -> str:
         """One report about ``value``, ready to be sent."""
@@ -62,13 +84,14 @@ class Client:
         randomise = _KINDS[self._oracle["kind"]]
         if not self._schema["memoised"]:
             return randomise(self, self._oracle, index)
-        kept = self.memory["kept"]
-        if str(index) not in kept:
-            kept[str(index)] = randomise(self, self._oracle, index)
+        kept = self.memory.setdefault(self.question, {})
+        if kept.get("value") != index:
+            kept["report"] = randomise(self, self._oracle, index)
+            kept["value"] = index
         again = self._oracle.get("again")
         if again is None:
-            return kept[str(index)]
-        cohort, bits = kept[str(index)]
+            return kept["report"]
+        cohort, bits = kept["report"]
         held = [bool(byte >> bit & 1) for byte in bytes.fromhex(bits) for bit in range(8)]
         return [cohort, self._unary(again, held[: self._oracle["cells"]])]
 
@@ -193,9 +216,10 @@ class Client:
 
     def _bloom(self, oracle: dict[str, Any], index: int) -> list[Any]:
         if self._schema["memoised"]:
-            if "cohort" not in self.memory:
-                self.memory["cohort"] = self._uniform(len(oracle["cohorts"]))
-            cohort = self.memory["cohort"]
+            kept = self.memory.setdefault(self.question, {})
+            if "cohort" not in kept:
+                kept["cohort"] = self._uniform(len(oracle["cohorts"]))
+            cohort = kept["cohort"]
         else:
             cohort = self._uniform(len(oracle["cohorts"]))
         hashes = oracle["cohorts"][cohort]
@@ -216,6 +240,104 @@ _KINDS = {
     "sketch": Client._sketch,
     "bloom": Client._bloom,
 }
+
+
+def _keeps_its_word(schema: dict[str, Any]) -> bool:
+    """Whether no two values of the domain are told apart by more than exp(epsilon)."""
+    try:
+        domain = schema["domain"]
+        labels = domain.get("labels")
+        size = (
+            TEXT_PRIME
+            if domain.get("text")
+            else _whole(domain["size"] if labels is None else len(labels))
+        )
+        _whole(schema["version"])
+        return _within(schema["oracle"], size, _exp_below(schema["epsilon"]))
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        return False
+
+
+def _within(oracle: dict[str, Any], values: int, most: int) -> bool:
+    """Whether ratios of chances are at most ``most`` over 2**320, for so many values."""
+    kind = oracle["kind"]
+    if kind == "one_of":
+        parts = [(part["oracle"], _product(part["digits"])) for part in oracle["parts"]]
+        return bool(parts) and all(_within(inner, below, most) for inner, below in parts)
+    if kind == "sketch":
+        for numbers in oracle["hashes"]:
+            _ = [_whole(number) for number in numbers]
+        cells = _whole(oracle["cells"]) * (2 if oracle["signed"] else 1)
+        return _whole(oracle["prime"]) > 0 and _within(oracle["inner"], cells, most)
+    if kind in ("unary", "bloom"):
+        one, zero = int(oracle["one"]), int(oracle["zero"])
+        pairs = 1
+        if kind == "bloom":
+            _ = [_whole(number) for row in oracle["cohorts"] for pair in row for number in pair]
+            pairs = max(len(row) for row in oracle["cohorts"])
+        possible = 0 < one < _WHOLE and 0 < zero < _WHOLE
+        return possible and _alike(one * (_WHOLE - zero), zero * (_WHOLE - one), pairs, most)
+    keep, size = int(oracle["keep"]), values
+    if kind == "hashing":
+        near, far = 1, _whole(oracle["cells"]) - 1
+    elif kind == "hadamard":
+        near, far = 1, _words(_whole(oracle["rows"])) - 1
+    else:
+        size = _whole(oracle["size"])
+        near, far = 1, size - 1
+        if kind == "subset":
+            near, far = _whole(oracle["chosen"]), size - _whole(oracle["chosen"])
+        elif kind == "wave":
+            near = 2 * _whole(oracle["reach"]) + 1
+        elif kind == "mean":
+            far = 1
+    return values <= size and _alike(keep * far, (_WHOLE - keep) * near, 1, most)
+
+
+def _alike(one: int, other: int, power: int, most: int) -> bool:
+    """Whether neither of two chances is too many times the other, ``power`` times over."""
+    low, high = sorted((one, other))
+    return low > 0 and high**power << _BITS <= most * low**power
+
+
+def _exp_below(epsilon: str) -> int:
+    """Not above exp(epsilon) times 2**320: its series, with every term rounded down."""
+    above, _, under = epsilon.partition("/")
+    p, q = int(above), int(under or "1")
+    if not 0 < p <= _MOST * q:
+        raise ValueError
+    total = term = 1 << _BITS
+    place = 0
+    while term:
+        place += 1
+        term = term * p // (q * place)
+        total += term
+    return total
+
+
+def _product(digits: list[list[int]]) -> int:
+    """How many values digits have together."""
+    found = 1
+    for digit in digits:
+        *hashed, below = [_whole(number) for number in digit]
+        if len(hashed) not in (1, 3) or 0 in (below, hashed[-1]):
+            raise ValueError
+        found *= below
+    return found
+
+
+def _words(bits: int) -> int:
+    """How many words of so many bits there are, up to 32 bits."""
+    if bits > _MOST:
+        raise ValueError
+    return 1 << bits
+
+
+def _whole(value: object) -> int:
+    """A number of a schema: whole, not negative, and exact in JavaScript."""
+    if type(value) is not int or not 0 <= value < 1 << 53:
+        raise ValueError
+    return value
 
 
 def fingerprint(text: str) -> int:

@@ -56,9 +56,9 @@ _READ: dict[str, Callable[[Any], Any]] = {"once": Fraction, "masks": tuple}
 class Collection:
     """One question to many people. Change anything, and the version changes.
 
-    A ``memoised`` collection asks clients to keep the report about each value and to send it again:
-    then repetition tells nothing new while the value stays. Every further value costs epsilon, and
-    the time of a change is not protected.
+    A ``memoised`` collection asks clients to keep their report and to send it again: then
+    repetition tells nothing new while the value stays. Every change costs epsilon, a return to an
+    earlier value too, and the time of a change is not protected.
     Memoised reports are linkable, so shuffling earns them nothing.
     """
 

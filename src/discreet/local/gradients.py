@@ -84,21 +84,26 @@ class LocalGradientDescent:
     def fit(self, features: Any, targets: Any) -> Floats:
         """Coefficients after all rounds, the mean of the second half of them.
 
-        Features and targets stay with their people; only reports reach the coefficients.
+        Features and targets stay with their people; only reports reach the coefficients. No number
+        is refused, for a refusal would tell it: NaN counts as 0, an infinite number as the largest
+        one, and a coordinate of a gradient that is NaN as 0.
         """
-        rows, aims = np.asarray(features, dtype=np.float64), np.asarray(targets, dtype=np.float64)
+        rows = np.nan_to_num(np.asarray(features, dtype=np.float64))
+        aims = np.nan_to_num(np.asarray(targets, dtype=np.float64))
         fits = rows.ndim == 2 and aims.shape == (len(rows),) and len(rows) >= self.rounds
-        if not fits or np.isnan(rows).any() or np.isnan(aims).any():
+        if not fits:
             raise InvalidData(
                 code="local_gradient_rows",
                 expectation="a row of features and a target for each person, one a round or more",
-                remedy="Pass features in two dimensions, targets in one, and no NaN.",
+                remedy="Pass features in two dimensions, and targets in one.",
             )
         question = VectorMean(epsilon=self.epsilon, dimensions=rows.shape[1])
         coefficients, later = np.zeros(rows.shape[1]), []
         for turn, batch in enumerate(np.array_split(permutation(len(rows)), self.rounds)):
-            gradients = self.loss.gradients(rows[batch], aims[batch], coefficients)
-            told = question.privatize_many(np.clip(gradients / self.clamp, -1, 1))
+            with np.errstate(over="ignore", invalid="ignore"):
+                gradients = self.loss.gradients(rows[batch], aims[batch], coefficients)
+                clamped = np.clip(np.nan_to_num(gradients / self.clamp), -1, 1)
+            told = question.privatize_many(clamped)
             mean, _ = question.mean(told)
             coefficients = coefficients - self.step * (
                 self.clamp * mean + self.ridge * coefficients

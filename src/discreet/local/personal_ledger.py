@@ -1,9 +1,9 @@
 """What one person has told so far: an account on the device, with every reset in sight.
 
-A fresh report costs its epsilon each time. A memoised one costs it for each new value, and nothing
-while the value stays. A policy that clears memory or starts the account anew every so often is a
-promise per period; over a lifetime the periods add up, and :meth:`PersonalLedger.lifetime` says to
-what.
+A fresh report costs its epsilon each time. A memoised one costs it at each change of the value, a
+return to an earlier one too, and nothing while the value stays. A policy that clears memory or
+starts the account anew every so often is a promise per period; over a lifetime the periods add up,
+and :meth:`PersonalLedger.lifetime` says to what.
 
 Source: 000b:B35; 004a:C31, C32.
 """
@@ -29,13 +29,15 @@ _FORMAT = "discreet.personal_ledger/1"
 class PersonalLedger:
     """Everything that a device reports about one person, against one limit.
 
-    Whether a device reports never depends on its value, for silence would tell it. Fresh reports
-    are refused by what was asked before alone. Where a memoised value is new and the limit is
-    reached, the last report about an earlier value is sent again, which tells nothing more.
+    What is paid, and whether a device reports, depends on what it was asked and on the times at
+    which memoised values changed, never on the values, for silence would tell them. Where a
+    memoised value changed and the limit is reached, the last report is sent again, which tells
+    nothing more.
 
-    Guarantee: for two courses of values that change at the same times, everything sent since the
-    last reset is at most exp(limit) times as likely under one as under the other. When values
-    changed is not protected by memory: an unchanged report shows an unchanged value.
+    Contract: clients report through one ledger alone, with their memory kept. Guarantee: for two
+    courses of values that change at the same times, everything sent since the last reset, silence
+    too, is at most exp(limit) times as likely under one as under the other. When values changed is
+    not protected: an unchanged report shows an unchanged value, and changes use up the limit.
 
     >>> ledger = PersonalLedger(limit=2)
     >>> ledger.spent
@@ -46,7 +48,10 @@ class PersonalLedger:
     entries: list[tuple[str, int, Fraction]] = field(default_factory=list)
     resets: int = 0
     told: dict[str, Any] = field(default_factory=dict)
-    """The value that each memoised collection was last told; it stays on the device."""
+    """The value of the last draw in this period for each memoised collection: private."""
+
+    missed: list[str] = field(default_factory=list)
+    """Memoised collections with a change that was not paid for: their next draw is paid."""
 
     def __post_init__(self) -> None:
         """Refuse a limit that is not positive."""
@@ -59,17 +64,20 @@ class PersonalLedger:
 
     def price(self, collection: Collection, client: Client, value: object) -> Fraction:
         """What a report about ``value`` would cost now."""
-        if collection.memoised and str(client._index(value)) in client.memory["kept"]:
+        index = client._index(value)
+        missed = client.question in self.missed
+        if collection.memoised and not missed and self._drawn(client) == index:
             return Fraction(0)
         return exact(collection.oracle.epsilon)
 
     def report(self, collection: Collection, client: Client, value: object) -> str:
         """One report, entered before it is drawn; a fresh one is refused beyond the limit."""
         cost = self.price(collection, client, value)
-        question = f"{collection.name}/{collection.version}"
         if self.spent + cost > exact(self.limit):
-            if collection.memoised and question in self.told:
-                return client.privatize(self.told[question])
+            if collection.memoised and self._drawn(client) is not None:
+                if client.question not in self.missed:
+                    self.missed.append(client.question)
+                return client.privatize(self.told[client.question])
             raise Exhausted(
                 code="local_limit_reached",
                 expectation="reports that cost no more than the limit of this person",
@@ -77,18 +85,28 @@ class PersonalLedger:
                 remedy="Report nothing until the account is reset, or raise the limit openly.",
             )
         self.entries.append((collection.name, collection.version, cost))
-        if collection.memoised:
-            self.told[question] = value
+        if collection.memoised and cost:
+            client.forget()  # what was kept in an earlier period is drawn anew, and was paid for
+            self.told[client.question] = value
+            self.missed = [each for each in self.missed if each != client.question]
         return client.privatize(value)
+
+    def _drawn(self, client: Client) -> int | None:
+        """The value of the last draw in this period, if its report is still kept."""
+        if client.question not in self.told:
+            return None
+        last = client._index(self.told[client.question])
+        return last if client.held == last else None
 
     def reset(self) -> None:
         """Start a new period: what was told before stays told, and is counted in ``lifetime``.
 
-        Clear the memory of memoised clients too, or their kept reports go on uncounted.
+        Memoised reports are drawn anew in it, whether clients kept theirs or not.
         """
         self.resets += 1
         self.entries.clear()
         self.told.clear()
+        self.missed.clear()
 
     def lifetime(self) -> Fraction:
         """The most that may have been told since the first report: the limit for each period."""
@@ -103,6 +121,7 @@ class PersonalLedger:
             "entries": listed,
             "resets": self.resets,
             "told": self.told,
+            "missed": self.missed,
         }
         return json.dumps(document)
 
@@ -117,7 +136,10 @@ class PersonalLedger:
                 remedy="Restore the account that this device kept.",
             )
         entries = [(name, version, Fraction(cost)) for name, version, cost in document["entries"]]
-        return cls(Fraction(document["limit"]), entries, document["resets"], document["told"])
+        missed = document.get("missed", [])
+        return cls(
+            Fraction(document["limit"]), entries, document["resets"], document["told"], missed
+        )
 
 
 def epsilon_over_time(
@@ -125,8 +147,8 @@ def epsilon_over_time(
 ) -> Fraction:
     """What so many reports tell about one person, whose value changed so often.
 
-    Fresh reports add up. Memoised ones cost epsilon for each value that was ever reported, once in
-    every period between ``resets`` of the memory, in which the current value is drawn anew. The
+    Fresh reports add up. Memoised ones cost epsilon at first, at each change, returns to earlier
+    values too, and at each of the ``resets``, after which the current value is drawn anew. The
     times of changes are not hidden by memory.
 
     >>> epsilon_over_time(epsilon=1, reports=365, changes=3, memoised=True)

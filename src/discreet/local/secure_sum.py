@@ -62,7 +62,7 @@ class SecureSum:
         return marked(event, self.randomness)
 
     def noisy(self, vector: Any) -> Words64:
-        """A person's vector, clamped to the sensitivity, with a share of noise, modulo 2**64."""
+        """A person's vector, or none if it is too long, with a share of noise, modulo 2**64."""
         values = np.asarray(vector)
         if values.dtype.kind not in "iu" or values.ndim != 1:
             raise InvalidData(
@@ -70,9 +70,9 @@ class SecureSum:
                 expectation="a vector of whole numbers",
                 remedy="Round to a public grid first.",
             )
-        whole = values.astype(np.int64)
-        if int(np.abs(whole).sum()) > self.sensitivity:
-            whole = np.zeros_like(whole)  # a vector that is too long counts as none
+        length = sum(abs(each) for each in values.tolist())  # whole numbers that cannot overflow
+        taken = values if length <= self.sensitivity else np.zeros_like(values)
+        whole = taken.astype(np.int64)
         scale = exact(self.sensitivity) / exact(self.epsilon)
         share = laplace_share(scale, self.at_least, len(whole), self.randomness)
         return whole.astype(np.uint64) + share.astype(np.uint64)
