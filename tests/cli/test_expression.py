@@ -66,6 +66,7 @@ def test_every_kind_is_read_back_from_how_it_prints() -> None:
         events.SparseVector(epsilon=1, cutoff=3),
         events.Pure(epsilon=1),
         events.Approximate(epsilon=1, delta=0),
+        events.Concentrated(rho=1),
         events.Nothing(),
     )
     assert {event.kind for event in made} == set(KINDS)
