@@ -5,13 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
 import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 import discreet as dp
 from discreet.core.errors import DiscreetError, InvalidData, InvalidParameter, NotPrivate
-from discreet.learn.estimators.base import PrivateEstimator
+from discreet.learn.estimators.base import (
+    PrivateEstimator,
+    class_numbers,
+    read_numbers,
+    read_target,
+    target_known,
+)
 from tests.learn.estimators import ESTIMATORS, EXPECTED, FITTED
 
 EACH = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda each: type(each).__name__)
@@ -92,3 +99,28 @@ def test_test_mode_is_marked(estimator: Any) -> None:
 
 def test_estimators_are_private_estimators() -> None:
     assert all(isinstance(each, PrivateEstimator) for each in ESTIMATORS)
+
+
+# -- one odd value --------------------------------------------------------------------------------
+
+ODD: tuple[Any, ...] = ("x", None, [1], 10**400, 1j, {}, b"y", pd.NA)
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda each: type(each).__name__)
+def test_one_odd_value_changes_no_other(odd: Any) -> None:
+    rows = [[0.1, 0.5]] * 3 + [[odd, 0.5]]
+    found = read_numbers(rows)
+    assert found[:3].tolist() == rows[:3]
+    assert found[3, 1] == 0.5
+    assert np.isnan(found[3, 0])
+    target, known = target_known(read_target([0.5, 1, 2, odd], 4))
+    assert target[:3].tolist() == [0.5, 1, 2]
+    assert known.tolist() == [True, True, True, odd == [1]]
+    _, places = class_numbers([0, 7], read_target([0, 7, 7, odd], 4))
+    assert places.tolist() == [0, 1, 1, -1]
+
+
+def test_text_is_read_cell_by_cell() -> None:
+    found = read_numbers(np.array([["1.5"], ["secret"]]))
+    assert found[0, 0] == 1.5
+    assert np.isnan(found[1, 0])

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +18,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.learn.bounded_noise import BoundedNoise, SumGroup
 from discreet.learn.box import BITS, ONE, Box
 from discreet.learn.exact_sums import ROWS, products, slices, sums
-from discreet.learn.privacy import Privacy
+from discreet.learn.privacy import Privacy, _identifiers
 from discreet.noise import Noiseless, Seeded
 
 ROW = Privacy(dp.PureDP(epsilon=1), dp.Row())
@@ -164,3 +166,16 @@ def test_blocks_of_rows_cover_all() -> None:
     parts = list(slices(3 * ROWS + 1))
     assert [part.start for part in parts] == [0, ROWS, 2 * ROWS, 3 * ROWS]
     assert all(a.stop == b.start for a, b in pairwise(parts))
+
+
+def test_identifiers_are_told_apart_exactly_and_missing_ones_are_dropped() -> None:
+    def people(values: Any) -> list[int]:
+        return [int(each) for each in _identifiers(values, len(values))]
+
+    assert people(["a", "a\0", "a"]) == [0, 1, 0]
+    assert people([2**53, 2**53 + 1, 0.5]) == [0, 1, 2]
+    assert people([1, 1.0, np.int64(1), "1"]) == [0, 0, 0, 1]
+    assert people([None, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT")]) == [-1] * 5
+    assert people(pd.array([1, None, 2], dtype="Int64")) == [0, -1, 1]
+    assert people(pd.Series(["u", pd.NA, "u"], dtype="string")) == [0, -1, 0]
+    assert people(np.array(["2020", "NaT"], dtype="datetime64[ns]")) == [0, -1]

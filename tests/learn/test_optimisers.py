@@ -421,6 +421,22 @@ def test_the_learner_over_a_finite_class() -> None:
     assert learner.excess(confidence=0.95) < 20
 
 
+def test_labels_and_hypotheses_of_another_shape_are_refused() -> None:
+    column = learn.AgnosticLearner(hypotheses=(lambda x: x[:, :1] > 0,) * 2, privacy=ROW)
+    with pytest.raises(InvalidData, match="labels_shape"):
+        column.fit(X, Y)
+    flat = learn.AgnosticLearner(hypotheses=(lambda x: x[:, 0] > 0,) * 2, privacy=ROW)
+    with pytest.raises(InvalidData, match="labels_shape"):
+        flat.fit(X, Y[:, None])
+
+
+def test_one_odd_label_is_one_mistake() -> None:
+    rules = (lambda x: np.zeros(len(x)), lambda x: np.ones(len(x)))
+    learner = learn.AgnosticLearner(hypotheses=rules, privacy=with_epsilon(5))
+    for odd in ("x", None, [1], np.array([1, 2])):
+        assert learner.fit(X[:100], [1] * 99 + [odd]) == 1
+
+
 # -- audits -------------------------------------------------------------------------------------
 
 

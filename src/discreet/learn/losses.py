@@ -18,6 +18,8 @@ from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import positive
 
+_FAR = 2.0**300
+
 
 class Loss(Protocol):
     """A convex loss of a linear prediction."""
@@ -29,6 +31,9 @@ class Loss(Protocol):
     @property
     def curvature(self) -> float | None:
         """The largest second derivative; None where there is none."""
+
+    def targets(self, y: Floats) -> Floats:
+        """Targets moved into the domain on which the facts hold; NaN stays."""
 
     def value(self, t: Floats, y: Floats) -> Floats:
         """The loss of each row."""
@@ -55,6 +60,9 @@ class LogisticLoss:
     @property
     def curvature(self) -> float | None:
         return 0.25
+
+    def targets(self, y: Floats) -> Floats:
+        return np.clip(y, -1, 1)
 
     def value(self, t: Floats, y: Floats) -> Floats:
         return np.logaddexp(0, -y * t)
@@ -85,6 +93,9 @@ class HuberLoss:
     def curvature(self) -> float | None:
         return 1.0
 
+    def targets(self, y: Floats) -> Floats:
+        return np.clip(y, -_FAR, _FAR)
+
     def value(self, t: Floats, y: Floats) -> Floats:
         far = abs(t - y)
         return np.where(far <= self.width, far**2 / 2, self.width * (far - self.width / 2))
@@ -114,6 +125,9 @@ class SmoothHingeLoss:
     def curvature(self) -> float | None:
         return 1 / (2 * self.width)
 
+    def targets(self, y: Floats) -> Floats:
+        return np.clip(y, -1, 1)
+
     def value(self, t: Floats, y: Floats) -> Floats:
         short = 1 - y * t
         inside = (short + self.width) ** 2 / (4 * self.width)
@@ -139,6 +153,9 @@ class AbsoluteLoss:
     def curvature(self) -> float | None:
         return None
 
+    def targets(self, y: Floats) -> Floats:
+        return np.clip(y, -_FAR, _FAR)
+
     def value(self, t: Floats, y: Floats) -> Floats:
         return abs(t - y)
 
@@ -147,6 +164,16 @@ class AbsoluteLoss:
 
     def bend(self, t: Floats, y: Floats) -> Floats:
         return np.zeros_like(t - y)
+
+
+def admitted(loss: Loss, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Rows and targets on which the loss keeps its facts, each a function of its row alone.
+
+    Targets are moved into the domain; a row whose target is NaN becomes zero and adds nothing.
+    """
+    targets = loss.targets(y)
+    missing = np.isnan(targets)
+    return np.where(missing[:, None], 0.0, x), np.where(missing, 0.0, targets)
 
 
 def require_smooth(loss: Loss) -> float:

@@ -11,12 +11,13 @@ Proof: ``proofs/learn.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from discreet.core.arrays import Bools
+from discreet.core.arrays import Bools, Floats
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.guarantee import Guarantee
 from discreet.core.unit import Person, PrivacyUnit, Replace, Row, add_remove
@@ -77,6 +78,15 @@ class Privacy:
         """The promise: the spend, to the unit."""
         return self.spend.per(self.unit)
 
+    @property
+    def bounded(self) -> Privacy:
+        """The same for rows of which at most as many of a unit are left as it allows."""
+        if self.rows_of_a_unit is not None:
+            return self
+        inside = add_remove(self.unit)
+        rows = inside.rows() if isinstance(inside, Person) else 1
+        return replace(self, rows_of_a_unit=rows)
+
     def kept(self, rows: int, people: Any) -> Bools:
         """Which of the rows count: all of them, or at most ``max_rows`` of each person.
 
@@ -85,6 +95,8 @@ class Privacy:
         out.
         """
         inside = add_remove(self.unit)
+        if self.rows_of_a_unit is not None and people is None:
+            return np.ones(rows, dtype=np.bool_)
         if not isinstance(inside, Person):
             if people is not None:
                 raise InvalidParameter(
@@ -100,23 +112,54 @@ class Privacy:
 def _identifiers(people: Any, rows: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     """A number for each person, and -1 where there is no identifier.
 
-    Identifiers of several types are told apart as text: 1 and "1" are one person.
+    Values are told apart one by one, so that none changes what another is: by their type's name
+    and their text, and numbers that are equal are one person.
     """
-    array = None if people is None else np.asarray(people)
+    array = None if people is None else _objects(people)
     if array is None or array.shape != (rows,):
         raise InvalidData(
             code="people_missing",
             expectation="people=, one identifier for each row",
             remedy="Pass fit(X, y, people=frame['id']).",
         )
-    missing = np.array([_missing(each) for each in array.tolist()], dtype=np.bool_)
-    names = array.astype(str) if array.dtype == object else array
-    _, numbers = np.unique(names, return_inverse=True)
-    return np.where(missing, -1, numbers).astype(np.int64)
+    known: dict[object, int] = {}
+    numbers = [-1 if _missing(each) else known.setdefault(_key(each), len(known)) for each in array]
+    return np.array(numbers, dtype=np.int64)
+
+
+def bounded_rows(privacy: Privacy, x: Floats, y: Floats, people: Any) -> tuple[Floats, Floats]:
+    """The rows that count, and their targets."""
+    kept = privacy.kept(len(x), people)
+    return (x, y) if kept.all() else (x[kept], y[kept])
+
+
+def _objects(people: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    """Identifiers as they were given, none converted because of another."""
+    if hasattr(people, "dtype"):
+        return np.asarray(people, dtype=object)
+    values = list(people) if isinstance(people, Iterable) else []
+    array = np.empty(len(values), dtype=object)
+    for place, each in enumerate(values):
+        array[place] = each
+    return array
 
 
 def _missing(value: object) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    """None, NaN, and what other libraries write for them, which is no number equal to itself."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, float | np.floating):
+        return math.isnan(value)
+    return isinstance(value, np.datetime64 | np.timedelta64) and bool(np.isnat(value))
+
+
+def _key(value: object) -> object:
+    """What tells a person: numbers by their value, all else by type and text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, int | float):
+        return value
+    return type(value).__name__, value if isinstance(value, str | bytes) else repr(value)
 
 
 def _first_of_each(

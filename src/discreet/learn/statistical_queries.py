@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.arrays import Floats
+from discreet.core.arrays import Bools, Floats
 from discreet.core.errors import Exhausted, InvalidData
 from discreet.core.events.event import Event
 from discreet.core.guarantee import Guarantee
@@ -156,8 +156,49 @@ class AgnosticLearner:
     def fit(self, rows: Any, labels: Any, people: Any = None) -> int:
         """The place of the chosen hypothesis."""
         kept = self.privacy.kept(len(rows), people)
-        labels = np.asarray(labels)
+        labels = _one_each(labels, len(rows))
         mistakes: Floats = np.array(
-            [int(np.sum((np.asarray(h(rows)) != labels) & kept)) for h in self.hypotheses]
+            [
+                int(np.sum(_differ(_one_each(h(rows), len(rows)), labels) & kept))
+                for h in self.hypotheses
+            ]
         )
         return self._choice.release(-mistakes.astype(np.int64))
+
+
+def _one_each(labels: Any, rows: int) -> Any:
+    """One label for each row, refused by shape alone."""
+    array = labels if hasattr(labels, "dtype") else _as_given(labels)
+    array = np.asarray(array)
+    if array.shape != (rows,):
+        raise InvalidData(
+            code="labels_shape",
+            expectation="one label for each row, in one dimension",
+            received=array.shape,
+            remedy="Let labels and hypotheses give arrays as long as the rows, as h(x)[:, 0].",
+        )
+    return array
+
+
+def _differ(one: Any, other: Any) -> Bools:
+    """Where labels are not the same; labels that cannot be compared are not."""
+    if "O" not in one.dtype.kind + other.dtype.kind:
+        differ: Bools = one != other
+        return differ
+    pairs = zip(one.tolist(), other.tolist(), strict=True)
+    return np.array([not _same(a, b) for a, b in pairs], dtype=np.bool_)
+
+
+def _same(one: Any, other: Any) -> bool:
+    try:
+        return bool(one == other)
+    except (TypeError, ValueError):
+        return False
+
+
+def _as_given(labels: Any) -> Any:
+    values = list(labels)
+    array = np.empty(len(values), dtype=object)
+    for place, each in enumerate(values):
+        array[place] = each
+    return array

@@ -9,6 +9,7 @@ Source: contract, "What may be seen"; 004d:M2.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, *, reset: bool) -> Floats:
         """Rows as doubles; what is no number is NaN."""
         rows = read_numbers(X)
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        named = X if hasattr(X, "dtype") or hasattr(X, "columns") else rows
+        validate_data(self, named, reset=reset, skip_check_array=True)
         return rows
 
     def _box(self, features: int) -> Box:
@@ -57,7 +59,7 @@ def read_numbers(values: Any, *, columns: bool = True) -> Floats:
     array = values if hasattr(values, "dtype") or hasattr(values, "columns") else _listed(values)
     if hasattr(array, "columns"):
         array = np.asarray(array)
-    if isinstance(array, np.ndarray) and array.dtype == object:
+    if isinstance(array, np.ndarray) and array.dtype.kind in "OSUVMm":
         flat = np.array([_number(each) for each in array.reshape(-1).tolist()], dtype=np.float64)
         array = flat.reshape(array.shape)
     found: Floats = check_array(
@@ -67,14 +69,37 @@ def read_numbers(values: Any, *, columns: bool = True) -> Floats:
 
 
 def _listed(values: Any) -> Any:
-    try:
-        return np.asarray(values)
-    except ValueError:
+    """Lists as an array of objects, cell by cell: none changes what another is."""
+    cells = [_cells(row) for row in values] if isinstance(values, Iterable) else []
+    if len({len(row) for row in cells}) > 1:
         raise InvalidData(
             code="ragged_rows",
             expectation="rows of equal length",
             remedy="Pass an array with one row for each record.",
         ) from None
+    if not cells:
+        return np.asarray(values)
+    array = np.empty((len(cells), len(cells[0])), dtype=object)
+    for place, row in enumerate(cells):
+        for column, cell in enumerate(row):
+            array[place, column] = cell
+    return array
+
+
+def _cells(row: Any) -> list[Any]:
+    return list(row) if isinstance(row, Iterable) and not isinstance(row, str | bytes) else [row]
+
+
+def _one_by_one(values: Any) -> Any:
+    """A list of targets as objects; a target that is alone in a list stands for itself."""
+    if hasattr(values, "dtype") or hasattr(values, "columns"):
+        return np.asarray(values)
+    cells = list(values) if isinstance(values, Iterable) else []
+    array = np.empty(len(cells), dtype=object)
+    for place, cell in enumerate(cells):
+        single = isinstance(cell, list | tuple) and len(cell) == 1
+        array[place] = cell[0] if single else cell
+    return array
 
 
 def _number(value: Any) -> float:
@@ -92,7 +117,7 @@ def read_target(y: Any, rows: int) -> Any:
             expectation="a target: requires y to be passed, but the target y is None",
             remedy="Pass fit(X, y).",
         )
-    array = np.asarray(y)
+    array = _one_by_one(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.shape != (rows,):
@@ -117,16 +142,16 @@ def class_numbers(classes: Any, y: Any) -> tuple[Any, Ints]:
         )
     ordered = np.unique(known)
     place = {each: number for number, each in enumerate(ordered.tolist())}
-    numbers = [place.get(each, -1) if _hashable(each) else -1 for each in np.asarray(y).tolist()]
+    numbers = [_place(place, each) for each in np.asarray(y).tolist()]
     return ordered, np.array(numbers, dtype=np.int64)
 
 
-def _hashable(value: object) -> bool:
+def _place(places: dict[Any, int], value: Any) -> int:
+    """Where a label stands; -1 for one that is unknown, or that cannot even be looked up."""
     try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
+        return places.get(value, -1)
+    except (TypeError, ValueError):
+        return -1
 
 
 def target_known(y: Any) -> tuple[Floats, Bools]:

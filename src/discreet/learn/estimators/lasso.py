@@ -53,7 +53,7 @@ class Lasso(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         rows = self._read(X, reset=True)
         target, known = target_known(read_target(y, len(rows)))
         box, height = self._box(rows.shape[1]), Box.of(self.target_bounds, 1, name="target_bounds")
-        optimiser = FrankWolfe(steps=self.steps, radius=self.radius, privacy=privacy)
+        optimiser = FrankWolfe(steps=self.steps, radius=self.radius, privacy=privacy.bounded)
         kept = known & privacy.kept(len(rows), people)
         units = np.concatenate([box.units(rows[kept]), np.ones((kept.sum(), 1))], axis=1)
         theta = optimiser.minimise(units, height.units(target[kept, None])[:, 0])

@@ -10,6 +10,7 @@ Source: 004b:C3, C4, C5; modern-learn:12. Proof: ``proofs/optimisers.md``.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -97,7 +98,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         self, privacy: Privacy, units: Floats, labels: Ints, ridge: float
     ) -> tuple[Floats, Event]:
         problems = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        each = Privacy(share_among(privacy.spend, len(problems)), privacy.unit, privacy.randomness)
+        each = replace(privacy.bounded, spend=share_among(privacy.spend, len(problems)))
         optimiser = perturbed(self._loss(), each, units.shape[1], ridge)
         signs = [np.where(labels == place, 1.0, -1.0) for place in problems]
         found = np.array([optimiser.minimise(units, sign) for sign in signs])

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,8 @@ from discreet.learn.exact_sums import sums
 from discreet.learn.losses import Loss
 from discreet.learn.optimisers.row_sets import RowSet
 from discreet.learn.optimisers.selections import epsilon_of_each
-from discreet.learn.privacy import Privacy
+from discreet.learn.privacy import Privacy, bounded_rows
+from discreet.learn.row_products import predictions, predictions_of_each
 from discreet.mechanisms.exponential import Exponential
 
 _STEPS = 2.0**30
@@ -96,14 +98,15 @@ class ExponentialERM:
         steps = self._choice.error(confidence=confidence, candidates=len(self.candidates))
         return steps / _STEPS * self.reach
 
-    def minimise(self, x: Floats, y: Floats) -> Floats:
+    def minimise(self, x: Floats, y: Floats, people: Any = None) -> Floats:
         """The chosen candidate, over rows that are moved into the row set."""
+        x, y = bounded_rows(self.privacy, x, y, people)
         inside = self.rows.clamped(x)
         everyone = np.zeros(len(x), dtype=np.int64)
-        base = self.loss.value(inside @ self._middle, y)
+        base = self.loss.value(predictions(inside, self._middle), y)
         scores = []
         for part in np.array_split(self.candidates, math.ceil(len(self.candidates) / 256)):
-            values = self.loss.value(inside @ part.T, y[:, None]) - base[:, None]
+            values = self.loss.value(predictions_of_each(inside, part), y[:, None]) - base[:, None]
             bounded = np.trunc(np.clip(np.nan_to_num(values / self.reach), -1, 1) * _STEPS)
             scores.append(sums(bounded, everyone, 1)[0])
         total = -np.concatenate(scores).astype(np.int64)

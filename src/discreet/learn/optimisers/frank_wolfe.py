@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,8 @@ from discreet.core.events.event import Event
 from discreet.core.parameters import Number, count, positive
 from discreet.learn.exact_sums import sums
 from discreet.learn.optimisers.selections import epsilon_of_each
-from discreet.learn.privacy import Privacy
+from discreet.learn.privacy import Privacy, bounded_rows
+from discreet.learn.row_products import predictions
 from discreet.mechanisms.exponential import Exponential
 
 _STEPS = 2.0**30
@@ -81,15 +83,16 @@ class FrankWolfe:
             randomness=self.privacy.randomness,
         )
 
-    def minimise(self, x: Floats, y: Floats) -> Floats:
+    def minimise(self, x: Floats, y: Floats, people: Any = None) -> Floats:
         """The last point; rows are clamped, NaN counts as zero."""
+        x, y = bounded_rows(self.privacy, x, y, people)
         inside = np.nan_to_num(np.clip(x, -1, 1), nan=0.0)
         target = np.nan_to_num(np.clip(y, -1, 1), nan=0.0)
         theta = np.zeros(x.shape[1])
         everyone = np.zeros(len(x), dtype=np.int64)
         widest = self.radius + 1
         for t in range(self.steps):
-            residuals = np.clip((inside @ theta - target) / widest, -1, 1)
+            residuals = np.clip((predictions(inside, theta) - target) / widest, -1, 1)
             each = np.trunc(residuals[:, None] * inside * _STEPS)
             slopes = sums(each, everyone, 1)[0].astype(np.int64)
             place = self._choice.release(np.concatenate([-slopes, slopes]))

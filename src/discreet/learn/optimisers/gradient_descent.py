@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,7 +28,8 @@ from discreet.core.unit import Row
 from discreet.learn.bounded_noise import multiplier_for
 from discreet.learn.exact_sums import Whole, slices
 from discreet.learn.losses import Loss
-from discreet.learn.privacy import Privacy
+from discreet.learn.privacy import Privacy, bounded_rows
+from discreet.learn.row_products import predictions, row_sums
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.for_spend import require_gaussian
 from discreet.noise import poisson_sample, rounded_gaussian
@@ -94,7 +95,7 @@ def clipped_sum(gradients: Floats, clip: float) -> Whole:
     total = np.zeros(gradients.shape[1], dtype=object)
     for part in slices(len(gradients)):
         rows = np.clip(np.nan_to_num(gradients[part], nan=0.0), -_FAR, _FAR) / clip
-        length = np.sqrt((rows**2).sum(axis=1, keepdims=True))
+        length = np.sqrt(row_sums(rows**2))[:, None]
         rows *= (1 - 2.0**-40) / np.maximum(length, 1)
         total += np.trunc(rows * 2.0**_BITS).sum(axis=0).astype(np.int64).astype(object)
     return total
@@ -174,14 +175,17 @@ class GradientDescent:
         """What the whole path costs."""
         return marked(self._priced(self.multiplier), self.privacy.randomness)
 
-    def minimise(self, x: Floats, y: Floats, *, rate_of_descent: float) -> Floats:
+    def minimise(
+        self, x: Floats, y: Floats, people: Any = None, *, rate_of_descent: float
+    ) -> Floats:
         """The average of the points at which gradients were taken."""
-        path = self.path(x, y, rate_of_descent=rate_of_descent)
+        path = self.path(x, y, people, rate_of_descent=rate_of_descent)
         average: Floats = path.mean(axis=0)
         return average
 
-    def path(self, x: Floats, y: Floats, *, rate_of_descent: float) -> Floats:
+    def path(self, x: Floats, y: Floats, people: Any = None, *, rate_of_descent: float) -> Floats:
         """All points at which gradients were taken, one line each."""
+        x, y = bounded_rows(self.privacy, x, y, people)
         theta = self.within.start(x.shape[1])
         points = []
         for _ in range(self.steps):
@@ -194,7 +198,7 @@ class GradientDescent:
         if self.rate is not None:
             chosen = poisson_sample(self.rate, len(x), source)
             x, y, share = x[chosen], y[chosen], float(self.rate)
-        gradients = self.loss.slope(x @ theta, y)[:, None] * x
+        gradients = self.loss.slope(predictions(x, theta), y)[:, None] * x
         exact_sum = clipped_sum(gradients, self.clip)
         scale = exact(self.multiplier) * self.privacy.moved * Fraction(2) ** _BITS
         noise = rounded_gaussian(scale, x.shape[1], source)

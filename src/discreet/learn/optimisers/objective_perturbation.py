@@ -18,6 +18,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +30,15 @@ from discreet.core.events.mechanisms import Approximate, Pure
 from discreet.core.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.core.parameters import Number, exact, positive
 from discreet.core.unit import Replace
-from discreet.learn.losses import Loss, require_smooth
-from discreet.learn.optimisers.newton import GRADIENT, minimise
+from discreet.learn.losses import Loss, admitted, require_smooth
+from discreet.learn.optimisers.newton import (
+    certified_gradient,
+    minimise,
+    require_certifiable,
+    require_ridge,
+)
 from discreet.learn.optimisers.row_sets import RowSet
-from discreet.learn.privacy import Privacy
+from discreet.learn.privacy import Privacy, bounded_rows
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.for_spend import largest_epsilon, readings
 from discreet.mechanisms.grid import LIMIT, floor_log2
@@ -75,8 +81,8 @@ class ObjectivePerturbation:
 
     Source: 004b:C3, C4, C5, modern-learn:12. Proof: ``proofs/optimisers.md``.
 
-    Numerics: b is rounded to 2**-40 of its scale, the gradient certified in doubles with room to
-    spare; both enter the distance that the output noise hides.
+    Numerics: b is rounded to 2**-40 of its scale, the gradient certified with a bound of
+    all rounding; both enter the distance that the output noise hides.
     """
 
     loss: Loss
@@ -88,7 +94,7 @@ class ObjectivePerturbation:
         """Refuse losses with kinks, ridges that are not positive, spends that buy none of this."""
         require_smooth(self.loss)
         positive("ridge", self.ridge)
-        _ = self._plan
+        require_certifiable(self.loss, self.rows.dimension, self._plan.deviation)
 
     @property
     def event(self) -> Event:
@@ -105,25 +111,32 @@ class ObjectivePerturbation:
         """About the standard deviation of one coordinate of the linear term."""
         return self._plan.deviation
 
-    def minimise(self, x: Floats, y: Floats) -> Floats:
-        """The minimiser over rows that are moved into the row set; targets are taken as they are.
+    def minimise(self, x: Floats, y: Floats, people: Any = None) -> Floats:
+        """The minimiser over rows that are moved into the row set, and targets into the domain.
 
-        Contract: ``y`` is finite and in the loss's domain.
+        A row whose target is NaN counts nowhere. Where the unit is a person, ``people`` says whose
+        each row is.
         """
         plan = self._plan
+        require_ridge(self.rows.dimension, plan.deviation, plan.strength)
         bits = _FINE - floor_log2(plan.scale)
         tilt = self._drawn(plan.scale * Fraction(2) ** bits).astype(np.float64) * 2.0**-bits
-        inside = self.rows.clamped(x)
+        x, y = bounded_rows(self.privacy, x, y, people)
+        inside, y = admitted(self.loss, self.rows.clamped(x), y)
         found = minimise(self.loss, inside, y, ridge=plan.strength, tilt=tilt)
         blur = math.sqrt(len(found)) * 2.0**-bits
-        return self._hidden(found, (GRADIENT + blur) / plan.strength * _ABOVE)
+        return self._hidden(found, (self._certified + blur) / plan.strength * _ABOVE)
+
+    @property
+    def _certified(self) -> float:
+        return certified_gradient(self.loss, self.rows.dimension)
 
     def _drawn(self, scale: Fraction) -> NDArray[np.int64]:
         if self._plan.pure:
             return self.rows.noise(scale, self.privacy.randomness)
         return rounded_gaussian(scale, self.rows.dimension, self.privacy.randomness)
 
-    def _hidden(self, found: Floats, distance: float) -> Floats:
+    def _hidden(self, found: Any, distance: float) -> Floats:
         """The minimiser with noise for two that are ``distance`` away from the exact one."""
         bits = 20 - floor_log2(Fraction(distance))
         moved = math.ceil(Fraction(2 * distance) * Fraction(2) ** bits) + 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +20,10 @@ from discreet.core.events.mechanisms import Pure
 from discreet.core.guarantee import ZCDP, ApproxDP, PureDP
 from discreet.core.parameters import Number, exact, positive
 from discreet.learn.bounded_noise import multiplier_for
-from discreet.learn.losses import Loss, require_smooth
-from discreet.learn.optimisers.newton import GRADIENT, minimise
+from discreet.learn.losses import Loss, admitted, require_smooth
+from discreet.learn.optimisers.newton import certified_gradient, minimise
 from discreet.learn.optimisers.row_sets import RowSet
-from discreet.learn.privacy import Privacy
+from discreet.learn.privacy import Privacy, bounded_rows
 from discreet.mechanisms.additive import marked
 from discreet.mechanisms.for_spend import LaplaceInRho, readings
 from discreet.mechanisms.grid import LIMIT, floor_log2, sqrt_above
@@ -41,8 +42,8 @@ class OutputPerturbation:
 
     Source: 004b:C18. Proof: ``proofs/optimisers.md``.
 
-    Numerics: the minimiser is certified to a gradient of 1e-6; twice that over the ridge, and the
-    rounding to the grid, are added to the sensitivity.
+    Numerics: the minimiser is certified to a public length of gradient; twice that over
+    the ridge, and the rounding to the grid, are added to the sensitivity.
     """
 
     loss: Loss
@@ -60,7 +61,8 @@ class OutputPerturbation:
     def sensitivity(self) -> float:
         """How far apart computed minimisers of neighbours may be."""
         steep = self.loss.lipschitz * self.rows.longest * self.privacy.moved
-        return (steep + 2 * GRADIENT) / float(self.ridge) * (1 + 1e-12)
+        certified = certified_gradient(self.loss, self.rows.dimension)
+        return (steep + 2 * certified) / float(self.ridge) * (1 + 1e-12)
 
     @property
     def event(self) -> Event:
@@ -69,12 +71,13 @@ class OutputPerturbation:
         event = Pure(epsilon=law) if pure else GaussianEvent(law)
         return marked(event, self.privacy.randomness)
 
-    def minimise(self, x: Floats, y: Floats) -> Floats:
+    def minimise(self, x: Floats, y: Floats, people: Any = None) -> Floats:
         """The minimiser over rows that are moved into the row set, with noise."""
         law, pure = self._law
         size, source = self.rows.dimension, self.privacy.randomness
         zeros = np.zeros(size)
-        inside = self.rows.clamped(x)
+        x, y = bounded_rows(self.privacy, x, y, people)
+        inside, y = admitted(self.loss, self.rows.clamped(x), y)
         found = minimise(self.loss, inside, y, ridge=float(self.ridge), tilt=zeros)
         bits = _FINE - floor_log2(Fraction(self.sensitivity))
         moved = Fraction(self.sensitivity) * Fraction(2) ** bits + sqrt_above(Fraction(size))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.core.arrays import Floats
 from discreet.core.parameters import count
+from discreet.learn.row_products import row_sums
 from discreet.noise import Source, rounded_euclidean, rounded_max_norm
 
 
@@ -60,7 +61,7 @@ class Ball:
     def clamped(self, rows: Floats) -> Floats:
         """Each row scaled into the ball, a little inside for rounding; NaN counts as zero."""
         cleaned = np.nan_to_num(np.clip(rows, -(2.0**300), 2.0**300), nan=0.0)
-        length = np.sqrt((cleaned**2).sum(axis=1, keepdims=True))
+        length = np.sqrt(row_sums(cleaned**2))[:, None]
         scaled: Floats = cleaned * (1 - 2.0**-40) / np.maximum(length, 1)
         return scaled
 

@@ -1,0 +1,140 @@
+"""Certified minimisers, targets that are not believed, and whose rows optimisers read."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet as dp
+from discreet import learn
+from discreet.core.errors import InvalidData, InvalidParameter
+from discreet.learn.optimisers import newton
+from discreet.learn.optimisers.newton import certified_gradient, minimise
+from discreet.learn.row_products import predictions, predictions_of_each, row_sums
+
+APPROXIMATE = learn.Privacy(dp.ApproxDP(epsilon=1, delta=1e-5), dp.Row())
+RNG = np.random.default_rng(2)
+X = RNG.uniform(-1, 1, (3000, 2))
+Y = np.where(X @ [2.0, -1.0] + RNG.logistic(size=3000) / 3 > 0, 1.0, -1.0)
+
+
+def with_epsilon(epsilon: float) -> learn.Privacy:
+    return learn.Privacy.given(dp.PureDP(epsilon=epsilon), dp.Row())
+
+
+@pytest.mark.parametrize("optimiser", [learn.ObjectivePerturbation, learn.OutputPerturbation])
+def test_a_target_out_of_its_domain_moves_no_more_than_a_row_may(optimiser: Any) -> None:
+    x, y = np.ones((200, 1)), np.ones(200)
+    made = optimiser(
+        loss=learn.LogisticLoss(), rows=learn.Ball(1), ridge=20.0, privacy=with_epsilon(1e3)
+    )
+    usual = float(made.minimise(x, y)[0])
+    for bad in (np.nan, np.inf, -np.inf, -1e4, 1e300):
+        found = float(made.minimise(x, np.append(y[1:], bad))[0])
+        assert abs(found - usual) <= 2 / 20  # a row exchanged
+
+
+def test_the_gradient_is_certified_beside_what_doubles_lose() -> None:
+    """Parts of both signs: doubles drift, the certificate does not."""
+    n = 60_000
+    x = np.ones((n, 2))
+    x[:, 0] = np.where(np.arange(n) < 0.4 * n, 1.0, -1.0)
+    y = np.where(np.arange(n) % 10 < 3, 1.0, -1.0)
+    loss = learn.LogisticLoss()
+    tilt = np.array([1e3, -3e2])
+    found = minimise(loss, x, y, ridge=1.0, tilt=tilt)
+    slopes = loss.slope((x.astype(np.longdouble) @ found), y)
+    for column in range(2):
+        parts = (slopes * x[:, column]).astype(float).tolist()
+        ends = [float(found[column]), float(tilt[column])]
+        assert abs(math.fsum(parts + ends)) <= certified_gradient(loss, 2) + 1e-10
+
+
+def test_no_point_is_returned_without_a_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the first rounds in doubles are none at all, the same point is found."""
+    tilt = np.array([3.0, -2.0])
+    usual = minimise(learn.SmoothHingeLoss(0.1), X, Y, ridge=2.0, tilt=tilt)
+    monkeypatch.setattr(newton, "_DOUBLE_ROUNDS", 0)
+    monkeypatch.setattr(newton, "_SHORTEST", 0.3)
+    found = minimise(learn.SmoothHingeLoss(0.1), X, Y, ridge=2.0, tilt=tilt)
+    assert np.linalg.norm((found - usual).astype(float)) <= 1e-6
+
+
+def test_rounding_enters_the_certificate() -> None:
+    loss = learn.LogisticLoss()
+    assert certified_gradient(loss, 3) >= newton._rounding(loss, 3, 2.0**31, 2.0**36)
+    assert newton._rounding(loss, 3, 2e6, 0) == pytest.approx(2 * newton._rounding(loss, 3, 1e6, 0))
+    assert newton._rounding(loss, 3, 1e6, 0) > 1e6 * 2.0**-60
+
+
+def test_a_objective_spend_small_to_compute_with_is_refused_before_data() -> None:
+    with pytest.raises(InvalidParameter, match="objective_spend_small"):
+        learn.ObjectivePerturbation(
+            loss=learn.LogisticLoss(), rows=learn.Cube(3), ridge=1, privacy=with_epsilon(1e-15)
+        )
+
+
+def test_a_ridge_too_small_for_its_linear_term_is_refused_before_data() -> None:
+    made = learn.ObjectivePerturbation(
+        loss=learn.LogisticLoss(), rows=learn.Cube(3), ridge=1e-9, privacy=with_epsilon(200)
+    )
+    with pytest.raises(InvalidParameter, match="objective_ridge_small"):
+        made.minimise(X[:0], Y[:0])
+
+
+# -- whose rows they are ------------------------------------------------------------------------
+
+PERSON = learn.Privacy(dp.ApproxDP(epsilon=1, delta=1e-5), dp.Person("id", max_rows=1))
+FOR_PEOPLE = (
+    lambda privacy: learn.GradientDescent(
+        loss=learn.LogisticLoss(), steps=2, clip=1, within=learn.EuclideanBall(1), privacy=privacy
+    ),
+    lambda privacy: learn.FrankWolfe(steps=2, radius=1.0, privacy=privacy),
+    lambda privacy: learn.ExponentialERM(
+        loss=learn.LogisticLoss(),
+        rows=learn.Ball(2),
+        candidates=np.eye(2),
+        privacy=privacy,
+    ),
+    lambda privacy: learn.ObjectivePerturbation(
+        loss=learn.LogisticLoss(), rows=learn.Ball(2), ridge=1, privacy=privacy
+    ),
+    lambda privacy: learn.OutputPerturbation(
+        loss=learn.LogisticLoss(), rows=learn.Ball(2), ridge=1, privacy=privacy
+    ),
+)
+
+
+@pytest.mark.parametrize("made", FOR_PEOPLE)
+def test_optimisers_for_people_ask_whose_rows_they_are(made: Any) -> None:
+    rest = {"rate_of_descent": 0.1} if made is FOR_PEOPLE[0] else {}
+    with pytest.raises(InvalidData, match="people_missing"):
+        made(PERSON).minimise(X[:50], Y[:50], **rest)
+    assert made(PERSON).minimise(X[:50], Y[:50], people=["a"] * 50, **rest).shape == (2,)
+    with pytest.raises(InvalidParameter, match="people_without_person"):
+        made(APPROXIMATE).minimise(X[:50], Y[:50], people=["a"] * 50, **rest)
+
+
+def test_many_rows_of_one_person_count_once() -> None:
+    privacy = learn.Privacy(dp.PureDP(epsilon=1e4), dp.Person("id", max_rows=1))
+    made = learn.OutputPerturbation(
+        loss=learn.LogisticLoss(), rows=learn.Ball(1), ridge=1.0, privacy=privacy
+    )
+    many = made.minimise(np.ones((5000, 1)), np.ones(5000), people=["a"] * 5000)
+    once = made.minimise(np.ones((1, 1)), np.ones(1), people=["a"])
+    assert many == pytest.approx(once, abs=1e-2)
+
+
+def test_products_of_a_row_depend_on_that_row_alone() -> None:
+    for size in (3, 7, 16, 40):
+        x, thetas = RNG.normal(size=(301, size)), RNG.normal(size=(60, size))
+        for given in (x, np.asfortranarray(x)):
+            alone = predictions_of_each(given[5:6], thetas)
+            assert (predictions_of_each(given, thetas)[5] == alone[0]).all()
+            assert predictions(given, thetas[0])[5] == predictions(given[5:6], thetas[0])[0]
+            assert row_sums(given)[5] == row_sums(given[5:6])[0]
+        assert predictions_of_each(x, thetas) == pytest.approx(x @ thetas.T)
+        assert predictions(x, thetas[0]) == pytest.approx(x @ thetas[0])
