@@ -18,7 +18,7 @@ from discreet.synthetic.encoding.identifier_column import IdentifierColumn
 from discreet.synthetic.encoding.number_column import PrivateBins
 from discreet.synthetic.full_histogram import FullHistogram
 from discreet.synthetic.independent_marginals import IndependentMarginals
-from discreet.synthetic.stored_form import load, synthetic_from_json, synthetic_to_json
+from discreet.synthetic.stored_form import load, synthetic_from_json
 from discreet.synthetic.synthesizer import Synthesizer
 from discreet.synthetic.synthetic_release import SyntheticRelease
 from tests.synthetic.invented import DECLARED, visits
@@ -85,7 +85,7 @@ def test_a_sample_without_n_has_as_many_rows_as_the_noisy_total() -> None:
 
 def test_what_is_sampled_depends_on_the_model_alone() -> None:
     made = released(visits())
-    again = synthetic_from_json(synthetic_to_json(made))
+    again = synthetic_from_json(made.to_json())
     first = made.sample(50, randomness=Seeded(1)).to_dict()
     assert again.sample(50, randomness=Seeded(1)).to_dict() == first
     assert made.sample(50, randomness=Seeded(2)).to_dict() != first
@@ -126,7 +126,7 @@ def test_private_bins_are_paid_for_from_the_same_spend() -> None:
     assert made.budget_split["bins"] == pytest.approx(0.2)
     assert made.event.epsilon(delta=1e-6) <= 2
     assert made.marginal("cost").shape == (41,)
-    again = synthetic_from_json(synthetic_to_json(made))
+    again = synthetic_from_json(made.to_json())
     assert (again.marginal("cost", "sex") == made.marginal("cost", "sex")).all()
 
 
@@ -208,7 +208,7 @@ def test_a_release_is_saved_and_loaded(tmp_path: Path) -> None:
     assert again.event == made.event
     assert again.budget_split == made.budget_split
     assert (again.marginal("sex", "ill") == made.marginal("sex", "ill")).all()
-    assert synthetic_to_json(again) == synthetic_to_json(made)
+    assert again.to_json() == made.to_json()
     with pytest.raises(InvalidParameter, match="mechanism_not_kept"):
         again.estimate({"sex": ["f"]})
     assert again.estimate({"sex": ["f"]}, errors=made.simulate(runs=3)).value > 0

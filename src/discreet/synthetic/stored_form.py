@@ -1,4 +1,4 @@
-"""A synthetic release as one line of JSON, and back: the same model, bit for bit.
+"""A synthetic release read back from its line of JSON: the same model, bit for bit.
 
 Reading it needs neither tables nor a ledger, and is free.
 """
@@ -12,33 +12,14 @@ from typing import Any
 
 from discreet.core.errors import DiscreetError, InvalidParameter
 from discreet.core.events.event import from_json as event_from_json
-from discreet.release.guarantee import guarantee_from_dict, guarantee_to_dict
+from discreet.release.guarantee import guarantee_from_dict
 from discreet.synthetic.encoding.table_encoding import TableEncoding
 from discreet.synthetic.grouped_model import stored_model
-from discreet.synthetic.synthetic_release import SyntheticRelease
-
-FORM = "synthetic-release/1"
-"""Of the text; part of it."""
-
-
-def synthetic_to_json(release: SyntheticRelease) -> str:
-    """All of a release, for machines."""
-    plain = {
-        "form": FORM,
-        "id": release.id,
-        "query": release.query,
-        "encoding": release.encoding.to_dict(),
-        "model": dict(release.model.to_dict()),
-        "guarantee": guarantee_to_dict(release.guarantee),
-        "event": json.loads(release.event.to_json()),
-        "split": dict(release.budget_split),
-        "facts": dict(release.facts),
-    }
-    return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
+from discreet.synthetic.synthetic_release import FORM, SyntheticRelease
 
 
 def synthetic_from_json(text: str) -> SyntheticRelease:
-    """The release that :func:`synthetic_to_json` wrote."""
+    """The release that ``to_json`` wrote."""
     try:
         return _read(json.loads(text))
     except DiscreetError:

@@ -6,6 +6,7 @@ costs anything more.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +25,7 @@ from discreet.core.parameters import count, probability
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.noise.sampling import permutation
 from discreet.release.column import ReleasedColumn
-from discreet.release.guarantee import guarantee_text, protection_text
+from discreet.release.guarantee import guarantee_text, guarantee_to_dict, protection_text
 from discreet.release.release import Release
 from discreet.release.statement.statement import Statement
 from discreet.synthetic.encoding.table_encoding import TableEncoding
@@ -44,6 +45,10 @@ NO_INTERVAL = (
 
 Synthesise = Callable[..., SyntheticModel]
 """Makes a model of counts once more, as the one of a release was made."""
+
+
+FORM = "synthetic-release/1"
+"""Of the text; part of it."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -177,9 +182,22 @@ class SyntheticRelease:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write all of it to a file, as JSON; :func:`load` reads it."""
-        from discreet.synthetic.stored_form import synthetic_to_json
+        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
 
-        Path(path).write_text(synthetic_to_json(self) + "\n", encoding="utf-8")
+    def to_json(self) -> str:
+        """All of it on one line, for machines."""
+        plain = {
+            "form": FORM,
+            "id": self.id,
+            "query": self.query,
+            "encoding": self.encoding.to_dict(),
+            "model": dict(self.model.to_dict()),
+            "guarantee": guarantee_to_dict(self.guarantee),
+            "event": json.loads(self.event.to_json()),
+            "split": dict(self.budget_split),
+            "facts": dict(self.facts),
+        }
+        return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     @cached_property
     def statement(self) -> Statement:

@@ -13,11 +13,12 @@ from discreet.queries.workload.cell_counts import block_counts
 from discreet.queries.workload.coded_records import CodedRecords
 from discreet.queries.workload.universe import Universe
 from discreet.synthetic.hierarchy.levels import Hierarchy, Level
+from discreet.synthetic.hierarchy.tree import Tree
 from tests.synthetic.hierarchy.towns import COUNTRY, REGIONS, TOWNS, levels, people
 
 
 def test_nodes_follow_their_groups() -> None:
-    tree = levels().over(COUNTRY)
+    tree = Tree(levels(), COUNTRY)
     assert tree.nodes == (1, 2, 3, 8)
     assert tree.detail == 6
     assert tree.keys(1) == [("upper",), ("lower",)]
@@ -41,7 +42,7 @@ def test_a_second_attribute_refines_every_node() -> None:
             Level("month", by="month"),
         )
     )
-    tree = hierarchy.over(universe)
+    tree = Tree(hierarchy, universe)
     assert tree.nodes == (1, 3, 8, 16, 32)
     assert tree.keys(3)[1] == ("t0", "late")
     assert tree.node(4, ("t2", 3)) == 7
@@ -109,16 +110,16 @@ def test_groups_must_be_complete_and_nested() -> None:
             )
         )
         with pytest.raises(InvalidParameter, match="hierarchy_misfit"):
-            made.over(COUNTRY)
+            Tree(made, COUNTRY)
     assert mixed != REGIONS
 
 
 def test_a_family_too_wide_for_memory_is_refused() -> None:
     wide = Universe.of(town=range(1 << 13), age=range(1 << 12))
     with pytest.raises(InvalidParameter, match="hierarchy_too_wide"):
-        Hierarchy((Level("nation"), Level("town", by="town"))).over(wide)
+        Tree(Hierarchy((Level("nation"), Level("town", by="town"))), wide)
 
 
 def test_an_unknown_node_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="node_unknown"):
-        levels().over(COUNTRY).node(2, ("south",))
+        Tree(levels(), COUNTRY).node(2, ("south",))

@@ -13,7 +13,6 @@ from discreet.server.jobs.kind import JobKind, JobProduct, Task
 from discreet.server.jobs.models import Before, PricedRequest, paid_before
 from discreet.server.jobs.sql import released
 from discreet.synthetic.encoding.number_column import FINE_CELLS, PrivateBins
-from discreet.synthetic.stored_form import synthetic_to_json
 
 SynthesiserWord = Literal["aim", "mst", "independent"]
 
@@ -70,7 +69,7 @@ class SynthesizeKind(JobKind[SynthesizeRequest]):
             paid_before=paid_before(request.paid_before),
         )
         first = next(name for name, each in made.encoding.columns.items() if each.size)
-        result = {"synthetic": json.loads(synthetic_to_json(made)), **released(made.table(first))}
+        result = {"synthetic": json.loads(made.to_json()), **released(made.table(first))}
         return JobProduct(result=result, question=made.query, release=made.id)
 
 

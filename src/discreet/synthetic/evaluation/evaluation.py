@@ -64,6 +64,11 @@ class NonPrivateEvaluation:
         """Always false: real rows were read and nothing was paid."""
         return False
 
+    @property
+    def warning(self) -> str:
+        """What every form of it says first."""
+        return NOT_PRIVATE
+
     def save_html(self, path: str | PathLike[str]) -> None:
         """Write a report with pictures: one file that needs nothing else."""
         from discreet.synthetic.evaluation.report import save_html

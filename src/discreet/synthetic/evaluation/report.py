@@ -6,13 +6,12 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from discreet.synthetic.evaluation.evaluation import (
-    NOT_PRIVATE,
-    NonPrivateEvaluation,
-    TableScores,
-)
 from discreet.synthetic.evaluation.pictures import column_chart, pair_chart, picture
+
+if TYPE_CHECKING:
+    from discreet.synthetic.evaluation.evaluation import NonPrivateEvaluation, TableScores
 
 _MOST_COLUMNS = 30
 _MOST_RARE = 40
@@ -34,7 +33,7 @@ def report(found: NonPrivateEvaluation) -> str:
     """The report as HTML."""
     real, made = found.rows
     parts = [
-        f'<p class="warning">{html.escape(NOT_PRIVATE)}</p>',
+        f'<p class="warning">{html.escape(found.warning)}</p>',
         f"<p>{real:,} real rows, {made:,} synthetic rows.</p>",
         "<h2>Scores</h2>",
         _scores({"synthetic": found.scores, **found.references}),

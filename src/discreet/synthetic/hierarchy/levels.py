@@ -17,8 +17,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number, count, exact, nonnegative
 
 if TYPE_CHECKING:
-    from discreet.queries.workload.universe import Universe
-    from discreet.synthetic.hierarchy.tree import Tree
+    pass
 
 Key: TypeAlias = tuple[object, ...]
 """A node by its labels: one for each attribute that is told apart down to its level."""
@@ -157,12 +156,6 @@ class Hierarchy:
         if name not in self.names:
             raise _unfit(expectation=f"one of the levels {list(self.names)}", received=name)
         return self.names.index(name)
-
-    def over(self, universe: Universe) -> Tree:
-        """The nodes there are in a universe; refused where its values do not fit."""
-        from discreet.synthetic.hierarchy.tree import Tree
-
-        return Tree(self, universe)
 
 
 def _pairs(name: str, given: object) -> tuple[tuple[object, object], ...]:

@@ -13,6 +13,7 @@ from discreet.core.arrays import Floats
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
 from discreet.synthetic.hierarchy.levels import Hierarchy, Key
+from discreet.synthetic.hierarchy.tree import Tree
 
 
 class Answering(Protocol):
@@ -32,7 +33,7 @@ def level_counts(hierarchy: Hierarchy, released: Answering, name: str) -> dict[K
     Contract: the attributes that tell the level's nodes apart have values for one table in memory.
     """
     universe, level = released.universe, hierarchy.place(name)
-    tree = hierarchy.over(universe)
+    tree = Tree(hierarchy, universe)
     if level == 0:
         first = universe.names[:1]
         return {(): float(released.answers(Workload.marginal(universe, first)).sum())}

@@ -67,7 +67,7 @@ class _Levels:
     @cached_property
     def tree(self) -> Tree:
         """The nodes there are."""
-        return self.hierarchy.over(self.workload.universe)
+        return Tree(self.hierarchy, self.workload.universe)
 
     @cached_property
     def invariants(self) -> Invariants:
