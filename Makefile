@@ -53,7 +53,7 @@ check: .venv/tools-ready  ## Format, lint, types and import layers
 	$(pytest) -q tests/project/test_layers.py
 
 audit: .venv/tools-ready  ## Attack every mechanism at length
-	$(pytest) tests/audit tests/fuzz tests/queries/test_audit.py tests/synthetic -m 'audit or slow' --durations=10 $(args)
+	$(pytest) tests/audit tests/fuzz tests/queries/test_audit.py tests/synthetic tests/streams tests/learn -m 'audit or slow' --durations=10 $(args)
 
 mutants: .venv/tools-ready  ## Plant mistakes and see which tests notice: make mutants only=ledger
 	$(bin)/python tests/mutants/run.py $(only)

@@ -453,6 +453,7 @@ def audited(release: Any, few: Any, more: Any, claim: float, trials: int = 1500)
     )
 
 
+@pytest.mark.audit
 def test_objective_perturbation_keeps_its_claim_and_the_twin_without_ridge_does_not() -> None:
     """The twin has the noise of epsilon three, as if nothing were paid for one's own row."""
     few, more = np.zeros((0, 1)), np.ones((1, 1))
