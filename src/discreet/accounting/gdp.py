@@ -9,7 +9,6 @@ bound. Source: 004a:D6, modern-learn:13. Proof: ``proofs/tight_mu.md``.
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 from discreet.accounting.gaussian import gaussian_delta, gaussian_epsilon
 from discreet.accounting.pure import PURE
@@ -84,13 +83,13 @@ def _laplace(event: basic.Laplace) -> float:
 
 @GAUSSIAN.prices(basic.DiscreteLaplace)
 def _discrete_laplace(event: basic.DiscreteLaplace) -> float:
-    steps = rounded_down(Fraction(event.steps))
+    steps = rounded_down(event.steps)
     return _squared(geometric_mu(rounded_up(exact(event.loss)), steps))
 
 
 @GAUSSIAN.prices(basic.RandomizedResponse)
 def _randomized_response(event: basic.RandomizedResponse) -> float:
-    categories = rounded_down(Fraction(event.categories))
+    categories = rounded_down(event.categories)
     return _squared(response_mu(rounded_up(exact(event.loss)), categories))
 
 
@@ -108,7 +107,7 @@ def _composed(event: Composed) -> float:
 @GAUSSIAN.prices(Repeated)
 def _repeated(event: Repeated) -> float:
     one = GAUSSIAN.price(event.event)
-    return rounded_up(Fraction(event.times)) * one * _MARGIN if one else 0.0
+    return rounded_up(event.times) * one * _MARGIN if one else 0.0
 
 
 @reports("gdp")

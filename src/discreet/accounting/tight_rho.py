@@ -44,7 +44,7 @@ def laplace_rho(epsilon: Fraction) -> Fraction:
 
 def geometric_rho(epsilon: Fraction, steps: int) -> Fraction:
     """Of discrete Laplace noise at a sensitivity of ``steps`` grid steps."""
-    e, k = rounded_up(epsilon), rounded_down(Fraction(steps))
+    e, k = rounded_up(epsilon), rounded_down(steps)
     if e < _SMALL:
         return pure_rho(epsilon)
     return _above(_past_linear(e) - math.expm1(-e) * _past_sine(e / k), epsilon)
@@ -67,7 +67,7 @@ def response_rho(epsilon: Fraction, categories: int) -> Fraction:
     if e < _SMALL or math.isinf(e) or categories == 2:
         return pure_rho(epsilon)
     # Log-moment, but for a constant: ln(a + cosh(u epsilon)).
-    a = rounded_down(Fraction(categories - 2)) * math.exp(-e / 2) / 2
+    a = rounded_down(categories - 2) * math.exp(-e / 2) / 2
     if a <= 2 * (1 - _MARGIN):
         return _above(_slope(e / 2, e, a), epsilon)
     return min(_above(_steepest(e, a), epsilon), pure_rho(epsilon))
@@ -162,8 +162,8 @@ def _past_logarithm(y: float) -> float:
 
 def _above(value: float, epsilon: Fraction) -> Fraction:
     """The value raised by more than its error, unless what always holds is less."""
-    quadratic = epsilon**2 / 2
+    quadratic = epsilon * epsilon / 2
     raised = value * (1 + _MARGIN)
-    if epsilon < _SMALL or not math.isfinite(raised):
+    if rounded_up(epsilon) < _SMALL or not math.isfinite(raised):
         return quadratic
     return min(Fraction(raised), quadratic)

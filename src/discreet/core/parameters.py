@@ -20,6 +20,8 @@ def exact(value: Number) -> Fraction:
     >>> exact(0.5)
     Fraction(1, 2)
     """
+    if type(value) is Fraction:
+        return value
     plain = _plain(value)
     return Fraction(value if plain is None else plain)
 
@@ -148,19 +150,22 @@ def _unpacked(value: object) -> object:
     return held if type(held) in (bool, int, float) else None
 
 
-def rounded_down(value: Fraction) -> float:
+def rounded_down(value: Fraction | int) -> float:
     """The largest float that is not above ``value``."""
     return -rounded_up(-value)
 
 
-def rounded_up(value: Fraction) -> float:
+def rounded_up(value: Fraction | int) -> float:
     """The least float that is not below ``value``: losses are never rounded in our favour.
 
     >>> rounded_up(Fraction(1, 3)) > Fraction(1, 3)
     True
     """
+    above, below = value.numerator, value.denominator
     try:
-        nearest = float(value)
+        nearest = above / below
     except OverflowError:
         return math.inf if value > 0 else -sys.float_info.max
-    return math.nextafter(nearest, math.inf) if Fraction(nearest) < value else nearest
+    # Compared in whole numbers: a price takes thousands of these.
+    top, bottom = nearest.as_integer_ratio()
+    return math.nextafter(nearest, math.inf) if top * below < above * bottom else nearest

@@ -104,7 +104,7 @@ def _discrete_laplace(event: basic.DiscreteLaplace) -> Losses:
 @PRIVACY_LOSS.prices(basic.RandomizedResponse)
 def _randomized_response(event: basic.RandomizedResponse) -> Losses:
     loss = _loss(event)
-    others = rounded_down(Fraction(event.categories - 1))  # fewer of them tell more
+    others = rounded_down(event.categories - 1)  # fewer of them tell more
     fall = math.exp(-loss)
     truth = 1 / (1 + others * fall)
     masses = (truth, fall * truth, (others - 1) * fall * truth)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,7 +72,7 @@ class RenyiCurve(ABC):
         """The sum over ``terms`` of this class of times and curve."""
         sums = np.zeros_like(orders)
         for curve, times in terms:
-            sums += _number(times) * np.fmin(curve.bounds(orders), curve.ceiling)
+            sums += rounded_up(times) * np.fmin(curve.bounds(orders), curve.ceiling)
         return sums
 
 
@@ -104,7 +103,7 @@ class CurveFamily(RenyiCurve):
         columns = [table[:, [index]] for index in range(table.shape[1])]
         with np.errstate(over="ignore", invalid="ignore"):
             values = raised(self.evaluate(orders[np.newaxis, :], *columns))
-            times = np.array([_number(times) for _, times in terms])
+            times = np.array([rounded_up(times) for _, times in terms])
             return np.asarray(times @ np.fmin(values, columns[0]))
 
 
@@ -117,7 +116,9 @@ class SummedCurve(RenyiCurve):
     @property
     def ceiling(self) -> float:
         """Pure epsilons add up."""
-        return float(raised(np.array(sum(_number(k) * curve.ceiling for curve, k in self.terms))))
+        return float(
+            raised(np.array(sum(rounded_up(k) * curve.ceiling for curve, k in self.terms)))
+        )
 
     def bounds(self, orders: Floats) -> Floats:
         """Order by order, one evaluation for each class of curves."""
@@ -152,11 +153,6 @@ def total(terms: Iterable[tuple[RenyiCurve, int]]) -> RenyiCurve:
     if len(merged) == 1 and merged[0][1] == 1:
         return merged[0][0]
     return SummedCurve(tuple(merged))
-
-
-def _number(times: int) -> float:
-    """As a float, rounded up."""
-    return rounded_up(Fraction(times))
 
 
 def raised(values: Floats) -> Floats:

@@ -10,7 +10,6 @@ exact too.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,7 +37,7 @@ class ResponseCurve(CurveFamily):
 
     def parameters(self) -> tuple[float, ...]:
         """The pure epsilon, and the categories that are false."""
-        return (self.epsilon, rounded_down(Fraction(self.categories - 1)))
+        return (self.epsilon, rounded_down(self.categories - 1))
 
     def evaluate(self, orders: Floats, *parameters: Floats) -> Floats:
         """Exact, up to rounding."""

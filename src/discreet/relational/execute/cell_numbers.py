@@ -29,6 +29,8 @@ class BlockNumber:
     number: str
     condition: str | None = None
     join: str = ""
+    is_range: bool = False
+    """Whether the condition is one range: statistics of a column often decide it for all rows."""
 
     @property
     def or_null(self) -> str:
@@ -85,7 +87,17 @@ class CellNumbers:
     def where(self) -> str:
         """The clause that leaves rows with a cell, if any others are left by the joins."""
         conditions = [block.condition for block in self.blocks if block.condition is not None]
-        return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        return _where(conditions)
+
+    @property
+    def ranges(self) -> str:
+        """The part of that clause which costs next to nothing for each row."""
+        return _where([block.condition for block in self.blocks if block.is_range])
+
+    @property
+    def all_ranges(self) -> bool:
+        """Whether that part is all of it."""
+        return all(block.is_range for block in self.blocks if block.condition is not None)
 
     def _summed(self, numbers: Sequence[str]) -> str:
         terms = [
@@ -93,6 +105,10 @@ class CellNumbers:
             for number, stride in zip(numbers, self.strides, strict=True)
         ]
         return " + ".join(terms) or "0"
+
+
+def _where(conditions: Sequence[str | None]) -> str:
+    return f" WHERE {' AND '.join(map(str, conditions))}" if conditions else ""
 
 
 def _counted_off(block: Block, name: str, dialect: Dialect) -> BlockNumber | None:
@@ -104,7 +120,7 @@ def _counted_off(block: Block, name: str, dialect: Dialect) -> BlockNumber | Non
     last = first + step * (len(block.entries) - 1)
     within, number = f"{name} BETWEEN {first} AND {last}", f"(CAST({name} AS BIGINT) - ({first}))"
     if step == 1:
-        return BlockNumber(number, within)
+        return BlockNumber(number, within, is_range=True)
     # Outside of the bounds a difference may not fit.
     met = f"CASE WHEN {within} THEN {number} % {step} = 0 ELSE FALSE END"
     return BlockNumber(dialect.whole_quotient(number, str(step)), met)
