@@ -28,9 +28,9 @@ from discreet.release.intervals.inversion import (
     NUISANCE,
     Ends,
     Widths,
-    bounds,
     envelope,
     means,
+    slopes,
     tabulated,
     totals,
     within,
@@ -80,7 +80,7 @@ def correlation_intervals(  # noqa: PLR0917
     ]
     box = _Box(x, y, (quotient[0], quotient[1]))
     tested = 1 - (1 - _NUISANCES) * alpha
-    slope = bounds(box.change(), laws, tested)
+    slope = slopes(box.change(), laws, tested)
     small, large = box.norms(centred_squares(n, sx, sxx, x), centred_squares(n, sy, syy, y))
     known &= small > slope
     small, large = np.where(known, small, 2 * slope + 1), np.where(known, large, 2 * slope + 1)

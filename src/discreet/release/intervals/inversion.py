@@ -21,7 +21,7 @@ from scipy.special import ndtri
 
 from discreet.core.arrays import Floats
 from discreet.mechanisms.distributions.symmetric import Distribution
-from discreet.release.intervals.linear import half_widths
+from discreet.release.intervals.linear import half_width_bounds, half_widths
 from discreet.release.intervals.ratio import ratio_intervals
 
 Ends = tuple[Floats, Floats]
@@ -58,6 +58,16 @@ def bounds(rows: Floats, laws: Sequence[Distribution], confidence: float) -> Flo
     """Half-widths for coefficients in the last axis, whatever the shape of the others."""
     found = half_widths(rows.reshape(-1, rows.shape[-1]), laws, confidence)
     return found.reshape(rows.shape[:-1])
+
+
+def slopes(rows: Floats, laws: Sequence[Distribution], confidence: float) -> Floats:
+    """The most that half-widths can grow as coefficients grow by those in the last axis.
+
+    The half-width of the continuous variables and all that noises may be apart from them: a slope
+    need not be sharp, and what is exact on grids takes a hundred times as long.
+    """
+    _, most = half_width_bounds(rows.reshape(-1, rows.shape[-1]), laws, confidence)
+    return most.reshape(rows.shape[:-1])
 
 
 def steepest(distribution: Distribution, confidence: float) -> float:
