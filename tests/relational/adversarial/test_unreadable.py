@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 import polars as pl
@@ -16,6 +17,8 @@ import pytest
 import discreet as dp
 from discreet.core.errors import DiscreetError
 from discreet.noise import Noiseless
+from discreet.relational.engines.duckdb import stored
+from discreet.relational.engines.duckdb.dialect import DuckDBDialect
 from discreet.relational.engines.duckdb.engine import DuckDB
 from discreet.relational.schema.sources import source_of
 from tests.relational.adversarial.curators import ask, curator
@@ -163,6 +166,22 @@ def test_a_row_of_parquet_does_not_bring_others_into_sight(tmp_path: Path) -> No
     beside = parquet(tmp_path / "beside.parquet", [b"Ma", *[b"M\xff"] * 9, b"Z", b"MA"])
     (one,), (other,) = counted(without, sql, columns={}), counted(beside, sql, columns={})
     assert abs(other - one) <= 1
+
+
+@pytest.mark.parametrize("identifiers", [(), ("w",)])
+def test_text_of_parquet_is_read_as_it_is_without_statistics(
+    tmp_path: Path, identifiers: tuple[str, ...]
+) -> None:
+    texts = ["", " ", "  a ", "a\0b\0", "\0", "\n\t ", "é", "e\u0301", "x" * 9_000, "Z\U0001f600"]
+    path = parquet(tmp_path / "t.parquet", [text.encode() for text in texts])
+    dialect = DuckDBDialect()
+    item = stored.parquet_columns({"w": "VARCHAR"}, identifiers, dialect)
+    rows = f"(SELECT {item} FROM {stored.parquet(path, dialect)}) AS t"
+    read = duckdb.execute(f"SELECT w FROM {rows}").fetchall()
+    assert sorted(read) == sorted((text,) for text in texts)
+    (statistics,) = duckdb.execute(f"SELECT stats(w) FROM {rows} LIMIT 1").fetchall()[0]
+    assert not {"min", "max"} & set(statistics)
+    assert statistics["has_null"]
 
 
 def test_people_with_unreadable_names_are_not_taken_for_one(tmp_path: Path) -> None:

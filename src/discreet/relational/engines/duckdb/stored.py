@@ -36,13 +36,17 @@ def parquet(path: Path, dialect: Dialect) -> str:
 def parquet_columns(
     types: Mapping[str, str], identifiers: Collection[str], dialect: Dialect
 ) -> str:
-    """What stands after SELECT: text by a detour that statistics do not follow."""
+    """What stands after SELECT: text by a detour that statistics do not follow.
+
+    Trimming no letters leaves every text as it is, cannot fail, and is done once for each entry of
+    a dictionary: a detour by bytes took five times as long, and so did what groups by the text.
+    """
     items = []
     for name, stored in types.items():
         column = dialect.identifier(name)
         text = column
         if stored.upper() == "VARCHAR":
-            text = f"decode(encode({column}))"
+            text = f"rtrim({column}, '')"
             if name in identifiers:
                 text = f"CASE WHEN NOT contains({text}, '?') THEN {text} END"
         items.append(f"{text} AS {column}")
