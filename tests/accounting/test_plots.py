@@ -10,6 +10,7 @@ import pytest
 
 from discreet import events
 from discreet.accounting import GAUSSIAN, PRIVACY_LOSS, PURE, compare, plots
+from discreet.core import plotting
 from discreet.core.accountant import Accountant
 from discreet.errors import InvalidParameter
 
