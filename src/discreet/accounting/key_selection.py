@@ -15,6 +15,7 @@ Source: modern-data:P3, P4. Proof: ``proofs/key_selection.md``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -123,8 +124,14 @@ def _least_threshold(sigma: float, groups: int, swaps: int, epsilon: float, delt
     def holds(threshold: int) -> bool:
         return threshold_delta(sigma, threshold, groups, swaps, epsilon) <= delta
 
-    high = doubled(holds, 2)
-    return least_whole(holds, high // 2, high)
+    return _least(holds, sigma)
+
+
+def _least(holds: Callable[[int], bool], sigma: float) -> int:
+    """The least threshold that will do: a search that begins where noise of that size ends."""
+    start = max(2, int(sigma))
+    high = doubled(holds, start)
+    return least_whole(holds, 1 if high == start else high // 2, high)
 
 
 @lru_cache(maxsize=256)
@@ -142,8 +149,7 @@ def concentrated(rho: Fraction, delta: Fraction, groups: int, swaps: int) -> Cal
     def holds(threshold: int) -> bool:
         return seen(alone(sigma, threshold), groups) <= target
 
-    high = doubled(holds, 2)
-    return Calibrated(sigma, least_whole(holds, high // 2, high))
+    return Calibrated(sigma, _least(holds, sigma))
 
 
 def keep_probabilities(made: Calibrated, counts: NDArray[np.float64]) -> NDArray[np.float64]:
