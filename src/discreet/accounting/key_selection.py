@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from discreet.accounting.approx import APPROX, ApproxPrice
 from discreet.accounting.approx_zcdp import APPROXIMATELY_CONCENTRATED, ApproxZCDPPrice
 from discreet.accounting.gaussian import gaussian_multiplier
-from discreet.core.errors import Unpriced
+from discreet.core.errors import InvalidParameter, Unpriced
 from discreet.core.events.key_selection import (
     ConcentratedThreshold,
     GaussianThreshold,
@@ -197,7 +197,12 @@ for _kind in (KeySelection, GeometricThreshold):
 
 @APPROXIMATELY_CONCENTRATED.prices(GaussianThreshold)
 def _gaussian(event: GaussianThreshold) -> ApproxZCDPPrice:
-    made = calibrated(exact(event.loss), exact(event.slack), event.groups, event.swaps)
+    try:
+        made = calibrated(exact(event.loss), exact(event.slack), event.groups, event.swaps)
+    except InvalidParameter as refusal:  # no noise is large enough: nobody can have drawn it
+        raise Unpriced(
+            code="unpriced", expectation=refusal.expectation, remedy=refusal.remedy
+        ) from None
     shows = seen(alone(made.sigma, made.threshold), event.groups)
     return ApproxZCDPPrice(event.changed / (2 * exact(made.sigma) ** 2), exact(shows))
 
