@@ -24,7 +24,13 @@ from discreet.relational.bounding import person_rows, public_join
 from discreet.relational.bounding.partition_filter import EveryPart, FirstParts, SomeParts
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.former_tags import FORMER
-from discreet.relational.identity.identity import canonical_text, identity, private_part
+from discreet.relational.identity.identity import (
+    any_snapshot,
+    both_identities,
+    canonical_text,
+    identity,
+    private_part,
+)
 from discreet.relational.identity.tags import FORMS
 from discreet.relational.plan import features, person_statistics, person_windows
 from discreet.relational.plan import nodes as plan
@@ -379,3 +385,16 @@ def test_long_lists_that_are_equal_but_not_alike_are_told_apart() -> None:
     for turn in range(200):
         own = tuple(range(turn, turn + 1_000))
         assert repr(own) in canonical_text(ColumnDomain(DataType.INTEGER, values=own))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"private": "x", "spend": 1, "snapshot": "s", "rows": (1,)},
+        {"snapshot": "s", "private": "x", "snapshots": ("t",)},
+        {"private": "x"},
+        {},
+    ],
+)
+def test_both_identities_are_those_told_one_by_one(parts: dict[str, object]) -> None:
+    assert both_identities("sql", parts) == (identity("sql", parts), any_snapshot("sql", parts))

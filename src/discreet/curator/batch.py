@@ -44,12 +44,13 @@ from discreet.relational.sql.listed_constants import require_listed
 from discreet.release import Release
 from discreet.release.batch import Batch
 from discreet.release.confidence import confidence_level
+from discreet.release.intervals.slope_rule import SlopeRule
 
 _MOST_APART = 1e9
 _WORDS = "words"
 """Where a batch in the ledger keeps which words its answers are told in; none: the first."""
-_LIMITS_APART = 2
-"""Limits have lines of their own."""
+_SLOPES_BOUNDED = 3
+"""Since 2 limits have lines of their own; since 3 ends of intervals follow bounds of slopes."""
 
 
 def answer_batch(
@@ -89,7 +90,7 @@ def answer_batch(
             product=lambda: (
                 random_id(96),
                 plan.measurement(context.database).release(context.database),
-                _LIMITS_APART,
+                _SLOPES_BOUNDED,
             ),
             event=plan.paid_event,
             detail={"batch": texts},
@@ -117,7 +118,7 @@ def answer_batch(
         ),
     )
     made = partial(_made, texts, plan, drawn, context, number=number, confidence=level)
-    return made(former=words is None)
+    return made(words=words)
 
 
 def _read(context: Context, name: str, text: str) -> Query:
@@ -194,9 +195,12 @@ def _made(
     *,
     number: str,
     confidence: float,
-    former: bool,
+    words: int | None,
 ) -> Batch:
-    """The releases of noisy values: post-processing only. ``former`` words are as they were."""
+    """The releases of noisy values: post-processing only, in the ``words`` of their time."""
+    former, slopes = words is None, SlopeRule.BOUNDED
+    if words is None or words < _SLOPES_BOUNDED:
+        slopes = SlopeRule.SEARCHED
     budget = context.budget
     guarantee = questions.price.per(budget.unit)
     agreed = _agreed(questions, drawn)
@@ -204,7 +208,8 @@ def _made(
     best: dict[str, Release] = {}
     unprocessed = questions.unprocessed(drawn)
     for place, (name, text) in enumerate(texts.items()):
-        planned, measured = questions.planned[place], unprocessed[place]
+        planned = questions.planned[place]
+        measured = replace(unprocessed[place], slopes=slopes)
         views = [(plain, Columns(planned, measured, number, confidence))]
         if agreed[place]:
             views.append(

@@ -30,7 +30,7 @@ from discreet.relational.frontends.as_sql import Asked, text_of
 from discreet.relational.identity.former import former_identity
 from discreet.relational.identity.identity import (
     CanonicalText,
-    any_snapshot,
+    both_identities,
     identity,
     question_texts,
 )
@@ -238,11 +238,12 @@ def known_query(context: Context, verb: str, query: Query, planned: PlannedQuery
         "allocation": CanonicalText.of(allocation),
         **terms,
     }
+    name, anywhere = both_identities(verb, parts)
     return Known(
-        identity(verb, parts),
+        name,
         _former(context, query, planned),
         allocation,
-        any_snapshot=any_snapshot(verb, parts),
+        any_snapshot=anywhere,
         snapshots=context.snapshot_names(tables_read(query)),
     )
 
@@ -260,10 +261,11 @@ def known_private(context: Context, query: Query, planned: PlannedQuery) -> Know
     question, private = question_texts(query)
     whole = {"question": question, "spend": spend, "allocation": told, **terms}
     parts = {"private": private, "spend": spend, "split": CanonicalText.of(split), **terms}
+    name, anywhere = both_identities("sql", parts)
     return Known(
-        identity("sql", parts),
+        name,
         allocation=split,
-        any_snapshot=any_snapshot("sql", parts),
+        any_snapshot=anywhere,
         snapshots=context.snapshot_names(tables_read(query)),
         earlier=Known(identity("sql", whole), _former(context, query, planned), told),
     )

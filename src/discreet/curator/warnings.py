@@ -9,6 +9,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from discreet.core.arrays import Floats
 from discreet.core.guarantee import ApproxDP, Guarantee, PureDP
 from discreet.relational.bounding.partition_filter import PartitionFilter
 from discreet.relational.plan.nodes import PlanNode, Scan
@@ -16,6 +19,8 @@ from discreet.relational.plan.query import AggregateOutput, QueryOverAnswers
 from discreet.relational.planning.discovered_keys import Discovering
 from discreet.relational.planning.planned_query import PlannedQuery
 from discreet.release import ReleasedColumn
+from discreet.release.column import HalfWidth
+from discreet.release.formula import LinearFormula
 
 _LARGE = 10
 _FEW = 300
@@ -28,11 +33,12 @@ def warnings_of(
 
     ``people`` is how many there are at most, where that is public.
     """
+    sizes = tuple(_sizes(planned, answers))
     return (
         *_about_part(planned.query.rows),
         *_about_spend(planned.spend),
-        *about_delta(planned.spend, people, *_released_sizes(planned, answers)),
-        *_about_counts(planned, answers),
+        *about_delta(planned.spend, people, *(each.at_most for each in sizes if each.everything)),
+        *_about_counts(planned, sizes),
     )
 
 
@@ -75,14 +81,14 @@ class _Sizes:
     """A released column that counts rows: its values, and the largest half-width."""
 
     name: str
-    values: tuple[float, ...]
+    values: Floats
     width: float
     everything: bool
 
     @property
     def total(self) -> float:
         """All of them together."""
-        return sum(self.values)
+        return float(sum(self.values.tolist()))
 
     @property
     def at_most(self) -> float:
@@ -101,36 +107,37 @@ def _sizes(planned: PlannedQuery, answers: Sequence[ReleasedColumn]) -> Iterator
         if not planned.query.aggregates[output.number].is_size:
             continue
         answer = named[output.name]
-        values = tuple(float(value) for value in answer.values if value is not None)
-        if not values or answer.upper is None:
+        values = np.array([each for each in answer.values if each is not None], dtype=np.float64)
+        if not values.size or answer.interval is None:
             continue
         everything = (
             isinstance(planned.query.rows, Scan)
             and len(values) == planned.query.keys.cells
             and not isinstance(planned, Discovering)
         )
-        width = max(high - value for high, value in zip(answer.upper, values, strict=True))
-        yield _Sizes(output.name, values, width, everything)
+        yield _Sizes(output.name, values, _width(answer, values), everything)
 
 
-def _released_sizes(
-    planned: PlannedQuery, answers: Sequence[ReleasedColumn]
-) -> Iterator[float | None]:
-    """How many rows there may be, by the counts of this very answer."""
-    return (found.at_most for found in _sizes(planned, answers) if found.everything)
+def _width(answer: ReleasedColumn, values: Floats) -> float:
+    """The largest distance of an upper end; ends of one width are not worked out for it."""
+    if isinstance(answer.interval, HalfWidth) and isinstance(answer.formula, LinearFormula):
+        upper = np.clip(values + float(answer.interval.half_width), *answer.formula.within)
+    else:
+        upper = np.array(answer.upper, dtype=np.float64)
+    return float(np.max(upper - values))
 
 
-def _about_counts(planned: PlannedQuery, answers: Sequence[ReleasedColumn]) -> list[str]:
+def _about_counts(planned: PlannedQuery, sizes: Sequence[_Sizes]) -> list[str]:
     """Few rows, cells drowned in noise: from noisy counts."""
     found: list[str] = []
-    for size in _sizes(planned, answers):
+    for size in sizes:
         if size.everything and size.at_most < _FEW:
             found.append(
                 f"{size.name}: about {max(size.total, 0):g} in all, fewer than a few hundred; "
                 "differential privacy is of little use for so few"
             )
         cells = len(size.values)
-        drowned = sum(1 for value in size.values if value < size.width)
+        drowned = np.count_nonzero(size.values < size.width)
         whole = cells == planned.query.keys.cells
         if cells > 1 and whole and drowned > cells / 2:
             found.append(

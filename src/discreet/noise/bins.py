@@ -100,7 +100,7 @@ class Bins:
         # One 32-bit word holds place and coin while at least six bits remain for the coin.
         self._narrow = law.place_bits <= 26
         self._coin_bits = min(8, 32 - law.place_bits) if self._narrow else 8
-        self._columns = self._prepare(len(law.weights(word_bits).low))
+        self._columns = self._prepare(self._table.outcomes)
 
     def _prepare(self, count: int) -> _Columns:
         """Per-bin columns; called again in the rare case of a bin beyond the table."""

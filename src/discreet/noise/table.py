@@ -83,6 +83,11 @@ class GuideTable:
         self._guide_bits = guide_bits or (8 if crowded <= _FEW_CELLS else 16)
         self._guide: NDArray[np.int64] | None = None
 
+    @property
+    def outcomes(self) -> int:
+        """How many outcomes have borders here; all further ones are negligible together."""
+        return len(self._surely)
+
     def draw(self, size: int, source: Source) -> NDArray[np.int64]:
         """``size`` independent values of the law."""
         out = np.empty(size, dtype=np.int64)

@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
+import numpy as np
+
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import probability
 from discreet.release.draws import ANYWHERE, Range, Released
@@ -39,6 +41,9 @@ from discreet.release.formula import (
     listed,
     require_lengths,
 )
+
+_EXACT = 2.0**53
+"""Below it every whole number is a float."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +180,12 @@ class ReleasedColumn:
 
     @cached_property
     def _rounded(self) -> Shown:
-        return tuple(None if value is None else round(value) for value in self.formula.values)
+        values = self.formula.values
+        if set(map(type, values)) == {float}:
+            near = np.rint(np.array(values, dtype=np.float64))  # half to even, as ``round``
+            if np.abs(near).max() < _EXACT:
+                return tuple(near.astype(np.int64).tolist())
+        return tuple([None if value is None else round(value) for value in values])
 
     @property
     def lower(self) -> Values | None:

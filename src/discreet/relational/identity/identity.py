@@ -44,6 +44,7 @@ FORM = "question/2"
 
 _LISTS: dict[type, str] = {ColumnDomain: "values", Category: "values", Block: "entries"}
 """Fields with plain values alone, perhaps very many; by the names under which they are written."""
+_SNAPSHOT = frozenset({"snapshot", "snapshots"})
 _GUARANTEES = frozenset(kind for kind in FORMS if issubclass(kind, Guarantee))
 _PLAIN = (str, bytes, bool, int, date, datetime, time, timedelta, type(None))
 _NOTHING: Mapping[int, CanonicalText] = MappingProxyType({})
@@ -76,14 +77,34 @@ def identity(verb: str, parts: Mapping[str, object]) -> str:
     ``parts`` are all that must be equal, under names that are fixed for ever: the query, which
     names its unit, spend, allocation, snapshot, declared rows.
     """
-    text = "\n".join([FORM, verb, *[f"{name}={canonical_text(parts[name])}" for name in parts]])
-    return hashlib.sha256(text.encode()).hexdigest()
+    return _digest(verb, _lines(parts))
 
 
 def any_snapshot(verb: str, parts: Mapping[str, object]) -> str:
     """The same apart from the snapshot of the data: equal wherever nothing else differs."""
-    apart = ("snapshot", "snapshots")
-    return identity(verb, {name: part for name, part in parts.items() if name not in apart})
+    return _digest(verb, _lines({name: parts[name] for name in parts if name not in _SNAPSHOT}))
+
+
+def both_identities(verb: str, parts: Mapping[str, object]) -> tuple[str, str]:
+    """:func:`identity` and :func:`any_snapshot`; what they begin with, keys above all, once."""
+    place = next((at for at, name in enumerate(parts) if name in _SNAPSHOT), len(parts))
+    lines = _lines(parts)
+    begun = hashlib.sha256("\n".join([FORM, verb, *lines[:place]]).encode())
+    apart = begun.copy()
+    rest = [(name in _SNAPSHOT, line) for name, line in zip(parts, lines, strict=True)][place:]
+    for snapshot, line in rest:
+        begun.update(f"\n{line}".encode())
+        if not snapshot:
+            apart.update(f"\n{line}".encode())
+    return begun.hexdigest(), apart.hexdigest()
+
+
+def _lines(parts: Mapping[str, object]) -> list[str]:
+    return [f"{name}={canonical_text(parts[name])}" for name in parts]
+
+
+def _digest(verb: str, lines: list[str]) -> str:
+    return hashlib.sha256("\n".join([FORM, verb, *lines]).encode()).hexdigest()
 
 
 def private_part(query: Query) -> PrivatePart:

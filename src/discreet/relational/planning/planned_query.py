@@ -68,6 +68,7 @@ from discreet.relational.planning.allocation import (
 from discreet.relational.planning.noise_range import require_squares
 from discreet.relational.planning.report import Report
 from discreet.relational.types.data_type import LARGEST_WHOLE
+from discreet.release.intervals.slope_rule import SlopeRule
 
 _LARGEST_TOTAL = 1 << 124
 _SMALL = 1 << 61
@@ -82,12 +83,14 @@ class MeasuredValues:
 
     ``keys`` holds the combinations of keys that were discovered; None where they were listed.
     ``left_out`` are the numbers of a report of what the limits left out, where one was bought.
+    ``slopes`` is the rule of intervals that answers were made with; not kept with the values.
     """
 
     linear: tuple[NDArray[Any], ...]
     chosen: tuple[NDArray[Any], ...]
     keys: tuple[tuple[object, ...], ...] | None = None
     left_out: tuple[NDArray[Any], ...] | None = None
+    slopes: SlopeRule = SlopeRule.BOUNDED
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON, to be kept."""
