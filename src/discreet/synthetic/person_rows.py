@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.synthetic.encoding.column import Codes
+from discreet.synthetic.encoding.encoded_column import Codes
 
 
 def kept_rows(
