@@ -26,6 +26,7 @@ from discreet.synthetic.graphical.junction_tree import JunctionTree, Places
 from discreet.synthetic.progress import ProgressCallback
 from discreet.synthetic.public_start import public_potentials
 from discreet.synthetic.structural_zeros import StructuralZeros, added, zero_potentials
+from discreet.synthetic.table_fit import FitsTables
 from discreet.synthetic.workload_marginals import require_workload, workload_marginals
 
 MAX_SIZE = 200_000
@@ -33,7 +34,7 @@ MAX_SIZE = 200_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableMechanism:
+class TableMechanism(FitsTables):
     """The parameters that mechanisms share which measure marginals.
 
     ``target`` narrows the workload to its marginals that contain one attribute. ``max_size`` limits

@@ -83,5 +83,5 @@ def test_many_columns_of_people_are_looked_at_in_several_steps(
     monkeypatch.setattr(table_counts, "MAX_NODES", 2000)
     apart = TableCounts(whole.universe, whole.query, whole.engine, whole.salt, whole.private)
     assert whole.text(names[:1]).count("WHERE") < apart.text(names[:1]).count("WHERE")
-    for name in expected:
-        assert (apart.counts([name]) == expected[name]).all()
+    for name, counts in expected.items():
+        assert (apart.counts([name]) == counts).all()
