@@ -1,8 +1,8 @@
 """dpmm's MST, AIM and PrivBayes on a table of whole codes; started by the suite ``synthetic``.
 
-A request has the ``table`` (an ``.npz`` with ``codes`` and ``shape``), the ``pipeline``,
-``epsilon``, ``delta`` and the path to write synthetic codes ``to``. What is timed, in seconds of
-processor time, is fitting and drawing as many rows as there are.
+A request has the ``table`` (an ``.npz`` with ``codes`` and ``shape``), the ``kind``, ``epsilon``,
+``delta``, the path to write synthetic codes ``to`` and the ``patience`` in seconds. What is timed,
+in seconds of processor time, is fitting and drawing as many rows as there are.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd  # type: ignore[import-not-found,import-untyped,unused-ignore]
 from dpmm import pipelines  # type: ignore[import-not-found,unused-ignore]
 from peers import serve
+from processor_limit import limit_processor_time
 
 KINDS = {
     "mst": pipelines.MSTPipeline,
@@ -33,8 +34,9 @@ def seconds(request: dict[str, Any]) -> float:
         name: {"categories": list(range(int(size)))}
         for name, size in zip(names, shape, strict=True)
     }
+    limit_processor_time(request["patience"])
     start = time.process_time()
-    made = KINDS[request["pipeline"]](epsilon=request["epsilon"], delta=request["delta"])
+    made = KINDS[request["kind"]](epsilon=request["epsilon"], delta=request["delta"])
     made.fit(frame, domain)
     drawn = made.generate(n_records=len(codes))
     took = time.process_time() - start

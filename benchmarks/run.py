@@ -20,6 +20,7 @@ MACHINERY = {"run", "timing", "peers"}
 OF_TWO_WORDS = {"accounting_prices", "join_sensitivity", "small_questions"}
 LONG = {
     "relational_large",
+    "synthetic_large",
     "analysts_runs",
     "local_files",
 }  # suites that run only when they are asked for

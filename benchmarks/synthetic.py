@@ -1,9 +1,10 @@
-"""Synthetic tables: accuracy and speed on real tables, in turn with dpmm; wide and long tables.
+"""Synthetic tables: accuracy and speed on real tables beside peers; wide and long tables.
 
 Each contender fits and draws as many rows as there are. Errors are the mean total variation over
 sixty fixed triples of columns, in one public binning for everybody; ``learning`` is the accuracy of
-a classifier that saw synthetic rows, on real ones. Seconds are those of the processor. Peers take
-minutes for each table, so only one round of them is run; ``EPSILONS`` and ``SEEDS`` can be raised.
+a classifier that saw synthetic rows, on real people that nobody saw. Seconds are those of the
+processor. Peers are dpmm and SmartNoise, from the record (``synthetic_peers.py``), which asks them
+where it has nothing.
 """
 
 from __future__ import annotations
@@ -11,18 +12,17 @@ from __future__ import annotations
 import os
 import resource
 import sys
-import tempfile
 import time
-from dataclasses import dataclass
-from pathlib import Path
-from statistics import mean, median
+from statistics import fmean, median, stdev
 from typing import Any
 
 import numpy as np
 import peers
+import synthetic_peers
 from queries_data import Table
-from synthetic_data import CodedRows, tables
-from synthetic_scores import accuracy, three_way
+from synthetic_data import CodedRows, Trial, trials
+from synthetic_peers import DELTA, PEERS, Made, scored
+from synthetic_scores import accuracy
 from timing import Figure
 
 from discreet.core.guarantee import ApproxDP
@@ -33,46 +33,40 @@ from discreet.synthetic.aim import AIM
 from discreet.synthetic.independent_marginals import IndependentMarginals
 from discreet.synthetic.mst import MST
 
-EPSILONS = tuple(float(each) for each in os.environ.get("SYNTHETIC_EPSILONS", "1").split())
-SEEDS = int(os.environ.get("SYNTHETIC_SEEDS", "2"))
-PIPELINES = tuple(os.environ.get("SYNTHETIC_PEERS", "mst aim privbayes").split())
-PATIENCE = int(os.environ.get("SYNTHETIC_PATIENCE", "900"))
-"""Seconds after which a peer has not finished."""
-DELTA = 1e-9
+EPSILONS = tuple(float(each) for each in os.environ.get("SYNTHETIC_EPSILONS", "0.3 1 3 10").split())
+SEEDS = int(os.environ.get("SYNTHETIC_SEEDS", "5"))
+CONTENDERS = tuple(os.environ.get("SYNTHETIC_PEERS", " ".join(PEERS)).split())
 OURS: dict[str, Any] = {"aim": AIM, "mst": MST, "independent": IndependentMarginals}
 WIDE = 100
 
 
-@dataclass(frozen=True)
-class Made:
-    """One synthetic table: how wrong, how well learnt from, how long it took."""
-
-    error: float
-    learning: float
-    seconds: float
-
-
 def figures() -> list[Figure]:
     """All figures of this suite."""
-    peers.ANSWER_SECONDS = PATIENCE
     found: list[Figure] = []
-    for table in tables():
+    for trial in trials():
+        shape = trial.table.universe.shape
+        real = accuracy(trial.table.codes, trial.held_out, shape, trial.place)
+        found.append(
+            Figure(name=f"synthetic/{trial.name}/real/learning", values=[real], unit="share")
+        )
         for epsilon in EPSILONS:
-            found += compared(table, epsilon)
+            found += compared(trial, epsilon)
     return found + wide() + longer()
 
 
-def compared(table: Table, epsilon: float) -> list[Figure]:
-    """Ours and dpmm's on one table."""
-    name = f"synthetic/{table.name}/epsilon={epsilon:g}"
-    print(name, file=sys.stderr, flush=True)
-    done = {kind: [ours(make, table, epsilon) for _ in range(SEEDS)] for kind, make in OURS.items()}
+def compared(trial: Trial, epsilon: float) -> list[Figure]:
+    """Ours and the peers' on one table."""
+    name = f"synthetic/{trial.name}/epsilon={epsilon:g}"
+    done: dict[str, list[Made]] = {}
+    for kind, make in OURS.items():
+        done[kind] = [ours(make, trial, epsilon) for _ in range(SEEDS)]
+        print(f"{name}/{kind}: {told(done[kind])}", file=sys.stderr, flush=True)
     theirs: dict[str, Made] = {}
-    for kind in PIPELINES:
+    for kind in CONTENDERS if epsilon in synthetic_peers.EPSILONS else ():
         try:
-            theirs[f"dpmm_{kind}"] = peer(kind, table, epsilon)
+            theirs[kind] = synthetic_peers.asked(kind, trial, epsilon)
         except peers.Missing as reason:
-            print(f"MISSING dpmm {kind}: {reason}", file=sys.stderr, flush=True)
+            print(f"MISSING {kind}: {reason}", file=sys.stderr, flush=True)
     found = []
     for kind, made in [*done.items(), *((kind, [one]) for kind, one in theirs.items())]:
         found += [
@@ -80,58 +74,74 @@ def compared(table: Table, epsilon: float) -> list[Figure]:
             Figure(name=f"{name}/{kind}/learning", values=[m.learning for m in made], unit="share"),
             Figure(name=f"{name}/{kind}/seconds", values=[m.seconds for m in made], unit="s"),
         ]
-    if theirs:
-        best = min(made.error for made in theirs.values())
-        fastest = min(made.seconds for made in theirs.values())
-        found.append(
-            Figure(
-                name=f"{name}/aim/error_over_best_peer",
-                values=[mean(m.error for m in done["aim"]) / best],
-                unit="ratio",
-                at_most=1,
-            )
-        )
-        found.append(
-            Figure(
-                name=f"{name}/mst/speed_over_fastest_peer",
-                values=[fastest / median(m.seconds for m in done["mst"])],
-                unit="ratio",
-                at_least=2,
-            )
-        )
-    return found
+    return found + (against(name, done, list(theirs.values())) if theirs else [])
 
 
-def ours(make: Any, table: Table, epsilon: float) -> Made:
+def against(name: str, done: dict[str, list[Made]], theirs: list[Made]) -> list[Figure]:
+    """Our default against the most accurate peer, and our quickest against the quickest."""
+    best = min(theirs, key=lambda made: made.error)
+    aim, mst = done["aim"], done["mst"]
+    off = standard_error([made.learning for made in aim])
+    learnt = max(made.learning for made in theirs) - fmean(made.learning for made in aim)
+    fastest = min(theirs, key=lambda made: made.seconds)
+    return [
+        Figure(
+            name=f"{name}/aim/error_over_best_peer",
+            values=[fmean(made.error for made in aim) / best.error],
+            unit="ratio",
+            at_most=1,
+        ),
+        Figure(
+            name=f"{name}/aim/learning_behind_best_peer",
+            values=[learnt],
+            unit="share",
+            at_most=off,
+        ),
+        Figure(
+            name=f"{name}/aim/speed_over_best_peer",
+            values=[best.seconds / median(made.seconds for made in aim)],
+            unit="ratio",
+            at_least=1,
+        ),
+        Figure(
+            name=f"{name}/mst/speed_over_fastest_peer",
+            values=[fastest.seconds / median(made.seconds for made in mst)],
+            unit="ratio",
+            at_least=2,
+        ),
+        Figure(
+            name=f"{name}/mst/error_over_fastest_peer",
+            values=[fmean(made.error for made in mst) / fastest.error],
+            unit="ratio",
+            at_most=1,
+        ),
+    ]
+
+
+def standard_error(values: list[float]) -> float:
+    """Of a mean of some runs."""
+    return stdev(values) / len(values) ** 0.5 if len(values) > 1 else float("inf")
+
+
+def told(made: list[Made]) -> str:
+    """Means, with their standard errors, for whoever watches."""
+    parts = []
+    for what in ("error", "learning", "seconds"):
+        values = [getattr(each, what) for each in made]
+        parts.append(f"{what} {fmean(values):.4f} ± {standard_error(values):.4f}")
+    return ", ".join(parts)
+
+
+def ours(make: Any, trial: Trial, epsilon: float) -> Made:
     """One synthetic table of ours."""
     start = time.process_time()
     mechanism = make(
-        workload=Workload.marginals(table.universe, 3),
+        workload=Workload.marginals(trial.table.universe, 3),
         spend=ApproxDP(epsilon=epsilon, delta=DELTA),
         size=NoisyRecordCount(),
     )
-    rows = mechanism.release(CodedRows(table)).sample(len(table.codes))
-    return scored(table, rows, time.process_time() - start)
-
-
-def peer(kind: str, table: Table, epsilon: float) -> Made:
-    """One synthetic table of dpmm's."""
-    with tempfile.TemporaryDirectory(prefix="synthetic-") as folder:
-        given, to = Path(folder) / "table.npz", Path(folder) / "made.npz"
-        table.write(given)
-        with peers.Peer("dpmm", "peer_dpmm_synthetic.py") as worker:
-            took = worker.seconds(
-                table=str(given), pipeline=kind, epsilon=epsilon, delta=DELTA, to=str(to)
-            )
-        return scored(table, np.load(to)["codes"], took)
-
-
-def scored(table: Table, rows: Any, seconds: float) -> Made:
-    """The target of the classifier is the last column of two values."""
-    shape = table.universe.shape
-    target = max(place for place, size in enumerate(shape) if size == 2)
-    error = three_way(table.codes, rows, shape)
-    return Made(error, accuracy(rows, table.codes, shape, target), seconds)
+    rows = mechanism.release(CodedRows(trial.table)).sample(len(trial.table.codes))
+    return scored(trial, rows, time.process_time() - start)
 
 
 def chained(rows: int, columns: int, seed: int = 0) -> Table:

@@ -45,9 +45,11 @@ def accuracy(train: Any, test: Any, shape: tuple[int, ...], target: int) -> floa
     def loss(weights: Any) -> tuple[float, Any]:
         margin = sign * (weights[where].sum(axis=1) + weights[-1])
         chance = 1 / (1 + np.exp(np.clip(margin, -500, 500)))
+        pull = -sign * chance
         slope = np.zeros_like(weights)
-        np.add.at(slope, where, np.repeat((-sign * chance)[:, None], where.shape[1], axis=1))
-        slope[-1] = (-sign * chance).sum()
+        for column in where.T:
+            slope += np.bincount(column, weights=pull, minlength=len(weights))
+        slope[-1] = pull.sum()
         value = np.logaddexp(0, -margin).sum() + 0.5 * (weights @ weights)
         return float(value), slope + weights
 

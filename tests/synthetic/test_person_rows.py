@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from discreet.core.unit import Person, Replace, Row
 from discreet.queries.workload.universe import Universe
-from discreet.synthetic.code_counts import CodeCounts
-from discreet.synthetic.encoding.column import OUTSIDE, Codes
+from discreet.synthetic.bounded_records import bounded_records, records_of
+from discreet.synthetic.encoding.encoded_column import OUTSIDE, Codes
 from discreet.synthetic.person_rows import kept_rows
 
 SALT = b"0123456789abcdef"
@@ -66,11 +66,11 @@ def test_rows_of_nobody_are_dropped() -> None:
 def test_counts_leave_rows_without_a_cell_out_or_keep_them_where_rows_are_exchanged() -> None:
     universe = Universe.of(a=range(2), b=range(2))
     codes = np.array([[0, 1], [1, OUTSIDE], [1, 1], [1, 1]], dtype=np.int64)
-    added = CodeCounts.of(universe, codes, Row())
+    added = bounded_records(universe, codes, Row())
     assert added.counts(["a", "b"]).tolist() == [[0, 1], [0, 2]]
-    exchanged = CodeCounts.of(universe, codes, Replace(Row()))
+    exchanged = bounded_records(universe, codes, Replace(Row()))
     assert exchanged.counts(["a", "b"]).tolist() == [[1, 1], [0, 2]]
     assert exchanged.counts(["b"]).tolist() == [1, 3]
-    people = CodeCounts.of(universe, codes, Person("id", max_rows=1), [1, 1, 2, 2])
+    people = bounded_records(universe, codes, Person("id", max_rows=1), [1, 1, 2, 2])
     assert people.counts(["a"]).tolist() == [1, 1]
-    assert people.records == 1
+    assert records_of(people.unit) == 1

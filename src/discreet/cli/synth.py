@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,19 +10,12 @@ import typer
 from discreet.cli import display
 from discreet.cli.options import Delta, Epsilon, Machine, PayAgain, ProjectFile, Reuse, Rho
 from discreet.core.errors import InvalidParameter
+from discreet.synthetic.mechanism_words import MechanismWord, mechanism_of
 
 if TYPE_CHECKING:
     from discreet.curator.project import Look
     from discreet.curator.synthetic.preview import SynthesisPreview
     from discreet.synthetic.progress import FitProgress
-
-
-class SynthesiserName(StrEnum):
-    """The synthesisers that a name is enough for."""
-
-    AIM = "aim"
-    MST = "mst"
-    INDEPENDENT = "independent"
 
 
 def synth(
@@ -53,9 +45,9 @@ def synth(
         typer.Option("--columns", metavar="NAMES", help="Only these: ward,age,cost."),
     ] = None,
     mechanism: Annotated[
-        SynthesiserName,
+        MechanismWord,
         typer.Option("--mechanism", help="How: aim is the most accurate, mst the quickest."),
-    ] = SynthesiserName.AIM,
+    ] = MechanismWord.AIM,
     bins: Annotated[int, typer.Option("--bins", min=2, help="Of numbers and days.")] = 32,
     private_bins: Annotated[
         bool,
@@ -178,25 +170,13 @@ def table_named(given: str, project: Path) -> str:
 
 
 def _choices(
-    columns: str | None, mechanism: SynthesiserName, bins: int, *, private: bool
+    columns: str | None, mechanism: MechanismWord, bins: int, *, private: bool
 ) -> dict[str, Any]:
-    from discreet.synthetic.encoding.number_column import FINE_CELLS, PrivateBins
+    from discreet.synthetic.encoding.number_column import PrivateBins
 
     names = None if columns is None else [n.strip() for n in columns.split(",") if n.strip()]
-    wanted = PrivateBins(bins, of=max(FINE_CELLS, 4 * bins)) if private else bins
-    return {"columns": names, "bins": wanted, "mechanism": maker(mechanism)}
-
-
-def maker(mechanism: SynthesiserName) -> Any:
-    """What makes the mechanism of this name."""
-    from discreet import synthetic
-
-    match mechanism:
-        case SynthesiserName.MST:
-            return synthetic.MST
-        case SynthesiserName.INDEPENDENT:
-            return synthetic.IndependentMarginals
-    return synthetic.AIM
+    wanted = PrivateBins.with_cells(bins) if private else bins
+    return {"columns": names, "bins": wanted, "mechanism": mechanism_of(mechanism)}
 
 
 def _require_kept(out: Path | None, save: Path | None, *, dry_run: bool) -> None:

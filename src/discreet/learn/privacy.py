@@ -10,7 +10,6 @@ Proof: ``proofs/learn.md``.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +19,7 @@ import numpy as np
 from discreet.core.arrays import Bools, Floats
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.guarantee import Guarantee
+from discreet.core.person_key import is_missing, person_key
 from discreet.core.unit import Person, PrivacyUnit, Replace, Row, add_remove
 from discreet.noise import SYSTEM, Source, permutation
 from discreet.noise.randomness import require_source
@@ -123,7 +123,9 @@ def _identifiers(people: Any, rows: int) -> np.ndarray[Any, np.dtype[np.int64]]:
             remedy="Pass fit(X, y, people=frame['id']).",
         )
     known: dict[object, int] = {}
-    numbers = [-1 if _missing(each) else known.setdefault(_key(each), len(known)) for each in array]
+    numbers = [
+        -1 if is_missing(each) else known.setdefault(person_key(each), len(known)) for each in array
+    ]
     return np.array(numbers, dtype=np.int64)
 
 
@@ -142,24 +144,6 @@ def _objects(people: Any) -> np.ndarray[Any, np.dtype[Any]]:
     for place, each in enumerate(values):
         array[place] = each
     return array
-
-
-def _missing(value: object) -> bool:
-    """None, NaN, and what other libraries write for them, which is no number equal to itself."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    if isinstance(value, float | np.floating):
-        return math.isnan(value)
-    return isinstance(value, np.datetime64 | np.timedelta64) and bool(np.isnat(value))
-
-
-def _key(value: object) -> object:
-    """What tells a person: numbers by their value, all else by type and text."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, int | float):
-        return value
-    return type(value).__name__, value if isinstance(value, str | bytes) else repr(value)
 
 
 def _first_of_each(

@@ -22,25 +22,20 @@ from functools import cached_property
 
 import numpy as np
 
-from discreet.core.parameters import Number, exact, probability
+from discreet.core.parameters import Number, probability
 from discreet.queries.workload.cell_counts import Counted
 from discreet.synthetic.adaptive_spend import AdaptiveSpend, mean_error, whole_score
 from discreet.synthetic.annealing import MEASURING, AnnealedRounds
-from discreet.synthetic.columns import measure_columns
 from discreet.synthetic.fitting import ModelInProgress
-from discreet.synthetic.graphical.graphical_model import GraphicalModel
 from discreet.synthetic.graphical.junction_tree import Places
 from discreet.synthetic.graphical.measurement import NoisyMarginal
+from discreet.synthetic.graphical_mechanism import SETTLING, GraphicalMechanism
 from discreet.synthetic.marginal_counts import MarginalCounts
-from discreet.synthetic.synthesiser import StepReport, Synthesiser
 from discreet.synthetic.workload_marginals import candidates
-
-_SETTLING = 200
-"""Steps of the last fit; as many for few rows as for many."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class AIM(Synthesiser):
+class AIM(GraphicalMechanism):
     """An adaptive and iterative mechanism for a workload of marginals.
 
     >>> from discreet.core.guarantee import ZCDP
@@ -82,33 +77,14 @@ class AIM(Synthesiser):
         """Marginals that are selected from the same scores; more where there are many columns."""
         return max(1, len(self._sizes) // 8)
 
-    def release(self, counts: Counted) -> GraphicalModel:
-        """Run all rounds and fit."""
-        model, _ = self.run(counts)
-        return model.released(self.workload.universe, self.event)
-
     def run(self, counts: Counted) -> tuple[ModelInProgress, AdaptiveSpend]:
-        """All rounds: the model, and the events that ran. For audits; ``release`` is for use."""
-        spend = AdaptiveSpend(self.terms)
-        exactly = MarginalCounts(counts, self.workload.universe)
-        report = StepReport(self.progress)
-        first = measure_columns(
-            spend,
-            exact(self.columns),
-            exactly,
-            self._sizes,
-            kept=self._kept,
-            threshold=self.merging,
-        )
-        model = ModelInProgress(exactly.merged, self._base, self.size, self.estimator)
-        model.learn(*first)
-        report.step(spend)
+        done = self._columns_measured(counts, self.columns, kept=self._kept, merging=self.merging)
         rounds = AnnealedRounds(len(self._sizes), self.terms.growth)
         while not rounds.finished:
-            self._round(spend, rounds, exactly, model)
-            report.step(spend)
-        model.settle(_SETTLING)
-        return model, spend
+            self._round(done.spend, rounds, done.counts, done.model)
+            done.report.step(done.spend)
+        done.model.settle(SETTLING)
+        return done.model, done.spend
 
     def _round(
         self,

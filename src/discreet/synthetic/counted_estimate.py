@@ -14,8 +14,8 @@ import numpy as np
 
 from discreet.core.arrays import Floats
 from discreet.release.format import percent
-from discreet.synthetic.encoding.column import EncodedColumn
 from discreet.synthetic.encoding.constraints import Between, Condition, cells_of
+from discreet.synthetic.encoding.encoded_column import EncodedColumn
 from discreet.synthetic.encoding.number_column import NumberColumn
 from discreet.synthetic.simulated_errors import SimulatedErrors
 

@@ -21,11 +21,11 @@ from discreet.queries.workload.stored_form import not_plain, packed, unpacked
 from discreet.queries.workload.universe import Universe
 from discreet.synthetic.adaptive_spend import AdaptiveSpend
 from discreet.synthetic.graphical.rows import shares
-from discreet.synthetic.synthesiser import Synthesiser
+from discreet.synthetic.table_mechanism import TableMechanism
 
 
 @dataclass(frozen=True, kw_only=True)
-class FullHistogram(Synthesiser):
+class FullHistogram(TableMechanism):
     """Noisy counts of all cells, cut off at zero and scaled to the noisy total.
 
     Contract: a universe of at most 2**24 cells; the workload says only which it is.

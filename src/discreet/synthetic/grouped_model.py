@@ -15,7 +15,7 @@ from discreet.core.events.event import Event
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.workload.stored_form import not_plain
 from discreet.queries.workload.universe import Attribute, Universe
-from discreet.synthetic.encoding.column import uniform
+from discreet.synthetic.encoding.encoded_column import uniform
 from discreet.synthetic.model import SyntheticModel, model_from_dict
 
 KIND = "grouped/1"

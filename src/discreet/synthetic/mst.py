@@ -17,21 +17,18 @@ from itertools import combinations
 
 from discreet.queries.workload.cell_counts import Counted
 from discreet.synthetic.adaptive_spend import AdaptiveSpend, whole_score
-from discreet.synthetic.columns import measure_columns
 from discreet.synthetic.fitting import ModelInProgress
-from discreet.synthetic.graphical.graphical_model import GraphicalModel
 from discreet.synthetic.graphical.junction_tree import JunctionTree, Places
 from discreet.synthetic.graphical.measurement import NoisyMarginal
+from discreet.synthetic.graphical_mechanism import SETTLING, GraphicalMechanism
 from discreet.synthetic.marginal_counts import MarginalCounts
-from discreet.synthetic.synthesiser import StepReport, Synthesiser, too_few
+from discreet.synthetic.table_mechanism import too_few
 
 _THIRD = Fraction(1, 3)
-_SETTLING = 200
-"""Steps of the last fit; as many for few rows as for many."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class MST(Synthesiser):
+class MST(GraphicalMechanism):
     """A maximum spanning tree of pairs, found and measured with noise.
 
     >>> from discreet.core.guarantee import ZCDP
@@ -70,32 +67,18 @@ class MST(Synthesiser):
     def _steps(self) -> int:
         return 3 * len(self._sizes)
 
-    def release(self, counts: Counted) -> GraphicalModel:
-        """Measure columns, select the tree, measure its pairs, and fit."""
-        model, _ = self.run(counts)
-        return model.released(self.workload.universe, self.event)
-
     def run(self, counts: Counted) -> tuple[ModelInProgress, AdaptiveSpend]:
-        """All steps: the model, and the events that ran. For audits; ``release`` is for use."""
-        spend = AdaptiveSpend(self.terms)
-        exactly = MarginalCounts(counts, self.workload.universe)
-        report = StepReport(self.progress)
-        first = measure_columns(
-            spend, _THIRD, exactly, self._sizes, kept=self._kept, threshold=self.merging
-        )
-        model = ModelInProgress(exactly.merged, self._base, self.size, self.estimator)
-        model.learn(*first)
-        report.step(spend)
-        edges = self._tree(spend, exactly, model)
+        done = self._columns_measured(counts, _THIRD, kept=self._kept, merging=self.merging)
+        edges = self._tree(done.spend, done.counts, done.model)
         share = _THIRD / max(1, len(edges))
         measured = []
         for pair in edges:
-            noisy, variance = spend.measured(exactly(pair), share)
+            noisy, variance = done.spend.measured(done.counts(pair), share)
             measured.append(NoisyMarginal(pair, noisy, variance))
-        model.learn(*measured)
-        model.settle(_SETTLING)
-        report.step(spend)
-        return model, spend
+        done.model.learn(*measured)
+        done.model.settle(SETTLING)
+        done.report.step(done.spend)
+        return done.model, done.spend
 
     def _tree(
         self, spend: AdaptiveSpend, counts: MarginalCounts, model: ModelInProgress

@@ -15,22 +15,17 @@ from fractions import Fraction
 from discreet.core.parameters import count
 from discreet.queries.workload.cell_counts import Counted
 from discreet.synthetic.adaptive_spend import AdaptiveSpend, mean_error, whole_score
-from discreet.synthetic.columns import measure_columns
 from discreet.synthetic.fitting import ModelInProgress
-from discreet.synthetic.graphical.graphical_model import GraphicalModel
 from discreet.synthetic.graphical.junction_tree import JunctionTree
 from discreet.synthetic.graphical.measurement import NoisyMarginal
-from discreet.synthetic.marginal_counts import MarginalCounts
-from discreet.synthetic.synthesiser import StepReport, Synthesiser
+from discreet.synthetic.graphical_mechanism import SETTLING, GraphicalMechanism
 
 _COLUMNS = Fraction(1, 10)
 _SELECTING = Fraction(1, 5)
-_SETTLING = 200
-"""Steps of the last fit; as many for few rows as for many."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class MWEMPGM(Synthesiser):
+class MWEMPGM(GraphicalMechanism):
     """``rounds`` rounds of selecting and measuring one of the workload's own marginals.
 
     Contract: at least one of the workload's marginals fits ``max_size`` by itself.
@@ -56,22 +51,10 @@ class MWEMPGM(Synthesiser):
     def _steps(self) -> int:
         return self.rounds
 
-    def release(self, counts: Counted) -> GraphicalModel:
-        """Run all rounds and fit."""
-        model, _ = self.run(counts)
-        return model.released(self.workload.universe, self.event)
-
     def run(self, counts: Counted) -> tuple[ModelInProgress, AdaptiveSpend]:
-        """All rounds: the model, and the events that ran. For audits; ``release`` is for use."""
-        spend = AdaptiveSpend(self.terms)
-        exactly = MarginalCounts(counts, self.workload.universe)
-        report = StepReport(self.progress)
         everything = set(range(len(self._sizes)))
-        first = measure_columns(
-            spend, _COLUMNS, exactly, self._sizes, kept=everything, threshold=0.0
-        )
-        model = ModelInProgress(exactly.merged, self._base, self.size, self.estimator)
-        model.learn(*first)
+        done = self._columns_measured(counts, _COLUMNS, kept=everything, merging=0.0)
+        spend, exactly, model = done.spend, done.counts, done.model
         share = (1 - _COLUMNS) / self.rounds
         noise = mean_error(self.terms.noise(share * (1 - _SELECTING)))
         for _ in range(self.rounds):
@@ -84,6 +67,6 @@ class MWEMPGM(Synthesiser):
             chosen = offered[spend.selected(scores, share * _SELECTING, 1)]
             noisy, variance = spend.measured(exactly(chosen), share * (1 - _SELECTING))
             model.learn(NoisyMarginal(chosen, noisy, variance))
-            report.step(spend)
-        model.settle(_SETTLING)
+            done.report.step(spend)
+        model.settle(SETTLING)
         return model, spend

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.synthetic.encoding.column import Codes
+from discreet.core.person_key import PersonKey, is_missing, person_key
+from discreet.synthetic.encoding.encoded_column import Codes
 
 
 def kept_rows(
@@ -28,9 +29,12 @@ def kept_rows(
     each of a person's n rows is kept with chance min(1, max_rows / n).
     """
     kept = np.zeros(len(codes), dtype=np.bool_)
-    numbers: dict[Any, int] = {}
+    numbers: dict[PersonKey, int] = {}
     owner = np.array(
-        [-1 if each is None else numbers.setdefault(each, len(numbers)) for each in people],
+        [
+            -1 if is_missing(each) else numbers.setdefault(person_key(each), len(numbers))
+            for each in people
+        ],
         dtype=np.int64,
     )
     offsets = np.array([_offset(each, salt) for each in numbers], dtype=np.float64)
@@ -59,8 +63,9 @@ def _place_among_chosen(chosen: NDArray[np.bool_], owner: NDArray[np.int64]) -> 
     return np.asarray(running - running[first], dtype=np.int64)
 
 
-def _offset(person: Any, salt: bytes) -> float:
+def _offset(person: PersonKey, salt: bytes) -> float:
     """From [0, 1), by a salted hash of the identifier."""
-    text = f"{type(person).__name__}:{person}".encode()
+    kind, value = person
+    text = f"{kind}:{value}".encode(errors="surrogatepass")
     digest = hashlib.blake2b(text, key=salt, digest_size=8).digest()
     return (int.from_bytes(digest, "little") >> 11) * 2.0**-53

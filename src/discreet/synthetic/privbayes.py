@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,10 @@ from discreet.synthetic.mutual_information import (
     in_steps,
     score,
 )
+from discreet.synthetic.table_fit import FitsTables
+
+if TYPE_CHECKING:
+    from discreet.synthetic.synthetic_release import SyntheticRelease
 
 Choice = tuple[int, tuple[int, ...]]
 """An attribute and its parents, by their places."""
@@ -56,7 +61,7 @@ _REACH = 2
 
 
 @dataclass(frozen=True)
-class PrivBayes:
+class PrivBayes(FitsTables):
     """Chooses each attribute's parents by mutual information, then measures what it needs.
 
     Fewer parents are tried where there would be more than 20 000 ways to choose them. The first
@@ -223,6 +228,15 @@ class ConditionalPrivBayes(PrivBayes):
     @property
     def _known(self) -> tuple[int, ...]:
         return tuple(sorted(map(self.workload.universe.place, self.given)))
+
+    def fit(self, table: Any, *, person: str | None = None) -> SyntheticRelease:
+        """Refused: there is no table without values that are given."""
+        raise InvalidParameter(
+            code="not_a_synthesiser",
+            expectation="a mechanism that leaves a model of whole rows",
+            received=type(self).__name__,
+            remedy="Use PrivBayes, or SeveralTables for rows that depend on their owner.",
+        )
 
     def release(self, counts: Counted) -> ConditionalNetwork:  # type: ignore[override]
         """Choose what depends on what, and measure the tables."""

@@ -5,8 +5,11 @@ Source: contract, "What may be seen" (progress shows public phases only).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from discreet.synthetic.adaptive_spend import AdaptiveSpend
 
 
 @dataclass(frozen=True)
@@ -27,3 +30,20 @@ class FitProgress:
 
 
 ProgressCallback = Callable[[FitProgress], None]
+
+
+class StepReport:
+    """Tells a callback after each step."""
+
+    def __init__(self, call: ProgressCallback | None) -> None:
+        """Start the clock."""
+        self._call = call
+        self._began = time.monotonic()
+        self._step = 0
+
+    def step(self, spend: AdaptiveSpend) -> None:
+        """One more step is done."""
+        self._step += 1
+        if self._call is not None:
+            taken = time.monotonic() - self._began
+            self._call(FitProgress(self._step, float(1 - spend.left), taken))

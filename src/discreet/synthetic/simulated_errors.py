@@ -22,7 +22,7 @@ from discreet.core.arrays import Floats
 from discreet.core.errors import InvalidParameter
 from discreet.core.unit import Row
 from discreet.noise.randomness import SYSTEM
-from discreet.synthetic.code_counts import CodeCounts
+from discreet.queries.workload.coded_records import CodedRecords
 from discreet.synthetic.model import SyntheticModel
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class SimulatedErrors:
     """Models that were made again, each with the counts it was made of."""
 
-    made: tuple[tuple[CodeCounts, SyntheticModel], ...]
+    made: tuple[tuple[CodedRecords, SyntheticModel], ...]
 
     def rms(self, attributes: Sequence[str], weights: Floats) -> float:
         """The root mean squared error of a weighted count by some attributes."""
@@ -64,6 +64,6 @@ def simulate(release: SyntheticRelease, *, runs: int) -> SimulatedErrors:
     made = []
     for _ in range(runs):
         rows = np.asarray(release.model.sample(max(1, release.total), randomness=SYSTEM))
-        counts = CodeCounts(universe, rows, Row(), 1)
+        counts = CodedRecords(universe, rows, Row())
         made.append((counts, again(counts)))
     return SimulatedErrors(tuple(made))

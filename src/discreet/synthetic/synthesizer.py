@@ -19,23 +19,24 @@ from discreet.core.parameters import Number
 from discreet.core.unit import Person, PrivacyUnit, Replace, Row
 from discreet.noise.randomness import SYSTEM, Source, random_id, require_source
 from discreet.queries.record_count import NoisyRecordCount, PublicCount, RecordCount
+from discreet.queries.workload.coded_records import CodedRecords
 from discreet.queries.workload.workload import Workload
 from discreet.release.guarantee import protection_text
+from discreet.synthetic.bounded_records import bounded_records, records_of, size_of
 from discreet.synthetic.budget_split import budget_split
-from discreet.synthetic.code_counts import CodeCounts
 from discreet.synthetic.encoding.constraints import Constraint
 from discreet.synthetic.encoding.declared import column_of
 from discreet.synthetic.encoding.frame_columns import frame_columns
 from discreet.synthetic.encoding.number_column import BINS, PrivateBins
 from discreet.synthetic.encoding.table_encoding import TableEncoding
-from discreet.synthetic.model import SyntheticModel
-from discreet.synthetic.private_groups import USUAL_SHARE
-from discreet.synthetic.synthesis import (
+from discreet.synthetic.mechanism_choice import (
     maker_for,
     require_leaves_model,
     usual_workload,
     with_progress,
 )
+from discreet.synthetic.model import SyntheticModel
+from discreet.synthetic.private_groups import USUAL_SHARE
 from discreet.synthetic.synthetic_release import SyntheticRelease
 from discreet.synthetic.synthetic_table import SyntheticTable
 
@@ -118,8 +119,8 @@ class Synthesizer:
         person = self.unit if isinstance(self.unit, Person) else None
         read = frame_columns(table, [*names, *((person.id,) if person else ())])
         people = None if person is None else read[person.id]
-        counts = CodeCounts.of(encoding.universe, encoding.encode(read), self.unit, people)
-        size = counts.size
+        counts = bounded_records(encoding.universe, encoding.encode(read), self.unit, people)
+        size = size_of(counts)
         mechanism = self._mechanism(encoding, workload, size, self.randomness)
         self._require_covered(mechanism)
         model = mechanism.release(counts)
@@ -154,9 +155,12 @@ class Synthesizer:
             public=self.public,
         )
         make = with_progress(make, self.progress)
-        records = self.unit.rows() if isinstance(self.unit, Person) else 1
         made = make(
-            workload=workload, spend=self.spend, size=size, records=records, randomness=randomness
+            workload=workload,
+            spend=self.spend,
+            size=size,
+            records=records_of(self.unit),
+            randomness=randomness,
         )
         require_leaves_model(made)
         return made
@@ -186,7 +190,7 @@ class Synthesizer:
         mechanism: Any,
         model: SyntheticModel,
     ) -> SyntheticRelease:
-        def again(counts: CodeCounts) -> SyntheticModel:
+        def again(counts: CodedRecords) -> SyntheticModel:
             known = PublicCount(len(counts.codes)) if isinstance(size, PublicCount) else size
             quiet = replace(self, progress=None)
             made: SyntheticModel = quiet._mechanism(encoding, workload, known, SYSTEM).release(

@@ -152,18 +152,22 @@ class SyntheticRelease:
 
     def estimate(
         self,
-        where: Where | None = None,
+        where: Where | str | None = None,
         *,
         confidence: float = CONFIDENCE,
         errors: SimulatedErrors | None = None,
     ) -> CountedEstimate:
         """How many records there are ``where`` columns have some values, with an interval.
 
-        ``release.estimate({"ward": ["A"], "age": Between(18, 65)})``. The interval covers noise and
-        the choices of the mechanism, as :meth:`simulate` found them; it is simulated on first use.
+        ``release.estimate("ward = 'A' AND age BETWEEN 18 AND 65")``, or the same as a mapping,
+        ``{"ward": ["A"], "age": Between(18, 66)}``. The interval covers noise and the choices of
+        the mechanism, as :meth:`simulate` found them; it is simulated on first use.
         """
         from discreet.synthetic.counted_estimate import estimated
+        from discreet.synthetic.sql_condition import conditions_of
 
+        if isinstance(where, str):
+            where = conditions_of(where, self.encoding.columns)
         level = float(probability("confidence", confidence))
         return estimated(self, where or {}, confidence=level, errors=errors or self._errors)
 

@@ -10,8 +10,9 @@ import pytest
 import discreet as dp
 from discreet.curator.synthetic.make import SynthesisRequest
 from discreet.queries.workload.universe import LARGEST
-from discreet.relational.execute import several_counts
+from discreet.relational.execute import several_counts, table_counts
 from discreet.relational.execute.several_counts import SeveralCounts
+from discreet.relational.execute.table_counts import TableCounts
 from discreet.synthetic.encoding.category_column import CategoryColumn
 from tests.synthetic.invented import DECLARED, visits
 
@@ -70,3 +71,17 @@ def test_statements_are_few_and_chosen_by_public_order(monkeypatch: pytest.Monke
     assert len(totals) == 1
     assert len(ran) == 2
     assert all(np.asarray(counts).min() >= 1 for _, counts in several._known.values())
+
+
+def test_many_columns_of_people_are_looked_at_in_several_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = request(dp.Person("patient", max_rows=2))
+    whole = made.source
+    names = made.encoding.universe.names
+    expected = {name: whole.counts([name]) for name in names[:2]}
+    monkeypatch.setattr(table_counts, "MAX_NODES", 2000)
+    apart = TableCounts(whole.universe, whole.query, whole.engine, whole.salt, whole.private)
+    assert whole.text(names[:1]).count("WHERE") < apart.text(names[:1]).count("WHERE")
+    for name, counts in expected.items():
+        assert (apart.counts([name]) == counts).all()

@@ -13,7 +13,7 @@ from discreet.core.errors import DiscreetError, InvalidParameter, NotPrivate
 from discreet.curator.synthetic.make import SynthesisRequest
 from discreet.curator.synthetic.preview import preview_synthesis
 from discreet.noise.randomness import Noiseless, Seeded
-from discreet.synthetic.code_counts import CodeCounts
+from discreet.synthetic.bounded_records import bounded_records
 from discreet.synthetic.encoding.constraints import Between, Determined, Impossible
 from discreet.synthetic.encoding.identifier_column import IdentifierColumn
 from discreet.synthetic.encoding.number_column import NumberColumn, PrivateBins
@@ -56,7 +56,7 @@ def test_the_engine_counts_the_cells_that_columns_encode(constraints: list[Impos
         made = request(opened, constraints=constraints)
         encoding = made.encoding
         codes = encoding.encode({name: TABLE[name] for name in encoding.columns})
-        here = CodeCounts.of(encoding.universe, codes, dp.Row())
+        here = bounded_records(encoding.universe, codes, dp.Row())
         names = encoding.universe.names
         assert made.workload.universe.attributes == encoding.universe.attributes
         for asked in [[name] for name in names] + [list(names[:2]), list(names[-2:])]:

@@ -15,7 +15,7 @@ from discreet.relational.bounding.hashing import PORTABLE
 from discreet.relational.execute import table_counts as counting
 from discreet.relational.execute.several_counts import SeveralCounts
 from discreet.relational.plan.keyed_universe import column_questions
-from discreet.synthetic.code_counts import CodeCounts
+from discreet.synthetic.bounded_records import bounded_records
 from discreet.synthetic.encoding.category_column import CategoryColumn
 from discreet.synthetic.encoding.constraints import Impossible
 from discreet.synthetic.encoding.number_column import NumberColumn
@@ -68,7 +68,7 @@ def equal(maker: Maker, unit: PrivacyUnit, monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_engine_counts_the_cells_that_columns_encode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "LARGEST", 0)
     codes = ENCODING.encode({name: TABLE[name].to_list() for name in COLUMNS})
-    here = CodeCounts.of(ENCODING.universe, codes, ROWS)
+    here = bounded_records(ENCODING.universe, codes, ROWS)
     names = ENCODING.universe.names
     for each, found in zip(SETS, tables(DUCKDB, ROWS), strict=True):
         np.testing.assert_array_equal(found, here.counts([names[place] for place in each]))

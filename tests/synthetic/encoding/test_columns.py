@@ -13,9 +13,9 @@ import discreet as dp
 from discreet.core.errors import InvalidParameter
 from discreet.noise.randomness import SYSTEM, Seeded
 from discreet.synthetic.encoding.category_column import CategoryColumn
-from discreet.synthetic.encoding.column import OUTSIDE, EncodedColumn
 from discreet.synthetic.encoding.day_column import DayColumn
 from discreet.synthetic.encoding.declared import column_of
+from discreet.synthetic.encoding.encoded_column import OUTSIDE, EncodedColumn
 from discreet.synthetic.encoding.identifier_column import IdentifierColumn
 from discreet.synthetic.encoding.number_column import NumberColumn, PrivateBins
 from discreet.synthetic.encoding.stored import column_from_dict

@@ -8,8 +8,8 @@ import pytest
 from discreet.core.errors import InvalidParameter
 from discreet.noise.randomness import SYSTEM
 from discreet.synthetic.encoding.category_column import CategoryColumn
-from discreet.synthetic.encoding.column import OUTSIDE
 from discreet.synthetic.encoding.constraints import Between, Constraint, Determined, Impossible
+from discreet.synthetic.encoding.encoded_column import OUTSIDE
 from discreet.synthetic.encoding.identifier_column import IdentifierColumn
 from discreet.synthetic.encoding.number_column import NumberColumn, PrivateBins
 from discreet.synthetic.encoding.table_encoding import TableEncoding

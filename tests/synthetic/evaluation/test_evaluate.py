@@ -21,9 +21,9 @@ from discreet.audit import (
 from discreet.core.errors import InvalidParameter
 from discreet.noise.randomness import Noiseless, Seeded
 from discreet.queries.record_count import NoisyRecordCount, PublicCount
+from discreet.queries.workload.coded_records import CodedRecords
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
-from discreet.synthetic.code_counts import CodeCounts
 from discreet.synthetic.encoding.constraints import Between, Impossible
 from discreet.synthetic.encoding.declared import column_of
 from discreet.synthetic.encoding.table_encoding import TableEncoding
@@ -204,8 +204,8 @@ def test_one_unit_moves_each_sum_by_no_more_than_its_noise_is_for(size: Any, mov
         other = rows[2:]
         if moved == 2:
             other = np.concatenate([other, np.repeat(other[:1], 2, axis=0)])
-        before = quiet.release(CodeCounts(UNIVERSE, rows, dp.Row(), 2))
-        after = quiet.release(CodeCounts(UNIVERSE, other, dp.Row(), 2))
+        before = quiet.release(CodedRecords(UNIVERSE, rows, dp.Row()))
+        after = quiet.release(CodedRecords(UNIVERSE, other, dp.Row()))
         worst = {k: max(worst[k], abs(after[k] - before[k])) for k in before}
     for ways, sets in quiet.sets.items():
         assert quiet.noises[ways].sensitivity == 2 * moved * len(sets)
@@ -231,7 +231,7 @@ def test_distances_without_noise_are_caught() -> None:
 
     def auditor(made: MarginalDistances) -> Finding:
         return audit(
-            repeated(lambda rows: made.release(CodeCounts(UNIVERSE, rows, dp.Row(), 1))[3]),
+            repeated(lambda rows: made.release(CodedRecords(UNIVERSE, rows, dp.Row()))[3]),
             rows,
             rows[1:],
             epsilon=1,
@@ -278,7 +278,7 @@ def test_a_row_subset_scores_well_and_fails_the_audit() -> None:
             spend=dp.PureDP(epsilon=1),
             size=PublicCount(21),
         )
-        counts = CodeCounts(encoding.universe, rows, dp.Replace(dp.Row()), 1)
+        counts = CodedRecords(encoding.universe, rows, dp.Replace(dp.Row()))
         return mechanism.release(counts).sample(8)
 
     def auditor(make: Any) -> Finding:

@@ -14,8 +14,8 @@ from datetime import date, datetime
 
 from discreet.core.errors import InvalidParameter
 from discreet.synthetic.encoding.category_column import CategoryColumn
-from discreet.synthetic.encoding.column import EncodedColumn
 from discreet.synthetic.encoding.day_column import DayColumn
+from discreet.synthetic.encoding.encoded_column import EncodedColumn
 from discreet.synthetic.encoding.number_column import NumberColumn
 from discreet.synthetic.encoding.table_encoding import EncodedAttribute, TableEncoding
 

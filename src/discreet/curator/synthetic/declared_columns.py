@@ -12,10 +12,10 @@ from discreet.relational.schema.declarations import Dates, Discovered, Text
 from discreet.relational.schema.table import Table
 from discreet.relational.sql.catalog import require_table
 from discreet.relational.types.data_type import DataType
-from discreet.synthetic.encoding.column import EncodedColumn
 from discreet.synthetic.encoding.constraints import Constraint
 from discreet.synthetic.encoding.day_column import DayColumn
 from discreet.synthetic.encoding.declared import column_of
+from discreet.synthetic.encoding.encoded_column import EncodedColumn
 from discreet.synthetic.encoding.number_column import PrivateBins
 from discreet.synthetic.encoding.table_encoding import TableEncoding
 

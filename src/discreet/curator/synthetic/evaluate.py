@@ -6,7 +6,6 @@ Source: contract, "Spending"; 004d:D7. Proof: ``proofs/marginal_distances.md``.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,21 +14,17 @@ import numpy as np
 
 from discreet.core.guarantee import Guarantee
 from discreet.curator.budget import as_written
-from discreet.curator.context import Context, tables_read
+from discreet.curator.context import Context
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.stored_answer import Known
-from discreet.curator.synopsis.universe import counts_of, universe_of
-from discreet.curator.synthetic.cell_expressions import attribute_expressions
 from discreet.curator.synthetic.declared_columns import table_encoding
+from discreet.curator.synthetic.encoded_table import EncodedTable
 from discreet.noise.randomness import Source
 from discreet.relational.execute.several_counts import SeveralCounts
-from discreet.relational.execute.table_counts import TableCounts
-from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
-from discreet.synthetic.encoding.column import OUTSIDE, Codes
+from discreet.synthetic.encoding.encoded_column import OUTSIDE, Codes
 from discreet.synthetic.encoding.frame_columns import frame_columns
 from discreet.synthetic.encoding.number_column import BINS
-from discreet.synthetic.encoding.table_encoding import TableEncoding
 from discreet.synthetic.evaluation.private_distances import (
     MarginalDistances,
     PrivateEvaluation,
@@ -42,11 +37,9 @@ from discreet.synthetic.synthetic_release import SyntheticRelease
 class DistanceRequest:
     """Synthetic rows and the private table they are compared with; public parts alone."""
 
-    context: Context
-    encoding: TableEncoding
+    table: EncodedTable
     synthetic: Codes
     ways: tuple[int, ...]
-    source: TableCounts
 
     @classmethod
     def of(
@@ -69,39 +62,29 @@ class DistanceRequest:
         codes = encoding.encode(frame_columns(synthetic, names))
         inside = codes[~np.any(codes == OUTSIDE, axis=1)]
         sizes = tuple(sorted({each for each in ways if each <= len(encoding.attributes)}))
-        universe = universe_of(context, table, (), attribute_expressions(encoding))
-        return cls(context, encoding, inside, sizes, counts_of(context, universe))
+        return cls(EncodedTable.of(context, table, encoding), inside, sizes)
 
     def distances(self, spend: Guarantee, randomness: Source) -> MarginalDistances:
         """The mechanism; reads public facts alone."""
         return MarginalDistances(
-            universe=self.encoding.universe,
+            universe=self.table.encoding.universe,
             synthetic=self.synthetic,
             ways=self.ways,
-            spend=self.context.budget.as_paid(spend),
-            size=self.source.size,
-            records=self.source.records,
+            spend=self.table.context.budget.as_paid(spend),
+            size=self.table.source.size,
+            records=self.table.source.records,
             randomness=randomness,
         )
 
     def known(self, spend: Guarantee) -> Known:
         """Equal for the same rows, compared with the same data."""
-        tables = tables_read(self.source.query)
         rows = np.ascontiguousarray(self.synthetic).tobytes()
         parts = {
-            "question": CanonicalText.of(self.source.query),
-            "columns": json.dumps(self.encoding.to_dict(), sort_keys=True),
+            "columns": self.table.columns_text,
             "synthetic": hashlib.sha256(rows).hexdigest(),
             "ways": self.ways,
-            "spend": spend,
-            "snapshot": self.context.snapshot(tables),
-            "rows": self.context.declared_rows(tables),
         }
-        return Known(
-            identity("evaluate_synthetic", parts),
-            any_snapshot=any_snapshot("evaluate_synthetic", parts),
-            snapshots=self.context.snapshot_names(tables),
-        )
+        return self.table.known("evaluate_synthetic", parts, spend)
 
 
 def evaluate_synthetic(
@@ -113,7 +96,7 @@ def evaluate_synthetic(
     paid_before: PaidBefore | None,
 ) -> PrivateEvaluation:
     """Count, add noise and keep; or find what the analyst already has."""
-    context = request.context
+    context = request.table.context
     context.budget.check(spend)
     spend = as_written(spend)
     released = buy(
@@ -122,7 +105,7 @@ def evaluate_synthetic(
             analyst=analyst,
             purpose=purpose,
             spend=spend,
-            reads=(request.source.query,),
+            reads=(request.table.source.query,),
             offer=lambda: _offer(request, request.distances(spend, context.randomness)),
             paid_before=paid_before,
         ),
@@ -139,7 +122,7 @@ def evaluate_synthetic(
 def _offer(
     request: DistanceRequest, distances: MarginalDistances
 ) -> Offer[Callable[[], dict[int, int]]]:
-    source = request.source
+    source = request.table.source
     source.text(source.universe.names[:1])  # what cannot be written is refused now
 
     def product() -> dict[int, int]:

@@ -5,7 +5,6 @@ Source: contract, "Spending", "What may be seen". Proof: ``proofs/counting.md``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,36 +14,34 @@ from discreet.core.events.event import Event, from_json
 from discreet.core.guarantee import Guarantee
 from discreet.core.parameters import Number
 from discreet.curator.budget import as_written
-from discreet.curator.context import Context, tables_read
+from discreet.curator.context import Context
 from discreet.curator.paid_before import PaidBefore
 from discreet.curator.purchase import Offer, Purchase, Storage, buy
 from discreet.curator.stored_answer import Known
 from discreet.curator.synopsis.fingerprint import request_fingerprint
 from discreet.curator.synopsis.make import is_own, mechanism_for, synopsis_facts
 from discreet.curator.synopsis.mechanism import GIVEN
-from discreet.curator.synopsis.universe import counts_of, universe_of
-from discreet.curator.synthetic.cell_expressions import attribute_expressions
 from discreet.curator.synthetic.declared_columns import left_out, table_encoding
+from discreet.curator.synthetic.encoded_table import EncodedTable
 from discreet.curator.tags import name_of
 from discreet.noise.randomness import SYSTEM, Source, random_id
+from discreet.queries.workload.coded_records import CodedRecords
 from discreet.queries.workload.workload import Workload
 from discreet.relational.execute.several_counts import SeveralCounts
 from discreet.relational.execute.table_counts import TableCounts
-from discreet.relational.identity.identity import CanonicalText, any_snapshot, identity
 from discreet.synthetic.budget_split import budget_split
-from discreet.synthetic.code_counts import CodeCounts
 from discreet.synthetic.encoding.constraints import Constraint
 from discreet.synthetic.encoding.number_column import BINS, PrivateBins
 from discreet.synthetic.encoding.table_encoding import TableEncoding
 from discreet.synthetic.grouped_model import stored_model
-from discreet.synthetic.model import SyntheticModel
-from discreet.synthetic.private_groups import USUAL_SHARE, PrivateGroups
-from discreet.synthetic.synthesis import (
+from discreet.synthetic.mechanism_choice import (
     maker_for,
     require_leaves_model,
     usual_workload,
     with_progress,
 )
+from discreet.synthetic.model import SyntheticModel
+from discreet.synthetic.private_groups import USUAL_SHARE, PrivateGroups
 from discreet.synthetic.synthetic_release import SyntheticRelease
 
 
@@ -53,20 +50,14 @@ class SynthesisRequest:
     """What is to be made of a table: public parts alone.
 
     Attributes:
-        context: The tables, and who pays.
-        table: The name of the table.
-        encoding: Its columns as cells.
+        table: The table with its columns as cells, and who pays.
         workload: The marginals that are to be kept.
         make: What makes the mechanism.
-        source: What counts; nothing is counted yet.
     """
 
-    context: Context
-    table: str
-    encoding: TableEncoding
+    table: EncodedTable
     workload: Workload
     make: Callable[..., Any]
-    source: TableCounts
 
     @classmethod
     def of(
@@ -85,10 +76,24 @@ class SynthesisRequest:
     ) -> SynthesisRequest:
         """The request that declarations and these choices make; refusals here are free."""
         encoding = table_encoding(context, table, columns, constraints, bins)
-        universe = universe_of(context, table, (), attribute_expressions(encoding))
+        encoded = EncodedTable.of(context, table, encoding)
         make = maker_for(encoding, mechanism, target=target, share=bins_share, public=public)
-        workload = usual_workload(universe, ways)
-        return cls(context, table, encoding, workload, make, counts_of(context, universe))
+        return cls(encoded, usual_workload(encoded.source.universe, ways), make)
+
+    @property
+    def context(self) -> Context:
+        """The tables, and who pays."""
+        return self.table.context
+
+    @property
+    def encoding(self) -> TableEncoding:
+        """The columns as cells."""
+        return self.table.encoding
+
+    @property
+    def source(self) -> TableCounts:
+        """What counts the table, and has counted nothing yet."""
+        return self.table.source
 
     def mechanism(self, spend: Guarantee, progress: Callable[..., None] | None = None) -> Any:
         """The mechanism for this table; reads public facts alone."""
@@ -97,10 +102,10 @@ class SynthesisRequest:
         require_leaves_model(made)
         return made
 
-    def again(self, spend: Guarantee) -> Callable[[CodeCounts], SyntheticModel]:
+    def again(self, spend: Guarantee) -> Callable[[CodedRecords], SyntheticModel]:
         """Makes a model of other counts, as that of this table is made; reads no table."""
 
-        def made(counts: CodeCounts) -> SyntheticModel:
+        def made(counts: CodedRecords) -> SyntheticModel:
             mechanism = self._made(spend, SYSTEM)
             model: SyntheticModel = mechanism.release(counts)
             return model
@@ -125,7 +130,7 @@ class SynthesisRequest:
     def words(self, mechanism: str) -> str:
         """What is made, in words."""
         return (
-            f"synthetic {self.table} by {mechanism}: {', '.join(self.encoding.columns)}; "
+            f"synthetic {self.table.name} by {mechanism}: {', '.join(self.encoding.columns)}; "
             f"{self.encoding.universe.size:,} cells"
         )
 
@@ -134,22 +139,12 @@ class SynthesisRequest:
         asked = request_fingerprint(self.make, given=GIVEN)
         if asked is None:
             return Known(f"synthesis {random_id(96)}", anew=True)
-        query = self.source.query
-        tables = tables_read(query)
         parts = {
-            "question": CanonicalText.of(query),
             "mechanism": asked,
-            "columns": json.dumps(self.encoding.to_dict(), sort_keys=True),
+            "columns": self.table.columns_text,
             "marginals": max(len(product.kept) for product in self.workload.products),
-            "spend": spend,
-            "snapshot": self.context.snapshot(tables),
-            "rows": self.context.declared_rows(tables),
         }
-        return Known(
-            identity("synthesize", parts),
-            any_snapshot=any_snapshot("synthesize", parts),
-            snapshots=self.context.snapshot_names(tables),
-        )
+        return self.table.known("synthesize", parts, spend)
 
 
 def synthesize(
@@ -245,5 +240,5 @@ def _facts(request: SynthesisRequest, mechanism: str) -> dict[str, Any]:
     """The public facts of the privacy statement."""
     facts = synopsis_facts(request.context, request.source, mechanism=mechanism, rmse=None)
     facts["columns"] = list(request.encoding.columns)
-    facts["columns_left_out"] = list(left_out(request.context, request.table))
+    facts["columns_left_out"] = list(left_out(request.context, request.table.name))
     return facts

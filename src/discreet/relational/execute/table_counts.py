@@ -41,7 +41,7 @@ from discreet.relational.plan.keyed_universe import Cells, Translate, query_of_u
 from discreet.relational.plan.keys import Block, KeySet
 from discreet.relational.plan.nodes import Filtered, Output, PlanNode, Scan
 from discreet.relational.plan.query import Query
-from discreet.relational.types.expression import Call, Column, Expression
+from discreet.relational.types.expression import MAX_NODES, Call, Column, Expression
 
 _PREFIX = "universe"
 
@@ -250,8 +250,7 @@ class TableCounts:
         """A question whose keys are some of the attributes, about the records of all of them."""
         rows, blocks = self._records
         others = [block for place, block in enumerate(blocks) if place not in places]
-        if others:
-            rows = Filtered(rows, _listed(others))
+        rows = _within(rows, others)
         keys = Cells(tuple(blocks[place] for place in places))
         return replace(self.query, rows=rows, keys=keys)
 
@@ -267,7 +266,7 @@ class TableCounts:
             for place, expression in enumerate(expressions)
         )
         # Rows outside the universe use up nobody's share.
-        inside = Filtered(rows, _listed(blocks))
+        inside = _within(rows, blocks)
         kept = Bounded(_PREFIX, inside, self.records, expressions, outputs)
         read = tuple(
             Block((Column(output.name, output.domain),), block.entries)
@@ -276,19 +275,32 @@ class TableCounts:
         return kept, read
 
 
-def _listed(blocks: Sequence[Block]) -> Expression:
-    """That every key is one of its block's values. It names each key, also where all are.
+def _within(rows: PlanNode, blocks: Sequence[Block]) -> PlanNode:
+    """Rows whose every key is one of its block's values. It names each key, also where all are.
 
     A step below keeps rows by the content of the columns that are named above it: so every
-    marginal names all attributes, and all are counted over the same rows.
+    marginal names all attributes, and all are counted over the same rows. Many keys are looked at
+    in several steps, since an expression may have only so many parts.
     """
-    conditions = []
-    for block in blocks:
-        (key,) = block.expressions
-        known: Expression = Call(IS_NOT_NULL, (key,))
-        if (None,) in block.entries:
-            known = Call(OR, (Call(IS_NULL, (key,)), known))
-        conditions.append(known)
+    together: list[Expression] = []
+    parts = 0
+    for condition in map(_listed, blocks):
+        size = getattr(condition, "nodes", 1)
+        if together and parts + size >= MAX_NODES:
+            rows, together, parts = Filtered(rows, _all(together)), [], 0
+        together.append(condition)
+        parts += size
+    return Filtered(rows, _all(together)) if together else rows
+
+
+def _listed(block: Block) -> Expression:
+    """That a key is one of its block's values."""
+    (key,) = block.expressions
+    known: Expression = Call(IS_NOT_NULL, (key,))
+    return Call(OR, (Call(IS_NULL, (key,)), known)) if (None,) in block.entries else known
+
+
+def _all(conditions: Sequence[Expression]) -> Expression:
     return conditions[0] if len(conditions) == 1 else Call(AND, tuple(conditions))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -12,9 +12,8 @@ from discreet.server.jobs.batch import required
 from discreet.server.jobs.kind import JobKind, JobProduct, Task
 from discreet.server.jobs.models import Before, PricedRequest, paid_before
 from discreet.server.jobs.sql import released
-from discreet.synthetic.encoding.number_column import FINE_CELLS, PrivateBins
-
-SynthesiserWord = Literal["aim", "mst", "independent"]
+from discreet.synthetic.encoding.number_column import PrivateBins
+from discreet.synthetic.mechanism_words import MechanismWord, mechanism_of
 
 
 class SynthesizeRequest(PricedRequest):
@@ -31,20 +30,20 @@ class SynthesizeRequest(PricedRequest):
     private_bins: Annotated[int, Field(ge=2, le=1000)] | None = None
     ways: Annotated[int, Field(ge=1, le=8)] | None = None
     target: str | None = None
-    mechanism: SynthesiserWord = "aim"
+    mechanism: MechanismWord = MechanismWord.AIM
     paid_before: Before | None = None
 
     def choices(self) -> dict[str, Any]:
         """What the curator takes."""
         bins: int | PrivateBins = self.bins
         if self.private_bins is not None:
-            bins = PrivateBins(self.private_bins, of=max(FINE_CELLS, 4 * self.private_bins))
+            bins = PrivateBins.with_cells(self.private_bins)
         return {
             "columns": self.columns,
             "bins": bins,
             "ways": self.ways,
             "target": self.target,
-            "mechanism": synthesiser(self.mechanism),
+            "mechanism": mechanism_of(self.mechanism),
         }
 
 
@@ -71,15 +70,3 @@ class SynthesizeKind(JobKind[SynthesizeRequest]):
         first = next(name for name, each in made.encoding.columns.items() if each.size)
         result = {"synthetic": json.loads(made.to_json()), **released(made.table(first))}
         return JobProduct(result=result, question=made.query, release=made.id)
-
-
-def synthesiser(word: SynthesiserWord) -> Callable[..., Any]:
-    """The mechanism of a word."""
-    from discreet import synthetic
-
-    made: dict[str, Callable[..., Any]] = {
-        "aim": synthetic.AIM,
-        "mst": synthetic.MST,
-        "independent": synthetic.IndependentMarginals,
-    }
-    return made[word]

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.core.errors import InvalidParameter
 from discreet.noise.randomness import Source
-from discreet.synthetic.encoding.column import OUTSIDE, Codes
+from discreet.synthetic.encoding.encoded_column import OUTSIDE, Codes
 
 
 @dataclass(frozen=True)

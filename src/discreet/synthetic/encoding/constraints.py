@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import finite
 from discreet.synthetic.encoding.category_column import CategoryColumn
-from discreet.synthetic.encoding.column import Codes, EncodedColumn
+from discreet.synthetic.encoding.encoded_column import Codes, EncodedColumn
 from discreet.synthetic.encoding.number_column import NumberColumn
 
 

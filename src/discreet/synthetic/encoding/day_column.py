@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.core.errors import InvalidParameter
 from discreet.noise.randomness import Source
-from discreet.synthetic.encoding.column import OUTSIDE, Codes
+from discreet.synthetic.encoding.encoded_column import OUTSIDE, Codes
 from discreet.synthetic.encoding.number_column import BINS, NumberColumn, PrivateBins
 
 _SECOND = timedelta(seconds=1)

@@ -11,8 +11,8 @@ from typing import Protocol, runtime_checkable
 
 from discreet.core.errors import InvalidParameter
 from discreet.synthetic.encoding.category_column import CategoryColumn
-from discreet.synthetic.encoding.column import EncodedColumn
 from discreet.synthetic.encoding.day_column import DayColumn
+from discreet.synthetic.encoding.encoded_column import EncodedColumn
 from discreet.synthetic.encoding.number_column import BINS, NumberColumn, PrivateBins
 
 

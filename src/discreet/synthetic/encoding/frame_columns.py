@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from discreet.core.errors import InvalidParameter
+from discreet.core.person_key import is_missing
 
 
 def frame_columns(frame: Any, names: Sequence[str]) -> dict[str, Sequence[Any]]:
@@ -49,11 +48,4 @@ def _values(column: Any) -> Sequence[Any]:
         if hasattr(column, method):
             column = getattr(column, method)()
             break
-    return [None if _nothing(value) else value for value in column]
-
-
-def _nothing(value: object) -> bool:
-    """Whether a value is one of the ways in which tables write that there is none."""
-    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
-        return True
-    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+    return [None if is_missing(value) else value for value in column]

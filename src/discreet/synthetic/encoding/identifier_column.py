@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.noise.randomness import Source
-from discreet.synthetic.encoding.column import OUTSIDE, Codes
+from discreet.synthetic.encoding.encoded_column import OUTSIDE, Codes
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import count, finite
 from discreet.noise.randomness import Source
-from discreet.synthetic.encoding.column import OUTSIDE, Codes, uniform
+from discreet.synthetic.encoding.encoded_column import OUTSIDE, Codes, uniform
 
 BINS = 32
 """How many bins there are where nobody says it."""
@@ -32,6 +32,11 @@ class PrivateBins:
 
     bins: int = BINS
     of: int = FINE_CELLS
+
+    @classmethod
+    def with_cells(cls, bins: int) -> PrivateBins:
+        """So many bins of as many cells as usual, and at least four for each."""
+        return cls(bins, of=max(FINE_CELLS, 4 * bins))
 
     def __post_init__(self) -> None:
         """Refuse fewer cells than bins."""

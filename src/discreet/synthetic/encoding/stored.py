@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from discreet.synthetic.encoding.category_column import CategoryColumn
-from discreet.synthetic.encoding.column import EncodedColumn
 from discreet.synthetic.encoding.day_column import DayColumn
+from discreet.synthetic.encoding.encoded_column import EncodedColumn
 from discreet.synthetic.encoding.identifier_column import IdentifierColumn
 from discreet.synthetic.encoding.number_column import NumberColumn
 

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.noise.randomness import Source
 from discreet.queries.workload.universe import Attribute, Universe
-from discreet.synthetic.encoding.column import OUTSIDE, Codes, EncodedColumn, require_several
 from discreet.synthetic.encoding.constraints import (
     Between,
     Constraint,
@@ -30,6 +29,12 @@ from discreet.synthetic.encoding.constraints import (
     constraint_from_dict,
 )
 from discreet.synthetic.encoding.day_column import DayColumn
+from discreet.synthetic.encoding.encoded_column import (
+    OUTSIDE,
+    Codes,
+    EncodedColumn,
+    require_several,
+)
 from discreet.synthetic.encoding.number_column import NumberColumn
 from discreet.synthetic.encoding.stored import column_from_dict
 

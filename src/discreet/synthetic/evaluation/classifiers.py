@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import InvalidParameter
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.noise.sampling import permutation
-from discreet.synthetic.encoding.column import Codes
+from discreet.synthetic.encoding.encoded_column import Codes
 
 _TESTED = 0.3
 _MOST_ROWS = 20_000

@@ -20,10 +20,10 @@ from discreet.core.parameters import count
 from discreet.core.unit import PrivacyUnit
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.workload.workload import Workload
-from discreet.synthetic.code_counts import CodeCounts
-from discreet.synthetic.encoding.column import OUTSIDE, Codes, EncodedColumn
+from discreet.synthetic.bounded_records import bounded_records, records_of, size_of
 from discreet.synthetic.encoding.constraints import Constraint
 from discreet.synthetic.encoding.declared import column_of
+from discreet.synthetic.encoding.encoded_column import OUTSIDE, Codes, EncodedColumn
 from discreet.synthetic.encoding.frame_columns import frame_columns
 from discreet.synthetic.encoding.number_column import BINS
 from discreet.synthetic.encoding.table_encoding import TableEncoding, with_constraint_edges
@@ -138,14 +138,14 @@ def _privately(
     names = [*encoding.columns, *((person.id,) if person else ())]
     read = frame_columns(real, names)
     people = None if person is None else read[person.id]
-    counts = CodeCounts.of(encoding.universe, encoding.encode(read), unit, people)
+    counts = bounded_records(encoding.universe, encoding.encode(read), unit, people)
     distances = MarginalDistances(
         universe=encoding.universe,
         synthetic=_codes(encoding, synthetic),
         ways=tuple(ways),
         spend=spend,
-        size=counts.size,
-        records=counts.records,
+        size=size_of(counts),
+        records=records_of(unit),
         randomness=randomness,
     )
     return private_evaluation(distances, distances.release(counts), spend.per(unit))

@@ -12,7 +12,7 @@ from itertools import combinations, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.synthetic.encoding.column import Codes
+from discreet.synthetic.encoding.encoded_column import Codes
 
 MOST_MARGINALS = 2000
 """Of one size; of more, every so-manyth is looked at, by their order alone."""

@@ -31,7 +31,7 @@ from discreet.queries.record_count import NoisyRecordCount, RecordCount, require
 from discreet.queries.workload.cell_counts import Counted, marginal_counts
 from discreet.queries.workload.universe import Universe
 from discreet.release.guarantee import guarantee_text, protection_text
-from discreet.synthetic.encoding.column import Codes
+from discreet.synthetic.encoding.encoded_column import Codes
 from discreet.synthetic.evaluation.marginal_error import Sets, cell_counts_of, marginal_sets
 
 CONFIDENCE = 0.95

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.synthetic.encoding.column import Codes, EncodedColumn
+from discreet.synthetic.encoding.encoded_column import Codes, EncodedColumn
 
 RARE = 0.02
 """The share of real rows below which a value is rare."""

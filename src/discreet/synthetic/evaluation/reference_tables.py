@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.noise.sampling import fixed_size_sample, permutation
-from discreet.synthetic.encoding.column import Codes, uniform
+from discreet.synthetic.encoding.encoded_column import Codes, uniform
 
 SUBSAMPLE = 0.4
 K = 25

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from discreet.synthetic.encoding.column import Codes, EncodedColumn
 from discreet.synthetic.encoding.constraints import Constraint, Determined
+from discreet.synthetic.encoding.encoded_column import Codes, EncodedColumn
 
 
 def violations(

@@ -1,11 +1,10 @@
-"""What all marginal-based synthesisers are made with, and what they refuse before they spend.
+"""What all mechanisms of marginals are made with, and what they refuse before they spend.
 
 Source: 004b:A14; modern-data:A1, A2.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,12 +20,13 @@ from discreet.core.parameters import count
 from discreet.noise.randomness import SYSTEM, Source
 from discreet.queries.record_count import RecordCount, require_size
 from discreet.queries.workload.workload import Workload
-from discreet.synthetic.adaptive_spend import AdaptiveSpend, SpendTerms
+from discreet.synthetic.adaptive_spend import SpendTerms
 from discreet.synthetic.graphical.estimation import Estimator
 from discreet.synthetic.graphical.junction_tree import JunctionTree, Places
-from discreet.synthetic.progress import FitProgress, ProgressCallback
+from discreet.synthetic.progress import ProgressCallback
 from discreet.synthetic.public_start import public_potentials
 from discreet.synthetic.structural_zeros import StructuralZeros, added, zero_potentials
+from discreet.synthetic.table_fit import FitsTables
 from discreet.synthetic.workload_marginals import require_workload, workload_marginals
 
 MAX_SIZE = 200_000
@@ -34,8 +34,8 @@ MAX_SIZE = 200_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Synthesiser:
-    """The parameters that marginal-based synthesisers share.
+class TableMechanism(FitsTables):
+    """The parameters that mechanisms share which measure marginals.
 
     ``target`` narrows the workload to its marginals that contain one attribute. ``max_size`` limits
     the cells of the model's junction tree, and so time and memory. ``zeros`` are combinations that
@@ -111,23 +111,6 @@ class Synthesiser:
     def _kept(self) -> set[int]:
         """Attributes whose values are not merged: constraints or public rows tell them apart."""
         return {place for places in self._base for place in places}
-
-
-class StepReport:
-    """Tells a callback after each step."""
-
-    def __init__(self, call: ProgressCallback | None) -> None:
-        """Start the clock."""
-        self._call = call
-        self._began = time.monotonic()
-        self._step = 0
-
-    def step(self, spend: AdaptiveSpend) -> None:
-        """One more step is done."""
-        self._step += 1
-        if self._call is not None:
-            taken = time.monotonic() - self._began
-            self._call(FitProgress(self._step, float(1 - spend.left), taken))
 
 
 def too_few(attributes: int, method: str) -> InvalidParameter:

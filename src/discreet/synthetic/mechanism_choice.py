@@ -16,7 +16,7 @@ from discreet.core.errors import InvalidParameter
 from discreet.core.parameters import Number, count
 from discreet.queries.workload.universe import Universe
 from discreet.queries.workload.workload import Workload
-from discreet.synthetic.encoding.column import OUTSIDE, Codes
+from discreet.synthetic.encoding.encoded_column import OUTSIDE, Codes
 from discreet.synthetic.encoding.frame_columns import frame_columns
 from discreet.synthetic.encoding.table_encoding import TableEncoding
 from discreet.synthetic.private_groups import USUAL_SHARE, BinGrouping, PrivateGroups

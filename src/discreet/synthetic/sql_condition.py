@@ -1,0 +1,198 @@
+"""Conditions of a count written as SQL: ``sex = 'f' AND age BETWEEN 18 AND 65``.
+
+What is understood is listed here, and nothing else: comparisons of one column with values, joined
+by AND. They become the same conditions that a mapping gives; nothing is run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from discreet.core.errors import InvalidParameter
+from discreet.synthetic.encoding.constraints import Between, Condition
+from discreet.synthetic.encoding.encoded_column import EncodedColumn
+from discreet.synthetic.encoding.number_column import NumberColumn
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expression
+
+_LONGEST = 10_000
+
+
+def conditions_of(text: str, columns: Mapping[str, EncodedColumn]) -> dict[str, Condition]:
+    """What a text asks of each column; ``SELECT COUNT(*) FROM … WHERE`` may stand before it."""
+    found: dict[str, list[Condition]] = {}
+    for part in _parts(text):
+        name, condition = _condition(part, columns)
+        found.setdefault(name, []).append(condition)
+    return {name: _together(name, conditions) for name, conditions in found.items()}
+
+
+def _parts(text: str) -> list[Expression]:
+    from sqlglot import errors, exp, parse_one
+
+    if len(text) > _LONGEST:
+        raise _unclear(received="a longer text")
+    count = text.lstrip().lower().startswith("select")
+    try:
+        read = parse_one(text if count else f"SELECT COUNT(*) FROM t WHERE {text}", read="duckdb")
+    except (errors.SqlglotError, RecursionError):
+        raise _unclear(received="text that is no SQL") from None
+    known = {"expressions", "from", "from_", "where", "kind"}
+    given = {name for name, part in read.args.items() if part}
+    shown = read.args.get("expressions") or []
+    table = read.args.get("from_") or read.args.get("from")
+    if (
+        not isinstance(read, exp.Select)
+        or given - known
+        or [each.sql() for each in shown] != ["COUNT(*)"]
+        or table is None
+        or not isinstance(table.this, exp.Table)
+    ):
+        raise _unclear(received="another statement than SELECT COUNT(*) FROM … WHERE …")
+    where = read.args.get("where")
+    waiting, parts = [] if where is None else [where.this], []
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, exp.Paren):
+            waiting.append(each.this)
+        elif isinstance(each, exp.And):
+            waiting += [each.expression, each.this]
+        else:
+            parts.append(each)
+    return parts
+
+
+def _condition(part: Expression, columns: Mapping[str, EncodedColumn]) -> tuple[str, Condition]:
+    from sqlglot import exp
+
+    negated = isinstance(part, exp.Not) and isinstance(part.this, exp.Column)
+    first = part if isinstance(part, exp.Column) else part.this
+    name = _name(first, columns)
+    column = columns[name]
+    match part:
+        case exp.Column():
+            found: Condition = [True]
+        case exp.Not() if negated:
+            found = [False]
+        case exp.Is(expression=exp.Null()):
+            found = [None]
+        case exp.In() if not part.args.get("query"):
+            found = [_value(each) for each in part.expressions]
+        case exp.Between():
+            low, high = _number(part.args["low"]), _number(part.args["high"])
+            found = _range(name, column, low, high, closed=True)
+        case exp.EQ():
+            found = _equal(name, column, _value(part.expression))
+        case exp.GTE():
+            found = _range(name, column, _number(part.expression), None, closed=False)
+        case exp.LT():
+            found = _range(name, column, None, _number(part.expression), closed=False)
+        case exp.GT():
+            low = _number(part.expression)
+            above = math.floor(low) + 1 if _whole(column) else low
+            found = _range(name, column, above, None, closed=False)
+        case exp.LTE():
+            found = _range(name, column, None, _number(part.expression), closed=True)
+        case _:
+            raise _unclear(received=type(part).__name__)
+    return name, found
+
+
+def _equal(name: str, column: EncodedColumn, value: object) -> Condition:
+    """One value: of a number its own place in a bin, which only whole numbers have."""
+    if not isinstance(column, NumberColumn) or value is None:
+        return [value]
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise _unclear(received=f"{name} = {type(value).__name__}")
+    if not _whole(column):
+        raise _unclear(received=f"{name} = a number, where {name} is continuous")
+    return _range(name, column, value, value, closed=True)
+
+
+def _range(
+    name: str, column: EncodedColumn, low: float | None, high: float | None, *, closed: bool
+) -> Between:
+    """Numbers from ``low`` up to ``high``, which belongs to it where the range is closed."""
+    if not isinstance(column, NumberColumn):
+        raise _unclear(received=f"a range of {name}, which is no number")
+    if _whole(column):
+        low = None if low is None else math.ceil(low)
+        if high is not None:
+            high = math.floor(high) + 1 if closed else math.ceil(high)
+    return Between(low, high)
+
+
+def _whole(column: EncodedColumn) -> bool:
+    return isinstance(column, NumberColumn) and column.whole
+
+
+def _together(name: str, conditions: list[Condition]) -> Condition:
+    """All conditions on one column at once."""
+    if len(conditions) == 1:
+        return conditions[0]
+    if not all(isinstance(each, Between) for each in conditions):
+        raise _unclear(received=f"several conditions on {name} that are not all ranges")
+    ranges = [each for each in conditions if isinstance(each, Between)]
+    lows = [each.low for each in ranges if each.low is not None]
+    highs = [each.high for each in ranges if each.high is not None]
+    return Between(max(lows, default=None), min(highs, default=None))
+
+
+def _name(column: Expression, columns: Mapping[str, EncodedColumn]) -> str:
+    from sqlglot import exp
+
+    if not isinstance(column, exp.Column):
+        raise _unclear(received="an expression where a column should stand first")
+    name = column.name
+    if name not in columns:
+        raise InvalidParameter(
+            code="column_unknown",
+            expectation=f"a column of the release: {list(columns)}",
+            received=name,
+            remedy="Check the spelling.",
+        )
+    return name
+
+
+def _number(value: Expression) -> float:
+    found = _value(value)
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        raise _unclear(received="an end of a range that is no number")
+    return found
+
+
+def _value(value: Expression) -> Any:
+    from sqlglot import exp
+
+    match value:
+        case exp.Boolean():
+            return bool(value.this)
+        case exp.Null():
+            return None
+        case exp.Neg(this=exp.Literal()):
+            return -_number(value.this)
+        case exp.Literal() if value.is_string:
+            return value.name
+        case exp.Literal():
+            return int(value.name) if value.name.isdigit() else float(value.name)
+        case exp.Cast(this=exp.Literal()) if value.to.this is exp.DataType.Type.DATE:
+            try:
+                return date.fromisoformat(value.this.name)
+            except ValueError:
+                raise _unclear(received="a day that is none") from None
+    raise _unclear(received=type(value).__name__)
+
+
+def _unclear(*, received: str) -> InvalidParameter:
+    return InvalidParameter(
+        code="condition_unclear",
+        expectation="comparisons of a column with values, joined by AND: =, IN, <, <=, >, >=, "
+        "BETWEEN, IS NULL",
+        received=received,
+        remedy="Write estimate(\"sex = 'f' AND age BETWEEN 18 AND 65\"), or sample rows and ask "
+        "those.",
+    )
