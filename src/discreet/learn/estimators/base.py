@@ -10,24 +10,28 @@ Source: contract, "What may be seen"; 004d:M2.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import (
-    check_array,
-    validate_data,
-)
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discreet.core.arrays import Bools, Floats, Ints
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.events.event import Event
 from discreet.learn.box import Box
+from discreet.learn.model_statement import model_facts, model_statement
 from discreet.learn.privacy import Privacy
+from discreet.release.statement.statement import Statement
 
 
 class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     """Base of the estimators: subclasses take ``spend``, ``unit`` and ``randomness``."""
+
+    mechanism: ClassVar[str] = "noisy sums"
+    """What is done with the rows, in the privacy statement."""
 
     def _privacy(self) -> Privacy:
         return Privacy.given(self.spend, self.unit, self.randomness)
@@ -45,6 +49,23 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _keep(self, privacy: Privacy, event: Event) -> None:
         self.guarantee_ = privacy.guarantee
         self.event_ = event
+        self.facts_ = model_facts(self, privacy)
+
+    @property
+    def statement(self) -> Statement:
+        """The privacy statement of the fitted model; prints in full, and is a mapping of facts."""
+        check_is_fitted(self)
+        return model_statement(self)
+
+    def to_json(self) -> str:
+        """All of a fitted model on one line: fitted attributes, guarantee, event, statement."""
+        from discreet.learn.saved_models import model_to_json
+
+        return model_to_json(self)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to a file, as JSON; ``dp.learn.load`` reads it."""
+        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
 
     def __sklearn_tags__(self) -> Any:
         """Rows with NaN are taken, by a fixed rule."""

@@ -63,6 +63,8 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
     Source: modern-learn:12. Proof: ``proofs/learn.md``.
     """
 
+    mechanism = "noisy rounds of sums"
+
     def __init__(
         self,
         n_clusters: int = 8,
