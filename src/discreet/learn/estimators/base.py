@@ -22,6 +22,7 @@ from discreet.core.arrays import Bools, Floats, Ints
 from discreet.core.errors import InvalidData, InvalidParameter
 from discreet.core.events.event import Event
 from discreet.learn.box import Box
+from discreet.learn.cells import as_numbers
 from discreet.learn.model_statement import model_facts, model_statement
 from discreet.learn.privacy import Privacy
 from discreet.release.statement.statement import Statement
@@ -81,8 +82,7 @@ def read_numbers(values: Any, *, columns: bool = True) -> Floats:
     if hasattr(array, "columns"):
         array = np.asarray(array)
     if isinstance(array, np.ndarray) and array.dtype.kind in "OSUVMm":
-        flat = np.array([_number(each) for each in array.reshape(-1).tolist()], dtype=np.float64)
-        array = flat.reshape(array.shape)
+        array = as_numbers(array)
     found: Floats = check_array(
         array, dtype=np.float64, ensure_all_finite=False, ensure_2d=columns, copy=False
     )
@@ -121,13 +121,6 @@ def _one_by_one(values: Any) -> Any:
         single = isinstance(cell, list | tuple) and len(cell) == 1
         array[place] = cell[0] if single else cell
     return array
-
-
-def _number(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return np.nan
 
 
 def read_target(y: Any, rows: int) -> Any:

@@ -64,7 +64,7 @@ class MomentEstimator(PrivateEstimator):
     def _take(self, columns: FitColumns) -> None:
         """Remember what was declared of the columns, for predictions."""
         self.n_features_in_ = len(columns.features)
-        self.features_ = columns.features
+        self.features_ = list(columns.features)
         self.bounds = columns.bounds
 
 
